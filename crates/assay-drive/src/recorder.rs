@@ -1,0 +1,232 @@
+//! Takes events from the workers and writes them down. Each worker owns a ring that only it fills
+//! and only the recorder empties, so the loop neither locks nor allocates, and what happened is on
+//! disk within a second even while an operation lasts minutes.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use assay_model::counters::TASKS;
+use assay_model::event::EVENTS;
+use assay_model::{Cell, Edge, Event, Plan, Rows, TaskCounters};
+use rtrb::{Consumer, Producer, RingBuffer};
+use serde::Serialize;
+
+use crate::drive::Sink;
+use crate::error::DriveError;
+use crate::session::SessionError;
+use crate::stream::StreamFile;
+
+/// Events a worker can be ahead of the recorder by. At ten looks a second: 650,000 operations a
+/// second and session before a worker has to wait.
+const RING_EVENTS: usize = 1 << 16;
+/// Readings of tasks happen in serial tests only.
+const RING_READINGS: usize = 1 << 12;
+/// Rows in a record batch at most.
+const BATCH_ROWS: usize = 1 << 16;
+
+/// A class of errors with the first message that was seen of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ErrorClass {
+    /// Class, as the session names it.
+    pub class: String,
+    /// Operation it was first seen in.
+    pub operation: u16,
+    /// First message.
+    pub message: String,
+}
+
+/// Classes of errors of the whole run. Only failing operations touch it.
+#[derive(Clone, Default)]
+pub struct ErrorClasses(Arc<Mutex<Vec<ErrorClass>>>);
+
+impl ErrorClasses {
+    /// The number of a class and operation; a new one is added with this message.
+    pub fn number(&self, operation: u16, error: &SessionError) -> u16 {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |k: &ErrorClass| k.class == error.class && k.operation == operation;
+        if let Some(number) = known.iter().position(same) {
+            return number as u16;
+        }
+        known.push(ErrorClass {
+            class: error.class.clone(),
+            operation,
+            message: error.message.clone(),
+        });
+        (known.len() - 1) as u16
+    }
+
+    /// All classes so far.
+    pub fn list(&self) -> Vec<ErrorClass> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The worker's end of its rings.
+pub struct RingSink {
+    events: Producer<Event>,
+    readings: Producer<(u64, Edge, TaskCounters)>,
+    errors: ErrorClasses,
+    waits: Arc<AtomicU64>,
+}
+
+/// The recorder's end of one worker's rings.
+pub struct RingSource {
+    events: Consumer<Event>,
+    readings: Consumer<(u64, Edge, TaskCounters)>,
+}
+
+/// A pair of rings for one worker.
+pub fn rings(errors: &ErrorClasses, waits: &Arc<AtomicU64>) -> (RingSink, RingSource) {
+    let (events_in, events_out) = RingBuffer::new(RING_EVENTS);
+    let (readings_in, readings_out) = RingBuffer::new(RING_READINGS);
+    let sink = RingSink {
+        events: events_in,
+        readings: readings_in,
+        errors: errors.clone(),
+        waits: Arc::clone(waits),
+    };
+    (sink, RingSource { events: events_out, readings: readings_out })
+}
+
+/// Pushes, waiting while the ring is full: an event is never dropped, and a wait is counted.
+fn push<T>(ring: &mut Producer<T>, mut value: T, waits: &AtomicU64) {
+    while let Err(rtrb::PushError::Full(back)) = ring.push(value) {
+        value = back;
+        waits.fetch_add(1, Ordering::Relaxed);
+        if ring.is_abandoned() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+impl Sink for RingSink {
+    fn event(&mut self, event: &Event) {
+        push(&mut self.events, *event, &self.waits);
+    }
+
+    fn reading(&mut self, sequence: u64, edge: Edge, counters: &TaskCounters) {
+        push(&mut self.readings, (sequence, edge, *counters), &self.waits);
+    }
+
+    fn error_class(&mut self, operation: u16, error: &SessionError) -> u16 {
+        self.errors.number(operation, error)
+    }
+}
+
+/// Writes the streams of one driver host.
+pub struct Recorder<'a> {
+    plan: &'a Plan,
+    errors: ErrorClasses,
+    sources: Vec<RingSource>,
+    events: (StreamFile, Rows),
+    tasks: (StreamFile, Rows),
+}
+
+impl<'a> Recorder<'a> {
+    /// Creates the streams in `raw_dir`.
+    pub fn create(
+        plan: &'a Plan,
+        errors: ErrorClasses,
+        sources: Vec<RingSource>,
+        raw_dir: &Path,
+    ) -> Result<Self, DriveError> {
+        let events = (StreamFile::create(raw_dir, &EVENTS)?, Rows::new(&EVENTS));
+        let tasks = (StreamFile::create(raw_dir, &TASKS)?, Rows::new(&TASKS));
+        Ok(Self { plan, errors, sources, events, tasks })
+    }
+
+    /// Writes all that waits in the rings.
+    pub fn drain(&mut self) -> Result<(), DriveError> {
+        let errors = self.errors.list();
+        for source in &mut self.sources {
+            while let Ok(event) = source.events.pop() {
+                push_event(&mut self.events.1, self.plan, &errors, &self.errors, &event);
+                if self.events.1.len() >= BATCH_ROWS {
+                    write(&mut self.events)?;
+                }
+            }
+            while let Ok((sequence, edge, counters)) = source.readings.pop() {
+                push_reading(&mut self.tasks.1, sequence, edge, &counters);
+            }
+        }
+        write(&mut self.events)?;
+        write(&mut self.tasks)
+    }
+
+    /// Writes what is left and ends the streams.
+    pub fn finish(mut self) -> Result<(), DriveError> {
+        self.drain()?;
+        self.events.0.finish()?;
+        self.tasks.0.finish()
+    }
+}
+
+fn write((file, rows): &mut (StreamFile, Rows)) -> Result<(), DriveError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let batch = rows.take().map_err(|error| DriveError::record("raw", error))?;
+    file.append(&batch)
+}
+
+fn push_event(
+    rows: &mut Rows,
+    plan: &Plan,
+    errors: &[ErrorClass],
+    all_errors: &ErrorClasses,
+    event: &Event,
+) {
+    // A class that was added after the list was taken is looked up again.
+    let newest;
+    let class = match event.error.map(usize::from) {
+        None => Cell::Null,
+        Some(number) if number < errors.len() => Cell::Text(&errors[number].class),
+        Some(number) => {
+            newest = all_errors.list();
+            Cell::Text(&newest[number].class)
+        }
+    };
+    rows.push(&[
+        Cell::Count(event.sequence),
+        Cell::Text(&plan.phases[usize::from(event.phase)].name),
+        Cell::Count(u64::from(event.pass)),
+        Cell::Count(u64::from(event.session)),
+        Cell::Text(&plan.operations[usize::from(event.operation)]),
+        Cell::Int(event.scheduled_ns),
+        event.started_ns.map_or(Cell::Null, Cell::Int),
+        event.finished_ns.map_or(Cell::Null, Cell::Int),
+        Cell::Text(event.outcome.word()),
+        class,
+        Cell::Count(u64::from(event.retries)),
+        event.rows.into(),
+        event.digest.into(),
+    ]);
+}
+
+fn push_reading(rows: &mut Rows, sequence: u64, edge: Edge, counters: &TaskCounters) {
+    rows.push(&[
+        Cell::Count(sequence),
+        Cell::Text(match edge {
+            Edge::Start => "start",
+            Edge::End => "end",
+        }),
+        Cell::Int(counters.time_ns),
+        counters.user_ns.into(),
+        counters.system_ns.into(),
+        counters.on_cpu_ns.into(),
+        counters.run_delay_ns.into(),
+        counters.block_delay_ns.into(),
+        counters.read_bytes.into(),
+        counters.write_bytes.into(),
+        counters.minor_faults.into(),
+        counters.major_faults.into(),
+        counters.voluntary_switches.into(),
+        counters.involuntary_switches.into(),
+        counters.threads.into(),
+        counters.threads_at_work.into(),
+        counters.rss_peak_bytes.into(),
+        counters.pss_bytes.into(),
+    ]);
+}

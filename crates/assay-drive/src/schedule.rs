@@ -1,0 +1,182 @@
+//! Which operation is next, and when. All sessions of a phase draw from one schedule, whose only
+//! shared state is a counter.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use assay_model::{Arrival, Phase};
+
+/// One operation that became due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// Number within the phase.
+    pub number: u64,
+    /// Index of the operation in the plan.
+    pub operation: u16,
+    /// Pass over the order.
+    pub pass: u32,
+    /// When it is due; `None`: as soon as the session is free.
+    pub due_ns: Option<i64>,
+}
+
+/// The schedule of one phase.
+pub struct Schedule<'a> {
+    phase: &'a Phase,
+    phase_seed: u64,
+    weight_total: u64,
+    begun_ns: AtomicI64,
+    next: AtomicU64,
+}
+
+impl<'a> Schedule<'a> {
+    /// The schedule of `phase`, whose mix is drawn from `phase_seed`.
+    pub fn new(phase: &'a Phase, phase_seed: u64) -> Self {
+        let weight_total = phase.weights.iter().copied().map(u64::from).sum();
+        Self {
+            phase,
+            phase_seed,
+            weight_total,
+            begun_ns: AtomicI64::new(0),
+            next: AtomicU64::new(0),
+        }
+    }
+
+    /// Starts the phase's time.
+    pub fn begin(&self, now_ns: i64) {
+        self.begun_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// When the phase began.
+    pub fn begun_ns(&self) -> i64 {
+        self.begun_ns.load(Ordering::Relaxed)
+    }
+
+    /// When no more operations become due; the power order goes on to the end of its pass.
+    pub fn end_ns(&self) -> i64 {
+        self.begun_ns().saturating_add(self.phase.duration_ns)
+    }
+
+    /// Takes the next operation, or `None` when the phase is over at `now_ns`.
+    pub fn next(&self, now_ns: i64) -> Option<Ticket> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        if self.phase.operations_max != 0 && number >= self.phase.operations_max {
+            return None;
+        }
+        match self.phase.arrival {
+            Arrival::Power => self.next_in_order(number, now_ns),
+            Arrival::Closed { .. } => {
+                let over = self.timed() && now_ns >= self.end_ns();
+                (!over).then(|| self.drawn(number, None))
+            }
+            Arrival::Open { .. } => {
+                let due_ns = self.begun_ns() + self.phase.arrival.due_ns(number)?;
+                let over = self.timed() && due_ns >= self.end_ns();
+                (!over).then(|| self.drawn(number, Some(due_ns)))
+            }
+        }
+    }
+
+    /// Whether an operation that is due at `due_ns` is too late to be started at `now_ns`.
+    pub fn too_late(&self, due_ns: i64, now_ns: i64) -> bool {
+        let limit_ns = self.phase.late_limit_ns;
+        (self.timed() && now_ns >= self.end_ns()) || (limit_ns > 0 && now_ns - due_ns > limit_ns)
+    }
+
+    const fn timed(&self) -> bool {
+        self.phase.duration_ns > 0
+    }
+
+    fn next_in_order(&self, number: u64, now_ns: i64) -> Option<Ticket> {
+        let length = self.phase.operations.len() as u64;
+        let (pass, place) = (number / length, number % length);
+        let enough = pass >= u64::from(self.phase.passes_min);
+        if place == 0 && enough && now_ns >= self.end_ns() {
+            return None;
+        }
+        let operation = self.phase.operations[place as usize];
+        Some(Ticket { number, operation, pass: pass as u32, due_ns: None })
+    }
+
+    fn drawn(&self, number: u64, due_ns: Option<i64>) -> Ticket {
+        let place = self.place(split_mix(self.phase_seed ^ split_mix(number)));
+        Ticket { number, operation: self.phase.operations[place], pass: 0, due_ns }
+    }
+
+    fn place(&self, random: u64) -> usize {
+        if self.phase.weights.is_empty() {
+            return (random % self.phase.operations.len() as u64) as usize;
+        }
+        let mut rest = random % self.weight_total;
+        for (place, weight) in self.phase.weights.iter().enumerate() {
+            match rest.checked_sub(u64::from(*weight)) {
+                Some(left) => rest = left,
+                None => return place,
+            }
+        }
+        unreachable!("the rest is below the sum of the weights")
+    }
+}
+
+/// `SplitMix64` (Steele, Lea, Flood 2014): a number's own random number, whoever asks for it.
+pub const fn split_mix(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phase(arrival: Arrival, duration_ns: i64) -> Phase {
+        Phase {
+            name: "measured".into(),
+            arrival,
+            operations: vec![0, 1, 2],
+            weights: vec![],
+            passes_min: 2,
+            duration_ns,
+            operations_max: 0,
+            late_limit_ns: 0,
+        }
+    }
+
+    #[test]
+    fn the_power_order_always_ends_its_pass() {
+        let phase = phase(Arrival::Power, 10);
+        let schedule = Schedule::new(&phase, 0);
+        schedule.begin(0);
+        let played: Vec<(u32, u16)> = std::iter::from_fn(|| schedule.next(1_000))
+            .map(|ticket| (ticket.pass, ticket.operation))
+            .collect();
+        assert_eq!(played, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn the_mix_follows_its_weights_and_its_seed() {
+        let mut phase = phase(Arrival::Closed { clients: 1 }, 0);
+        phase.operations_max = 10_000;
+        phase.weights = vec![1, 0, 3];
+        let play = |seed| {
+            let schedule = Schedule::new(&phase, seed);
+            let drawn = std::iter::from_fn(|| schedule.next(0)).map(|t| t.operation);
+            drawn.collect::<Vec<u16>>()
+        };
+        let drawn = play(7);
+        let count = |wanted| drawn.iter().filter(|operation| **operation == wanted).count();
+        assert_eq!(count(1), 0);
+        assert!((2_300..2_700).contains(&count(0)), "{}", count(0));
+        assert_eq!(drawn, play(7));
+        assert_ne!(drawn, play(8));
+    }
+
+    #[test]
+    fn an_open_load_ends_with_the_last_due_operation() {
+        let phase = phase(Arrival::Open { rate_per_s: 1e9, clients: 1 }, 5);
+        let schedule = Schedule::new(&phase, 0);
+        schedule.begin(100);
+        let due: Vec<i64> =
+            std::iter::from_fn(|| schedule.next(0)).filter_map(|ticket| ticket.due_ns).collect();
+        assert_eq!(due, [100, 101, 102, 103, 104]);
+    }
+}

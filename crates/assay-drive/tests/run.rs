@@ -1,0 +1,96 @@
+//! Whole runs with threads, on real time but without asserting any.
+
+use std::path::Path;
+
+use arrow_ipc::reader::StreamReader;
+use assay_drive::run::Parts;
+use assay_drive::session::null::steady;
+use assay_drive::{CancelFlag, DriveError, Ended, Session, drive};
+use assay_model::{Arrival, Phase, Plan};
+
+fn plan(arrival: Arrival, operations_max: u64) -> Plan {
+    let phase = |name: &str| Phase {
+        name: name.into(),
+        arrival: arrival.clone(),
+        operations: vec![0, 1],
+        weights: vec![],
+        passes_min: 2,
+        duration_ns: 0,
+        operations_max,
+        late_limit_ns: 0,
+    };
+    Plan {
+        operations: vec!["a".into(), "b".into()],
+        phases: vec![phase("warmup"), phase("measured")],
+        seed: 1,
+        operation_deadline_ns: 0,
+        run_deadline_ns: 0,
+        retries_max: 0,
+        results_kept: 1,
+    }
+}
+
+fn parts(plan: &Plan, delay_ns: i64) -> Parts {
+    let sessions =
+        (0..plan.sessions()).map(|_| Box::new(steady(delay_ns, 0)) as Box<dyn Session>).collect();
+    Parts { sessions, meter: None, cancel: CancelFlag::default() }
+}
+
+fn rows(path: &Path) -> usize {
+    let file = std::fs::File::open(path).unwrap();
+    StreamReader::try_new(file, None).unwrap().map(|batch| batch.unwrap().num_rows()).sum()
+}
+
+#[test]
+fn every_operation_of_every_session_is_on_disk() {
+    let raw = tempfile::tempdir().unwrap();
+    let plan = plan(Arrival::Closed { clients: 4 }, 100_000);
+    let report = drive(&plan, parts(&plan, 0), raw.path(), |_| {}).unwrap();
+    assert_eq!(report.ended, Ended::Done);
+    assert_eq!(rows(&raw.path().join("events.arrows")), 200_000);
+    let counted: u64 = report.phases[1].operations.iter().map(|o| o.counts.ok).sum();
+    assert_eq!(counted, 100_000);
+}
+
+#[test]
+fn cancelling_leaves_a_readable_record() {
+    let raw = tempfile::tempdir().unwrap();
+    let plan = plan(Arrival::Closed { clients: 2 }, u64::MAX);
+    let parts = parts(&plan, 1_000);
+    let cancel = parts.cancel.clone();
+    let tick = |progress: &assay_drive::Progress| {
+        if progress.ended > 100 {
+            cancel.cancel();
+        }
+    };
+    let report = drive(&plan, parts, raw.path(), tick).unwrap();
+    assert_eq!(report.ended, Ended::Cancelled);
+    assert!(rows(&raw.path().join("events.arrows")) > 100);
+}
+
+#[test]
+fn the_run_deadline_ends_the_run() {
+    let raw = tempfile::tempdir().unwrap();
+    let mut plan = plan(Arrival::Closed { clients: 1 }, u64::MAX);
+    plan.run_deadline_ns = 100_000_000;
+    let report = drive(&plan, parts(&plan, 1_000), raw.path(), |_| {}).unwrap();
+    assert_eq!(report.ended, Ended::Deadline);
+}
+
+#[test]
+fn a_record_that_is_there_already_is_not_overwritten() {
+    let raw = tempfile::tempdir().unwrap();
+    let plan = plan(Arrival::Power, 0);
+    drive(&plan, parts(&plan, 0), raw.path(), |_| {}).unwrap();
+    let again = drive(&plan, parts(&plan, 0), raw.path(), |_| {});
+    assert!(matches!(again, Err(DriveError::Record { .. })));
+}
+
+#[test]
+fn a_full_disk_ends_the_run_with_the_file_and_the_reason() {
+    let raw = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/full", raw.path().join("events.arrows")).unwrap();
+    let plan = plan(Arrival::Power, 0);
+    let error = drive(&plan, parts(&plan, 0), raw.path(), |_| {}).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("events.arrows"), "{error}");
+}

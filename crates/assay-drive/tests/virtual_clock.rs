@@ -1,0 +1,145 @@
+//! The loop on a clock that stands still: coordinated omission and overload, exactly, in no time.
+
+use assay_drive::drive::{Shared, Sink, Worker};
+use assay_drive::latency::LatencyBook;
+use assay_drive::schedule::Schedule;
+use assay_drive::session::null::{Answer, NullSession};
+use assay_drive::watchdog::Watch;
+use assay_drive::{Clock, SessionError, VirtualClock};
+use assay_model::{Arrival, Edge, Event, Outcome, OutcomeCounts, Phase, Plan, TaskCounters};
+
+const MS_NS: i64 = 1_000_000;
+const SECOND_NS: i64 = 1_000 * MS_NS;
+
+#[derive(Default)]
+struct Log(Vec<Event>);
+
+impl Sink for &mut Log {
+    fn event(&mut self, event: &Event) {
+        self.0.push(*event);
+    }
+    fn reading(&mut self, _: u64, _: Edge, _: &TaskCounters) {}
+    fn error_class(&mut self, _: u16, _: &SessionError) -> u16 {
+        0
+    }
+}
+
+struct Played {
+    events: Vec<Event>,
+    counts: OutcomeCounts,
+    latency_p99_ns: i64,
+    service_p50_ns: i64,
+}
+
+fn plan(arrival: Arrival, duration_ns: i64) -> Plan {
+    let phase = Phase {
+        name: "measured".into(),
+        arrival,
+        operations: vec![0],
+        weights: vec![],
+        passes_min: 3,
+        duration_ns,
+        operations_max: 0,
+        late_limit_ns: 0,
+    };
+    Plan {
+        operations: vec!["select".into()],
+        phases: vec![phase],
+        seed: 1,
+        operation_deadline_ns: 0,
+        run_deadline_ns: 0,
+        retries_max: 2,
+        results_kept: 1,
+    }
+}
+
+fn play(plan: &Plan, script: impl FnMut(u64) -> Answer + Send) -> Played {
+    let clock = VirtualClock::default();
+    clock.advance(SECOND_NS);
+    let schedule = Schedule::new(&plan.phases[0], plan.seed);
+    schedule.begin(clock.now_ns());
+    let mut session = NullSession::scripted(clock.clone(), script);
+    let mut log = Log::default();
+    let mut worker = Worker {
+        number: 0,
+        clock: &clock,
+        session: &mut session,
+        sink: &mut log,
+        meter: None,
+        results: None,
+        watch: &Watch::default(),
+        book: LatencyBook::new(1),
+        counts: Vec::new(),
+    };
+    worker.play(plan, 0, &schedule, &Shared::default()).unwrap();
+    let (counts, book) = (worker.counts[0], worker.book);
+    Played {
+        events: log.0,
+        counts,
+        latency_p99_ns: book.latency(0).map_or(0, |q| q.p99_ns as i64),
+        service_p50_ns: book.service(0).map_or(0, |q| q.p50_ns as i64),
+    }
+}
+
+const fn takes(delay_ns: i64) -> Answer {
+    Answer { delay_ns, fails: false }
+}
+
+#[test]
+fn a_one_second_stall_shows_in_p99_latency_and_not_in_p50_service_time() {
+    let plan = plan(Arrival::Open { rate_per_s: 100.0, clients: 1 }, 20 * SECOND_NS);
+    let played = play(&plan, |n| takes(if n == 50 { SECOND_NS } else { MS_NS }));
+    assert_eq!(played.counts.ok, 2_000);
+    assert!(played.latency_p99_ns > 800 * MS_NS, "{}", played.latency_p99_ns);
+    assert!(played.service_p50_ns < 2 * MS_NS, "{}", played.service_p50_ns);
+}
+
+#[test]
+fn overload_shows_a_backlog_and_skipped_operations_and_no_abort() {
+    let plan = plan(Arrival::Open { rate_per_s: 1_000.0, clients: 1 }, 10 * SECOND_NS);
+    let played = play(&plan, |_| takes(2 * MS_NS));
+    assert_eq!(played.counts.scheduled, 10_000);
+    assert_eq!(played.counts.ok, 5_000);
+    assert_eq!(played.counts.skipped, 5_000);
+    assert!(played.counts.balanced());
+    let lateness: Vec<i64> =
+        played.events.iter().filter_map(|e| Some(e.started_ns? - e.scheduled_ns)).collect();
+    assert!(lateness.is_sorted(), "the backlog only grows");
+    assert_eq!(*lateness.last().unwrap(), 4_999 * MS_NS);
+}
+
+#[test]
+fn a_late_limit_sheds_load_instead_of_queueing_it() {
+    let mut plan = plan(Arrival::Open { rate_per_s: 1_000.0, clients: 1 }, SECOND_NS);
+    plan.phases[0].late_limit_ns = 10 * MS_NS;
+    let played = play(&plan, |_| takes(2 * MS_NS));
+    assert!(played.latency_p99_ns <= 12 * MS_NS + MS_NS, "{}", played.latency_p99_ns);
+    assert!(played.counts.skipped > 400, "{:?}", played.counts);
+}
+
+#[test]
+fn in_a_closed_loop_the_schedule_is_the_start() {
+    let plan = plan(Arrival::Closed { clients: 1 }, SECOND_NS);
+    let played = play(&plan, |_| takes(MS_NS));
+    assert_eq!(played.counts.ok, 1_000);
+    assert!(played.events.iter().all(|event| event.started_ns == Some(event.scheduled_ns)));
+}
+
+#[test]
+fn a_retry_counts_beside_and_its_time_counts_within() {
+    let plan = plan(Arrival::Power, 0);
+    let played = play(&plan, |n| Answer { delay_ns: MS_NS, fails: n % 3 != 2 });
+    assert_eq!((played.counts.ok, played.counts.retries), (3, 6));
+    let taken = |event: &Event| event.finished_ns.unwrap() - event.started_ns.unwrap();
+    assert!(played.events.iter().all(|event| taken(event) == 3 * MS_NS));
+}
+
+#[test]
+fn an_error_is_an_outcome_and_not_an_end() {
+    let mut plan = plan(Arrival::Power, 0);
+    plan.retries_max = 0;
+    let played = play(&plan, |n| Answer { delay_ns: 0, fails: n == 1 });
+    let outcomes: Vec<Outcome> = played.events.iter().map(|event| event.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Ok, Outcome::Failed, Outcome::Ok]);
+    assert_eq!(played.events[1].digest, None);
+}

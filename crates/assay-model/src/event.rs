@@ -1,0 +1,66 @@
+//! One operation as it happened, and the stream it is kept in.
+
+use crate::outcome::Outcome;
+use crate::table::{Column, Kind, Table};
+
+/// One ended operation. Fixed size, so that the driver's loop copies it without allocating.
+///
+/// `latency = finished - scheduled`, `service time = finished - started`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Number of the operation in the whole run, in the order in which operations were issued.
+    pub sequence: u64,
+    /// Index of the phase in the plan.
+    pub phase: u16,
+    /// Pass over the order, from 0; always 0 where operations are drawn from a mix.
+    pub pass: u32,
+    /// Session that issued it.
+    pub session: u32,
+    /// Index of the operation in the plan.
+    pub operation: u16,
+    /// When it was due, CLOCK_MONOTONIC.
+    pub scheduled_ns: i64,
+    /// When its first attempt was sent; `None` for a skipped one.
+    pub started_ns: Option<i64>,
+    /// When its last row had been fetched or its error received; `None` for a skipped one.
+    pub finished_ns: Option<i64>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Index into the driver's list of error classes, for a failed one.
+    pub error: Option<u16>,
+    /// Attempts beyond the first.
+    pub retries: u32,
+    /// Rows fetched.
+    pub rows: Option<u64>,
+    /// Order-insensitive digest of the rows.
+    pub digest: Option<u64>,
+}
+
+/// The stream of events, one file a driver host.
+pub static EVENTS: Table = Table {
+    file: "events.arrows",
+    about: "One row an operation that was due, in the order in which sessions ended them.",
+    columns: &[
+        Column::needed("sequence", Kind::UInt64, "number of the operation in the run, as issued"),
+        Column::needed("phase", Kind::Word, "phase of the plan, such as warmup or measured"),
+        Column::needed("pass", Kind::UInt32, "pass over the order, from 0"),
+        Column::needed("session", Kind::UInt32, "session that issued it, from 0"),
+        Column::needed("operation", Kind::Word, "name of the operation"),
+        Column::needed("scheduled_ns", Kind::Int64, "when it was due"),
+        Column::optional("started_ns", Kind::Int64, "when it was sent; null if skipped"),
+        Column::optional(
+            "finished_ns",
+            Kind::Int64,
+            "when its last row was fetched; null if skipped",
+        ),
+        Column::needed("outcome", Kind::Word, "ok, skipped or failed"),
+        Column::optional("error", Kind::Word, "class of the error of a failed one"),
+        Column::needed("retries", Kind::UInt32, "attempts beyond the first"),
+        Column::optional("rows", Kind::UInt64, "rows fetched; null unless ok"),
+        Column::optional(
+            "digest",
+            Kind::UInt64,
+            "order-insensitive digest of the rows; null unless ok",
+        ),
+    ],
+};

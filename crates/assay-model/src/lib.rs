@@ -1,0 +1,17 @@
+//! The values that every part of the laboratory shares: what is planned, what happened, and how
+//! the record's streams are laid out. Nothing here touches the world.
+//!
+//! Invariant: a column is described once, in [`table`]; writers, readers and the documentation of
+//! the record format are derived from that description.
+
+pub mod counters;
+pub mod event;
+pub mod outcome;
+pub mod plan;
+pub mod table;
+
+pub use counters::{Edge, Meter, TaskCounters};
+pub use event::Event;
+pub use outcome::{Outcome, OutcomeCounts};
+pub use plan::{Arrival, Phase, Plan, PlanError};
+pub use table::{Cell, Column, Kind, Rows, Table};

@@ -1,0 +1,246 @@
+//! Tables of the record: their columns with units in the name and a sentence each, and a small
+//! row-wise builder for streams that are written a few times a second.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    ArrayBuilder, Int64Builder, StringBuilder, StringDictionaryBuilder, UInt32Builder,
+    UInt64Builder,
+};
+use arrow_array::types::UInt16Type;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+
+/// The type of a column, as few as the record needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Signed 64 bits; all times are of this kind.
+    Int64,
+    /// Unsigned 64 bits; counters and byte counts.
+    UInt64,
+    /// Unsigned 32 bits; small numbers such as a session.
+    UInt32,
+    /// Text that varies from row to row.
+    Text,
+    /// Text out of few values, stored once a stream.
+    Word,
+}
+
+/// One column: its name carries its unit, and it is null where nothing was measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Name, units last.
+    pub name: &'static str,
+    /// Type.
+    pub kind: Kind,
+    /// Whether a value can be absent.
+    pub nullable: bool,
+    /// One sentence for the documentation.
+    pub about: &'static str,
+}
+
+/// One stream of the record.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// File name inside `raw/`.
+    pub file: &'static str,
+    /// One sentence: what a row is.
+    pub about: &'static str,
+    /// Columns in order.
+    pub columns: &'static [Column],
+}
+
+impl Column {
+    /// A column that is always present.
+    pub const fn needed(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { name, kind, nullable: false, about }
+    }
+
+    /// A column that is null where the host or the engine does not give the value.
+    pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { name, kind, nullable: true, about }
+    }
+}
+
+impl Kind {
+    /// The Arrow type a column of this kind is stored in.
+    pub fn data_type(self) -> DataType {
+        match self {
+            Self::Int64 => DataType::Int64,
+            Self::UInt64 => DataType::UInt64,
+            Self::UInt32 => DataType::UInt32,
+            Self::Text => DataType::Utf8,
+            Self::Word => {
+                DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8))
+            }
+        }
+    }
+}
+
+impl Table {
+    /// The Arrow schema of the stream.
+    pub fn schema(&self) -> SchemaRef {
+        let fields: Vec<Field> = self
+            .columns
+            .iter()
+            .map(|column| Field::new(column.name, column.kind.data_type(), column.nullable))
+            .collect();
+        Arc::new(Schema::new(fields))
+    }
+}
+
+/// One value of a row. `Null` is 'not measured', which is not zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell<'a> {
+    /// Not measured.
+    Null,
+    /// For columns of kind `Int64`.
+    Int(i64),
+    /// For columns of kind `UInt64` and `UInt32`.
+    Count(u64),
+    /// For columns of kind `Text` and `Word`.
+    Text(&'a str),
+}
+
+impl From<Option<u64>> for Cell<'_> {
+    fn from(value: Option<u64>) -> Self {
+        value.map_or(Cell::Null, Cell::Count)
+    }
+}
+
+enum Builder {
+    Int64(Int64Builder),
+    UInt64(UInt64Builder),
+    UInt32(UInt32Builder),
+    Text(StringBuilder),
+    Word(StringDictionaryBuilder<UInt16Type>),
+}
+
+/// Rows of one table on their way into a record batch.
+pub struct Rows {
+    table: &'static Table,
+    schema: SchemaRef,
+    builders: Vec<Builder>,
+}
+
+impl Rows {
+    /// An empty set of rows.
+    pub fn new(table: &'static Table) -> Self {
+        let builders = table.columns.iter().map(|column| Builder::new(column.kind)).collect();
+        Self { table, schema: table.schema(), builders }
+    }
+
+    /// Appends one row.
+    ///
+    /// # Panics
+    /// If the cells do not match the table's columns: an error of the caller, not of the input.
+    pub fn push(&mut self, cells: &[Cell<'_>]) {
+        assert_eq!(cells.len(), self.builders.len(), "{}: row width", self.table.file);
+        for ((builder, cell), column) in self.builders.iter_mut().zip(cells).zip(self.table.columns)
+        {
+            assert!(builder.append(*cell), "{}: {cell:?} in {column:?}", self.table.file);
+        }
+    }
+
+    /// How many rows wait.
+    pub fn len(&self) -> usize {
+        self.builders.first().map_or(0, Builder::len)
+    }
+
+    /// Whether no row waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes the rows as one batch and starts anew.
+    pub fn take(&mut self) -> Result<RecordBatch, ArrowError> {
+        let arrays = self.builders.iter_mut().map(Builder::finish).collect();
+        RecordBatch::try_new(Arc::clone(&self.schema), arrays)
+    }
+}
+
+impl Builder {
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Int64 => Self::Int64(Int64Builder::new()),
+            Kind::UInt64 => Self::UInt64(UInt64Builder::new()),
+            Kind::UInt32 => Self::UInt32(UInt32Builder::new()),
+            Kind::Text => Self::Text(StringBuilder::new()),
+            Kind::Word => Self::Word(StringDictionaryBuilder::new()),
+        }
+    }
+
+    fn append(&mut self, cell: Cell<'_>) -> bool {
+        match (self, cell) {
+            (Self::Int64(builder), Cell::Int(value)) => builder.append_value(value),
+            (Self::Int64(builder), Cell::Null) => builder.append_null(),
+            (Self::UInt64(builder), Cell::Count(value)) => builder.append_value(value),
+            (Self::UInt64(builder), Cell::Null) => builder.append_null(),
+            (Self::UInt32(builder), Cell::Count(value)) => match u32::try_from(value) {
+                Ok(value) => builder.append_value(value),
+                Err(_) => return false,
+            },
+            (Self::UInt32(builder), Cell::Null) => builder.append_null(),
+            (Self::Text(builder), Cell::Text(value)) => builder.append_value(value),
+            (Self::Text(builder), Cell::Null) => builder.append_null(),
+            (Self::Word(builder), Cell::Text(value)) => builder.append_value(value),
+            (Self::Word(builder), Cell::Null) => builder.append_null(),
+            _ => return false,
+        }
+        true
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Int64(builder) => builder.len(),
+            Self::UInt64(builder) => builder.len(),
+            Self::UInt32(builder) => builder.len(),
+            Self::Text(builder) => builder.len(),
+            Self::Word(builder) => builder.len(),
+        }
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        match self {
+            Self::Int64(builder) => Arc::new(builder.finish()),
+            Self::UInt64(builder) => Arc::new(builder.finish()),
+            Self::UInt32(builder) => Arc::new(builder.finish()),
+            Self::Text(builder) => Arc::new(builder.finish()),
+            Self::Word(builder) => Arc::new(builder.finish_preserve_values()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::Array;
+
+    static TABLE: Table = Table {
+        file: "sample.arrows",
+        about: "a row is a sample",
+        columns: &[
+            Column::needed("time_ns", Kind::Int64, "when"),
+            Column::optional("name", Kind::Word, "who"),
+            Column::optional("read_bytes", Kind::UInt64, "how much"),
+        ],
+    };
+
+    #[test]
+    fn absent_is_null_and_not_zero() {
+        let mut rows = Rows::new(&TABLE);
+        rows.push(&[Cell::Int(1), Cell::Text("a"), None.into()]);
+        rows.push(&[Cell::Int(2), Cell::Null, Some(0).into()]);
+        let batch = rows.take().unwrap();
+        assert_eq!(batch.num_rows(), 2);
+        assert!(batch.column(2).is_null(0));
+        assert!(batch.column(2).is_valid(1));
+        assert!(rows.is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "row width")]
+    fn a_short_row_is_refused() {
+        Rows::new(&TABLE).push(&[Cell::Int(1)]);
+    }
+}
