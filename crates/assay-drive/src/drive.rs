@@ -166,6 +166,7 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         let mut ended = self.attempt(plan, ticket.operation);
         self.read_meter(sequence, Edge::End);
         let fetched = self.fetched(plan, ticket.operation, &mut ended)?;
+        self.session.release();
         let scheduled_ns = ticket.due_ns.unwrap_or(ended.started_ns);
         let error = match &ended.result {
             Ok(()) => None,

@@ -5,6 +5,7 @@
 
 pub mod clock;
 pub mod digest;
+pub mod digest_arrow;
 pub mod drive;
 pub mod error;
 pub mod latency;

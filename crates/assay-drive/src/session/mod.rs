@@ -39,6 +39,9 @@ pub trait Session: Send {
     /// Writes the rows of the last `execute` as an Arrow file. Not timed.
     fn keep(&mut self, path: &Path) -> Result<(), SessionError>;
 
+    /// Lets go of the rows of the last `execute`, so that freeing them is not timed either.
+    fn release(&mut self) {}
+
     /// What ends a running `execute`, if the protocol knows such a thing.
     fn canceller(&self) -> Option<Canceller> {
         None

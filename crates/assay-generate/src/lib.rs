@@ -1,0 +1,54 @@
+//! Data generators and parameter rules. A generator cuts a table into parts of a fixed size that
+//! depend on nothing but the scale, so threads decide how fast rows come and never which.
+
+pub mod parallel;
+pub mod parameters;
+pub mod tpch;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+
+pub use parallel::TableStream;
+pub use parameters::{ParameterError, Rule, Rules, render};
+
+/// A table whose parts can be made in any order, by any thread.
+pub trait Parts: Send + Sync + 'static {
+    /// Schema of every part.
+    fn schema(&self) -> SchemaRef;
+    /// How many parts there are; depends on the scale only.
+    fn parts(&self) -> u32;
+    /// Rows of the whole table, exact or (where lines vary with orders) expected.
+    fn rows_expected(&self) -> u64;
+    /// Makes one part, from 0.
+    fn make(&self, part: u32) -> RecordBatch;
+}
+
+/// A request that no generator can serve.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum GenerateError {
+    /// No such generator.
+    #[error("there is no generator {0:?}; known: tpch")]
+    Generator(String),
+    /// No such table.
+    #[error("generator tpch has no table {0:?}; known: {1}")]
+    Table(String, String),
+    /// A scale that has no meaning.
+    #[error("scale {0} is out of range: it must be at least 0.001 and at most 100000")]
+    Scale(f64),
+}
+
+/// The smallest scale whose tables still have rows that join.
+const SCALE_MIN: f64 = 0.001;
+/// The largest scale of the TPC-H specification.
+const SCALE_MAX: f64 = 100_000.0;
+
+/// The table of a generator at a scale.
+pub fn table(generator: &str, table: &str, scale: f64) -> Result<Box<dyn Parts>, GenerateError> {
+    if !(SCALE_MIN..=SCALE_MAX).contains(&scale) {
+        return Err(GenerateError::Scale(scale));
+    }
+    match generator {
+        "tpch" => tpch::table(table, scale),
+        _ => Err(GenerateError::Generator(generator.into())),
+    }
+}

@@ -1,0 +1,441 @@
+//! Substitution parameters: rules as data, values drawn from named, seeded streams.
+//!
+//! The value of a parameter depends on the seed, the stream, the operation and the parameter's
+//! name, and on nothing else: adding an operation changes no other operation's values.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// Lists and tables that rules refer to by name.
+pub type Lists = BTreeMap<String, Value>;
+
+/// The rules of one operation by the parameters' names.
+pub type Rules = BTreeMap<String, Rule>;
+
+/// How one parameter gets its value. One of the forms is set.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Value of the validation run.
+    pub default: Option<Value>,
+    /// A whole number from the first to the second, both included.
+    pub integer: Option<[i64; 2]>,
+    /// One of a list, which is given or named.
+    pub choice: Option<Value>,
+    /// Draw this many different values instead of one.
+    pub distinct: Option<usize>,
+    /// First day of a month, from the first to the second.
+    pub month: Option<[String; 2]>,
+    /// First day of a year, from the first to the second.
+    pub year: Option<[i64; 2]>,
+    /// A day, from the first to the second.
+    pub day: Option<[String; 2]>,
+    /// A decimal, from the first to the second in steps of the last digit.
+    pub decimal: Option<[String; 2]>,
+    /// One word of each list, joined.
+    pub words: Option<Vec<Value>>,
+    /// What joins the words; a space unless given.
+    pub separator: Option<String>,
+    /// This number divided by the scale.
+    pub per_scale: Option<f64>,
+    /// Looks the value of another parameter up in a table.
+    pub follows: Option<String>,
+    /// The table to look it up in.
+    pub map: Option<String>,
+}
+
+/// A rule or template that cannot be carried out.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("parameter {name}: {reason}")]
+pub struct ParameterError {
+    /// Which parameter.
+    pub name: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+fn wrong<T>(name: &str, reason: impl Into<String>) -> Result<T, ParameterError> {
+    Err(ParameterError { name: name.into(), reason: reason.into() })
+}
+
+/// Where values come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// The values of the validation run.
+    Default,
+    /// Drawn from a seed, for a stream of operations.
+    Drawn {
+        /// Seed of the run.
+        seed: u64,
+        /// Number of the stream.
+        stream: u64,
+    },
+}
+
+/// Values of all parameters of one operation, as text to be put into its template; a parameter
+/// with several values has several texts.
+pub fn values(
+    operation: &str,
+    rules: &Rules,
+    lists: &Lists,
+    scale: f64,
+    source: Source,
+) -> Result<BTreeMap<String, Vec<String>>, ParameterError> {
+    let mut values = BTreeMap::new();
+    let (followers, leaders): (Vec<_>, Vec<_>) =
+        rules.iter().partition(|(_, rule)| rule.follows.is_some());
+    for (name, rule) in leaders {
+        let drawer = Drawer { name, rule, lists, scale };
+        let value = match source {
+            Source::Default => drawer.default()?,
+            Source::Drawn { seed, stream } => {
+                drawer.drawn(&mut Random::named(seed, stream, operation, name))?
+            }
+        };
+        values.insert(name.clone(), value);
+    }
+    for (name, rule) in followers {
+        let value = follow(name, rule, lists, &values)?;
+        values.insert(name.clone(), vec![value]);
+    }
+    Ok(values)
+}
+
+fn follow(
+    name: &str,
+    rule: &Rule,
+    lists: &Lists,
+    values: &BTreeMap<String, Vec<String>>,
+) -> Result<String, ParameterError> {
+    let leader = rule.follows.as_deref().and_then(|leader| values.get(leader)?.first());
+    let table = rule.map.as_deref().and_then(|map| lists.get(map));
+    match leader.zip(table).and_then(|(leader, table)| table.get(leader)) {
+        Some(value) => Ok(text(value)),
+        None => wrong(name, "follows a parameter or uses a map that is not there"),
+    }
+}
+
+/// Puts values into a template: `${name}`, or `${name[0]}` where a parameter has several.
+pub fn render(
+    template: &str,
+    values: &BTreeMap<String, Vec<String>>,
+) -> Result<String, ParameterError> {
+    let mut rendered = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((key, left)) = after.split_once('}') else {
+            return wrong(after, "`${` is not closed by `}`");
+        };
+        let (name, index) = match key.split_once('[') {
+            None => (key, 0),
+            Some((name, index)) => match index.trim_end_matches(']').parse() {
+                Ok(index) => (name, index),
+                Err(_) => return wrong(name, format!("{index:?} is not the number of a value")),
+            },
+        };
+        let Some(value) = values.get(name).and_then(|values| values.get(index)) else {
+            return wrong(key, "the text asks for it, and no rule gives it");
+        };
+        rendered.push_str(before);
+        rendered.push_str(value);
+        rest = left;
+    }
+    rendered.push_str(rest);
+    Ok(rendered)
+}
+
+/// Random numbers of one parameter: `SplitMix64` from a named start.
+struct Random(u64);
+
+impl Random {
+    fn named(seed: u64, stream: u64, operation: &str, name: &str) -> Self {
+        let path = format!("{stream}/{operation}/{name}");
+        Self(xxh3_64_with_seed(path.as_bytes(), seed))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from `low` to `high`, both included (Lemire's multiplication; the bias is below
+    /// 2^-32 for the ranges of parameters).
+    fn between(&mut self, low: i64, high: i64) -> i64 {
+        let span = (high - low + 1) as u128;
+        low + ((u128::from(self.next()) * span) >> 64) as i64
+    }
+}
+
+struct Drawer<'a> {
+    name: &'a str,
+    rule: &'a Rule,
+    lists: &'a Lists,
+    scale: f64,
+}
+
+impl Drawer<'_> {
+    fn default(&self) -> Result<Vec<String>, ParameterError> {
+        match (&self.rule.default, self.rule.per_scale) {
+            (Some(Value::Array(values)), _) => Ok(values.iter().map(text).collect()),
+            (Some(value), _) => Ok(vec![text(value)]),
+            (None, Some(number)) => Ok(vec![plain(number / self.scale)]),
+            (None, None) => wrong(self.name, "has no default"),
+        }
+    }
+
+    fn drawn(&self, random: &mut Random) -> Result<Vec<String>, ParameterError> {
+        let Some(wanted) = self.rule.distinct else {
+            return Ok(vec![self.one(random)?]);
+        };
+        let available = match (&self.rule.integer, &self.rule.choice) {
+            (Some([low, high]), _) => usize::try_from(high - low + 1).unwrap_or(0),
+            (None, Some(choice)) => self.list(choice)?.len(),
+            (None, None) => return wrong(self.name, "`distinct` goes with integer or choice"),
+        };
+        if wanted > available {
+            return wrong(self.name, format!("asks for {wanted} different values of {available}"));
+        }
+        let mut values: Vec<String> = Vec::with_capacity(wanted);
+        while values.len() < wanted {
+            let value = self.one(random)?;
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        Ok(values)
+    }
+
+    fn one(&self, random: &mut Random) -> Result<String, ParameterError> {
+        let rule = self.rule;
+        if let Some([low, high]) = rule.integer {
+            return Ok(self.between(random, low, high)?.to_string());
+        }
+        if let Some(choice) = &rule.choice {
+            return self.word(choice, random);
+        }
+        if let Some([first, last]) = &rule.month {
+            let month = self.between(random, self.month(first)?, self.month(last)?)?;
+            return Ok(format!("{}-{:02}-01", month.div_euclid(12), month.rem_euclid(12) + 1));
+        }
+        if let Some([first, last]) = rule.year {
+            return Ok(format!("{}-01-01", self.between(random, first, last)?));
+        }
+        if let Some([first, last]) = &rule.day {
+            let day = self.between(random, self.day(first)?, self.day(last)?)?;
+            return Ok(date(day));
+        }
+        if let Some([low, high]) = &rule.decimal {
+            return self.decimal(low, high, random);
+        }
+        if let Some(lists) = &rule.words {
+            let words: Result<Vec<String>, _> =
+                lists.iter().map(|list| self.word(list, random)).collect();
+            return Ok(words?.join(rule.separator.as_deref().unwrap_or(" ")));
+        }
+        match rule.per_scale {
+            Some(number) => Ok(plain(number / self.scale)),
+            None => wrong(self.name, "no rule says how it is drawn"),
+        }
+    }
+
+    fn between(&self, random: &mut Random, low: i64, high: i64) -> Result<i64, ParameterError> {
+        if low > high {
+            return wrong(self.name, format!("its range from {low} to {high} is empty"));
+        }
+        Ok(random.between(low, high))
+    }
+
+    fn list<'a>(&'a self, list: &'a Value) -> Result<&'a Vec<Value>, ParameterError> {
+        let found = match list {
+            Value::String(name) => self.lists.get(name),
+            given => Some(given),
+        };
+        match found {
+            Some(Value::Array(values)) if !values.is_empty() => Ok(values),
+            _ => wrong(self.name, format!("{list} is not a list with something in it")),
+        }
+    }
+
+    fn word(&self, list: &Value, random: &mut Random) -> Result<String, ParameterError> {
+        let words = self.list(list)?;
+        Ok(text(&words[random.between(0, words.len() as i64 - 1) as usize]))
+    }
+
+    fn decimal(
+        &self,
+        low: &str,
+        high: &str,
+        random: &mut Random,
+    ) -> Result<String, ParameterError> {
+        let places = low.split_once('.').map_or(0, |(_, digits)| digits.len());
+        let steps =
+            |number: &str| {
+                number.replace('.', "").parse::<i64>().ok().filter(|_| {
+                    number.split_once('.').map_or(0, |(_, digits)| digits.len()) == places
+                })
+            };
+        let (Some(low), Some(high)) = (steps(low), steps(high)) else {
+            return wrong(self.name, format!("{low} and {high} need as many decimals"));
+        };
+        let drawn = self.between(random, low, high)?;
+        let digits = format!("{drawn:0width$}", width = places + 1);
+        let (whole, decimals) = digits.split_at(digits.len() - places);
+        Ok(if places == 0 { whole.into() } else { format!("{whole}.{decimals}") })
+    }
+
+    fn ymd(&self, date: &str) -> Result<(i64, i64, i64), ParameterError> {
+        let numbers: Vec<i64> = date.splitn(3, '-').filter_map(|n| n.parse().ok()).collect();
+        match numbers[..] {
+            [year, month @ 1..=12, day @ 1..=31] => Ok((year, month, day)),
+            _ => wrong(self.name, format!("{date:?} is not a date like 1995-03-01")),
+        }
+    }
+
+    fn month(&self, date: &str) -> Result<i64, ParameterError> {
+        self.ymd(date).map(|(year, month, _)| year * 12 + month - 1)
+    }
+
+    fn day(&self, date: &str) -> Result<i64, ParameterError> {
+        self.ymd(date).map(|(year, month, day)| days_from_civil(year, month, day))
+    }
+}
+
+/// Days since 1970-01-01 of a date of the Gregorian calendar (Hinnant's algorithm, public domain).
+const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year - era * 400;
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+/// The date that is `days` after 1970-01-01.
+fn date(days: i64) -> String {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted - era * 146_097;
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_index = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
+    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year}-{month:02}-{day:02}")
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A number without an exponent (some dialects would read it as binary floating point), to ten
+/// decimals: a longer fraction times a sum of money does not fit the 38 digits of a decimal.
+fn plain(number: f64) -> String {
+    let fixed = format!("{number:.10}");
+    fixed.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn rule(json: Value) -> Rule {
+        serde_json::from_value(json).unwrap()
+    }
+
+    fn draw(json: Value, seed: u64) -> Result<Vec<String>, ParameterError> {
+        let lists = Lists::from([
+            ("colours".into(), json!(["red", "green", "blue"])),
+            ("of".into(), json!({"red": "warm", "green": "cold", "blue": "cold"})),
+        ]);
+        let rules = Rules::from([("p".into(), rule(json))]);
+        let source = Source::Drawn { seed, stream: 0 };
+        values("q", &rules, &lists, 10.0, source).map(|mut values| values.remove("p").unwrap())
+    }
+
+    #[test]
+    fn a_fraction_per_scale_has_no_exponent() {
+        for (scale, expected) in
+            [(1.0, "0.0001"), (0.01, "0.01"), (0.1, "0.001"), (100_000.0, "0.000000001")]
+        {
+            let rules = Rules::from([("fraction".into(), rule(json!({"per_scale": 0.0001})))]);
+            let drawn = values("q11", &rules, &Lists::new(), scale, Source::Default).unwrap();
+            assert_eq!(drawn["fraction"], [expected]);
+        }
+    }
+
+    #[test]
+    fn a_template_takes_single_values_and_elements() {
+        let values = BTreeMap::from([
+            ("a".to_owned(), vec!["1".to_owned()]),
+            ("b".to_owned(), vec!["x".to_owned(), "y".to_owned()]),
+        ]);
+        assert_eq!(render("${a} ${b[1]} $a {b}", &values).unwrap(), "1 y $a {b}");
+        assert!(render("${c}", &values).unwrap_err().to_string().contains("no rule"));
+        assert!(render("${a", &values).unwrap_err().to_string().contains("not closed"));
+        assert!(render("${b[x]}", &values).unwrap_err().to_string().contains("number"));
+    }
+
+    #[test]
+    fn a_follower_looks_its_leader_up() {
+        let lists = Lists::from([("of".into(), json!({"red": "warm"}))]);
+        let rules = Rules::from([
+            ("a_follower".into(), rule(json!({"follows": "z", "map": "of"}))),
+            ("z".into(), rule(json!({"default": "red", "choice": ["red"]}))),
+        ]);
+        let values = values("q", &rules, &lists, 1.0, Source::Default).unwrap();
+        assert_eq!(values["a_follower"], ["warm"]);
+    }
+
+    #[test]
+    fn a_rule_that_cannot_be_drawn_says_why() {
+        let reason = |json| draw(json, 1).unwrap_err().reason;
+        assert!(reason(json!({"integer": [5, 4]})).contains("empty"));
+        assert!(reason(json!({"choice": "tastes"})).contains("not a list"));
+        assert!(
+            reason(json!({"choice": "colours", "distinct": 4})).contains("4 different values of 3")
+        );
+        assert!(reason(json!({"default": 1})).contains("no rule"));
+        assert!(reason(json!({"month": ["1995", "1996-01-01"]})).contains("not a date"));
+    }
+
+    proptest! {
+        #[test]
+        fn values_stay_in_range(seed in any::<u64>()) {
+            let number: i64 = draw(json!({"integer": [60, 120]}), seed).unwrap()[0].parse().unwrap();
+            prop_assert!((60..=120).contains(&number));
+            let decimal = draw(json!({"decimal": ["0.02", "0.09"]}), seed).unwrap();
+            prop_assert!(decimal[0].len() == 4 && ("0.02".."0.091").contains(&decimal[0].as_str()));
+            let day = draw(json!({"day": ["1995-03-01", "1995-03-31"]}), seed).unwrap();
+            prop_assert!(("1995-03-01"..="1995-03-31").contains(&day[0].as_str()));
+            let month = draw(json!({"month": ["1993-01-01", "1997-10-01"]}), seed).unwrap();
+            prop_assert!(("1993-01-01"..="1997-10-01").contains(&month[0].as_str()));
+            prop_assert!(month[0].ends_with("-01"));
+            let mut colours = draw(json!({"choice": "colours", "distinct": 3}), seed).unwrap();
+            colours.sort();
+            prop_assert_eq!(colours, ["blue", "green", "red"]);
+        }
+
+        #[test]
+        fn a_date_comes_back(days in -700_000_i64..700_000) {
+            let text = date(days);
+            let parts: Vec<i64> = text.rsplitn(3, '-').map(|n| n.parse().unwrap()).collect();
+            prop_assert_eq!(days_from_civil(parts[2], parts[1], parts[0]), days);
+        }
+
+        #[test]
+        fn a_template_never_panics(template in ".{0,40}") {
+            let _ = render(&template, &BTreeMap::new());
+        }
+    }
+}
