@@ -166,7 +166,7 @@ pub fn drive(
                 };
                 stage.work(worker)
             };
-            workers.push(named("assay-session").spawn_scoped(scope, work).map_err(spawn_failed)?);
+            workers.push(named("session").spawn_scoped(scope, work).map_err(spawn_failed)?);
         }
         let ended = guard.keep(recorder, &mut tick, || workers.iter().all(|w| w.is_finished()));
         for worker in workers {

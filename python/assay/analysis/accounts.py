@@ -1,0 +1,112 @@
+"""Who used the machine's CPUs while it was measured: four accounts that sum to the machine.
+
+Engine and driver share one account where the engine is embedded in the driver's host. Background is
+what the machine was busy with beyond our own processes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from assay.analysis.operations import NS
+
+BUSY = ("user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns")
+WAITING = ("idle_ns", "iowait_ns")
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """CPU seconds within a window.
+
+    Attributes:
+        window_s: Length of the window.
+        cpus: How many CPUs the machine has online.
+        by_process: CPU seconds of each of our accounts.
+        busy_s: CPU seconds of the whole machine, ours included, stolen time not.
+        idle_s: Idle, waiting for a device included.
+        steal_s: Taken by the hypervisor; None where the kernel does not tell.
+    """
+
+    window_s: float
+    cpus: int
+    by_process: dict[str, float]
+    busy_s: float
+    idle_s: float
+    steal_s: float | None
+
+    @property
+    def background_s(self) -> float:
+        """CPU seconds of everything that is not ours."""
+        return max(0.0, self.busy_s - sum(self.by_process.values()))
+
+    @property
+    def capacity_s(self) -> float:
+        """CPU seconds that the machine had."""
+        return self.window_s * self.cpus
+
+
+def accounts(
+    cpus: pl.DataFrame, processes: pl.DataFrame, begun_ns: int, ended_ns: int
+) -> Accounts | None:
+    """The accounts between two times, from the samples at or just outside both; None without them."""
+    edges = _edges(cpus["time_ns"], begun_ns, ended_ns)
+    if edges is None:
+        return None
+    first, last = edges
+    grown = _growth(cpus, ["cpu"], first, last)
+    busy_s = sum(float(grown[name].sum()) for name in BUSY if grown[name].null_count() == 0) * NS
+    idle_s = sum(float(grown[name].sum()) for name in WAITING if grown[name].null_count() == 0) * NS
+    steal = grown["steal_ns"]
+    return Accounts(
+        window_s=(last - first) * NS,
+        cpus=grown.height,
+        by_process=_by_account(processes, begun_ns, ended_ns),
+        busy_s=busy_s,
+        idle_s=idle_s,
+        steal_s=float(steal.sum()) * NS if steal.null_count() == 0 else None,
+    )
+
+
+def _edges(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | None:
+    """The last sample not after the beginning and the first not before the end, if there are two."""
+    ordered = times.unique().sort()
+    before = ordered.filter(ordered <= begun_ns)
+    after = ordered.filter(ordered >= ended_ns)
+    first = before[-1] if len(before) else (ordered[0] if len(ordered) else None)
+    last = after[0] if len(after) else (ordered[-1] if len(ordered) else None)
+    if first is None or last is None or last <= first:
+        return None
+    return int(first), int(last)
+
+
+def _growth(samples: pl.DataFrame, by: list[str], first: int, last: int) -> pl.DataFrame:
+    """What each counter grew by between two samples."""
+    start = samples.filter(pl.col("time_ns") == first)
+    end = samples.filter(pl.col("time_ns") == last)
+    counters = [name for name in samples.columns if name.endswith("_ns") and name != "time_ns"]
+    joined = end.join(start, on=by, suffix="_before")
+    return joined.select(
+        *by, *[(pl.col(name).cast(pl.Int64) - pl.col(f"{name}_before").cast(pl.Int64)) for name in counters]
+    )
+
+
+def _by_account(processes: pl.DataFrame, begun_ns: int, ended_ns: int) -> dict[str, float]:
+    """CPU seconds of each account: growth of each process between its samples around the window."""
+    edges = _edges(processes["time_ns"], begun_ns, ended_ns)
+    if edges is None:
+        return {}
+    first, last = edges
+    grown = (
+        processes.with_columns(pl.col("account").cast(pl.String))
+        .filter(pl.col("time_ns").is_between(first, last))
+        .with_columns((pl.col("user_ns") + pl.col("system_ns")).cast(pl.Int64).alias("cpu_ns"))
+        .sort("time_ns")
+        .group_by("account", "pid")
+        .agg((pl.col("cpu_ns").last() - pl.col("cpu_ns").first()).alias("cpu_ns"))
+        .group_by("account")
+        .agg(pl.col("cpu_ns").sum())
+        .sort("account")
+    )
+    return {account: float(cpu_ns) * NS for account, cpu_ns in grown.iter_rows()}

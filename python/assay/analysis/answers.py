@@ -1,0 +1,167 @@
+"""Compares the rows an operation returned with the rows it should have returned.
+
+The tolerances are the specification's; below scale 1 the tolerance of sums shrinks with the scale,
+because the sums do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+CENT = Decimal("0.01")
+SEPARATOR = "|"
+# Binary floating point carries 15 to 17 digits; a sum of millions of terms loses a few of them.
+FLOAT_RELATIVE = Decimal("1e-9")
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """How far a number may be from its answer, by the kind of its column."""
+
+    kinds: Mapping[str, str]
+    sum_absolute: Decimal
+    ratio_relative: Decimal
+
+    @classmethod
+    def of(
+        cls, kinds: Mapping[str, str], sum_absolute: float, ratio_relative: float, scale: float
+    ) -> Tolerances:
+        """Tolerances at a scale."""
+        return cls(
+            kinds=kinds,
+            sum_absolute=Decimal(str(sum_absolute)) * Decimal(str(min(1.0, scale))),
+            ratio_relative=Decimal(str(ratio_relative)),
+        )
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Reference rows: column names and, row by row, texts (None: absent)."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+
+
+def read_expected(path: Path) -> Expected:
+    """Reads reference rows: a header, then a row a line, fields separated by `|`, empty: null."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    columns = tuple(lines[0].split(SEPARATOR))
+    rows = tuple(tuple(field or None for field in line.split(SEPARATOR)) for line in lines[1:])
+    return Expected(columns, rows)
+
+
+def difference(
+    actual: Sequence[Sequence[object]], expected: Expected, tolerances: Tolerances
+) -> str | None:
+    """The first difference in words, or None if the rows are right."""
+    if len(actual) != len(expected.rows):
+        return f"{len(actual)} rows instead of {len(expected.rows)}"
+    for number, (row, wanted) in enumerate(zip(actual, expected.rows, strict=True), start=1):
+        if len(row) != len(expected.columns):
+            return f"{len(row)} columns instead of {len(expected.columns)}"
+        for column, cell, text in zip(expected.columns, row, wanted, strict=True):
+            if not cell_is_right(cell, text, column, tolerances):
+                order = " (the rows are right, their order is not)"
+                hint = order if _same_rows(actual, expected, tolerances) else ""
+                return f"row {number}, {column}: {shown(cell)} instead of {shown(text)}{hint}"
+    return None
+
+
+def cell_is_right(
+    cell: object, wanted: str | None, column: str, tolerances: Tolerances
+) -> bool:
+    """Whether one value is within the tolerance of its column."""
+    if cell is None or wanted is None:
+        return (cell is None or cell == "") and wanted is None
+    number = _number(cell)
+    if number is None:
+        return _text(cell) == wanted.rstrip(" ")
+    try:
+        answer = Decimal(wanted)
+    except InvalidOperation:
+        return False
+    if not number.is_finite():
+        return False
+    match tolerances.kinds.get(column, "exact"):
+        case "sum":
+            return abs(number - answer) <= tolerances.sum_absolute
+        case "average" | "ratio":
+            rounded = number.quantize(CENT, ROUND_HALF_UP)
+            target = answer.quantize(CENT, ROUND_HALF_UP)
+            return abs(rounded - target) <= tolerances.ratio_relative * abs(target)
+        case _:
+            return _exact(number, answer, is_float=isinstance(cell, float))
+
+
+def _exact(number: Decimal, answer: Decimal, *, is_float: bool) -> bool:
+    if is_float and abs(number - answer) <= FLOAT_RELATIVE * abs(answer):
+        return True
+    exponent = answer.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < CENT.as_tuple().exponent:  # type: ignore[operator]
+        return number.quantize(CENT, ROUND_HALF_UP) == answer.quantize(CENT, ROUND_HALF_UP)
+    return number == answer
+
+
+def _number(cell: object) -> Decimal | None:
+    if isinstance(cell, Decimal):
+        return cell
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return Decimal(repr(cell))
+    return None
+
+
+def _text(cell: object) -> str:
+    if isinstance(cell, datetime):
+        return cell.date().isoformat() if cell.time().isoformat() == "00:00:00" else cell.isoformat()
+    if isinstance(cell, date):
+        return cell.isoformat()
+    return str(cell).rstrip(" ")
+
+
+def shown(cell: object) -> str:
+    """A value as a message shows it."""
+    return "null" if cell is None else _text(cell)
+
+
+def _same_rows(
+    actual: Sequence[Sequence[object]], expected: Expected, tolerances: Tolerances
+) -> bool:
+    """Whether the rows would be right in another order. Only used to explain a difference."""
+    exact = [
+        index
+        for index, column in enumerate(expected.columns)
+        if tolerances.kinds.get(column, "exact") == "exact"
+    ]
+
+    def key(row: Sequence[object]) -> list[str]:
+        numbers = [(_number(row[index]), row[index]) for index in exact]
+        return [shown(cell) if n is None else str(n.normalize()) for n, cell in numbers]
+
+    def wanted_key(row: Sequence[str | None]) -> list[str]:
+        return [_normal(row[index]) for index in exact]
+
+    ordered = sorted(actual, key=key)
+    wanted = sorted(expected.rows, key=wanted_key)
+    return all(
+        cell_is_right(cell, text, column, tolerances)
+        for row, want in zip(ordered, wanted, strict=True)
+        for column, cell, text in zip(expected.columns, row, want, strict=True)
+    )
+
+
+def _normal(text: str | None) -> str:
+    if text is None:
+        return "null"
+    try:
+        return str(Decimal(text).normalize())
+    except InvalidOperation:
+        return text.rstrip(" ")

@@ -1,0 +1,87 @@
+"""Claims about a run, each with its numbers. Silence where there is nothing to say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.finding import Finding
+from assay.model.units import count_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.summary import OperationSummary
+
+# A resource bounds a run when it took the larger part of the thread time.
+BOUND_SHARE = 0.5
+# All cores are busy when hardly a tenth of them is not.
+ALL_CORES_SHARE = 0.85
+# As few operations as make up about half of the time are worth naming.
+NAMED_OPERATIONS = 3
+# Kernel time is worth a word when it is a fifth of an operation's and a twentieth of the run's.
+KERNEL_SHARE = 0.2
+KERNEL_RUN_SHARE = 0.05
+
+METHOD_BOUND = "bound-by"
+METHOD_KERNEL = "kernel-time"
+
+
+def findings(run_id: str, operations: Sequence[OperationSummary], cores: int | None) -> list[Finding]:
+    """All findings of one run, largest effect first."""
+    found = [bound_by(run_id, operations, cores), *kernel_time(run_id, operations)]
+    return sorted((f for f in found if f is not None), key=lambda f: -f.effect_share)
+
+
+def bound_by(
+    run_id: str, operations: Sequence[OperationSummary], cores: int | None
+) -> Finding | None:
+    """What bounds the run as a whole, and which operations are most of its time."""
+    split = [op for op in operations if op.coverage is not None and op.share is not None]
+    if not split:
+        return None
+
+    def part(name: str) -> float:
+        return sum((op.where[name] or 0.0) * (op.share or 0.0) for op in split)
+
+    cpu = part("cpu_user") + part("cpu_system")
+    disk, waiting = part("disk_wait"), part("cpu_wait")
+    busy = sum((op.parallelism or 0.0) * (op.share or 0.0) for op in split)
+    top = sorted(split, key=lambda op: -(op.share or 0.0))[:NAMED_OPERATIONS]
+    names = ", ".join(op.name for op in top)
+    named = f"{names} are {percent_text(sum(op.share or 0.0 for op in top))} of the time"
+    of_cores = f" of {cores}" if cores else ""
+    to_try = None
+    if disk >= BOUND_SHARE:
+        claim = f"Disk-bound: {percent_text(disk)} of the time was waiting for disk; {named}"
+        effect = disk
+    elif waiting >= BOUND_SHARE:
+        claim = f"Short of CPUs: {percent_text(waiting)} of the time was waiting for one; {named}"
+        effect = waiting
+    elif cores is not None and busy >= ALL_CORES_SHARE * cores:
+        claim = f"CPU-bound: {busy:.2g}{of_cores} cores busy; {named}"
+        effect = cpu
+    elif cpu >= BOUND_SHARE:
+        claim = f"CPU-bound, on {busy:.2g}{of_cores} cores busy on average; {named}"
+        effect = cpu
+        to_try = "more of the plan in parallel: see parallelism an operation with --all"
+    else:
+        rest = percent_text(part("other"))
+        claim = f"Bound by neither CPU nor disk: {rest} of thread time has no counter; {named}"
+        effect = part("other")
+    return Finding(claim, effect, None, (run_id,), METHOD_BOUND, to_try)
+
+
+def kernel_time(run_id: str, operations: Sequence[OperationSummary]) -> list[Finding | None]:
+    """Operations that spent much of their CPU time in the kernel, with their page faults."""
+    found: list[Finding | None] = []
+    for op in operations:
+        system, user = op.where["cpu_system"], op.where["cpu_user"]
+        if system is None or user is None or op.share is None or user + system == 0:
+            continue
+        effect = system * op.share
+        if system / (user + system) >= KERNEL_SHARE and effect >= KERNEL_RUN_SHARE:
+            faults = f", {count_text(op.minor_faults)} page faults" if op.minor_faults else ""
+            share = percent_text(system / (user + system))
+            claim = f"{op.name} spent {share} of its CPU time in the kernel{faults} a run"
+            found.append(Finding(claim, effect, None, (run_id,), METHOD_KERNEL))
+    return found

@@ -1,0 +1,71 @@
+"""What each operation came to: outcomes, passes, the median of its service time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MEASURED = "measured"
+NS = 1e-9
+
+
+def measured(events: pl.DataFrame) -> pl.DataFrame:
+    """The events of the measured phase, dictionary columns as plain text."""
+    return plain(events).filter(pl.col("phase") == MEASURED)
+
+
+def plain(events: pl.DataFrame) -> pl.DataFrame:
+    """Events with words as text, so that tables of several runs can be joined."""
+    words = ["phase", "operation", "outcome", "error"]
+    return events.with_columns(pl.col(words).cast(pl.String))
+
+
+def operation_table(events: pl.DataFrame) -> pl.DataFrame:
+    """One row an operation of the measured phase, in the order of the first pass.
+
+    Columns: operation; scheduled, ok, skipped, failed, retries (counts); seconds (median service
+    time of those that succeeded, null if none did), seconds_min, seconds_max; rows; error (class of
+    the first failure).
+    """
+    service = (pl.col("finished_ns") - pl.col("started_ns")) * NS
+    succeeded = pl.col("outcome") == "ok"
+    return (
+        measured(events)
+        .sort("sequence")
+        .group_by("operation", maintain_order=True)
+        .agg(
+            pl.len().alias("scheduled"),
+            succeeded.sum().alias("ok"),
+            (pl.col("outcome") == "skipped").sum().alias("skipped"),
+            (pl.col("outcome") == "failed").sum().alias("failed"),
+            pl.col("retries").sum(),
+            service.filter(succeeded).median().alias("seconds"),
+            service.filter(succeeded).min().alias("seconds_min"),
+            service.filter(succeeded).max().alias("seconds_max"),
+            pl.col("rows").drop_nulls().first(),
+            pl.col("error").drop_nulls().first(),
+        )
+    )
+
+
+def geometric_mean(values: Sequence[float]) -> float | None:
+    """Geometric mean of positive values; None for an empty sequence or a value of zero or less."""
+    if not values or min(values) <= 0:
+        return None
+    return math.exp(math.fsum(math.log(value) for value in values) / len(values))
+
+
+def window_ns(events: pl.DataFrame) -> tuple[int, int] | None:
+    """First start and last end of the measured phase; None if nothing ended in it."""
+    ended = measured(events).drop_nulls(["started_ns", "finished_ns"])
+    if ended.is_empty():
+        return None
+    begun, over = ended["started_ns"].min(), ended["finished_ns"].max()
+    assert isinstance(begun, int)  # noqa: S101 - integer columns without nulls have integer extremes
+    assert isinstance(over, int)  # noqa: S101
+    return begun, over

@@ -1,0 +1,173 @@
+"""Where an operation's time went: the first explanation.
+
+The engine's tasks are read just outside each timed interval. Their thread-seconds are CPU in user
+mode, CPU in the kernel, waiting for a CPU and waiting for disk; what is left of
+`threads at work x wall` is `other` (idle workers, locks, whatever has no counter). Each part is
+scaled to the wall time by that product, so the parts of an operation add up to its time.
+
+Coverage is the accounted share before any scaling. It comes from independent sources (rusage, the
+scheduler, delay accounting against the clock), so it can be wrong, and then it is seen to be: above
+1 more was accounted than there was time.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from assay.analysis.operations import NS, measured
+
+PARTS = ("cpu_user", "cpu_system", "cpu_wait", "disk_wait", "other")
+
+BY_DELAY_ACCOUNTING = "delay accounting"
+BY_THREAD_STATES = "thread states, approximate"
+BY_NO_STORAGE = "no storage was read or written"
+NOT_MEASURED = "not measured"
+
+COUNTERS = (
+    "user_ns",
+    "system_ns",
+    "run_delay_ns",
+    "block_delay_ns",
+    "read_bytes",
+    "write_bytes",
+    "minor_faults",
+    "major_faults",
+)
+
+
+def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
+    """One row a measured operation that succeeded: its wall time and what its tasks' counters grew by.
+
+    A counter that is absent or went backwards is null, never 0.
+    """
+    timed = (
+        measured(events)
+        .filter(pl.col("outcome") == "ok")
+        .select("sequence", "operation", "started_ns", "finished_ns")
+        .with_columns((pl.col("finished_ns") - pl.col("started_ns")).alias("wall_ns"))
+    )
+    tasks = tasks.with_columns(pl.col("edge").cast(pl.String))
+    start = tasks.filter(pl.col("edge") == "start").select("sequence", *COUNTERS)
+    end = tasks.filter(pl.col("edge") == "end").drop("edge", "time_ns")
+    joined = timed.join(start, on="sequence").join(end, on="sequence", suffix="_end")
+    grown = [
+        pl.when(pl.col(f"{name}_end") >= pl.col(name))
+        .then(pl.col(f"{name}_end") - pl.col(name))
+        .alias(name)
+        for name in COUNTERS
+    ]
+    gauges = ["threads_at_work", "rss_peak_bytes", "pss_bytes"]
+    return joined.select(
+        "sequence", "operation", "started_ns", "finished_ns", "wall_ns", *grown, *gauges
+    ).sort("sequence")
+
+
+def disk_states_ns(
+    readings_table: pl.DataFrame, processes: pl.DataFrame, account: str
+) -> pl.DataFrame:
+    """Thread-time in uninterruptible sleep within each operation, from samples of thread states.
+
+    Each sample stands for the time since the one before it. Columns: sequence, disk_state_ns (null
+    if no sample fell into the operation).
+    """
+    samples = (
+        processes.with_columns(pl.col("account").cast(pl.String))
+        .filter(pl.col("account") == account)
+        .group_by("time_ns")
+        .agg(pl.col("threads_disk").sum())
+        .sort("time_ns")
+        .with_columns((pl.col("time_ns") - pl.col("time_ns").shift(1)).alias("gap_ns"))
+        .drop_nulls("gap_ns")
+    )
+    placed = samples.join_asof(
+        readings_table.select("sequence", "started_ns", "finished_ns").sort("started_ns"),
+        left_on="time_ns",
+        right_on="started_ns",
+        strategy="backward",
+    ).filter(pl.col("time_ns") <= pl.col("finished_ns"))
+    return placed.group_by("sequence").agg(
+        (pl.col("threads_disk").cast(pl.Int64) * pl.col("gap_ns")).sum().alias("disk_state_ns")
+    )
+
+
+def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.DataFrame:
+    """One row an operation: its parts as shares of wall time, and how sure that is.
+
+    Columns: operation; cpu_user, cpu_system, cpu_wait, disk_wait, other (shares that add up to 1;
+    null where their counter is); coverage (before scaling; null without counters); parallelism (CPU
+    seconds a second of wall); threads_at_work (mean, weighted by time); memory_peak_bytes,
+    read_bytes, write_bytes, minor_faults (median of the passes, peak: highest); disk_method.
+    """
+    with_states = readings_table.join(disk_states, on="sequence", how="left")
+    sums = with_states.group_by("operation", maintain_order=True).agg(
+        pl.col("wall_ns").sum(),
+        # The sum of a column that is null somewhere would count absence as zero.
+        *[_sum_if_whole(name) for name in ("user_ns", "system_ns", "run_delay_ns", "block_delay_ns")],
+        pl.col("disk_state_ns").sum().alias("disk_state_ns"),
+        pl.col("disk_state_ns").count().alias("disk_samples"),
+        (pl.col("threads_at_work").cast(pl.Float64) * pl.col("wall_ns")).sum().alias("thread_ns"),
+        (pl.col("read_bytes") + pl.col("write_bytes")).sum().alias("storage_bytes"),
+        pl.col("read_bytes").null_count().alias("storage_unknown"),
+        pl.col("rss_peak_bytes").max().alias("memory_peak_bytes"),
+        pl.col("read_bytes", "write_bytes", "minor_faults").median(),
+    )
+    return (
+        sums.with_columns(_disk_method())
+        .with_columns(_disk_ns())
+        .with_columns(
+            pl.sum_horizontal("user_ns", "system_ns", "run_delay_ns", "disk_ns").alias("accounted_ns")
+        )
+        .with_columns(
+            (pl.col("accounted_ns") / pl.col("thread_ns")).alias("coverage"),
+            pl.max_horizontal("accounted_ns", "thread_ns").alias("whole_ns"),
+        )
+        .select(
+            "operation",
+            (pl.col("user_ns") / pl.col("whole_ns")).alias("cpu_user"),
+            (pl.col("system_ns") / pl.col("whole_ns")).alias("cpu_system"),
+            (pl.col("run_delay_ns") / pl.col("whole_ns")).alias("cpu_wait"),
+            (pl.col("disk_ns") / pl.col("whole_ns")).alias("disk_wait"),
+            (1 - pl.col("accounted_ns") / pl.col("whole_ns")).alias("other"),
+            "coverage",
+            ((pl.col("user_ns") + pl.col("system_ns")) / pl.col("wall_ns")).alias("parallelism"),
+            (pl.col("thread_ns") / pl.col("wall_ns")).alias("threads_at_work"),
+            "memory_peak_bytes",
+            "read_bytes",
+            "write_bytes",
+            "minor_faults",
+            "disk_method",
+        )
+        .with_columns(pl.col(*PARTS, "coverage").fill_nan(None))
+    )
+
+
+def _sum_if_whole(name: str) -> pl.Expr:
+    return pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name)
+
+
+def _disk_method() -> pl.Expr:
+    idle = (pl.col("storage_bytes") == 0) & (pl.col("storage_unknown") == 0)
+    return (
+        pl.when(pl.col("block_delay_ns").is_not_null())
+        .then(pl.lit(BY_DELAY_ACCOUNTING))
+        .when(idle)
+        .then(pl.lit(BY_NO_STORAGE))
+        .when(pl.col("disk_samples") > 0)
+        .then(pl.lit(BY_THREAD_STATES))
+        .otherwise(pl.lit(NOT_MEASURED))
+        .alias("disk_method")
+    )
+
+
+def _disk_ns() -> pl.Expr:
+    method = pl.col("disk_method")
+    return (
+        pl.when(method == BY_DELAY_ACCOUNTING)
+        .then(pl.col("block_delay_ns").cast(pl.Float64))
+        .when(method == BY_NO_STORAGE)
+        .then(0.0)
+        .when(method == BY_THREAD_STATES)
+        .then(pl.col("disk_state_ns").cast(pl.Float64))
+        .alias("disk_ns")
+    )
+

@@ -1,0 +1,197 @@
+"""Everything that is told of one run, as plain values. Reports render it and compute nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.accounts import Accounts, accounts
+from assay.analysis.findings import findings
+from assay.analysis.operations import geometric_mean, operation_table, window_ns
+from assay.analysis.split import PARTS, disk_states_ns, readings, split_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from assay.model.finding import Finding
+    from assay.record.reader import Run
+
+ENGINE_AND_DRIVER = "engine and driver"
+
+
+@dataclass(frozen=True)
+class OperationSummary:
+    """One operation of the measured phase.
+
+    Attributes:
+        name, title: As in the workload.
+        seconds: Median service time over the passes; None if no pass succeeded.
+        seconds_min, seconds_max: Fastest and slowest pass.
+        share: Of the sum of all medians, 0 to 1.
+        outcome: `ok` if every pass succeeded, else `failed` or `skipped`.
+        error: Class of the first error.
+        passes: How often it was scheduled.
+        rows: Rows it returned.
+        where: Shares of its time that add up to 1; None where it was not measured.
+        coverage: Accounted share of thread time before scaling.
+        parallelism: CPU seconds a second.
+        threads_at_work: Engine threads at work, mean.
+        memory_peak_bytes: Highest resident memory during it.
+        read_bytes, write_bytes: Storage traffic of one execution, median.
+        minor_faults: Page faults of one execution, median.
+        disk_method: How waiting for disk was measured.
+    """
+
+    name: str
+    title: str
+    seconds: float | None
+    seconds_min: float | None
+    seconds_max: float | None
+    share: float | None
+    outcome: str
+    error: str | None
+    passes: int
+    rows: int | None
+    where: dict[str, float | None]
+    coverage: float | None
+    parallelism: float | None
+    threads_at_work: float | None
+    memory_peak_bytes: int | None
+    read_bytes: float | None
+    write_bytes: float | None
+    minor_faults: float | None
+    disk_method: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One run in figures.
+
+    Attributes:
+        operations: In the order of the first pass.
+        metrics: Named figures with their units in the names; None: not measured.
+        findings: Claims, largest effect first.
+        accounts: CPU seconds of the measured window; None without system samples.
+        probe_core_share: CPU of all probes as a share of one core; None without probes.
+    """
+
+    operations: tuple[OperationSummary, ...]
+    metrics: dict[str, float | None]
+    findings: tuple[Finding, ...]
+    accounts: Accounts | None
+    probe_core_share: float | None
+
+
+def summarise(run: Run) -> Summary:
+    """The summary of a run, as far as its streams go. A stream that is not there measures nothing."""
+    events = run.table("events")
+    operations = _operations(run, events)
+    used = window_accounts(run)
+    cores = _cores(run, used)
+    return Summary(
+        operations=operations,
+        metrics=_metrics(operations, window_ns(events)),
+        findings=tuple(findings(run.id, operations, cores)),
+        accounts=used,
+        probe_core_share=probe_core_share(run),
+    )
+
+
+def window_accounts(run: Run) -> Accounts | None:
+    """CPU accounts of the measured part; None where there are no samples around it."""
+    window = window_ns(run.table("events"))
+    if window is None or not run.has("cpus") or not run.has("processes"):
+        return None
+    return accounts(run.table("cpus"), run.table("processes"), *window)
+
+
+def _operations(run: Run, events: pl.DataFrame) -> tuple[OperationSummary, ...]:
+    table = operation_table(events)
+    splits = _splits(run, events)
+    total = sum(seconds for seconds in table["seconds"] if seconds is not None)
+    titles = run.facts["workload"]["operation_titles"]
+    return tuple(
+        _operation(row, splits.get(row["operation"], {}), titles, total)
+        for row in table.iter_rows(named=True)
+    )
+
+
+def _splits(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    import polars as pl
+
+    if not run.has("tasks"):
+        return {}
+    read = readings(events, run.table("tasks"))
+    states = pl.DataFrame(schema={"sequence": pl.UInt64, "disk_state_ns": pl.Int64})
+    if run.has("processes"):
+        states = disk_states_ns(read, run.table("processes"), ENGINE_AND_DRIVER)
+    return {row["operation"]: row for row in split_table(read, states).iter_rows(named=True)}
+
+
+def _operation(
+    row: dict[str, Any], split: dict[str, Any], titles: dict[str, str], total: float
+) -> OperationSummary:
+    outcome = "failed" if row["failed"] else "skipped" if row["skipped"] else "ok"
+    seconds = row["seconds"]
+    return OperationSummary(
+        name=row["operation"],
+        title=titles.get(row["operation"], ""),
+        seconds=seconds,
+        seconds_min=row["seconds_min"],
+        seconds_max=row["seconds_max"],
+        share=seconds / total if seconds is not None and total > 0 else None,
+        outcome=outcome,
+        error=row["error"],
+        passes=row["scheduled"],
+        rows=row["rows"],
+        where={part: split.get(part) for part in PARTS},
+        coverage=split.get("coverage"),
+        parallelism=split.get("parallelism"),
+        threads_at_work=split.get("threads_at_work"),
+        memory_peak_bytes=split.get("memory_peak_bytes"),
+        read_bytes=split.get("read_bytes"),
+        write_bytes=split.get("write_bytes"),
+        minor_faults=split.get("minor_faults"),
+        disk_method=split.get("disk_method", "not measured"),
+    )
+
+
+def _metrics(
+    operations: tuple[OperationSummary, ...], window: tuple[int, int] | None
+) -> dict[str, float | None]:
+    """Totals over operations; null as soon as one operation has no time, because a total without it
+    would look like a result."""
+    seconds = [op.seconds for op in operations]
+    known = [value for value in seconds if value is not None]
+    whole = len(known) == len(seconds) and bool(known)
+    return {
+        "total_seconds": sum(known) if whole else None,
+        "geometric_mean_seconds": geometric_mean(known) if whole else None,
+        "passes": min((op.passes for op in operations), default=0),
+        "measured_seconds": (window[1] - window[0]) * 1e-9 if window else None,
+        "memory_peak_bytes": max(
+            (op.memory_peak_bytes for op in operations if op.memory_peak_bytes is not None),
+            default=None,
+        ),
+    }
+
+
+def _cores(run: Run, used: Accounts | None) -> int | None:
+    allowed = run.environment.get("host", {}).get("cpu", {}).get("allowed")
+    if allowed:
+        return len(allowed)
+    return used.cpus if used else None
+
+
+def probe_core_share(run: Run) -> float | None:
+    """CPU of all probes' threads over the time they ran, as a share of one core."""
+    share = 0.0
+    names = [name for name in run.facts.get("probes", {}) if run.has(f"probe-{name}")]
+    for name in names:
+        cost = run.table(f"probe-{name}")
+        ran_ns = int(cost["time_ns"][-1]) - int(cost["time_ns"][0]) if cost.height > 1 else 0
+        if ran_ns:
+            share += (int(cost["cpu_ns"][-1]) - int(cost["cpu_ns"][0])) / ran_ns
+    return share if names else None
+
+

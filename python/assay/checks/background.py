@@ -1,0 +1,29 @@
+"""Whether others used the machine while it was measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.summary import window_accounts
+from assay.checks.thresholds import BACKGROUND_SHARE_MAX
+from assay.model.units import percent_text
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+NAME = "background_load"
+
+
+def check(run: Run) -> CheckResult:
+    """Unknown if processes that are not ours used more than the threshold of the machine."""
+    used = window_accounts(run)
+    if used is None:
+        reason = "background load not measured: there are no CPU samples around the measured part"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
+    share = used.background_s / used.capacity_s
+    seen = f"others used {percent_text(share)} of the machine's CPU time"
+    if share > BACKGROUND_SHARE_MAX:
+        reason = f"{seen}: the engine had to share it; end what else runs and repeat the run"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=BACKGROUND_SHARE_MAX)
+    return CheckResult(NAME, Verdict.VALID, seen, value=share, threshold=BACKGROUND_SHARE_MAX)

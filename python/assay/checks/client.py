@@ -1,0 +1,39 @@
+"""Whether the load generator itself was the bottleneck."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.summary import window_accounts
+from assay.checks.thresholds import CLIENT_SHARE_MAX
+from assay.model.units import percent_text
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+NAME = "client_saturation"
+DRIVER = "driver"
+
+
+def check(run: Run) -> CheckResult:
+    """Unknown if a driver with processes of its own was as busy as its CPUs allow."""
+    if run.driver_report is not None and run.driver_report["recorder_waits"]:
+        reason = (
+            "sessions had to wait for the recorder: their times are partly ours; use a faster disk"
+            " for --runs or fewer clients"
+        )
+        return CheckResult(NAME, Verdict.UNKNOWN, reason)
+    if run.facts["engine"]["kind"] != "server":
+        reason = "client saturation not measured: engine and driver share one process"
+        return CheckResult(NAME, Verdict.VALID, reason, measured=False)
+    used = window_accounts(run)
+    if used is None or DRIVER not in used.by_process:
+        reason = "client saturation not measured: there are no samples of the driver's process"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
+    share = used.by_process[DRIVER] / used.capacity_s
+    seen = f"the load generator used {percent_text(share)} of the CPUs"
+    if share > CLIENT_SHARE_MAX:
+        reason = f"{seen}, so latency is partly ours: fewer clients, or a second machine"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=CLIENT_SHARE_MAX)
+    return CheckResult(NAME, Verdict.VALID, seen, value=share, threshold=CLIENT_SHARE_MAX)

@@ -1,0 +1,29 @@
+"""Whether the run came to its end and its record is as it was sealed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+NAME = "completeness"
+
+
+def check(run: Run) -> CheckResult:
+    """Unknown for a run that ended early, invalid for a record that was changed."""
+    broken = run.broken_seals()
+    if broken:
+        more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
+        reason = f"the record is not as it was sealed: {broken[0]}{more}; restore it from a copy"
+        return CheckResult(NAME, Verdict.INVALID, reason)
+    if not run.complete:
+        why = run.facts.get("reason") or "it was killed or is still running"
+        reason = f"the run is {run.facts['status']} ({why}): its figures are of a part of it"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason)
+    if not run.sealed:
+        reason = "the run has no seal: whether its record is whole cannot be told"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason)
+    return CheckResult(NAME, Verdict.VALID, "the run came to its end and its seal holds")

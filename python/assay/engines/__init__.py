@@ -1,0 +1,1 @@
+"""Recipes for database products. Engines are found by scanning folders and entry points."""

@@ -1,0 +1,99 @@
+"""Finds engines: folders beside this file, entry points of other packages, and ASSAY_ENGINES.
+
+`ASSAY_ENGINES` is a list of folders, separated by colons, each holding engine folders.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from assay.engines.contract import Engine, EngineError, EngineFacts
+from assay.model.errors import UsageError, suggestion
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+MANIFEST = "engine.toml"
+ENTRY_POINTS = "assay.engines"
+
+
+@dataclass(frozen=True)
+class EngineFolder:
+    """One engine that was found: its facts and its folder."""
+
+    facts: EngineFacts
+    folder: Path
+
+    def engine(self) -> Engine:
+        """The engine's behaviour. Imports the product's own libraries."""
+        made: Engine = _module(self.folder).engine(self.facts)
+        return made
+
+
+def _module(folder: Path) -> ModuleType:
+    if folder.parent == Path(__file__).parent:
+        return importlib.import_module(f"assay.engines.{folder.name}.engine")
+    name = f"assay_engine_{folder.name}"
+    spec = importlib.util.spec_from_file_location(name, folder / "engine.py")
+    if spec is None or spec.loader is None:
+        raise EngineError(f"{folder / 'engine.py'} is missing: an engine needs it.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _roots() -> list[Path]:
+    from importlib.metadata import entry_points
+
+    roots = [Path(__file__).parent]
+    roots += [Path(text) for text in os.environ.get("ASSAY_ENGINES", "").split(":") if text]
+    for entry in entry_points(group=ENTRY_POINTS):
+        spec = importlib.util.find_spec(entry.value)
+        if spec is not None and spec.submodule_search_locations:
+            roots += [Path(location) for location in spec.submodule_search_locations]
+    return roots
+
+
+def read_facts(manifest: Path) -> EngineFacts:
+    """The facts of one engine. Raises `EngineError` with file, key and mend."""
+    try:
+        return EngineFacts.model_validate(tomllib.loads(manifest.read_text(encoding="utf-8")))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise EngineError(f"{manifest} cannot be read: {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        hint = suggestion(key, list(EngineFacts.model_fields))
+        raise EngineError(f"{manifest}: {key}: {first['msg']}; {hint}") from error
+
+
+def find_engines() -> dict[str, EngineFolder]:
+    """All engines by name; where two have the same name, the first one found."""
+    found: dict[str, EngineFolder] = {}
+    for root in _roots():
+        for manifest in sorted(root.glob(f"*/{MANIFEST}")):
+            facts = read_facts(manifest)
+            found.setdefault(facts.name, EngineFolder(facts, manifest.parent))
+    return found
+
+
+def find_engine(name: str) -> EngineFolder:
+    """The engine of this name.
+
+    Raises:
+        UsageError: If there is none; names the nearest.
+    """
+    engines = find_engines()
+    if name not in engines:
+        raise UsageError(f"unknown engine {name!r}; {suggestion(name, list(engines))}")
+    return engines[name]

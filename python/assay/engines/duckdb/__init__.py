@@ -1,0 +1,1 @@
+"""DuckDB, embedded in the driver's host process."""

@@ -1,0 +1,3 @@
+-- Statistics for the optimiser, then everything into the database file.
+analyze;
+checkpoint;

@@ -1,0 +1,58 @@
+"""The null engine: no process, no data, a session that answers at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay._core import NullSession
+from assay.engines.contract import EngineError, EngineFacts, Instance, Place
+from assay.model.errors import suggestion
+from assay.model.units import NS_PER_S, parse_duration_s
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class NullEngine:
+    """See `assay.engines.contract.Engine`."""
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+
+    def obtain(self) -> str:
+        """The null engine has no version of its own."""
+        return "0"
+
+    def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
+        """Reads the settings; there is nothing to start."""
+        known = list(self._facts.settings)
+        for key in settings:
+            if key not in known:
+                raise EngineError(f"null has no setting {key!r}; {suggestion(key, known)}")
+        effective = {**self._facts.settings, **settings}
+        try:
+            delay_ns = round(parse_duration_s(effective["delay"]) * NS_PER_S)
+            fail_every = int(effective["fail_every"])
+            handle = NullSession(delay_ns, fail_every)
+        except (ValueError, OverflowError) as error:
+            raise EngineError(
+                f"null cannot take its settings: {error}. Write --set delay=2ms --set fail_every=10."
+            ) from error
+        return Instance(place, effective, handle)
+
+    def stop(self, instance: Instance) -> None:
+        """There is nothing to stop."""
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """The settings in use."""
+        return dict(instance.settings)
+
+    def sessions(self, instance: Instance, statements: Sequence[str], clients: int) -> list[object]:
+        """As many null sessions as clients; what the statements say does not matter."""
+        del statements
+        return [instance.handle] * clients
+
+
+def engine(facts: EngineFacts) -> NullEngine:
+    """The engine of this folder."""
+    return NullEngine(facts)

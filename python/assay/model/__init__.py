@@ -1,0 +1,1 @@
+"""Frozen values and units. Standard library only."""

@@ -1,0 +1,35 @@
+"""Errors that a person can mend. Each names what, where and what to do."""
+
+
+class AssayError(Exception):
+    """Something the user can mend. `exit_code` is the command's."""
+
+    exit_code = 1
+
+
+class UsageError(AssayError):
+    """A wrong argument, name or configuration: exit code 1."""
+
+
+class RunFailedError(AssayError):
+    """The run could not be carried out; its partial record is kept: exit code 2."""
+
+    exit_code = 2
+
+
+class RecordUnreadableError(AssayError):
+    """A record is missing, damaged or of a newer version: exit code 1."""
+
+
+def suggestion(wrong: str, known: list[str]) -> str:
+    """A hint that names the nearest known word, or all of them when none is near."""
+    import difflib
+
+    near = difflib.get_close_matches(wrong, known, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"known: {', '.join(sorted(known))}"
+
+
+# Errors that cross from one of our processes to another keep their exit code.
+EXIT_CODES: dict[int, type[AssayError]] = {1: UsageError, 2: RunFailedError}

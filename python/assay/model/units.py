@@ -1,0 +1,63 @@
+"""Numbers as people read them. Stored values keep their plain unit; only text is rounded."""
+
+NS_PER_S = 1_000_000_000
+
+_BYTE_STEPS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+_COUNT_STEPS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def seconds_text(seconds: float | None) -> str:
+    """A duration with three significant digits and its unit; 'not measured' for None."""
+    if seconds is None:
+        return "not measured"
+    for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+        if 0 < seconds < limit:
+            return f"{seconds * factor:.3g} {unit}"
+    if seconds >= 100:  # noqa: PLR2004 - three digits are before the point from here on
+        return f"{seconds:.0f} s"
+    return f"{seconds:#.3g} s" if seconds else "0 s"
+
+
+def bytes_text(count: float | None) -> str:
+    """A size in binary units; 'not measured' for None."""
+    if count is None:
+        return "not measured"
+    for step, unit in _BYTE_STEPS:
+        if count >= step:
+            return f"{count / step:.3g} {unit}" if count < 1000 * step else f"{count / step:.0f} {unit}"
+    return f"{count:.0f} B"
+
+
+def count_text(count: float | None) -> str:
+    """A count with a decimal suffix; 'not measured' for None."""
+    if count is None:
+        return "not measured"
+    for step, suffix in _COUNT_STEPS:
+        if count >= step:
+            return f"{count / step:.3g} {suffix}"
+    return f"{count:.0f}"
+
+
+def percent_text(share: float | None) -> str:
+    """A share of one as a percentage; 'not measured' for None."""
+    if share is None:
+        return "not measured"
+    percent = share * 100
+    return f"{percent:.0f} %" if percent >= 10 or percent == 0 else f"{percent:.1f} %"  # noqa: PLR2004
+
+
+def parse_duration_s(text: str) -> float:
+    """Seconds of a duration such as '30s', '1.5m', '200ms' or a plain number of seconds.
+
+    Raises:
+        ValueError: If the text is not a duration of zero or more.
+    """
+    factors = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
+    number = text.strip().rstrip("msh")
+    unit = text.strip()[len(number) :]
+    if unit not in factors:
+        raise ValueError(f"{text!r} has no unit among ms, s, m, h")
+    seconds = float(number) * factors[unit]
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"{text!r} is not a duration")
+    return seconds

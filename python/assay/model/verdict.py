@@ -1,0 +1,50 @@
+"""Verdicts over one run: valid < unknown < invalid, and the worst wins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Verdict(IntEnum):
+    """How far a run's numbers can be trusted."""
+
+    VALID = 0
+    UNKNOWN = 1
+    INVALID = 2
+
+    @property
+    def word(self) -> str:
+        """The word that people and programs read."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What one check found.
+
+    Attributes:
+        check: Name of the check.
+        verdict: What it means for the run.
+        reason: One sentence: what was seen (with the number), what it means, what to do.
+        measured: False where nothing could be measured and nothing had to be; the verdict is then
+            valid and the reason says why there is no measurement.
+        value: The number that was compared, where there is one.
+        threshold: The number it was compared with.
+    """
+
+    check: str
+    verdict: Verdict
+    reason: str
+    measured: bool = True
+    value: float | None = None
+    threshold: float | None = None
+
+
+def worst(results: Iterable[CheckResult]) -> Verdict:
+    """The verdict of a run: the worst of its checks, unknown where there were none."""
+    return max((result.verdict for result in results), default=Verdict.UNKNOWN)

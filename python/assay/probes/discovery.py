@@ -1,0 +1,22 @@
+"""Finds probes: every module of this folder that has a `probe`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING
+
+import assay.probes
+
+if TYPE_CHECKING:
+    from assay.probes.contract import Probe
+
+
+def find_probes() -> list[Probe]:
+    """A new, unstarted instance of every probe, by name."""
+    found: list[Probe] = []
+    for module_info in pkgutil.iter_modules(assay.probes.__path__, "assay.probes."):
+        module = importlib.import_module(module_info.name)
+        if hasattr(module, "probe"):
+            found.append(module.probe())
+    return sorted(found, key=lambda probe: probe.name)

@@ -1,0 +1,13 @@
+"""Reads, writes and queueing of every block device."""
+
+from assay.probes.sampled import Sampled
+
+
+class DisksProbe(Sampled):
+    """Reads /proc/diskstats."""
+
+    name = "disks"
+    cost = "reads one /proc file at each sample"
+
+
+probe = DisksProbe

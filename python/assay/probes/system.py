@@ -1,0 +1,13 @@
+"""CPU times of every CPU, memory, paging and pressure stalls of the host."""
+
+from assay.probes.sampled import Sampled
+
+
+class SystemProbe(Sampled):
+    """Reads /proc/stat, meminfo, vmstat and pressure/*."""
+
+    name = "system"
+    cost = "reads six /proc files at each sample"
+
+
+probe = SystemProbe

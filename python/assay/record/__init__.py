@@ -1,0 +1,1 @@
+"""Run directories: written once, sealed, and read by everything to the right of them."""

@@ -1,0 +1,18 @@
+"""Names and version of a run directory's parts, in one place for writer and reader."""
+
+SCHEMA_VERSION = 1
+
+RUN_FILE = "run.json"
+ENVIRONMENT_FILE = "environment.json"
+SEAL_FILE = "SEAL"
+RAW_DIR = "raw"
+RESULTS_DIR = "results"
+EXPECTED_DIR = "expected"
+DERIVED_DIR = "derived"
+LOG_FILE = "assay.log"
+DRIVER_FILE = "driver.json"
+
+STATUS_RUNNING = "running"
+STATUS_COMPLETE = "complete"
+STATUS_FAILED = "failed"
+STATUS_INTERRUPTED = "interrupted"

@@ -1,0 +1,180 @@
+"""Reads a run directory, whole, killed or damaged, and says what is missing.
+
+A stream that was cut short (a killed run) is read up to its last whole batch.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import RecordUnreadableError, suggestion
+from assay.record.layout import (
+    DERIVED_DIR,
+    DRIVER_FILE,
+    ENVIRONMENT_FILE,
+    EXPECTED_DIR,
+    RAW_DIR,
+    RESULTS_DIR,
+    RUN_FILE,
+    SCHEMA_VERSION,
+    SEAL_FILE,
+    STATUS_COMPLETE,
+)
+from assay.record.seal import broken_seals
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def list_runs(runs_dir: Path) -> list[Path]:
+    """Run directories, oldest first (ids sort by time)."""
+    if not runs_dir.is_dir():
+        return []
+    return sorted(path for path in runs_dir.iterdir() if (path / RUN_FILE).is_file())
+
+
+def find_run(name: str, runs_dir: Path) -> Path:
+    """The directory of a run named by `latest`, a path, an id or the unique beginning of one.
+
+    Raises:
+        RecordUnreadableError: If there is none, or several.
+    """
+    if (Path(name) / RUN_FILE).is_file():
+        return Path(name).absolute()
+    runs = list_runs(runs_dir)
+    if not runs:
+        raise RecordUnreadableError(
+            f"no runs in {runs_dir}. Make one with `assay run tpch`, or name the place with --runs."
+        )
+    if name == "latest":
+        return runs[-1].absolute()
+    ids = [path.name for path in runs]
+    matches = [path for path in runs if name in {path.name, path.name.rsplit("-", 1)[-1]}]
+    matches = matches or [path for path in runs if path.name.startswith(name)]
+    if len(matches) == 1:
+        return matches[0].absolute()
+    if matches:
+        raise RecordUnreadableError(
+            f"{name!r} begins {len(matches)} runs in {runs_dir}: give more of the id."
+        )
+    raise RecordUnreadableError(f"no run {name!r} in {runs_dir}; {suggestion(name, ids[-20:])}")
+
+
+class Run:
+    """One run directory, read lazily. Raises `RecordUnreadableError` with the file at fault."""
+
+    def __init__(self, directory: Path) -> None:
+        self.dir = directory
+        self.facts = _migrated(_read_json(directory / RUN_FILE), directory / RUN_FILE)
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return str(self.facts["id"])
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its planned end."""
+        return bool(self.facts["status"] == STATUS_COMPLETE)
+
+    @cached_property
+    def environment(self) -> dict[str, Any]:
+        """Host, engine version and effective settings; empty if the run ended before."""
+        path = self.dir / ENVIRONMENT_FILE
+        return _read_json(path) if path.exists() else {}
+
+    @cached_property
+    def driver_report(self) -> dict[str, Any] | None:
+        """What the driver counted; None if the run ended before it could tell."""
+        path = self.dir / RAW_DIR / DRIVER_FILE
+        return _read_json(path) if path.exists() else None
+
+    @property
+    def derived(self) -> Path:
+        """Where analyses and reports of this run lie."""
+        return self.dir / DERIVED_DIR
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the run has a seal."""
+        return (self.dir / SEAL_FILE).is_file()
+
+    def broken_seals(self) -> list[str]:
+        """What differs from the seal; empty without one."""
+        return broken_seals(self.dir) if self.sealed else []
+
+    def has(self, stream: str) -> bool:
+        """Whether the stream was recorded at all."""
+        return (self.dir / RAW_DIR / f"{stream}.arrows").is_file()
+
+    @cache  # noqa: B019 - a run is read by one command and then forgotten
+    def table(self, stream: str) -> pl.DataFrame:
+        """A stream of `raw/` as a table; empty with its columns when nothing was recorded in it.
+
+        Raises:
+            RecordUnreadableError: If the file is missing or is not a stream at all.
+        """
+        return _read_stream(self.dir / RAW_DIR / f"{stream}.arrows")
+
+    def results(self, operation: str) -> dict[str, Path]:
+        """Kept rows of an operation: files by the digest of the result, 16 hexadecimal digits."""
+        found = (self.dir / RAW_DIR / RESULTS_DIR).glob(f"{operation}-*.arrow")
+        return {path.stem.rsplit("-", 1)[-1]: path for path in sorted(found)}
+
+    def expected(self, operation: str) -> Path | None:
+        """The rows an operation should return, if they are known."""
+        path = self.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR / f"{operation}.csv"
+        return path if path.is_file() else None
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise RecordUnreadableError(f"{path} is missing: this is not a run directory.") from error
+    except (OSError, ValueError) as error:
+        raise RecordUnreadableError(
+            f"{path} cannot be read: {error}. The record is damaged; restore it from a copy."
+        ) from error
+    if not isinstance(document, dict):
+        raise RecordUnreadableError(f"{path} holds no JSON object; the record is damaged.")
+    return document
+
+
+def _migrated(facts: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The facts in today's schema. A migration a version goes here when there is a second one."""
+    version = facts.get("schema")
+    if not isinstance(version, int) or version < 1:
+        raise RecordUnreadableError(f"{path} has no schema version; the record is damaged.")
+    if version > SCHEMA_VERSION:
+        raise RecordUnreadableError(
+            f"{path} has schema {version}, and this Assay reads up to {SCHEMA_VERSION}: use a newer"
+            " Assay."
+        )
+    return facts
+
+
+def _read_stream(path: Path) -> pl.DataFrame:
+    import polars as pl
+    import pyarrow as pa
+
+    try:
+        with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
+            batches = []
+            # A killed writer leaves a half-written batch at the end: what is before it counts.
+            try:
+                batches.extend(iter(reader))
+            except (pa.ArrowInvalid, OSError):
+                pass
+            frame = pl.from_arrow(pa.Table.from_batches(batches, schema=reader.schema))
+    except FileNotFoundError as error:
+        raise RecordUnreadableError(f"{path} is missing from the record.") from error
+    except (pa.ArrowInvalid, OSError) as error:
+        raise RecordUnreadableError(
+            f"{path} cannot be read: {error}. The record is damaged; restore it from a copy."
+        ) from error
+    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table gives a frame, not a series
+    return frame

@@ -1,0 +1,51 @@
+"""The seal: SHA-256 of all that was measured, written last.
+
+A line is a digest, two blanks and a path relative to the run directory, as `sha256sum -c` reads it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from assay.record.layout import ENVIRONMENT_FILE, RAW_DIR, RUN_FILE, SEAL_FILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def sealed_files(run_dir: Path) -> list[Path]:
+    """The files a seal covers, in the order of its lines."""
+    raw = sorted(path for path in (run_dir / RAW_DIR).rglob("*") if path.is_file())
+    return [run_dir / RUN_FILE, run_dir / ENVIRONMENT_FILE, *raw]
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_seal(run_dir: Path) -> None:
+    """Writes the seal of a run directory whose files are final."""
+    lines = [f"{file_sha256(path)}  {path.relative_to(run_dir)}\n" for path in sealed_files(run_dir)]
+    partial = run_dir / f"{SEAL_FILE}.partial"
+    partial.write_text("".join(lines), encoding="utf-8")
+    partial.rename(run_dir / SEAL_FILE)
+
+
+def broken_seals(run_dir: Path) -> list[str]:
+    """What differs from the seal, a sentence each; empty when all is as it was sealed."""
+    sealed: dict[str, str] = {}
+    for line in (run_dir / SEAL_FILE).read_text(encoding="utf-8").splitlines():
+        digest, _, name = line.partition("  ")
+        sealed[name] = digest
+    present = {str(path.relative_to(run_dir)): path for path in sealed_files(run_dir)}
+    broken = [f"{name} is missing" for name in sealed if name not in present]
+    broken += [f"{name} was added after the seal" for name in present if name not in sealed]
+    broken += [
+        f"{name} was changed after the seal"
+        for name, digest in sealed.items()
+        if name in present and file_sha256(present[name]) != digest
+    ]
+    return broken

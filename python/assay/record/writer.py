@@ -1,0 +1,138 @@
+"""Writes a run directory: what was asked first, the seal last.
+
+Invariant: `run.json` is there and says how the run stands from before the first measurement on;
+leaving without `seal()` leaves the status 'failed' or 'interrupted' with its reason.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from assay.model.errors import RunFailedError
+from assay.record.layout import (
+    DERIVED_DIR,
+    ENVIRONMENT_FILE,
+    EXPECTED_DIR,
+    RAW_DIR,
+    RESULTS_DIR,
+    RUN_FILE,
+    SCHEMA_VERSION,
+    STATUS_COMPLETE,
+    STATUS_FAILED,
+    STATUS_INTERRUPTED,
+    STATUS_RUNNING,
+)
+from assay.record.seal import write_seal
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+def new_run_id(workload: str, engine: str) -> str:
+    """An id that sorts by time and is unique: `<utc>-<workload>-<engine>-<six hex digits>`."""
+    now = datetime.now(tz=UTC).strftime("%Y%m%dT%H%M%SZ")
+    return f"{now}-{workload}-{engine}-{secrets.token_hex(3)}"
+
+
+def write_json(path: Path, document: dict[str, Any]) -> None:
+    """Replaces a JSON file as a whole: a reader sees the old one or the new one."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("w", encoding="utf-8") as file:
+        json.dump(document, file, indent=1, sort_keys=False, ensure_ascii=False)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    partial.rename(path)
+
+
+class RunWriter:
+    """The one writer of a run directory's own files. Streams in `raw/` have writers of their own."""
+
+    def __init__(self, runs_dir: Path, run_id: str, asked: dict[str, Any]) -> None:
+        self.id = run_id
+        self.dir = (runs_dir / run_id).absolute()
+        self.raw = self.dir / RAW_DIR
+        self.derived = self.dir / DERIVED_DIR
+        self._run: dict[str, Any] = {
+            "schema": SCHEMA_VERSION,
+            "id": run_id,
+            "status": STATUS_RUNNING,
+            "reason": None,
+            "started_utc": datetime.now(tz=UTC).isoformat(timespec="milliseconds"),
+            "ended_utc": None,
+            # All times in the record are CLOCK_MONOTONIC; adding this gives wall-clock time.
+            "wall_minus_monotonic_ns": time.time_ns() - time.monotonic_ns(),
+            **asked,
+        }
+        self._sealed = False
+
+    def __enter__(self) -> Self:
+        try:
+            for directory in (self.raw / RESULTS_DIR / EXPECTED_DIR, self.derived):
+                directory.mkdir(parents=True)
+            self._write_run()
+        except OSError as error:
+            raise RunFailedError(
+                f"cannot write the record in {self.dir}: {error.strerror}. Free some space or name"
+                " another place with --runs DIR."
+            ) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._sealed or not self.dir.exists():
+            return
+        interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
+        reason = "stopped by Ctrl-C" if interrupted else str(error) or repr(error)
+        self._end(STATUS_INTERRUPTED if interrupted else STATUS_FAILED, reason)
+
+    def update(self, **facts: object) -> None:
+        """Adds facts to `run.json`."""
+        self._run.update(facts)
+        self._write_run()
+
+    def write_environment(self, environment: dict[str, Any]) -> None:
+        """Writes `environment.json`. It must hold no secrets."""
+        write_json(self.dir / ENVIRONMENT_FILE, environment)
+
+    def seal(self) -> None:
+        """Ends the record: status complete, then the seal over all that was measured."""
+        self._end(STATUS_COMPLETE, None)
+        write_seal(self.dir)
+        self._sealed = True
+
+    def _end(self, status: str, reason: str | None) -> None:
+        now = datetime.now(tz=UTC).isoformat(timespec="milliseconds")
+        self._run.update(status=status, reason=reason, ended_utc=now)
+        try:
+            self._write_run()
+        except OSError as full:
+            raise RunFailedError(
+                f"cannot write {self.dir / RUN_FILE}: {full.strerror}. What was measured until then"
+                " is kept; free some space and run again."
+            ) from full
+
+    def _write_run(self) -> None:
+        write_json(self.dir / RUN_FILE, self._run)
+
+
+def ensure_runs_dir(path: Path) -> Path:
+    """The directory for runs, made if needed."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunFailedError(
+            f"cannot make the directory for runs {path}: {error.strerror}. Name another with"
+            " --runs DIR or ASSAY_RUNS."
+        ) from error
+    return path

@@ -1,0 +1,156 @@
+"""Loaded data, cached per workload content, scale, engine and version.
+
+A data set is an engine's data directory as it was after loading, with a manifest: rows and checksum
+of each table as generated, SHA-256 of each file. It is made in a directory beside its place and
+renamed when whole, so an interrupted load leaves nothing that looks like data. Runs work on a copy,
+which is verified while it is made.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import logging
+import os
+import shutil
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import RunFailedError
+from assay.record.seal import file_sha256
+from assay.record.writer import write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+MANIFEST = "manifest.json"
+DATA = "data"
+COPY_BYTES = 1 << 22
+FORMAT = 1
+
+
+class DamagedDataError(Exception):
+    """A cached file is not as its manifest says."""
+
+
+@dataclass(frozen=True)
+class DatasetKey:
+    """What a data set depends on."""
+
+    workload: str
+    content_hash: str
+    scale: float
+    engine: str
+    version: str
+
+    @property
+    def name(self) -> str:
+        """Directory name: readable first, unique by its end."""
+        told = [FORMAT, self.content_hash, self.scale, self.engine, self.version]
+        digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
+        return f"{self.workload}-{self.scale:g}-{self.engine}-{digest}"
+
+
+class DatasetCache:
+    """Data sets below one directory, of which any number of processes may ask."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def copy_to(
+        self, key: DatasetKey, target: Path, make: Callable[[Path], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Copies the data set to `target`, making it first if it is not there; its manifest.
+
+        `make` fills an empty directory and returns what is to stand in the manifest. A data set
+        that turns out damaged is made anew, once.
+
+        Raises:
+            RunFailedError: If the disk is full or not writable.
+        """
+        place = self._root / key.name
+        try:
+            with self._locked(key):
+                if not (place / MANIFEST).is_file():
+                    self._make(place, make)
+                try:
+                    return _copy_verified(place, target)
+                except DamagedDataError as error:
+                    log.warning("%s: %s; it is made anew", place, error)
+                    shutil.rmtree(place)
+                    shutil.rmtree(target, ignore_errors=True)
+                    self._make(place, make)
+                    return _copy_verified(place, target)
+        except OSError as error:
+            where = error.filename or self._root
+            raise RunFailedError(
+                f"cannot keep data in {where}: {error.strerror}. Free some space, or set"
+                " XDG_CACHE_HOME to a place that has some."
+            ) from error
+
+    def _make(self, place: Path, make: Callable[[Path], dict[str, Any]]) -> None:
+        partial = place.with_name(place.name + ".partial")
+        # Only the holder of the lock is here, so what an interrupted load left is debris.
+        shutil.rmtree(partial, ignore_errors=True)
+        (partial / DATA).mkdir(parents=True)
+        try:
+            begun_s = time.monotonic()
+            facts = make(partial / DATA)
+            facts["seconds"] = time.monotonic() - begun_s
+            facts["files"] = _described(partial / DATA)
+            write_json(partial / MANIFEST, facts)
+            partial.rename(place)
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+
+    @contextmanager
+    def _locked(self, key: DatasetKey) -> Iterator[None]:
+        self._root.mkdir(parents=True, exist_ok=True)
+        with (self._root / f".{key.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def _described(data: Path) -> dict[str, dict[str, Any]]:
+    files = sorted(path for path in data.rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(data)): {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
+        for path in files
+    }
+
+
+def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
+    """Copies the files of a data set, comparing each with the manifest on the way."""
+    try:
+        manifest: dict[str, Any] = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+        files = dict(manifest["files"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedDataError(f"{MANIFEST} cannot be read: {error}") from error
+    for name, described in files.items():
+        source = place / DATA / name
+        if not source.is_file():
+            raise DamagedDataError(f"{name} is missing")
+        if _copy_hashed(source, target / name) != described["sha256"]:
+            raise DamagedDataError(f"{name} is not what was loaded")
+    return manifest
+
+
+def _copy_hashed(source: Path, target: Path) -> str:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    buffer = bytearray(COPY_BYTES)
+    view = memoryview(buffer)
+    with source.open("rb", buffering=0) as reading, target.open("wb", buffering=0) as writing:
+        while count := reading.readinto(buffer):
+            digest.update(view[:count])
+            written = 0
+            while written < count:
+                written += os.write(writing.fileno(), view[written:count])
+    return digest.hexdigest()

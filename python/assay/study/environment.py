@@ -1,0 +1,107 @@
+"""Describes the host and ourselves for `environment.json`. What cannot be read is null."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import assay
+
+SECRET_IN_URL = re.compile(r"(?<=://)([^/@:\s]*):([^@\s]*)@")
+SECRET_WORD = re.compile(r"(?i)(password|passwd|secret|token|pwd)=(\S+)")
+
+
+def describe_host(data_dir: Path) -> dict[str, Any]:
+    """Facts of the host that can change a measurement."""
+    return {
+        "host": platform.node(),
+        "kernel": platform.release(),
+        "machine": platform.machine(),
+        "distribution": _os_release(),
+        "cpu": {
+            "model": _cpuinfo("model name"),
+            "online": os.cpu_count(),
+            "allowed": sorted(os.sched_getaffinity(0)),
+            "governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            "virtual": "hypervisor" in (_cpuinfo("flags") or "").split(),
+        },
+        "memory_bytes": _memory_bytes(),
+        "clock_source": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "transparent_hugepages": _read("/sys/kernel/mm/transparent_hugepage/enabled"),
+        "delay_accounting": _read("/proc/sys/kernel/task_delayacct"),
+        "perf_event_paranoid": _read("/proc/sys/kernel/perf_event_paranoid"),
+        "data_filesystem": _mount_of(data_dir),
+    }
+
+
+def describe_ourselves() -> dict[str, Any]:
+    """Which Assay ran, how it was called, without secrets."""
+    return {
+        "version": assay.__version__,
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "command_line": [without_secrets(argument) for argument in sys.argv],
+    }
+
+
+def without_secrets(text: str) -> str:
+    """The text with passwords in URLs and `password=...` blotted out."""
+    return SECRET_WORD.sub(r"\1=***", SECRET_IN_URL.sub(r"\1:***@", text))
+
+
+def _read(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+
+
+def _cpuinfo(field: str) -> str | None:
+    for line in (_read("/proc/cpuinfo") or "").splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == field:
+            return value.strip()
+    return None
+
+
+def _memory_bytes() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return None
+
+
+def _os_release() -> str | None:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME")
+    except OSError:
+        return None
+
+
+def _mount_of(path: Path) -> dict[str, str] | None:
+    """Device, mount point and type of the file system that holds `path`."""
+    best: dict[str, str] | None = None
+    for line in (_read("/proc/self/mounts") or "").splitlines():
+        device, mount_point, kind = line.split()[:3]
+        inside = path.absolute().is_relative_to(mount_point)
+        if inside and (best is None or len(mount_point) >= len(best["mount_point"])):
+            best = {"device": device, "mount_point": mount_point, "type": kind}
+    return best
+
+
+def _commit() -> str | None:
+    """The commit of the source tree that this package runs from, if it does."""
+    tree = Path(assay.__file__).resolve().parents[2]
+    if not (tree / ".git").exists():
+        return None
+    command = ["git", "-C", str(tree), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return told.stdout.strip() or None

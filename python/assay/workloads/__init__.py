@@ -1,0 +1,1 @@
+"""Workloads: schema, data, operations and known answers, one folder each."""

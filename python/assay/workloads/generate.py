@@ -1,0 +1,18 @@
+"""The door to the data generators of the compiled core."""
+
+from __future__ import annotations
+
+from assay._core import TableStream
+from assay.model.errors import UsageError
+
+
+def table_stream(generator: str, table: str, scale: float, threads: int) -> TableStream:
+    """A table's rows, made on `threads` threads, the same bytes for any number of them.
+
+    Raises:
+        UsageError: If the scale is out of range or the generator has no such table.
+    """
+    try:
+        return TableStream(generator, table, scale, threads)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
