@@ -46,8 +46,9 @@ pub struct TableStream {
 }
 
 impl TableStream {
-    /// Starts `threads` threads (at least one) that make the parts of `table`.
-    pub fn start(table: Box<dyn Parts>, threads: usize) -> Self {
+    /// Starts `threads` threads (at least one) that make the parts of `table`; `meter` counts what
+    /// is handed on.
+    pub fn start(table: Box<dyn Parts>, threads: usize, meter: Arc<Meter>) -> Self {
         let table: Arc<dyn Parts> = Arc::from(table);
         let threads = threads.clamp(1, table.parts() as usize);
         let (sender, incoming) = sync_channel(threads * PARTS_AHEAD);
@@ -64,13 +65,8 @@ impl TableStream {
             early: BTreeMap::new(),
             incoming: Mutex::new(incoming),
             stopped,
-            meter: Arc::default(),
+            meter,
         }
-    }
-
-    /// Counts what is handed on.
-    pub fn meter(&self) -> Arc<Meter> {
-        Arc::clone(&self.meter)
     }
 
     fn receive(&mut self) -> Option<RecordBatch> {
@@ -145,8 +141,9 @@ mod tests {
     use super::*;
 
     fn drained(threads: usize) -> (u64, u64) {
-        let mut stream = TableStream::start(crate::table("tpch", "orders", 0.05).unwrap(), threads);
-        let meter = stream.meter();
+        let (table, meter): (_, Arc<Meter>) =
+            (crate::table("tpch", "orders", 0.05).unwrap(), Arc::default());
+        let mut stream = TableStream::start(table, threads, Arc::clone(&meter));
         assert!(stream.all(|batch| batch.is_ok()));
         (meter.rows(), meter.checksum())
     }
@@ -160,7 +157,8 @@ mod tests {
 
     #[test]
     fn a_reader_that_leaves_early_ends_the_threads() {
-        let mut stream = TableStream::start(crate::table("tpch", "lineitem", 0.1).unwrap(), 2);
+        let mut stream =
+            TableStream::start(crate::table("tpch", "lineitem", 0.1).unwrap(), 2, Arc::default());
         assert!(stream.next().is_some());
         drop(stream);
     }

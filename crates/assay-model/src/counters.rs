@@ -45,7 +45,7 @@ pub struct TaskCounters {
     pub threads_at_work: Option<u64>,
     /// Highest resident memory since the reading at the start of the interval; null there.
     pub rss_peak_bytes: Option<u64>,
-    /// Proportional resident memory (a gauge), taken at the end only.
+    /// Proportional resident memory (a gauge), taken at the end only, once a second at most.
     pub pss_bytes: Option<u64>,
 }
 
@@ -104,7 +104,7 @@ pub static TASKS: Table = Table {
         Column::optional(
             "pss_bytes",
             Kind::UInt64,
-            "proportional resident memory at the end; null at the start",
+            "proportional resident memory at the end, once a second at most; else null",
         ),
     ],
 };

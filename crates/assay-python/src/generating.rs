@@ -13,10 +13,11 @@ use pyo3::types::PyCapsule;
 use crate::capsule;
 use crate::errors;
 
-/// A table as an Arrow stream, made on threads of its own; can be read once.
+/// A table as an Arrow stream; can be read once. Its threads start when it is.
 #[pyclass(name = "TableStream", frozen)]
 struct PyTableStream {
-    stream: Mutex<Option<TableStream>>,
+    table: Mutex<Option<Box<dyn Parts>>>,
+    threads: usize,
     meter: Arc<Meter>,
     rows_expected: u64,
 }
@@ -25,12 +26,9 @@ struct PyTableStream {
 impl PyTableStream {
     #[new]
     fn new(generator: &str, table: &str, scale: f64, threads: usize) -> PyResult<Self> {
-        let table: Box<dyn Parts> =
-            assay_generate::table(generator, table, scale).map_err(errors::generating)?;
+        let table = assay_generate::table(generator, table, scale).map_err(errors::generating)?;
         let rows_expected = table.rows_expected();
-        let stream = TableStream::start(table, threads);
-        let meter = stream.meter();
-        Ok(Self { stream: Mutex::new(Some(stream)), meter, rows_expected })
+        Ok(Self { table: Mutex::new(Some(table)), threads, meter: Arc::default(), rows_expected })
     }
 
     /// Hands the stream out, once.
@@ -41,8 +39,9 @@ impl PyTableStream {
         requested_schema: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema; // The interface allows a producer to keep its own schema.
-        let taken = self.stream.lock().ok().and_then(|mut stream| stream.take());
-        let stream = taken.ok_or_else(|| PyValueError::new_err("the table was read already"))?;
+        let taken = self.table.lock().ok().and_then(|mut table| table.take());
+        let table = taken.ok_or_else(|| PyValueError::new_err("the table was read already"))?;
+        let stream = TableStream::start(table, self.threads, Arc::clone(&self.meter));
         capsule::export(py, Box::new(stream))
     }
 

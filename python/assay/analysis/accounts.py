@@ -88,12 +88,19 @@ def _growth(samples: pl.DataFrame, by: list[str], first: int, last: int) -> pl.D
     counters = [name for name in samples.columns if name.endswith("_ns") and name != "time_ns"]
     joined = end.join(start, on=by, suffix="_before")
     return joined.select(
-        *by, *[(pl.col(name).cast(pl.Int64) - pl.col(f"{name}_before").cast(pl.Int64)) for name in counters]
+        *by,
+        *[
+            (pl.col(name).cast(pl.Int64) - pl.col(f"{name}_before").cast(pl.Int64))
+            for name in counters
+        ],
     )
 
 
 def _by_account(processes: pl.DataFrame, begun_ns: int, ended_ns: int) -> dict[str, float]:
-    """CPU seconds of each account: growth of each process between its samples around the window."""
+    """CPU seconds of each account: growth of each process between its samples around the window.
+
+    A process that is not in the first sample began later, so all that it used counts.
+    """
     edges = _edges(processes["time_ns"], begun_ns, ended_ns)
     if edges is None:
         return {}
@@ -103,8 +110,8 @@ def _by_account(processes: pl.DataFrame, begun_ns: int, ended_ns: int) -> dict[s
         .filter(pl.col("time_ns").is_between(first, last))
         .with_columns((pl.col("user_ns") + pl.col("system_ns")).cast(pl.Int64).alias("cpu_ns"))
         .sort("time_ns")
-        .group_by("account", "pid")
-        .agg((pl.col("cpu_ns").last() - pl.col("cpu_ns").first()).alias("cpu_ns"))
+        .group_by("account", "pid", "started_ns")
+        .agg(pl.col("cpu_ns").last() - pl.col("cpu_ns").filter(pl.col("time_ns") == first).sum())
         .group_by("account")
         .agg(pl.col("cpu_ns").sum())
         .sort("account")

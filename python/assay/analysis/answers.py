@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ CENT = Decimal("0.01")
 SEPARATOR = "|"
 # Binary floating point carries 15 to 17 digits; a sum of millions of terms loses a few of them.
 FLOAT_RELATIVE = Decimal("1e-9")
+# Python's own 28 digits are fewer than the 38 of an engine's decimals, or than 1e308 has in cents.
+EXACT = Context(prec=1000, rounding=ROUND_HALF_UP)
 
 
 @dataclass(frozen=True)
@@ -76,39 +78,50 @@ def difference(
     return None
 
 
-def cell_is_right(
-    cell: object, wanted: str | None, column: str, tolerances: Tolerances
-) -> bool:
+def cell_is_right(cell: object, wanted: str | None, column: str, tolerances: Tolerances) -> bool:
     """Whether one value is within the tolerance of its column."""
     if cell is None or wanted is None:
-        return (cell is None or cell == "") and wanted is None
+        return wanted is None and (cell is None or _text(cell) == "")
     number = _number(cell)
     if number is None:
         return _text(cell) == wanted.rstrip(" ")
-    try:
-        answer = Decimal(wanted)
-    except InvalidOperation:
-        return False
-    if not number.is_finite():
+    answer = _decimal(wanted)
+    if answer is None or not number.is_finite():
         return False
     match tolerances.kinds.get(column, "exact"):
         case "sum":
-            return abs(number - answer) <= tolerances.sum_absolute
+            return _distance(number, answer) <= tolerances.sum_absolute
         case "average" | "ratio":
-            rounded = number.quantize(CENT, ROUND_HALF_UP)
-            target = answer.quantize(CENT, ROUND_HALF_UP)
-            return abs(rounded - target) <= tolerances.ratio_relative * abs(target)
+            rounded, target = _cents(number), _cents(answer)
+            return _distance(rounded, target) <= tolerances.ratio_relative * abs(target)
         case _:
             return _exact(number, answer, is_float=isinstance(cell, float))
 
 
 def _exact(number: Decimal, answer: Decimal, *, is_float: bool) -> bool:
-    if is_float and abs(number - answer) <= FLOAT_RELATIVE * abs(answer):
+    if is_float and _distance(number, answer) <= FLOAT_RELATIVE * abs(answer):
         return True
     exponent = answer.as_tuple().exponent
     if isinstance(exponent, int) and exponent < CENT.as_tuple().exponent:  # type: ignore[operator]
-        return number.quantize(CENT, ROUND_HALF_UP) == answer.quantize(CENT, ROUND_HALF_UP)
+        return _cents(number) == _cents(answer)
     return number == answer
+
+
+def _distance(one: Decimal, other: Decimal) -> Decimal:
+    return EXACT.abs(EXACT.subtract(one, other))
+
+
+def _cents(number: Decimal) -> Decimal:
+    return number.quantize(CENT, context=EXACT)
+
+
+def _decimal(text: str) -> Decimal | None:
+    """The finite number that a text stands for; None for other texts, 'NaN' among them."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
 
 
 def _number(cell: object) -> Decimal | None:
@@ -121,7 +134,9 @@ def _number(cell: object) -> Decimal | None:
 
 def _text(cell: object) -> str:
     if isinstance(cell, datetime):
-        return cell.date().isoformat() if cell.time().isoformat() == "00:00:00" else cell.isoformat()
+        return (
+            cell.date().isoformat() if cell.time().isoformat() == "00:00:00" else cell.isoformat()
+        )
     if isinstance(cell, date):
         return cell.isoformat()
     return str(cell).rstrip(" ")
@@ -144,7 +159,7 @@ def _same_rows(
 
     def key(row: Sequence[object]) -> list[str]:
         numbers = [(_number(row[index]), row[index]) for index in exact]
-        return [shown(cell) if n is None else str(n.normalize()) for n, cell in numbers]
+        return [shown(cell) if n is None else str(n.normalize(EXACT)) for n, cell in numbers]
 
     def wanted_key(row: Sequence[str | None]) -> list[str]:
         return [_normal(row[index]) for index in exact]
@@ -161,7 +176,5 @@ def _same_rows(
 def _normal(text: str | None) -> str:
     if text is None:
         return "null"
-    try:
-        return str(Decimal(text).normalize())
-    except InvalidOperation:
-        return text.rstrip(" ")
+    number = _decimal(text)
+    return text.rstrip(" ") if number is None else str(number.normalize(EXACT))

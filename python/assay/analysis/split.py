@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from assay.analysis.operations import NS, measured
+from assay.analysis.operations import measured
 
 PARTS = ("cpu_user", "cpu_system", "cpu_wait", "disk_wait", "other")
 
@@ -102,24 +102,24 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
     sums = with_states.group_by("operation", maintain_order=True).agg(
         pl.col("wall_ns").sum(),
         # The sum of a column that is null somewhere would count absence as zero.
-        *[_sum_if_whole(name) for name in ("user_ns", "system_ns", "run_delay_ns", "block_delay_ns")],
+        *[
+            _sum_if_whole(pl.col(name), name)
+            for name in ("user_ns", "system_ns", "run_delay_ns", "block_delay_ns")
+        ],
         pl.col("disk_state_ns").sum().alias("disk_state_ns"),
         pl.col("disk_state_ns").count().alias("disk_samples"),
-        (pl.col("threads_at_work").cast(pl.Float64) * pl.col("wall_ns")).sum().alias("thread_ns"),
-        (pl.col("read_bytes") + pl.col("write_bytes")).sum().alias("storage_bytes"),
-        pl.col("read_bytes").null_count().alias("storage_unknown"),
+        _sum_if_whole(pl.col("threads_at_work").cast(pl.Float64) * pl.col("wall_ns"), "thread_ns"),
+        _sum_if_whole(pl.col("read_bytes") + pl.col("write_bytes"), "storage_bytes"),
         pl.col("rss_peak_bytes").max().alias("memory_peak_bytes"),
         pl.col("read_bytes", "write_bytes", "minor_faults").median(),
     )
     return (
         sums.with_columns(_disk_method())
         .with_columns(_disk_ns())
-        .with_columns(
-            pl.sum_horizontal("user_ns", "system_ns", "run_delay_ns", "disk_ns").alias("accounted_ns")
-        )
+        .with_columns(_accounted_ns())
         .with_columns(
             (pl.col("accounted_ns") / pl.col("thread_ns")).alias("coverage"),
-            pl.max_horizontal("accounted_ns", "thread_ns").alias("whole_ns"),
+            _whole_ns(),
         )
         .select(
             "operation",
@@ -141,12 +141,25 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
     )
 
 
-def _sum_if_whole(name: str) -> pl.Expr:
-    return pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name)
+def _sum_if_whole(values: pl.Expr, name: str) -> pl.Expr:
+    return pl.when(values.null_count() == 0).then(values.sum()).alias(name)
+
+
+def _accounted_ns() -> pl.Expr:
+    parts = ("user_ns", "system_ns", "run_delay_ns", "disk_ns")
+    measured = pl.any_horizontal(pl.col(name).is_not_null() for name in parts)
+    return pl.when(measured).then(pl.sum_horizontal(parts)).alias("accounted_ns")
+
+
+def _whole_ns() -> pl.Expr:
+    # Without the number of threads there is nothing that the parts could be shares of.
+    threads_known = pl.col("thread_ns").is_not_null()
+    whole = pl.max_horizontal("accounted_ns", "thread_ns")
+    return pl.when(threads_known).then(whole).alias("whole_ns")
 
 
 def _disk_method() -> pl.Expr:
-    idle = (pl.col("storage_bytes") == 0) & (pl.col("storage_unknown") == 0)
+    idle = pl.col("storage_bytes") == 0
     return (
         pl.when(pl.col("block_delay_ns").is_not_null())
         .then(pl.lit(BY_DELAY_ACCOUNTING))
@@ -170,4 +183,3 @@ def _disk_ns() -> pl.Expr:
         .then(pl.col("disk_state_ns").cast(pl.Float64))
         .alias("disk_ns")
     )
-

@@ -24,10 +24,16 @@ def check(run: Run) -> CheckResult:
         engine = run.facts["engine"]["name"]
         reason = f"answers not verified: engine {engine} returns no rows"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
-    digests = _digests(run)
+    ok = plain(run.table("events")).filter(pl.col("outcome") == "ok")
+    digests = _digests(ok)
     if not digests:
         return CheckResult(NAME, Verdict.UNKNOWN, "answers not verified: no operation succeeded")
-    wrong = [words for operation in digests if (words := _wrong(run, operation)) is not None]
+    empty = set(ok.filter(pl.col("rows") == 0)["operation"])
+    wrong = [
+        words
+        for operation in digests
+        if (words := _wrong(run, operation, returned_nothing=operation in empty)) is not None
+    ]
     if wrong:
         more = f" ({len(wrong)} of {len(digests)} operations are wrong)" if len(wrong) > 1 else ""
         return CheckResult(NAME, Verdict.INVALID, f"wrong answer: {wrong[0]}{more}")
@@ -42,16 +48,14 @@ def check(run: Run) -> CheckResult:
     return CheckResult(NAME, Verdict.VALID, reason)
 
 
-def _digests(run: Run) -> dict[str, list[str]]:
-    """Digests of all results of each operation, as 16 hexadecimal digits."""
-    ok = plain(run.table("events")).filter(pl.col("outcome") == "ok")
-    grouped = ok.group_by("operation", maintain_order=True).agg(pl.col("digest").unique())
-    return {
-        name: [f"{digest:016x}" for digest in digests] for name, digests in grouped.iter_rows()
-    }
+def _digests(ok: pl.DataFrame) -> dict[str, list[str]]:
+    """Digests of each operation's results that have rows, as 16 hexadecimal digits."""
+    with_rows = pl.col("digest").filter(pl.col("rows") > 0).unique()
+    grouped = ok.group_by("operation", maintain_order=True).agg(with_rows)
+    return {name: [f"{digest:016x}" for digest in digests] for name, digests in grouped.iter_rows()}
 
 
-def _wrong(run: Run, operation: str) -> str | None:
+def _wrong(run: Run, operation: str, *, returned_nothing: bool) -> str | None:
     expected_file = run.expected(operation)
     if expected_file is None:
         return None
@@ -63,8 +67,10 @@ def _wrong(run: Run, operation: str) -> str | None:
         workload["tolerance"]["ratio_relative"],
         run.facts["request"]["scale"],
     )
-    for path in run.results(operation).values():
-        different = difference(_rows(path), expected, tolerances)
+    results = [_rows(path) for path in run.results(operation).values()]
+    # A result without rows may have no file: there was nothing to keep.
+    for rows in [[], *results] if returned_nothing else results:
+        different = difference(rows, expected, tolerances)
         if different is not None:
             return f"{operation}, {different}"
     return None

@@ -25,5 +25,7 @@ def check(run: Run) -> CheckResult:
     seen = f"others used {percent_text(share)} of the machine's CPU time"
     if share > BACKGROUND_SHARE_MAX:
         reason = f"{seen}: the engine had to share it; end what else runs and repeat the run"
-        return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=BACKGROUND_SHARE_MAX)
+        return CheckResult(
+            NAME, Verdict.UNKNOWN, reason, value=share, threshold=BACKGROUND_SHARE_MAX
+        )
     return CheckResult(NAME, Verdict.VALID, seen, value=share, threshold=BACKGROUND_SHARE_MAX)

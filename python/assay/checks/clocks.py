@@ -18,14 +18,19 @@ def check(run: Run) -> CheckResult:
     """Invalid if an event ended before it began, or a session did two things at once."""
     timed = run.table("events").drop_nulls(["started_ns", "finished_ns"])
     backwards = timed.filter(
-        (pl.col("started_ns") < pl.col("scheduled_ns")) | (pl.col("finished_ns") < pl.col("started_ns"))
+        (pl.col("started_ns") < pl.col("scheduled_ns"))
+        | (pl.col("finished_ns") < pl.col("started_ns"))
     )
     if not backwards.is_empty():
         reason = f"{backwards.height} events have times that run backwards: the clock is not to be trusted"
-        return CheckResult(NAME, Verdict.INVALID, reason, value=float(backwards.height), threshold=0)
+        return CheckResult(
+            NAME, Verdict.INVALID, reason, value=float(backwards.height), threshold=0
+        )
     before = pl.col("finished_ns").shift(1).over("session", order_by="started_ns")
     overlapping = timed.filter(pl.col("started_ns") < before)
     if not overlapping.is_empty():
         reason = f"{overlapping.height} events overlap another of the same session"
-        return CheckResult(NAME, Verdict.INVALID, reason, value=float(overlapping.height), threshold=0)
+        return CheckResult(
+            NAME, Verdict.INVALID, reason, value=float(overlapping.height), threshold=0
+        )
     return CheckResult(NAME, Verdict.VALID, "all times are in order")

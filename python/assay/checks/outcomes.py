@@ -47,9 +47,7 @@ def identity_broken(events: pl.DataFrame, counted: dict[str, int] | None) -> str
         return f"events have outcomes that do not exist: {', '.join(sorted(unknown))}"
     if events["sequence"].n_unique() != events.height:
         return "two events have the same number: an operation was written down twice"
-    recorded = {
-        word: events.filter(pl.col("outcome") == word).height for word in sorted(OUTCOMES)
-    }
+    recorded = {word: events.filter(pl.col("outcome") == word).height for word in sorted(OUTCOMES)}
     if counted is not None and {word: counted[word] for word in recorded} != recorded:
         return f"the driver counted {counted}, and the record has {recorded}"
     return None
@@ -73,5 +71,6 @@ def _first_message(run: Run, event: dict[str, Any]) -> str:
     for error in (run.driver_report or {}).get("errors", []):
         same = error["class"] == event["error"]
         if same and operations[error["operation"]] == event["operation"]:
-            return f"{error['class']}: {error['message'].splitlines()[0]}"
+            first_line = error["message"].partition("\n")[0]
+            return f"{error['class']}: {first_line}" if first_line else str(error["class"])
     return str(event["error"])

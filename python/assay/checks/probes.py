@@ -37,7 +37,9 @@ def check(run: Run) -> CheckResult:
     share = probe_core_share(run) or 0.0
     if share > PROBE_CORE_SHARE_MAX:
         reason = f"the probes used {percent_text(share)} of a core: a longer interval costs less"
-        return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=PROBE_CORE_SHARE_MAX)
+        return CheckResult(
+            NAME, Verdict.UNKNOWN, reason, value=share, threshold=PROBE_CORE_SHARE_MAX
+        )
     reason = f"{len(told)} probes, no gap over {gap_s:.1f} s, {percent_text(share)} of a core"
     return CheckResult(NAME, Verdict.VALID, reason, value=gap_s, threshold=limit_s)
 
@@ -46,9 +48,11 @@ def _longest_gap_s(run: Run, probe: str) -> float:
     """The longest time without a sample while it was measured, its edges included."""
     stream = STREAMS.get(probe)
     window = window_ns(run.table("events"))
-    if stream is None or window is None or not run.has(stream):
+    if stream is None or window is None:
         return 0.0
     begun, ended = window
+    if not run.has(stream):
+        return (ended - begun) * NS
     times = run.table(stream)["time_ns"].unique().sort()
     inside = times.filter((times > begun) & (times < ended))
     edges = pl.concat([pl.Series([begun]), inside, pl.Series([ended])])

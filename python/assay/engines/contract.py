@@ -112,3 +112,12 @@ class BulkLoads(Protocol):
     def finish_load(self, instance: Instance) -> None:
         """Whatever makes the loaded data durable and known to the optimiser."""
         ...
+
+
+@runtime_checkable
+class ChecksSettings(Protocol):
+    """Engines that can refuse a setting before anything was loaded."""
+
+    def check_settings(self, settings: Mapping[str, str]) -> None:
+        """Raises `EngineError` with the setting at fault and the mend."""
+        ...

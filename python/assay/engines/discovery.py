@@ -42,10 +42,10 @@ class EngineFolder:
 def _module(folder: Path) -> ModuleType:
     if folder.parent == Path(__file__).parent:
         return importlib.import_module(f"assay.engines.{folder.name}.engine")
-    name = f"assay_engine_{folder.name}"
-    spec = importlib.util.spec_from_file_location(name, folder / "engine.py")
+    name, file = f"assay_engine_{folder.name}", folder / "engine.py"
+    spec = importlib.util.spec_from_file_location(name, file) if file.is_file() else None
     if spec is None or spec.loader is None:
-        raise EngineError(f"{folder / 'engine.py'} is missing: an engine needs it.")
+        raise EngineError(f"{file} is missing: an engine needs it.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -68,13 +68,14 @@ def read_facts(manifest: Path) -> EngineFacts:
     """The facts of one engine. Raises `EngineError` with file, key and mend."""
     try:
         return EngineFacts.model_validate(tomllib.loads(manifest.read_text(encoding="utf-8")))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise EngineError(f"{manifest} cannot be read: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        hint = suggestion(key, list(EngineFacts.model_fields))
-        raise EngineError(f"{manifest}: {key}: {first['msg']}; {hint}") from error
+        unknown = first["type"] == "extra_forbidden"
+        hint = f"; {suggestion(key, list(EngineFacts.model_fields))}" if unknown else ""
+        raise EngineError(f"{manifest}: {key}: {first['msg']}{hint}") from error
 
 
 def find_engines() -> dict[str, EngineFolder]:

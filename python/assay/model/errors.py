@@ -1,6 +1,10 @@
 """Errors that a person can mend. Each names what, where and what to do."""
 
 
+# A list longer than this is not read.
+SUGGESTIONS_MAX = 12
+
+
 class AssayError(Exception):
     """Something the user can mend. `exit_code` is the command's."""
 
@@ -28,7 +32,9 @@ def suggestion(wrong: str, known: list[str]) -> str:
     near = difflib.get_close_matches(wrong, known, n=1, cutoff=0.6)
     if near:
         return f"did you mean {near[0]!r}?"
-    return f"known: {', '.join(sorted(known))}"
+    some = sorted(known)[:SUGGESTIONS_MAX]
+    more = f" and {len(known) - len(some)} more" if len(known) > len(some) else ""
+    return f"known: {', '.join(some)}{more}"
 
 
 # Errors that cross from one of our processes to another keep their exit code.

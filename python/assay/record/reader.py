@@ -27,6 +27,7 @@ from assay.record.seal import broken_seals
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
 
 
 def list_runs(runs_dir: Path) -> list[Path]:
@@ -135,7 +136,7 @@ def _read_json(path: Path) -> dict[str, Any]:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise RecordUnreadableError(f"{path} is missing: this is not a run directory.") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RecordUnreadableError(
             f"{path} cannot be read: {error}. The record is damaged; restore it from a copy."
         ) from error
@@ -154,6 +155,9 @@ def _migrated(facts: dict[str, Any], path: Path) -> dict[str, Any]:
             f"{path} has schema {version}, and this Assay reads up to {SCHEMA_VERSION}: use a newer"
             " Assay."
         )
+    missing = [key for key in ("id", "status") if key not in facts]
+    if missing:
+        raise RecordUnreadableError(f"{path} has no {missing[0]!r}; the record is damaged.")
     return facts
 
 
@@ -163,18 +167,28 @@ def _read_stream(path: Path) -> pl.DataFrame:
 
     try:
         with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
-            batches = []
-            # A killed writer leaves a half-written batch at the end: what is before it counts.
-            try:
-                batches.extend(iter(reader))
-            except (pa.ArrowInvalid, OSError):
-                pass
-            frame = pl.from_arrow(pa.Table.from_batches(batches, schema=reader.schema))
+            table = pa.Table.from_batches(_whole_batches(reader), schema=reader.schema)
+        # Indices and lengths that point outside of their buffers would end the process later.
+        table.validate(full=True)
+        frame = pl.from_arrow(table)
     except FileNotFoundError as error:
         raise RecordUnreadableError(f"{path} is missing from the record.") from error
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise RecordUnreadableError(
             f"{path} cannot be read: {error}. The record is damaged; restore it from a copy."
         ) from error
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table gives a frame, not a series
     return frame
+
+
+def _whole_batches(reader: pa.RecordBatchStreamReader) -> list[pa.RecordBatch]:
+    """All batches up to the end, or up to the half-written one that a killed writer leaves."""
+    import pyarrow as pa
+
+    batches = []
+    try:
+        for batch in reader:
+            batches.append(batch)  # noqa: PERF402 - what came before the error is kept
+    except (pa.ArrowException, OSError):
+        pass
+    return batches

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 def sealed_files(run_dir: Path) -> list[Path]:
     """The files a seal covers, in the order of its lines."""
-    raw = sorted(path for path in (run_dir / RAW_DIR).rglob("*") if path.is_file())
-    return [run_dir / RUN_FILE, run_dir / ENVIRONMENT_FILE, *raw]
+    raw = sorted((run_dir / RAW_DIR).rglob("*"))
+    files = [run_dir / RUN_FILE, run_dir / ENVIRONMENT_FILE, *raw]
+    return [path for path in files if path.is_file()]
 
 
 def file_sha256(path: Path) -> str:
@@ -28,7 +29,9 @@ def file_sha256(path: Path) -> str:
 
 def write_seal(run_dir: Path) -> None:
     """Writes the seal of a run directory whose files are final."""
-    lines = [f"{file_sha256(path)}  {path.relative_to(run_dir)}\n" for path in sealed_files(run_dir)]
+    lines = [
+        f"{file_sha256(path)}  {path.relative_to(run_dir)}\n" for path in sealed_files(run_dir)
+    ]
     partial = run_dir / f"{SEAL_FILE}.partial"
     partial.write_text("".join(lines), encoding="utf-8")
     partial.rename(run_dir / SEAL_FILE)
@@ -37,7 +40,9 @@ def write_seal(run_dir: Path) -> None:
 def broken_seals(run_dir: Path) -> list[str]:
     """What differs from the seal, a sentence each; empty when all is as it was sealed."""
     sealed: dict[str, str] = {}
-    for line in (run_dir / SEAL_FILE).read_text(encoding="utf-8").splitlines():
+    # A damaged seal names files that are not there, so it needs no error of its own.
+    text = (run_dir / SEAL_FILE).read_text(encoding="utf-8", errors="replace")
+    for line in text.splitlines():
         digest, _, name = line.partition("  ")
         sealed[name] = digest
     present = {str(path.relative_to(run_dir)): path for path in sealed_files(run_dir)}

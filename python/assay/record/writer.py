@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import time
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -31,6 +32,7 @@ from assay.record.layout import (
 from assay.record.seal import write_seal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 
@@ -73,15 +75,10 @@ class RunWriter:
         self._sealed = False
 
     def __enter__(self) -> Self:
-        try:
+        with self._writing():
             for directory in (self.raw / RESULTS_DIR / EXPECTED_DIR, self.derived):
                 directory.mkdir(parents=True)
             self._write_run()
-        except OSError as error:
-            raise RunFailedError(
-                f"cannot write the record in {self.dir}: {error.strerror}. Free some space or name"
-                " another place with --runs DIR."
-            ) from error
         return self
 
     def __exit__(
@@ -93,34 +90,47 @@ class RunWriter:
         if self._sealed or not self.dir.exists():
             return
         interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
-        reason = "stopped by Ctrl-C" if interrupted else str(error) or repr(error)
+        if interrupted:
+            reason = "stopped by Ctrl-C"
+        elif error is None:
+            reason = "it was left before its seal"
+        else:
+            reason = str(error) or repr(error)
         self._end(STATUS_INTERRUPTED if interrupted else STATUS_FAILED, reason)
 
     def update(self, **facts: object) -> None:
         """Adds facts to `run.json`."""
         self._run.update(facts)
-        self._write_run()
+        with self._writing():
+            self._write_run()
 
     def write_environment(self, environment: dict[str, Any]) -> None:
         """Writes `environment.json`. It must hold no secrets."""
-        write_json(self.dir / ENVIRONMENT_FILE, environment)
+        with self._writing():
+            write_json(self.dir / ENVIRONMENT_FILE, environment)
 
     def seal(self) -> None:
         """Ends the record: status complete, then the seal over all that was measured."""
         self._end(STATUS_COMPLETE, None)
-        write_seal(self.dir)
+        with self._writing():
+            write_seal(self.dir)
         self._sealed = True
 
     def _end(self, status: str, reason: str | None) -> None:
         now = datetime.now(tz=UTC).isoformat(timespec="milliseconds")
         self._run.update(status=status, reason=reason, ended_utc=now)
-        try:
+        with self._writing():
             self._write_run()
-        except OSError as full:
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
             raise RunFailedError(
-                f"cannot write {self.dir / RUN_FILE}: {full.strerror}. What was measured until then"
-                " is kept; free some space and run again."
-            ) from full
+                f"cannot write the record in {self.dir}: {error.strerror}. What was measured until"
+                " then is kept; free some space, or name another place with --runs DIR."
+            ) from error
 
     def _write_run(self) -> None:
         write_json(self.dir / RUN_FILE, self._run)

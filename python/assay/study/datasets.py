@@ -91,14 +91,16 @@ class DatasetCache:
             where = error.filename or self._root
             raise RunFailedError(
                 f"cannot keep data in {where}: {error.strerror}. Free some space, or set"
-                " XDG_CACHE_HOME to a place that has some."
+                " XDG_CACHE_HOME (data sets) and XDG_STATE_HOME (the copy of a run) to places that"
+                " have some."
             ) from error
 
     def _make(self, place: Path, make: Callable[[Path], dict[str, Any]]) -> None:
         partial = place.with_name(place.name + ".partial")
-        # Only the holder of the lock is here, so what an interrupted load left is debris.
+        # Only the holder of the lock is here, so what an interrupted load or removal left is debris.
         shutil.rmtree(partial, ignore_errors=True)
         (partial / DATA).mkdir(parents=True)
+        shutil.rmtree(place, ignore_errors=True)
         try:
             begun_s = time.monotonic()
             facts = make(partial / DATA)
@@ -130,14 +132,14 @@ def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
     """Copies the files of a data set, comparing each with the manifest on the way."""
     try:
         manifest: dict[str, Any] = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
-        files = dict(manifest["files"])
-    except (ValueError, KeyError, TypeError) as error:
+        files = {name: described["sha256"] for name, described in manifest["files"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedDataError(f"{MANIFEST} cannot be read: {error}") from error
-    for name, described in files.items():
+    for name, sha256 in files.items():
         source = place / DATA / name
         if not source.is_file():
             raise DamagedDataError(f"{name} is missing")
-        if _copy_hashed(source, target / name) != described["sha256"]:
+        if _copy_hashed(source, target / name) != sha256:
             raise DamagedDataError(f"{name} is not what was loaded")
     return manifest
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import assay
+from assay.model.secrets import without_secrets
 
-SECRET_IN_URL = re.compile(r"(?<=://)([^/@:\s]*):([^@\s]*)@")
-SECRET_WORD = re.compile(r"(?i)(password|passwd|secret|token|pwd)=(\S+)")
+# The kernel writes a blank in a mount point as \040, and three other characters likewise.
+MOUNT_ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
 def describe_host(data_dir: Path) -> dict[str, Any]:
@@ -49,11 +50,6 @@ def describe_ourselves() -> dict[str, Any]:
     }
 
 
-def without_secrets(text: str) -> str:
-    """The text with passwords in URLs and `password=...` blotted out."""
-    return SECRET_WORD.sub(r"\1=***", SECRET_IN_URL.sub(r"\1:***@", text))
-
-
 def _read(path: str) -> str | None:
     try:
         return Path(path).read_text(encoding="utf-8").strip()
@@ -83,15 +79,19 @@ def _os_release() -> str | None:
         return None
 
 
-def _mount_of(path: Path) -> dict[str, str] | None:
+def _mount_of(path: Path, mounts: str = "/proc/self/mounts") -> dict[str, str] | None:
     """Device, mount point and type of the file system that holds `path`."""
     best: dict[str, str] | None = None
-    for line in (_read("/proc/self/mounts") or "").splitlines():
-        device, mount_point, kind = line.split()[:3]
+    for line in (_read(mounts) or "").splitlines():
+        device, mount_point, kind = (_unescaped(field) for field in line.split(" ")[:3])
         inside = path.absolute().is_relative_to(mount_point)
         if inside and (best is None or len(mount_point) >= len(best["mount_point"])):
             best = {"device": device, "mount_point": mount_point, "type": kind}
     return best
+
+
+def _unescaped(field: str) -> str:
+    return MOUNT_ESCAPE.sub(lambda escape: chr(int(escape[1], 8)), field)
 
 
 def _commit() -> str | None:

@@ -16,6 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from assay.engines.contract import ChecksSettings
 from assay.engines.discovery import find_engine
 from assay.model.errors import EXIT_CODES, AssayError, RunFailedError
 from assay.model.units import NS_PER_S
@@ -30,6 +31,7 @@ from assay.study.launcher import Guardian, sweep
 from assay.study.places import cache_dir, instances_dir
 from assay.study.request import PARAMETERS_DEFAULT, driver_plan
 from assay.workloads.contract import find_workload
+from assay.workloads.generate import table_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +72,7 @@ def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
         KeyboardInterrupt: On Ctrl-C, after the record was ended and all processes stopped.
     """
     workload, engine = find_workload(request.workload), find_engine(request.engine)
+    _check_request(request, workload, engine)
     version = engine.engine().obtain()
     statements = _statements(request, workload, engine)
     sweep(instances_dir())
@@ -78,6 +81,16 @@ def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
     with RunWriter(ensure_runs_dir(runs), run_id, asked) as run, _log_into(run.raw / LOG_FILE):
         _Execution(request, workload, engine, version, statements, run, teller).carry_out()
         return run.dir
+
+
+def _check_request(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
+    """Refuses what could only fail later, after data was loaded."""
+    facts = workload.facts
+    for table in facts.tables:
+        table_stream(facts.generator or "", table, request.scale, 1)
+    checking = engine.engine()
+    if isinstance(checking, ChecksSettings):
+        checking.check_settings(request.settings)
 
 
 def _statements(

@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from assay.record.places import runs_dir
 
-def runs_dir(flag: str | Path | None = None) -> Path:
-    """Directory of the run records: the `--runs` flag, else `$ASSAY_RUNS`, else `./runs`."""
-    return Path(flag or os.environ.get("ASSAY_RUNS") or "runs")
+__all__ = ["cache_dir", "instances_dir", "runs_dir", "state_dir"]
 
 
 def cache_dir() -> Path:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import UsageError
+from assay.model.secrets import HIDDEN, is_secret, without_secrets
 from assay.model.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -44,8 +45,12 @@ class RunRequest:
     probe_interval_s: float = 0.1
 
     def facts(self) -> dict[str, Any]:
-        """The request as it stands in the record."""
-        return asdict(self)
+        """The request as it stands in the record, without secrets."""
+        settings = {
+            name: HIDDEN if is_secret(name) else without_secrets(value)
+            for name, value in self.settings.items()
+        }
+        return asdict(self) | {"settings": settings}
 
 
 def driver_plan(request: RunRequest, order: Sequence[str]) -> dict[str, Any]:

@@ -136,18 +136,26 @@ def read_workload(folder: Path) -> Workload:
     manifest = folder / MANIFEST
     try:
         facts = WorkloadFacts.model_validate(tomllib.loads(manifest.read_text(encoding="utf-8")))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{manifest} cannot be read: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        hint = suggestion(key.rsplit(".", 1)[-1], [*WorkloadFacts.model_fields, "parameters"])
-        raise UsageError(f"{manifest}: {key}: {first['msg']}; {hint}") from error
+        hint = ""
+        if first["type"] == "extra_forbidden":
+            hint = f"; {suggestion(str(first['loc'][-1]), _known_keys(first['loc'][0]))}"
+        raise UsageError(f"{manifest}: {key}: {first['msg']}{hint}") from error
     for operation in facts.order:
         if operation not in facts.operations:
             hint = suggestion(operation, list(facts.operations))
             raise UsageError(f"{manifest}: order names {operation!r}, which has no table; {hint}")
     return Workload(facts, folder)
+
+
+def _known_keys(table: str | int) -> list[str]:
+    """The keys that a top-level table of the manifest may have."""
+    nested: dict[str, type[BaseModel]] = {"operations": OperationFacts, "tolerance": Tolerance}
+    return list(nested.get(str(table), WorkloadFacts).model_fields)
 
 
 def find_workloads() -> dict[str, Workload]:

@@ -10,13 +10,13 @@ import pyarrow
 
 from assay.engines.contract import ArrowStream, EngineError, EngineFacts, Instance, Place
 from assay.model.errors import suggestion
+from assay.model.secrets import is_secret, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 DATABASE_FILE = "assay.duckdb"
 CONF = Path(__file__).parent / "conf"
-SECRET_WORDS = ("secret", "password", "token", "key_id", "access_key")
 
 
 class DuckSession:
@@ -51,6 +51,13 @@ class DuckEngine:
             )
         return version
 
+    def check_settings(self, settings: Mapping[str, str]) -> None:
+        """Opens an empty database in memory with the settings."""
+        try:
+            duckdb.connect(":memory:", config=dict(settings)).close()
+        except duckdb.Error as error:
+            raise EngineError(_setting_error(error, settings)) from error
+
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
         """Opens the database file of `place`, making it if it is not there."""
         config: dict[str, str | bool | int | float | list[str]] = {
@@ -60,8 +67,6 @@ class DuckEngine:
         }
         try:
             connection = duckdb.connect(place.data / DATABASE_FILE, config=config)
-        except duckdb.InvalidInputException as error:
-            raise EngineError(_setting_error(error, settings)) from error
         except duckdb.Error as error:
             raise EngineError(f"DuckDB cannot open {place.data / DATABASE_FILE}: {error}") from error
         return Instance(place, dict(settings), connection)
@@ -73,11 +78,7 @@ class DuckEngine:
     def effective_settings(self, instance: Instance) -> dict[str, str]:
         """What DuckDB reports of its configuration, without anything that may be a secret."""
         rows = instance.handle.execute(_script("effective_settings.sql")).fetchall()
-        return {
-            name: str(value)
-            for name, value in rows
-            if not any(word in name.lower() for word in SECRET_WORDS)
-        }
+        return {name: str(value) for name, value in rows if not is_secret(name)}
 
     def sessions(self, instance: Instance, statements: Sequence[str], clients: int) -> list[object]:
         """One cursor a client, all on one database."""
@@ -113,16 +114,10 @@ def _setting_error(error: duckdb.Error, settings: Mapping[str, str]) -> str:
         known = [row[0] for row in connection.execute(_script("effective_settings.sql")).fetchall()]
     unknown = [key for key in settings if key not in known]
     if unknown:
-        hint = suggestion(unknown[0], known) if _near(unknown[0], known) else (
-            "`assay engines duckdb` lists what can be set"
-        )
+        hint = suggestion(unknown[0], known)
         return f"DuckDB has no setting {unknown[0]!r}; {hint}"
     given = " ".join(f"--set {key}={value}" for key, value in settings.items())
-    return f"DuckDB refuses {given}: {error}"
-
-
-def _near(wrong: str, known: list[str]) -> bool:
-    return suggestion(wrong, known).startswith("did you mean")
+    return f"DuckDB refuses {without_secrets(given)}: {error}"
 
 
 def engine(facts: EngineFacts) -> DuckEngine:

@@ -23,8 +23,15 @@ class NullEngine:
         """The null engine has no version of its own."""
         return "0"
 
+    def check_settings(self, settings: Mapping[str, str]) -> None:
+        """Reads the settings."""
+        self._session(settings)
+
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
         """Reads the settings; there is nothing to start."""
+        return Instance(place, {**self._facts.settings, **settings}, self._session(settings))
+
+    def _session(self, settings: Mapping[str, str]) -> NullSession:
         known = list(self._facts.settings)
         for key in settings:
             if key not in known:
@@ -33,12 +40,11 @@ class NullEngine:
         try:
             delay_ns = round(parse_duration_s(effective["delay"]) * NS_PER_S)
             fail_every = int(effective["fail_every"])
-            handle = NullSession(delay_ns, fail_every)
+            return NullSession(delay_ns, fail_every)
         except (ValueError, OverflowError) as error:
             raise EngineError(
                 f"null cannot take its settings: {error}. Write --set delay=2ms --set fail_every=10."
             ) from error
-        return Instance(place, effective, handle)
 
     def stop(self, instance: Instance) -> None:
         """There is nothing to stop."""

@@ -1,0 +1,153 @@
+//! One followed process: its open files and one sample of it. Most tasks of an engine sleep most of
+//! the time, so a task is looked at only if the scheduler ran it since the last look.
+
+use crate::file::{Buffer, ProcFile};
+use crate::parse::{Io, ProcessStat};
+use crate::tasks::{DISK, RUNNING, Task, TaskCounts, TaskSet};
+use crate::{ObserveError, ProcRoot, Units};
+
+/// A process that sleeps is looked at anew after this long: others can take its memory away.
+const ASLEEP_MAX_NS: i64 = 1_000_000_000;
+
+/// What every reading needs.
+pub(crate) struct Reader {
+    pub buffer: Buffer,
+    pub units: Units,
+    /// Whether block delays are counted by this kernel.
+    pub block_delay: bool,
+}
+
+/// A process whose rows are written, and the account they are written under.
+pub(crate) struct Followed {
+    pub account: String,
+    pid: u32,
+    started_ns: Option<u64>,
+    stat: ProcFile,
+    io: ProcFile,
+    tasks: TaskSet,
+    last: Option<ProcessSample>,
+    look_due_ns: i64,
+}
+
+/// One sample of one process.
+pub(crate) struct ProcessSample {
+    pub stat: ProcessStat,
+    pub io: Io,
+    pub counts: TaskCounts,
+    pub states: States,
+}
+
+/// Live tasks by what they do (gauges).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct States {
+    pub running: u64,
+    pub disk: u64,
+}
+
+impl Reader {
+    pub fn new(root: &ProcRoot) -> Result<Self, ObserveError> {
+        let block_delay = root.counts_block_delay();
+        Ok(Self { buffer: Buffer::new(), units: Units::of_host()?, block_delay })
+    }
+}
+
+impl States {
+    fn count(&mut self, state: char) {
+        match state {
+            RUNNING => self.running += 1,
+            DISK => self.disk += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Followed {
+    pub fn new(root: &ProcRoot, pid: u32, account: String) -> Self {
+        let dir = root.process(pid);
+        let stat = ProcFile::record(dir.join("stat"));
+        let io = ProcFile::record(dir.join("io"));
+        let tasks = TaskSet::new(&dir);
+        Self { account, pid, started_ns: None, stat, io, tasks, last: None, look_due_ns: 0 }
+    }
+
+    /// One sample; `None`: the process is gone, or another one has its number.
+    pub fn sample(
+        &mut self,
+        time_ns: i64,
+        reader: &mut Reader,
+    ) -> Result<Option<&ProcessSample>, ObserveError> {
+        self.tasks.read_clocks(&mut reader.buffer)?;
+        if self.is_asleep() && time_ns < self.look_due_ns {
+            return Ok(self.last.as_ref());
+        }
+        self.look_due_ns = time_ns.saturating_add(ASLEEP_MAX_NS);
+        self.last = self.look(reader)?;
+        Ok(self.last.as_ref())
+    }
+
+    /// Whether no task ran since the last look. Then no counter changed either, and none of them
+    /// started a task.
+    fn is_asleep(&self) -> bool {
+        let tasks = &self.tasks.live;
+        let all_there =
+            self.last.as_ref().is_some_and(|last| last.stat.threads == tasks.len() as u64);
+        all_there && !tasks.iter().any(Task::may_have_changed)
+    }
+
+    fn look(&mut self, reader: &mut Reader) -> Result<Option<ProcessSample>, ObserveError> {
+        let Some(text) = self.stat.read(&mut reader.buffer)? else { return Ok(None) };
+        let stat = ProcessStat::parse(self.stat.path(), text, &reader.units)?;
+        if *self.started_ns.get_or_insert(stat.started_ns) != stat.started_ns {
+            return Ok(None);
+        }
+        let states = self.look_at_tasks(reader, &stat)?;
+        let io = match self.io.read(&mut reader.buffer)? {
+            Some(text) => Io::parse(self.io.path(), text)?,
+            None => Io::default(),
+        };
+        Ok(Some(ProcessSample { stat, io, counts: self.tasks.sum(), states }))
+    }
+
+    /// Lists the tasks only when their number or one of them is gone: a new one changes the
+    /// number, and one that ended cannot be read.
+    fn look_at_tasks(
+        &mut self,
+        reader: &mut Reader,
+        process: &ProcessStat,
+    ) -> Result<States, ObserveError> {
+        if self.tasks.live.len() as u64 != process.threads {
+            self.tasks.list()?;
+            self.tasks.read_clocks(&mut reader.buffer)?;
+        }
+        let mut states = States::default();
+        for task in &mut self.tasks.live {
+            // The process's own file has the state and the delay of its first task.
+            let own = (task.tid == self.pid).then_some((process.state, process.block_delay_ns));
+            if task.may_have_changed() {
+                look_at_task(task, own, reader)?;
+            }
+            states.count(task.state());
+        }
+        Ok(states)
+    }
+}
+
+fn look_at_task(
+    task: &mut Task,
+    known: Option<(char, Option<u64>)>,
+    reader: &mut Reader,
+) -> Result<(), ObserveError> {
+    task.read_switches(&mut reader.buffer)?;
+    let seen = match known {
+        Some(known) => Some(known),
+        None => task
+            .read_stat(&mut reader.buffer, &reader.units)?
+            .map(|stat| (stat.state, stat.block_delay_ns)),
+    };
+    // A task that ended meanwhile is dropped when its clock is read next.
+    if let Some((state, block_delay_ns)) = seen {
+        task.looked_at(state);
+        task.counts.block_delay_ns = block_delay_ns.filter(|_| reader.block_delay);
+    }
+    Ok(())
+}

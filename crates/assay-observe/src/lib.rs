@@ -1,0 +1,33 @@
+//! Observes the host while an engine works: kernel counters of the system, of its disks and of
+//! followed processes, read by sampler threads that state their own cost, and a meter that reads
+//! one process just outside each timed interval.
+//!
+//! Invariant: what is stored is what the kernel printed, converted to bytes and nanoseconds. No
+//! rate is computed here, and what the kernel does not give is `None`, never zero.
+
+mod at_work;
+mod clock;
+mod descent;
+mod error;
+mod file;
+mod followed;
+pub mod meter;
+pub mod parse;
+mod probe;
+mod root;
+mod sampler;
+mod schedule;
+mod stream;
+pub mod tables;
+mod tasks;
+mod text;
+mod units;
+mod usage;
+mod worker;
+
+pub use error::ObserveError;
+pub use meter::ProcessMeter;
+pub use probe::ProbeKind;
+pub use root::{ProcRoot, SysRoot};
+pub use sampler::{Sampler, SamplerConfig, SamplerReport};
+pub use units::Units;

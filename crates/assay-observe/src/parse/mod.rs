@@ -1,0 +1,21 @@
+//! Parsers of the kernel's files, one file a format. Each takes the text and, for its errors, the
+//! path it came from; each is total over arbitrary bytes. Formats: proc(5), and the kernel's
+//! `Documentation/{filesystems/proc,admin-guide/iostats,accounting/psi,scheduler/sched-stats}.rst`.
+
+mod disks;
+mod memory;
+mod pressure;
+mod process;
+mod schedstat;
+mod status;
+mod system;
+mod vmstat;
+
+pub use disks::Disk;
+pub use memory::Memory;
+pub use pressure::Pressure;
+pub use process::ProcessStat;
+pub use schedstat::SchedStat;
+pub use status::{Io, SmapsRollup, Status};
+pub use system::{Cpu, SystemStat};
+pub use vmstat::VmStat;

@@ -1,0 +1,113 @@
+//! `/proc/<pid>/stat` and `/proc/<pid>/task/<tid>/stat`: one process, or one task of it.
+
+use std::path::Path;
+
+use crate::text::{Line, words};
+use crate::{ObserveError, Units};
+
+/// Field numbers of proc(5), counted from the state (its field 3) as zero.
+mod place {
+    pub const PPID: usize = 1;
+    pub const PGRP: usize = 2;
+    pub const MINFLT: usize = 7;
+    pub const MAJFLT: usize = 9;
+    pub const UTIME: usize = 11;
+    pub const STIME: usize = 12;
+    pub const NUM_THREADS: usize = 17;
+    pub const STARTTIME: usize = 19;
+    pub const RSS: usize = 21;
+    pub const DELAYACCT_BLKIO: usize = 39;
+    pub const COUNT: usize = 40;
+}
+
+/// What is kept of the file. In a process's own file times and faults are of all its tasks, ended
+/// ones included, but state and block delay are of its first task alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessStat {
+    /// Process or task.
+    pub pid: u32,
+    /// Name, which may hold any byte; what is not UTF-8 is replaced.
+    pub comm: String,
+    /// State letter: R running, S sleeping, D waiting for a device, Z ended and not yet reaped.
+    pub state: char,
+    /// Parent process.
+    pub ppid: u32,
+    /// Process group; the kernel prints -1 while it takes an ended task away.
+    pub pgrp: Option<u32>,
+    /// Page faults answered without a read.
+    pub minor_faults: u64,
+    /// Page faults that read from storage.
+    pub major_faults: u64,
+    /// CPU time in user mode.
+    pub user_ns: u64,
+    /// CPU time in the kernel.
+    pub system_ns: u64,
+    /// Live tasks.
+    pub threads: u64,
+    /// When it started, since boot. With the pid it names a process for good.
+    pub started_ns: u64,
+    /// Resident memory.
+    pub rss_bytes: u64,
+    /// Time it waited for block devices; zero where delay accounting is off, see
+    /// [`crate::ProcRoot::counts_block_delay`].
+    pub block_delay_ns: Option<u64>,
+}
+
+impl ProcessStat {
+    /// Reads the text of one stat file. The name is what lies between the first opening and the
+    /// last closing parenthesis, whatever it contains, line ends included.
+    pub fn parse(path: &Path, text: &[u8], units: &Units) -> Result<Self, ObserveError> {
+        let line = Line { path, text };
+        let open = text.iter().position(|byte| *byte == b'(');
+        let close = text.iter().rposition(|byte| *byte == b')');
+        let (Some(open), Some(close)) = (open, close) else {
+            return Err(line.bad("comm"));
+        };
+        let (Some(comm), Some(after)) = (text.get(open + 1..close), text.get(close + 1..)) else {
+            return Err(line.bad("comm"));
+        };
+        let pid = small(line, "pid", words(&text[..open]).next())?;
+        let comm = String::from_utf8_lossy(comm).into_owned();
+        Self { pid, comm, ..Self::default() }.with_numbers(line, after, units)
+    }
+
+    fn with_numbers(
+        mut self,
+        line: Line<'_>,
+        after: &[u8],
+        units: &Units,
+    ) -> Result<Self, ObserveError> {
+        let mut fields = [None; place::COUNT];
+        fields.iter_mut().zip(words(after)).for_each(|(field, word)| *field = Some(word));
+        self.state = state(line, fields[0])?;
+        self.ppid = small(line, "ppid", fields[place::PPID])?;
+        self.pgrp = match fields[place::PGRP] {
+            Some(b"-1") => None,
+            word => Some(small(line, "pgrp", word)?),
+        };
+        self.minor_faults = line.scaled("minflt", fields[place::MINFLT], 1)?;
+        self.major_faults = line.scaled("majflt", fields[place::MAJFLT], 1)?;
+        self.user_ns = line.scaled("utime", fields[place::UTIME], units.tick_ns)?;
+        self.system_ns = line.scaled("stime", fields[place::STIME], units.tick_ns)?;
+        self.threads = line.scaled("num_threads", fields[place::NUM_THREADS], 1)?;
+        self.started_ns = line.scaled("starttime", fields[place::STARTTIME], units.tick_ns)?;
+        self.rss_bytes = line.scaled("rss", fields[place::RSS], units.page_bytes)?;
+        self.block_delay_ns = line.scaled_if_there(
+            "delayacct_blkio_ticks",
+            fields[place::DELAYACCT_BLKIO],
+            units.tick_ns,
+        )?;
+        Ok(self)
+    }
+}
+
+fn state(line: Line<'_>, word: Option<&[u8]>) -> Result<char, ObserveError> {
+    match word {
+        Some([letter]) if letter.is_ascii_alphabetic() => Ok(char::from(*letter)),
+        _ => Err(line.bad("state")),
+    }
+}
+
+fn small(line: Line<'_>, field: &str, word: Option<&[u8]>) -> Result<u32, ObserveError> {
+    u32::try_from(line.scaled(field, word, 1)?).map_err(|_| line.bad(field))
+}

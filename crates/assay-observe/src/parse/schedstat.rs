@@ -1,0 +1,41 @@
+//! `/proc/<pid>/task/<tid>/schedstat`: one task by the scheduler's own clock.
+
+use std::path::Path;
+
+use crate::ObserveError;
+use crate::text::{Line, words};
+
+/// Counters of one task since it started, or a sum over tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SchedStat {
+    /// Time on a CPU.
+    pub on_cpu_ns: u64,
+    /// Time runnable and waiting for a CPU.
+    pub run_delay_ns: u64,
+    /// Times it was given a CPU.
+    pub timeslices: u64,
+}
+
+impl SchedStat {
+    /// Reads the text of one schedstat file.
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, ObserveError> {
+        let line = Line { path, text };
+        let mut words = words(text);
+        Ok(Self {
+            on_cpu_ns: line.scaled("time on CPU", words.next(), 1)?,
+            run_delay_ns: line.scaled("run delay", words.next(), 1)?,
+            timeslices: line.scaled("timeslices", words.next(), 1)?,
+        })
+    }
+
+    /// Time during which the task wanted or had a CPU.
+    pub fn busy_ns(&self) -> u64 {
+        self.on_cpu_ns.saturating_add(self.run_delay_ns)
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.on_cpu_ns = self.on_cpu_ns.saturating_add(other.on_cpu_ns);
+        self.run_delay_ns = self.run_delay_ns.saturating_add(other.run_delay_ns);
+        self.timeslices = self.timeslices.saturating_add(other.timeslices);
+    }
+}

@@ -1,0 +1,58 @@
+//! The three probes. Each turns one look at the host into rows of its own streams.
+
+mod disks;
+mod processes;
+mod system;
+
+use assay_model::Table;
+
+pub(crate) use disks::DisksProbe;
+pub(crate) use processes::ProcessesProbe;
+pub(crate) use system::SystemProbe;
+
+use crate::ObserveError;
+use crate::stream::Stream;
+use crate::tables;
+
+/// What a sampler looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeKind {
+    /// Memory, paging, pressure and CPUs of the whole host: `system.arrows`, `cpus.arrows`.
+    System,
+    /// The followed processes and their descendants: `processes.arrows`.
+    Processes,
+    /// The block devices: `disks.arrows`.
+    Disks,
+}
+
+impl ProbeKind {
+    /// The name by which the record and the thread call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Processes => "processes",
+            Self::Disks => "disks",
+        }
+    }
+
+    /// The table into which it writes its own cost.
+    pub fn cost_table(self) -> &'static Table {
+        match self {
+            Self::System => &tables::PROBE_SYSTEM,
+            Self::Processes => &tables::PROBE_PROCESSES,
+            Self::Disks => &tables::PROBE_DISKS,
+        }
+    }
+}
+
+/// Looks at one part of the host and keeps the rows in its streams until they are flushed.
+pub(crate) trait Probe: Send {
+    /// Adds the rows of one sample.
+    fn sample(&mut self, time_ns: i64) -> Result<(), ObserveError>;
+
+    /// The streams it writes.
+    fn streams(&mut self) -> &mut [Stream];
+
+    /// Follows one more process; only the processes probe is ever asked.
+    fn follow(&mut self, _pid: u32, _account: String) {}
+}

@@ -1,0 +1,133 @@
+//! The followed processes and their descendants, one row a process.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use assay_model::Cell;
+
+use super::Probe;
+use crate::descent::Descent;
+use crate::followed::{Followed, ProcessSample, Reader};
+use crate::stream::Stream;
+use crate::{ObserveError, ProcRoot, tables};
+
+/// Reads the files of each followed process.
+pub(crate) struct ProcessesProbe {
+    root: ProcRoot,
+    followed: BTreeMap<u32, Followed>,
+    descent: Descent,
+    reader: Reader,
+    streams: [Stream; 1],
+}
+
+impl ProcessesProbe {
+    pub fn new(
+        root: ProcRoot,
+        raw_dir: &Path,
+        processes: Vec<(u32, String)>,
+    ) -> Result<Self, ObserveError> {
+        let mut probe = Self {
+            followed: BTreeMap::new(),
+            descent: Descent::new(root.clone()),
+            reader: Reader::new(&root)?,
+            streams: [Stream::create(raw_dir, &tables::PROCESSES)?],
+            root,
+        };
+        for (pid, account) in processes {
+            probe.follow(pid, account);
+        }
+        Ok(probe)
+    }
+
+    fn find_descendants(&mut self, time_ns: i64) -> Result<(), ObserveError> {
+        let found = self.descent.scan(time_ns, &self.followed, &mut self.reader)?;
+        for (pid, account) in found {
+            self.followed.insert(pid, Followed::new(&self.root, pid, account));
+        }
+        Ok(())
+    }
+}
+
+impl Probe for ProcessesProbe {
+    fn sample(&mut self, time_ns: i64) -> Result<(), ObserveError> {
+        self.find_descendants(time_ns)?;
+        let mut gone = Vec::new();
+        for (pid, process) in &mut self.followed {
+            let account = process.account.clone();
+            match process.sample(time_ns, &mut self.reader)? {
+                Some(sample) => self.streams[0].push(&cells(time_ns, *pid, &account, sample)),
+                None => gone.push(*pid),
+            }
+        }
+        for pid in gone {
+            self.followed.remove(&pid);
+        }
+        Ok(())
+    }
+
+    fn streams(&mut self) -> &mut [Stream] {
+        &mut self.streams
+    }
+
+    /// A process that is followed already, or as a descendant, changes its account from now on.
+    fn follow(&mut self, pid: u32, account: String) {
+        if let Some(process) = self.followed.get_mut(&pid) {
+            process.account = account;
+        } else {
+            self.followed.insert(pid, Followed::new(&self.root, pid, account));
+        }
+        self.descent.restart();
+    }
+}
+
+fn cells<'a>(
+    time_ns: i64,
+    pid: u32,
+    account: &'a str,
+    sample: &'a ProcessSample,
+) -> [Cell<'a>; 24] {
+    let ProcessSample { stat, io, counts, states } = sample;
+    let scheduler = counts.scheduler();
+    [
+        Cell::Int(time_ns),
+        Cell::Count(u64::from(pid)),
+        Cell::Count(u64::from(stat.ppid)),
+        Cell::Count(stat.started_ns),
+        Cell::Text(account),
+        Cell::Text(&stat.comm),
+        Cell::Text(state_name(stat.state)),
+        Cell::Count(stat.user_ns),
+        Cell::Count(stat.system_ns),
+        scheduler.map(|clock| clock.on_cpu_ns).into(),
+        scheduler.map(|clock| clock.run_delay_ns).into(),
+        scheduler.map(|clock| clock.timeslices).into(),
+        counts.block_delay_ns.into(),
+        io.read_bytes.into(),
+        io.write_bytes.into(),
+        Cell::Count(stat.minor_faults),
+        Cell::Count(stat.major_faults),
+        counts.voluntary_switches.into(),
+        counts.involuntary_switches.into(),
+        Cell::Count(stat.threads),
+        Cell::Count(states.running),
+        Cell::Count(states.disk),
+        Cell::Count(stat.rss_bytes),
+        io.cancelled_write_bytes.into(),
+    ]
+}
+
+/// The kernel's letter as the text of a cell.
+fn state_name(state: char) -> &'static str {
+    match state {
+        'R' => "R",
+        'S' => "S",
+        'D' => "D",
+        'Z' => "Z",
+        'T' => "T",
+        't' => "t",
+        'I' => "I",
+        'X' => "X",
+        'P' => "P",
+        _ => "other",
+    }
+}

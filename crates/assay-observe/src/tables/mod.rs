@@ -1,0 +1,11 @@
+//! The streams of this crate, column by column.
+
+mod cost;
+mod disks;
+mod processes;
+mod system;
+
+pub use cost::{PROBE_DISKS, PROBE_PROCESSES, PROBE_SYSTEM};
+pub use disks::DISKS;
+pub use processes::PROCESSES;
+pub use system::{CPUS, SYSTEM};

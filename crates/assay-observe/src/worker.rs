@@ -1,0 +1,103 @@
+//! The loop of a sampler's thread: sample, write down its cost, wait for the next due time.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use assay_model::Cell;
+
+use crate::clock::{monotonic_ns, thread_cpu_ns};
+use crate::probe::{Probe, ProbeKind};
+use crate::schedule::Schedule;
+use crate::stream::Stream;
+use crate::{ObserveError, SamplerReport};
+
+/// A killed process loses at most what came after its last flush.
+const FLUSH_INTERVAL_NS: i64 = 1_000_000_000;
+
+/// What the sampler's owner asks of the thread.
+pub(crate) enum Command {
+    Follow(u32, String),
+    Stop,
+}
+
+/// Everything the thread owns.
+pub(crate) struct Worker {
+    pub kind: ProbeKind,
+    pub probe: Box<dyn Probe>,
+    pub cost: Stream,
+    pub interval_ns: i64,
+    pub report: SamplerReport,
+    pub flushed_ns: i64,
+}
+
+impl Worker {
+    /// Samples until told to stop, and once more then. `started` hears of the first sample.
+    pub fn run(
+        &mut self,
+        commands: &Receiver<Command>,
+        started: impl FnOnce(),
+    ) -> Result<(), ObserveError> {
+        let schedule = Schedule::new(monotonic_ns(), self.interval_ns);
+        let mut due_ns = self.sample()?;
+        self.flush()?;
+        started();
+        loop {
+            due_ns = schedule.due_after(monotonic_ns().max(due_ns));
+            if self.wait_until(due_ns, commands) {
+                break;
+            }
+            self.sample()?;
+            if monotonic_ns() + self.interval_ns - self.flushed_ns > FLUSH_INTERVAL_NS {
+                self.flush()?;
+            }
+        }
+        self.sample()?;
+        self.flush()
+    }
+
+    /// Ends the streams, so that a reader knows that nothing is missing.
+    pub fn finish(&mut self) -> Result<(), ObserveError> {
+        for stream in self.probe.streams() {
+            stream.finish()?;
+        }
+        self.cost.finish()
+    }
+
+    /// True: stop.
+    fn wait_until(&mut self, due_ns: i64, commands: &Receiver<Command>) -> bool {
+        loop {
+            let wait_ns = due_ns.saturating_sub(monotonic_ns()).max(0);
+            match commands.recv_timeout(Duration::from_nanos(wait_ns as u64)) {
+                Ok(Command::Follow(pid, account)) => self.probe.follow(pid, account),
+                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
+                Err(RecvTimeoutError::Timeout) => return false,
+            }
+        }
+    }
+
+    fn sample(&mut self) -> Result<i64, ObserveError> {
+        let begin_ns = monotonic_ns();
+        self.probe.sample(begin_ns)?;
+        let took_ns = monotonic_ns().saturating_sub(begin_ns) as u64;
+        self.report.samples += 1;
+        self.report.longest_ns = self.report.longest_ns.max(took_ns);
+        self.report.cpu_ns = thread_cpu_ns();
+        Ok(begin_ns)
+    }
+
+    fn flush(&mut self) -> Result<(), ObserveError> {
+        self.flushed_ns = monotonic_ns();
+        for stream in self.probe.streams() {
+            stream.flush()?;
+        }
+        self.report.cpu_ns = thread_cpu_ns();
+        self.cost.push(&[
+            Cell::Int(self.flushed_ns),
+            Cell::Text(self.kind.name()),
+            Cell::Count(self.report.cpu_ns),
+            Cell::Count(self.report.samples),
+            Cell::Count(self.report.longest_ns),
+        ]);
+        self.cost.flush()
+    }
+}

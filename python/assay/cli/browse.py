@@ -1,0 +1,126 @@
+"""`assay show`, `report`, `export`, `runs`: what was measured, looked at again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.options import AsJson, RunsDir, WhichRun, exit_code
+from assay.cli.output import console, say, say_json
+
+
+def show(
+    which: WhichRun = "latest",
+    *,
+    runs: RunsDir = None,
+    all_operations: Annotated[
+        bool, typer.Option("--all", help="Show all operations, not only the longest.")
+    ] = False,
+    strict: Annotated[bool, typer.Option(help="An 'unknown' verdict also ends with 3.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Shows a run: is it valid, how fast, where did the time go.
+
+    \b
+    Examples:
+      assay show latest
+      assay show latest --all
+      assay show 20261120T101500Z --json
+    """
+    from assay.record.reader import find_run
+    from assay.report.build import build
+    from assay.report.terminal import render
+    from assay.study.places import runs_dir
+
+    document = build(find_run(which, runs_dir(runs)))
+    if as_json:
+        say_json(document)
+    else:
+        render(document, all_operations=all_operations, console=console(stderr=False))
+    code = exit_code(document["verdict"], strict=strict)
+    if code:
+        raise typer.Exit(code)
+
+
+def report(
+    which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson = False
+) -> None:
+    """Writes a run's report anew and prints its path: one HTML file that needs no network.
+
+    \b
+    Examples:
+      assay report latest
+    """
+    from assay.model.errors import RunFailedError
+    from assay.record.reader import find_run
+    from assay.report.build import build
+    from assay.study.places import runs_dir
+
+    document = build(find_run(which, runs_dir(runs)))
+    if document["report"] is None:
+        raise RunFailedError(
+            f"the report could not be written below {document['path']}: is it writable, and is there"
+            " space left?"
+        )
+    if as_json:
+        say_json(document)
+    else:
+        say(document["report"])
+
+
+def export(
+    which: WhichRun = "latest",
+    *,
+    to: Annotated[str, typer.Option(help="csv, json or parquet.")] = "csv",
+    out: Annotated[
+        Path | None, typer.Option(help="Directory to write into [default: ./<run id>-<format>].")
+    ] = None,
+    runs: RunsDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Writes a run's tables as CSV, JSON or Parquet.
+
+    \b
+    Examples:
+      assay export latest --to csv
+      assay export latest --to parquet --out /tmp/tables
+    """
+    from assay.record.reader import Run, find_run
+    from assay.report.exports import export as write
+    from assay.study.places import runs_dir
+
+    found = Run(find_run(which, runs_dir(runs)))
+    written = write(found, to, out or Path(f"{found.id}-{to}"))
+    if as_json:
+        say_json({"run": found.id, "files": [str(path) for path in written]})
+    else:
+        for path in written:
+            say(str(path))
+
+
+def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
+    """Lists the runs of a directory, oldest first.
+
+    \b
+    Examples:
+      assay runs
+    """
+    from assay.model.errors import RecordUnreadableError
+    from assay.record.reader import Run, list_runs
+    from assay.study.places import runs_dir
+
+    listed = []
+    for path in list_runs(runs_dir(runs)):
+        try:
+            facts = Run(path).facts
+        except RecordUnreadableError as error:
+            listed.append({"run": path.name, "status": f"damaged: {error}"})
+        else:
+            listed.append({"run": path.name, "status": facts["status"]})
+    if as_json:
+        say_json(listed)
+        return
+    for item in listed:
+        say(f"{item['run']}  {item['status']}")

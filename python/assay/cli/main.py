@@ -1,0 +1,90 @@
+"""The command `assay`: its verbs, its exit codes. Verbs import what they need when they are called.
+
+Exit codes: 0 done (with --strict only if valid); 1 usage or configuration; 2 the run failed or was
+stopped, its partial record is kept; 3 the run is invalid; 4 a gate found a regression.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli import browse, catalogue, doctor, run
+from assay.cli.output import complain, say_json
+from assay.model.errors import AssayError, RunFailedError, UsageError
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+app = typer.Typer(
+    name="assay",
+    help="Measures database engines and explains the measurement.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+for verb in (run.run, browse.show, browse.report, browse.export, browse.runs):
+    app.command()(verb)
+for verb in (doctor.doctor, catalogue.engines, catalogue.workloads):
+    app.command()(verb)
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    context: typer.Context,
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --version: as JSON.")] = False,
+) -> None:
+    """Measures database engines and explains the measurement."""
+    if version:
+        catalogue.version(as_json=as_json)
+        raise typer.Exit
+    if as_json and context.invoked_subcommand is None:
+        raise UsageError("--json before a verb goes with --version only")
+
+
+def run_command(arguments: list[str] | None = None) -> int:
+    """Runs the command line and returns its exit code. Every error is one clear message."""
+    as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = typer.main.get_command(app).main(args=arguments, standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        complain("stopped by Ctrl-C; what was measured until then is kept")
+        return RunFailedError.exit_code
+    except typer.TyperException as error:
+        # Typer's own words with its suggestion, which plain str() leaves out.
+        complain(getattr(error, "format_message", error.__str__)())
+        return UsageError.exit_code
+    except AssayError as error:
+        complain(str(error))
+        if as_json:
+            say_json({"error": str(error), "exit_code": error.exit_code})
+        return error.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has gone; nothing is left to be told, and nothing to be flushed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code if isinstance(code, int) else 0
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def main() -> None:
+    """Entry point of the command. SIGTERM and a closed terminal end a run as Ctrl-C does."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    sys.exit(run_command())
+
+
+if __name__ == "__main__":
+    main()

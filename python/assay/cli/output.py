@@ -1,0 +1,32 @@
+"""Where words go: results of `--json` on stdout, everything for people on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+
+def complain(message: str) -> None:
+    """One error message on stderr."""
+    print(f"assay: {message}", file=sys.stderr)
+
+
+def say_json(document: object) -> None:
+    """Exactly one JSON document on stdout."""
+    json.dump(document, sys.stdout, indent=1, ensure_ascii=False, default=str)
+    sys.stdout.write("\n")
+    sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    """One line of a result that people asked for, on stdout."""
+    print(text)
+
+
+def console(*, stderr: bool = True) -> Any:  # noqa: ANN401 - rich is imported only when it is used
+    """A console that knows NO_COLOR and terminals; at least eighty columns where there is none."""
+    from rich.console import Console
+
+    made = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=80)

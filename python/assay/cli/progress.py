@@ -1,0 +1,81 @@
+"""Shows how far a run is: one line a phase; finished phases fold to one line with their time."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from assay.model.units import count_text, seconds_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+BAR_CELLS = 20
+REDRAW_INTERVAL_S = 0.1
+
+
+class Progress:
+    """A `Teller` for terminals; without one it prints a line when a phase is over."""
+
+    def __init__(self, console: Console, *, quiet: bool = False) -> None:
+        self._console = console
+        self._quiet = quiet
+        self._name: str | None = None
+        self._begun_s = 0.0
+        self._told = ""
+        self._redrawn_s = 0.0
+        self._status: Status | None = None
+
+    def phase(self, name: str) -> None:
+        """A new part of the run has begun."""
+        if name == self._name:
+            return
+        self._fold()
+        self._name, self._begun_s, self._told = name, time.monotonic(), ""
+        if self._console.is_terminal and not self._quiet:
+            self._status = self._console.status(name, spinner="dots")
+            self._status.start()
+
+    def amount(self, done: float, expected: float | None, unit: str) -> None:
+        """How much of the part is done."""
+        seconds = time.monotonic() - self._begun_s
+        if unit == "rows":
+            self._told = f"{count_text(done)} rows, {count_text(done / max(seconds, 1e-6))} rows/s"
+        if self._status is None or time.monotonic() - self._redrawn_s < REDRAW_INTERVAL_S:
+            return
+        self._redrawn_s = time.monotonic()
+        self._status.update(f"{self._name}  {progress_text(done, expected, unit, seconds)}")
+
+    def close(self) -> None:
+        """Folds the last phase."""
+        self._fold()
+        self._name = None
+
+    def _fold(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+        if self._name is None or self._quiet:
+            return
+        seconds = time.monotonic() - self._begun_s
+        line = f"  {self._name:<26}{seconds_text(seconds):>9}  {self._told}".rstrip()
+        self._console.print(line, style="dim", markup=False)
+
+
+def progress_text(done: float, expected: float | None, unit: str, seconds: float) -> str:
+    """A bar, how much of how much, the rate and the time left, as far as they are known."""
+    rate = done / seconds if seconds > 0 else 0.0
+    if unit == "s":
+        amount = f"{done:.0f} s" if expected is None else f"{done:.0f} of {expected:.0f} s"
+        left = None if expected is None else max(0.0, expected - done)
+    else:
+        amount = count_text(done) if expected is None else f"{count_text(done)} of {count_text(expected)}"
+        amount += f" {unit}   {count_text(rate)} {unit}/s"
+        left = (expected - done) / rate if expected is not None and rate > 0 else None
+    bar = ""
+    if expected:
+        cells = min(BAR_CELLS, round(BAR_CELLS * done / expected))
+        bar = "█" * cells + "░" * (BAR_CELLS - cells) + "  "
+    rest = "" if left is None else f"   {left // 60:02.0f}:{max(0.0, left) % 60:02.0f} left"
+    return f"{bar}{amount}{rest}"

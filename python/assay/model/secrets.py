@@ -1,0 +1,21 @@
+"""What must not stand in a record: passwords, tokens, keys."""
+
+import re
+
+HIDDEN = "***"
+_WORDS = r"(?:passw(?:or)?d|pwd|secret|token|key_id|access_key|credential)"
+_NAME = re.compile(rf"(?i){_WORDS}")
+# `name=value` with such a word anywhere in the name, as in `--set s3_secret_access_key=...`.
+_ASSIGNED = re.compile(rf"(?i)([\w.-]*{_WORDS}[\w.-]*)=('[^']*'|\S+)")
+# Up to the last `@`, because people forget to escape the one in their password.
+_IN_URL = re.compile(r"(?<=://)([^/@:\s]*):(\S*)@")
+
+
+def is_secret(name: str) -> bool:
+    """Whether a setting of this name may hold a secret."""
+    return _NAME.search(name) is not None
+
+
+def without_secrets(text: str) -> str:
+    """The text with passwords in URLs and values of `password=...` and its like blotted out."""
+    return _ASSIGNED.sub(rf"\1={HIDDEN}", _IN_URL.sub(rf"\1:{HIDDEN}@", text))

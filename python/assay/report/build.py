@@ -1,0 +1,41 @@
+"""Makes what is derived from a record: the document and the page, kept beside it.
+
+Invariant: `derived/` may be deleted or read-only. The document is returned all the same.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from assay.record.reader import Run
+from assay.record.writer import write_json
+from assay.report.document import REPORT_FILE, document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+SUMMARY_FILE = "summary.json"
+
+
+def build(run_dir: Path) -> dict[str, Any]:
+    """Judges and summarises a run, writes summary and page into `derived/`, returns the document.
+
+    Raises:
+        RecordUnreadableError: If there is no run in `run_dir`.
+    """
+    from assay.report.html import page
+
+    run = Run(run_dir)
+    told = document(run, run_dir)
+    try:
+        run.derived.mkdir(exist_ok=True)
+        (run.derived / REPORT_FILE).write_text(page(run, told), encoding="utf-8")
+        told["report"] = str(run.derived / REPORT_FILE)
+        write_json(run.derived / SUMMARY_FILE, told)
+    except OSError as error:
+        log.warning("no report is kept of run %s: cannot write %s: %s", run.id, run.derived, error)
+        told["report"] = None
+    return told

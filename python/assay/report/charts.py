@@ -1,0 +1,620 @@
+"""All charts of a run, as Altair charts made from its document and its timeline.
+
+The palette is Okabe and Ito's, which people with colour blindness can tell apart; charts carry no
+text or background colour of their own, so that a light and a dark page can each give theirs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.timeline import BACKGROUND, STEAL, under_way
+from assay.model.errors import UsageError
+from assay.model.units import bytes_text, count_text, percent_text, seconds_text
+from assay.report.terminal import operation_time
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import altair as alt
+    import polars as pl
+
+    from assay.analysis.timeline import Timeline
+
+BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
+ORANGE, VERMILION, PURPLE, GREY = "#E69F00", "#D55E00", "#CC79A7", "#999999"
+BAND_TONES = ("#7f93ab", "#a9b8c9")
+
+# Parts of an operation's time: field, words, colour.
+PARTS = (
+    ("cpu_user", "CPU, engine's code", BLUE),
+    ("cpu_system", "CPU, kernel", SKY),
+    ("cpu_wait", "waiting for a CPU", ORANGE),
+    ("disk_wait", "waiting for disk", VERMILION),
+    ("other", "other waiting", GREY),
+)
+NOT_SPLIT = ("not split", "not split", "#bbbbbb")
+ACCOUNT_COLOURS = {
+    "engine": BLUE,
+    "engine and driver": BLUE,
+    "driver": GREEN,
+    "probes": PURPLE,
+    BACKGROUND: GREY,
+    STEAL: VERMILION,
+}
+PRESSURE_WORDS = {"cpu_some": "CPU", "io_some": "disk", "memory_some": "memory"}
+PRESSURE_COLOURS = {"CPU": BLUE, "disk": VERMILION, "memory": GREEN}
+DIRECTION_COLOURS = {"read": BLUE, "write": ORANGE}
+
+WIDTH = 680
+ROW_HEIGHT = 19
+AXIS_EXTENT = 34
+NAMED_UNDER_WAY = 4
+BYTE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
+SECONDS_LABEL = (
+    "datum.value == 0 ? '0' :"
+    " replace(format(datum.value, '~s'), regexp('([0-9.]+)(.*)'), '$1 $2s')"
+)
+SIGNED_PERCENT_LABEL = "format(datum.value, '+~%')"
+
+
+class Charts:
+    """The charts of one run. Each is an Altair chart; one without data says why instead."""
+
+    NAMES = ("operations", "timeline", "passes")
+
+    def __init__(self, document: dict[str, Any], timeline: Timeline | None) -> None:
+        self._document = document
+        self._timeline = timeline
+
+    def __getitem__(self, name: str) -> alt.TopLevelMixin:
+        """A chart by its name."""
+        charts = {"operations": self.operations, "timeline": self.timeline, "passes": self.passes}
+        if name not in charts:
+            raise UsageError(f"no chart {name!r}; known: {', '.join(self.NAMES)}")
+        return charts[name]
+
+    @property
+    def operations(self) -> alt.TopLevelMixin:
+        """Each operation's time as a bar, split by where it went."""
+        why = self.why_empty("operations")
+        return _sentence(why) if why else _operations_chart(self._document["operations"])
+
+    @property
+    def timeline(self) -> alt.TopLevelMixin:
+        """Operations, CPU, memory, disk and pressure over one axis of time."""
+        why = self.why_empty("timeline")
+        if why or self._timeline is None:
+            return _sentence(str(why))
+        return _timeline_chart(self._timeline, self._document)
+
+    @property
+    def passes(self) -> alt.TopLevelMixin:
+        """Each execution as a dot around its operation's median."""
+        why = self.why_empty("passes")
+        if why or self._timeline is None:
+            return _sentence(str(why))
+        return _passes_chart(self._timeline.passes)
+
+    def why_empty(self, name: str) -> str | None:
+        """Why there is no such chart, or None if there is."""
+        if not self._document["operations"]:
+            return "No operation was measured: the record holds no events of the measured part."
+        timed = [op for op in self._document["operations"] if op["seconds"] is not None]
+        if name == "operations" and not timed:
+            return "No operation succeeded, so there is no time to draw."
+        if name == "timeline" and (self._timeline is None or self._timeline.bands.is_empty()):
+            return "No operation was started and ended within the record."
+        if name == "passes":
+            if self._timeline is None or self._timeline.passes.is_empty():
+                return "No measured pass succeeded."
+            if self._document["metrics"]["passes"] == 1:
+                return "One pass was measured, so there is no spread to show."
+        return None
+
+    def data(self, name: str) -> dict[str, str]:
+        """What a chart draws, as CSV by the words of its link."""
+        import polars as pl
+
+        if name == "operations" or self._timeline is None:
+            rows = [flat_operation(op) for op in self._document["operations"]]
+            return {"data (CSV)": pl.DataFrame(rows, infer_schema_length=None).write_csv()}
+        if name == "passes":
+            return {"data (CSV)": self._timeline.passes.write_csv()}
+        return {
+            "data (CSV)": _series(self._timeline).write_csv(),
+            "operations (CSV)": self._timeline.bands.write_csv(),
+        }
+
+
+def flat_operation(operation: dict[str, Any]) -> dict[str, Any]:
+    """One operation as a row: the shares of where its time went become columns of their own."""
+    row = {key: value for key, value in operation.items() if key != "where"}
+    return row | {f"{part}_share": share for part, share in operation["where"].items()}
+
+
+def save(chart: alt.TopLevelMixin, path: Path) -> Path:
+    """Writes a chart as PNG (twice the resolution) or SVG, by the ending of the path."""
+    import vl_convert
+
+    spec = chart.to_dict() | {"background": "white"}
+    match path.suffix.lower():
+        case ".png":
+            path.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+        case ".svg":
+            path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+        case other:
+            raise UsageError(f"cannot save a chart as {other or path.name!r}: use .png or .svg")
+    return path
+
+
+def _styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
+    """Fonts and lines that all charts share."""
+    font = "system-ui, sans-serif"
+    return chart.configure(
+        font=font,
+        view={"stroke": None},
+        axis={"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": 500, "domain": False},
+        axisY={"ticks": False, "labelPadding": 6},
+        legend={
+            "orient": "top",
+            "title": None,
+            "labelFontSize": 11,
+            "symbolType": "square",
+            "labelLimit": 220,
+            "columns": 5,
+        },
+        concat={"spacing": 10},
+    )
+
+
+def _sentence(words: str) -> alt.TopLevelMixin:
+    """A chart that only says why there is none."""
+    import altair as alt
+
+    data = alt.InlineData(values=[{"words": words}])
+    text = alt.Chart(data, width=WIDTH, height=60).mark_text(fontSize=13, color=GREY)
+    return text.encode(text="words:N")
+
+
+def _rows(frame: pl.DataFrame) -> alt.InlineData:
+    import altair as alt
+
+    return alt.InlineData(values=frame.to_dicts())
+
+
+def _palette(colours: dict[str, str]) -> alt.Scale:
+    import altair as alt
+
+    return alt.Scale(domain=list(colours), range=list(colours.values()))
+
+
+def _operation_rows(operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    rows = []
+    for place, operation in enumerate(operations):
+        told = {
+            "operation": operation["name"],
+            "title": operation["title"],
+            "place": place,
+            "seconds": operation["seconds"] or 0.0,
+            "time": operation_time(operation),
+            "fastest": seconds_text(operation["seconds_min"]),
+            "slowest": seconds_text(operation["seconds_max"]),
+            "of_total": percent_text(operation["share"]),
+            "coverage": percent_text(operation["coverage"]),
+            "parallelism": _cores(operation["parallelism"]),
+            "memory": bytes_text(operation["memory_peak_bytes"]),
+            "rows": count_text(operation["rows"]),
+        }
+        parts = _drawn_parts(operation)
+        rows += [told | part | {"first": index == 0} for index, part in enumerate(parts)]
+    return rows
+
+
+def _drawn_parts(operation: dict[str, Any]) -> list[dict[str, Any]]:
+    """The pieces of one bar, which add up to its time."""
+    seconds = operation["seconds"] or 0.0
+    shares = operation["where"]
+    known = [(part, shares[part[0]]) for part in PARTS if shares[part[0]] is not None]
+    return [
+        {"part": words, "layer": layer, "part_seconds": seconds * share, "part_share": percent_text(share)}
+        for layer, ((_, words, _), share) in enumerate(known or [(NOT_SPLIT, 1.0)])
+    ]
+
+
+def _cores(parallelism: float | None) -> str:
+    return "not measured" if parallelism is None else f"{parallelism:.2f} cores"
+
+
+def _operations_chart(operations: list[dict[str, Any]]) -> alt.TopLevelMixin:
+    import altair as alt
+
+    rows = _operation_rows(operations)
+    drawn = {row["part"] for row in rows}
+    colours = {words: colour for _, words, colour in (*PARTS, NOT_SPLIT) if words in drawn}
+    order = alt.param(
+        name="sorted",
+        value="longest first",
+        bind=alt.binding_radio(options=["longest first", "as run"], name="Sorted "),
+    )
+    base = (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height={"step": ROW_HEIGHT})
+        .transform_calculate(rank="sorted == 'as run' ? datum.place : -datum.seconds")
+        .encode(
+            y=alt.Y(
+                "operation:N",
+                title=None,
+                sort=alt.EncodingSortField(field="rank", op="min", order="ascending"),
+            )
+        )
+    )
+    bars = base.mark_bar(height={"band": 0.78}).encode(
+        x=alt.X("part_seconds:Q", title="median time", stack="zero", axis=_seconds_axis()),
+        color=alt.Color("part:N", scale=_palette(colours)),
+        order=alt.Order("layer:Q"),
+        tooltip=_operation_tooltip(),
+    )
+    ends = (
+        base.transform_filter("datum.first")
+        .mark_text(align="left", dx=5, fontSize=11)
+        .encode(x=alt.X("seconds:Q"), text="time:N")
+    )
+    return _styled(alt.layer(bars, ends).add_params(order))
+
+
+def _seconds_axis() -> alt.Axis:
+    import altair as alt
+
+    return alt.Axis(labelExpr=SECONDS_LABEL, tickCount=6, gridOpacity=0.6)
+
+
+def _operation_tooltip() -> list[alt.Tooltip]:
+    import altair as alt
+
+    words = {
+        "operation": "operation",
+        "title": "asks for",
+        "time": "median time",
+        "fastest": "fastest pass",
+        "slowest": "slowest pass",
+        "of_total": "of all time",
+        "part": "this part",
+        "part_share": "its share",
+        "parallelism": "CPU at work",
+        "coverage": "coverage of the split",
+        "memory": "peak memory",
+        "rows": "rows returned",
+    }
+    return [alt.Tooltip(f"{field}:N", title=title) for field, title in words.items()]
+
+
+def _passes_chart(executions: pl.DataFrame) -> alt.TopLevelMixin:
+    import altair as alt
+    import polars as pl
+
+    rows = executions.with_columns(
+        pl.col("seconds").map_elements(seconds_text, return_dtype=pl.String).alias("time"),
+        pl.col("median_seconds").map_elements(seconds_text, return_dtype=pl.String).alias("median"),
+        (pl.col("pass") + 1).alias("pass"),
+    )
+    order = executions["operation"].unique(maintain_order=True).to_list()
+    base = alt.Chart(_rows(rows), width=WIDTH, height={"step": ROW_HEIGHT - 2})
+    y = alt.Y("operation:N", title=None, sort=order, axis=alt.Axis(grid=True, gridOpacity=0.35))
+    dots = base.mark_circle(size=46, opacity=0.8).encode(
+        x=alt.X(
+            "from_median_share:Q",
+            title="distance from the operation's median",
+            axis=alt.Axis(labelExpr=SIGNED_PERCENT_LABEL, tickCount=8, gridOpacity=0.6),
+        ),
+        y=y,
+        color=alt.Color(
+            "pass:Q",
+            scale=alt.Scale(range=[SKY, BLUE, "#023858"], interpolate="rgb"),
+            legend=alt.Legend(
+                title="pass", titleOrient="left", format="d", tickMinStep=1, gradientLength=120
+            ),
+        ),
+        tooltip=[
+            alt.Tooltip("operation:N"),
+            alt.Tooltip("pass:Q"),
+            alt.Tooltip("time:N"),
+            alt.Tooltip("median:N"),
+            alt.Tooltip("from_median_share:Q", format="+.1%", title="from the median"),
+        ],
+    )
+    middle = base.mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=alt.datum(0))
+    return _styled(alt.layer(middle, dots))
+
+
+def _timeline_chart(timeline: Timeline, document: dict[str, Any]) -> alt.TopLevelMixin:
+    """Panels of one shared axis; a brush over the first one zooms the others."""
+    import altair as alt
+
+    brush = alt.selection_interval(name="brush", encodings=["x"])
+    zoomed = alt.Scale(domain={"param": "brush", "encoding": "x"}, nice=False)  # type: ignore[arg-type]
+    moments = _Moments(timeline, zoomed)
+    lanes = [(_band_lane(timeline, zoomed), 26)]
+    if not timeline.cpu.is_empty():
+        lanes.append((_cpu_panel(timeline.cpu, document, zoomed), 130))
+    if not timeline.memory.is_empty():
+        lanes.append((_memory_panel(timeline.memory, zoomed), 80))
+    if not timeline.disk.is_empty():
+        lanes.append((_disk_panel(timeline.disk, zoomed), 80))
+    if not timeline.pressure.is_empty():
+        lanes.append((_pressure_panel(timeline.pressure, zoomed), 70))
+    _name_time_axis(lanes[-1][0])
+    panels = [alt.layer(*moments.join(layers), width=WIDTH, height=h) for layers, h in lanes]
+    overview = _overview(timeline).add_params(brush)
+    with warnings.catch_warnings():
+        # One selection is meant to be shared by all panels: that is how hovering joins them.
+        warnings.filterwarnings("ignore", message="Automatically deduplicated selection")
+        joined = alt.vconcat(overview, *panels, bounds="full")
+    return _styled(joined.resolve_scale(color="independent"))
+
+
+def _name_time_axis(layers: list[alt.Chart]) -> None:
+    """The lowest panel carries the words of the axis that all share."""
+    layers[0].encoding.x.axis = _time_axis("seconds since the measured part began")
+
+
+def _time_axis(title: str | None = None, *, labels: bool = True) -> alt.Axis:
+    import altair as alt
+
+    return alt.Axis(title=title, labels=labels, ticks=labels, tickCount=10, gridOpacity=0.6)
+
+
+def _value_axis(title: str, **options: Any) -> alt.Axis:
+    """A vertical axis of fixed extent, so that all panels begin at the same place."""
+    import altair as alt
+
+    extent = {"minExtent": AXIS_EXTENT, "maxExtent": AXIS_EXTENT}
+    return alt.Axis(title=title, tickCount=4, gridOpacity=0.6, titlePadding=2, **extent, **options)
+
+
+def _band_rows(timeline: Timeline) -> alt.InlineData:
+    rows = timeline.bands.to_dicts()
+    for place, row in enumerate(rows):
+        row["tone"] = "failed" if row["outcome"] != "ok" else ("even", "odd")[place % 2]
+        row["time"] = seconds_text(row["seconds"])
+        row["pass"] += 1
+    import altair as alt
+
+    return alt.InlineData(values=rows)
+
+
+def _bands(timeline: Timeline, x: alt.X, height: int) -> alt.Chart:
+    import altair as alt
+
+    tones = {"even": BAND_TONES[0], "odd": BAND_TONES[1], "failed": VERMILION}
+    return (
+        alt.Chart(_band_rows(timeline), width=WIDTH, height=height)
+        .mark_rect(clip=True)
+        .encode(
+            x=x,
+            x2="end_s",
+            color=alt.Color("tone:N", scale=_palette(tones), legend=None),
+            opacity=alt.condition("datum.phase == 'measured'", alt.value(1), alt.value(0.4)),
+            tooltip=[
+                alt.Tooltip("operation:N"),
+                alt.Tooltip("phase:N"),
+                alt.Tooltip("pass:Q"),
+                alt.Tooltip("time:N"),
+                alt.Tooltip("outcome:N"),
+            ],
+        )
+    )
+
+
+def _overview(timeline: Timeline) -> alt.Chart:
+    import altair as alt
+
+    axis = _time_axis()
+    axis.title = "drag here to zoom, double-click to see all; paler: warm-up"
+    x = alt.X("begin_s:Q", scale=alt.Scale(nice=False), axis=axis)
+    return _bands(timeline, x, 16)
+
+
+def _band_lane(timeline: Timeline, zoomed: alt.Scale) -> list[alt.Chart]:
+    import altair as alt
+
+    x = alt.X("begin_s:Q", scale=zoomed, axis=_time_axis(labels=False))
+    bands = _bands(timeline, x, 26)
+    begun, ended = timeline.bands["begin_s"].min(), timeline.bands["end_s"].max()
+    whole_s = float(ended) - float(begun)  # type: ignore[arg-type]
+    # A name is drawn where its band is wide enough for it at the present zoom.
+    shown_s = f"(isValid(brush.begin_s) ? brush.begin_s[1] - brush.begin_s[0] : {whole_s})"
+    names = (
+        alt.Chart(_band_rows(timeline))
+        .transform_filter(f"datum.seconds > 0.032 * {shown_s}")
+        .transform_calculate(middle_s="(datum.begin_s + datum.end_s) / 2")
+        .mark_text(fontSize=10, color="#10151b", clip=True)
+        .encode(x=alt.X("middle_s:Q", scale=zoomed), text="operation:N")
+    )
+    return [bands, names]
+
+
+def _over_time(zoomed: alt.Scale) -> alt.X:
+    import altair as alt
+
+    return alt.X("time_s:Q", scale=zoomed, axis=_time_axis(labels=False))
+
+
+def _cpu_panel(
+    cpu: pl.DataFrame, document: dict[str, Any], zoomed: alt.Scale
+) -> list[alt.Chart]:
+    import altair as alt
+
+    present = set(cpu["account"].unique())
+    colours = {name: colour for name, colour in ACCOUNT_COLOURS.items() if name in present}
+    colours |= {name: GREEN for name in sorted(present - set(colours))}
+    layers = {name: place for place, name in enumerate(colours)}
+    rows = [row | {"layer": layers[row["account"]]} for row in cpu.to_dicts()]
+    cpus = document["accounts"]["cpus"] if document["accounts"] else None
+    area = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_area(interpolate="step-before", clip=True, opacity=0.9)
+        .encode(
+            x=_over_time(zoomed),
+            y=alt.Y("cores:Q", stack="zero", axis=_value_axis("CPU, cores")),
+            color=alt.Color("account:N", scale=_palette(colours)),
+            order=alt.Order("layer:Q"),
+        )
+    )
+    if cpus is None:
+        return [area]
+    limit = alt.Chart(alt.InlineData(values=[{"cpus": cpus}])).mark_rule(
+        color=GREY, strokeDash=[4, 3]
+    )
+    return [area, limit.encode(y=alt.Y("cpus:Q"))]
+
+
+def _memory_panel(memory: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart]:
+    import altair as alt
+    import polars as pl
+
+    step, unit = _byte_unit(memory["resident_bytes"].max())
+    rows = memory.select("time_s", "account", (pl.col("resident_bytes") / step).alias("resident"))
+    line = (
+        alt.Chart(_rows(rows))
+        .mark_area(clip=True, color=GREEN, opacity=0.35, line={"color": GREEN, "strokeWidth": 1.5})
+        .encode(
+            x=_over_time(zoomed),
+            y=alt.Y("resident:Q", axis=_value_axis(f"memory, {unit}"), stack=None),
+        )
+    )
+    return [line]
+
+
+def _disk_panel(disk: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart]:
+    import altair as alt
+    import polars as pl
+
+    step, unit = _byte_unit(disk["bytes_per_s"].max())
+    rows = disk.select("time_s", "direction", (pl.col("bytes_per_s") / step).alias("rate"))
+    line = (
+        alt.Chart(_rows(rows))
+        .mark_line(interpolate="step-before", clip=True, strokeWidth=1.5)
+        .encode(
+            x=_over_time(zoomed),
+            y=alt.Y("rate:Q", axis=_value_axis(f"disks, {unit}/s")),
+            color=alt.Color("direction:N", scale=_palette(DIRECTION_COLOURS)),
+        )
+    )
+    return [line]
+
+
+def _pressure_panel(pressure: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart]:
+    import altair as alt
+    import polars as pl
+
+    rows = pressure.filter(pl.col("pressure").is_in(list(PRESSURE_WORDS))).with_columns(
+        pl.col("pressure").replace(PRESSURE_WORDS)
+    )
+    line = (
+        alt.Chart(_rows(rows))
+        .mark_line(interpolate="step-before", clip=True, strokeWidth=1.5)
+        .encode(
+            x=_over_time(zoomed),
+            y=alt.Y("share:Q", axis=_value_axis("stalled, %", labelExpr="datum.value * 100")),
+            color=alt.Color("pressure:N", scale=_palette(PRESSURE_COLOURS)),
+        )
+    )
+    return [line]
+
+
+class _Moments:
+    """One row a tick with everything at that moment, drawn in every panel and joined by hovering."""
+
+    def __init__(self, timeline: Timeline, zoomed: alt.Scale) -> None:
+        import altair as alt
+
+        self._rows, self._titles = _moments(timeline)
+        self._zoomed = zoomed
+        self._hover = alt.selection_point(
+            name="hover",
+            fields=["time_s"],
+            nearest=True,
+            on="pointermove",
+            clear="pointerout",
+            empty=False,
+        )
+
+    def join(self, layers: list[alt.Chart]) -> list[alt.Chart]:
+        """A panel's layers with a rule at the moment nearest to the pointer, in any panel."""
+        import altair as alt
+
+        if not self._rows:
+            return layers
+        rule = (
+            alt.Chart(alt.InlineData(values=self._rows))
+            .mark_rule(color=GREY, clip=True)
+            .encode(
+                x=alt.X("time_s:Q", scale=self._zoomed),
+                opacity=alt.condition(self._hover, alt.value(0.9), alt.value(0)),
+                tooltip=[alt.Tooltip(f"{key}:N", title=words) for key, words in self._titles.items()],
+            )
+            .add_params(self._hover)
+        )
+        return [*layers, rule]
+
+
+def _moments(timeline: Timeline) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Rows of texts, one a tick, and the words of their columns."""
+    series = _series(timeline)
+    times = series["time_s"].unique().sort()
+    moments: dict[float, dict[str, Any]] = {
+        time: {"time_s": time, "when": f"{time:.2f} s", "what": _named(names)}
+        for time, names in zip(times, under_way(timeline.bands, times), strict=True)
+    }
+    keys: dict[str, str] = {}
+    for time, words, unit, value in series.iter_rows():
+        key = keys.setdefault(words, f"v{len(keys)}")
+        moments[time][key] = _value_text(value, unit)
+    titles = {"when": "time", "what": "operations"} | {key: words for words, key in keys.items()}
+    return list(moments.values()), titles
+
+
+def _named(names: list[str]) -> str:
+    shown = ", ".join(names[:NAMED_UNDER_WAY])
+    left = len(names) - NAMED_UNDER_WAY
+    return f"{shown} and {left} more" if left > 0 else shown or "none"
+
+
+def _value_text(value: float, unit: str) -> str:
+    match unit:
+        case "bytes":
+            return bytes_text(value)
+        case "bytes/s":
+            return f"{bytes_text(value)}/s"
+        case "share":
+            return percent_text(value)
+        case _:
+            return f"{value:.2f} {unit}"
+
+
+def _series(timeline: Timeline) -> pl.DataFrame:
+    """All series of the timeline as one tidy frame: time_s, series, unit, value."""
+    import polars as pl
+
+    parts = (
+        (timeline.cpu, "CPU, ", "account", "cores", "cores"),
+        (timeline.memory, "memory, ", "account", "resident_bytes", "bytes"),
+        (timeline.disk, "disks, ", "direction", "bytes_per_s", "bytes/s"),
+        (timeline.pressure, "stalled on ", "pressure", "share", "share"),
+    )
+    return pl.concat(
+        frame.select(
+            "time_s",
+            (pl.lit(words) + pl.col(key)).alias("series"),
+            pl.lit(unit).alias("unit"),
+            pl.col(column).cast(pl.Float64).alias("value"),
+        )
+        for frame, words, key, column, unit in parts
+    )
+
+
+def _byte_unit(largest: Any) -> tuple[int, str]:
+    """The unit in which the largest value has one to four digits."""
+    size = float(largest or 0)
+    return next(((step, unit) for step, unit in BYTE_UNITS if size >= step), (1, "B"))

@@ -1,0 +1,155 @@
+"""One run as one document of plain values: what `--json` prints and every rendering reads.
+
+`document.schema.json` beside this file describes it. A figure that was not measured is null. A run
+that failed, was stopped or was killed has a document too, with fewer figures and a verdict that is
+at best unknown.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import assay
+from assay.analysis.summary import Summary, summarise
+from assay.checks.judge import judge
+from assay.model.errors import RecordUnreadableError
+from assay.model.verdict import CheckResult, worst
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.analysis.accounts import Accounts
+    from assay.model.finding import Finding
+    from assay.record.reader import Run
+
+log = logging.getLogger(__name__)
+
+SCHEMA = 1
+REPORT_FILE = "report.html"
+NOTHING_MEASURED = Summary(
+    operations=(),
+    metrics={
+        "total_seconds": None,
+        "geometric_mean_seconds": None,
+        "passes": None,
+        "measured_seconds": None,
+        "memory_peak_bytes": None,
+    },
+    findings=(),
+    accounts=None,
+    probe_core_share=None,
+)
+
+
+def document(run: Run, path: Path) -> dict[str, Any]:
+    """The document of a run whose directory is `path`."""
+    facts = run.facts
+    checks = judge(run)
+    summary = _summary(run)
+    page = run.derived / REPORT_FILE
+    return {
+        "schema": SCHEMA,
+        "assay_version": assay.__version__,
+        "run": run.id,
+        "path": str(path),
+        "status": facts["status"],
+        "status_reason": facts.get("reason"),
+        "started_utc": facts.get("started_utc"),
+        "workload": facts["workload"]["name"],
+        "workload_title": facts["workload"]["title"],
+        "engine": facts["engine"]["name"],
+        "engine_title": facts["engine"]["title"],
+        "engine_version": facts["engine"]["version"],
+        "scale": facts["request"]["scale"],
+        "scale_name": facts["workload"]["scale_name"],
+        "conditions": _conditions(facts),
+        "host": _host(run),
+        "verdict": worst(checks).word,
+        "checks": [_check(result) for result in checks],
+        "metrics": dict(summary.metrics),
+        "operations": [asdict(operation) for operation in summary.operations],
+        "findings": [_finding(finding) for finding in summary.findings],
+        "accounts": None if summary.accounts is None else _accounts(summary.accounts),
+        "probes": _probes(facts, summary),
+        "report": str(page) if page.is_file() else None,
+        "legal": facts["workload"]["legal"],
+    }
+
+
+def _summary(run: Run) -> Summary:
+    try:
+        return summarise(run)
+    except RecordUnreadableError as error:
+        log.warning("run %s has no figures: %s", run.id, error)
+        return NOTHING_MEASURED
+
+
+def _conditions(facts: dict[str, Any]) -> dict[str, Any]:
+    """The state and the load under which the run was measured."""
+    request = facts["request"]
+    phases = {phase["name"]: phase for phase in facts["plan"]["phases"]}
+    measured = phases.get("measured")
+    return {
+        "arrival": measured["arrival"]["shape"] if measured else None,
+        # One untimed, checked pass before the timed ones is what 'hot' means.
+        "state": "hot" if "warmup" in phases else None,
+        "parameters": request["parameters"],
+        "seed": request["seed"],
+        "min_time_s": request["min_time_s"],
+        "probe_interval_s": request["probe_interval_s"],
+    }
+
+
+def _host(run: Run) -> dict[str, Any]:
+    host = run.environment.get("host", {})
+    cpu = host.get("cpu", {})
+    allowed = cpu.get("allowed")
+    return {
+        "cpus": len(allowed) if allowed else None,
+        "cpu_model": cpu.get("model"),
+        "virtual": cpu.get("virtual"),
+        "memory_bytes": host.get("memory_bytes"),
+        "kernel": host.get("kernel"),
+        "filesystem": (host.get("data_filesystem") or {}).get("type"),
+    }
+
+
+def _check(result: CheckResult) -> dict[str, Any]:
+    return asdict(result) | {"verdict": result.verdict.word}
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return asdict(finding) | {
+        "interval": None if finding.interval is None else list(finding.interval),
+        "interval_words": finding.interval_words,
+        "runs": list(finding.runs),
+    }
+
+
+def _accounts(used: Accounts) -> dict[str, Any]:
+    return {
+        "window_s": used.window_s,
+        "cpus": used.cpus,
+        "capacity_s": used.capacity_s,
+        "by_account_s": dict(used.by_process),
+        "background_s": used.background_s,
+        "busy_s": used.busy_s,
+        "idle_s": used.idle_s,
+        "steal_s": used.steal_s,
+    }
+
+
+def _probes(facts: dict[str, Any], summary: Summary) -> dict[str, Any]:
+    told = {
+        name: {
+            "cost": probe["cost"],
+            "error": probe["error"],
+            "samples": probe.get("samples"),
+            "cpu_ns": probe.get("cpu_ns"),
+            "longest_ns": probe.get("longest_ns"),
+        }
+        for name, probe in facts.get("probes", {}).items()
+    }
+    return {"core_share": summary.probe_core_share, "each": told}

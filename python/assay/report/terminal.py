@@ -1,0 +1,266 @@
+"""The document on a terminal: valid or not, how fast, where the time went, why, what to try.
+
+Eighty columns, no boxes. A colour only repeats what a word says already.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import bytes_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+WIDTH_MAX = 100
+WIDTH_MIN = 40
+BAR_WIDTH = 20
+TOP_OPERATIONS = 3
+EIGHTHS = " ▏▎▍▌▋▊▉"
+LABEL_WIDTH = 8
+DETAIL_SHARE_MIN = 0.005
+STYLES = {"valid": "bold green", "unknown": "bold yellow", "invalid": "bold red"}
+# Parts of an operation's time, as a line names them.
+PARTS = (
+    ("cpu", ("cpu_user", "cpu_system")),
+    ("disk", ("disk_wait",)),
+    ("run queue", ("cpu_wait",)),
+    ("other", ("other",)),
+)
+
+
+def render(document: dict[str, Any], *, all_operations: bool, console: Console) -> None:
+    """Prints a run's document."""
+    width = max(WIDTH_MIN, min(console.width, WIDTH_MAX))
+    _print_title(document, width, console)
+    _print_reasons(document, width, console)
+    _say(console, f"  {_figures(document)}")
+    _say(console)
+    for line in _operation_lines(document, all_operations=all_operations):
+        _say(console, line[:width])
+    _print_why(document, width, console)
+    for line in _labelled("Trust", _trust(document), width):
+        _say(console, line)
+    for line in _ending(document, width):
+        _say(console, line)
+
+
+def render_runs(documents: Sequence[dict[str, Any]], *, console: Console) -> None:
+    """Prints one line a run: verdict, what was run, total, id."""
+    for told in documents:
+        what = f"{_workload(told)} on {told['engine_title']} {told['engine_version']}"
+        total = seconds_text(told["metrics"]["total_seconds"])
+        _say(console, f"{told['verdict']:<8} {what:<34} {total:>12}  {told['run']}")
+
+
+def title(document: dict[str, Any]) -> str:
+    """What was run on what, such as `TPC-H SF 1 on DuckDB 2.0.0`."""
+    return f"{_workload(document)} on {document['engine_title']} {document['engine_version']}"
+
+
+def conditions_text(document: dict[str, Any]) -> str:
+    """Under which conditions, and whether the answers were right."""
+    conditions = document["conditions"]
+    parts = [f"{conditions['arrival']} order" if conditions["arrival"] == "power" else None]
+    if parts == [None]:
+        parts = [conditions["arrival"]]
+    parts.append(conditions["state"])
+    answers = check(document, "answers")
+    if answers is not None and answers["verdict"] == "valid":
+        parts.append(answers["reason"].partition(",")[0])
+    return ", ".join(part for part in parts if part)
+
+
+def check(document: dict[str, Any], name: str) -> dict[str, Any] | None:
+    """One check's result by its name."""
+    found: list[dict[str, Any]] = [c for c in document["checks"] if c["check"] == name]
+    return found[0] if found else None
+
+
+def doubts(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The checks that the run did not pass, worst first."""
+    return [result for result in document["checks"] if result["verdict"] != "valid"]
+
+
+def host_text(document: dict[str, Any]) -> str:
+    """The machine in a few words; empty where it was not recorded."""
+    host = document["host"]
+    parts = []
+    if host["cpus"] is not None:
+        parts.append(f"{host['cpus']} core{'s' if host['cpus'] != 1 else ''}")
+    if host["memory_bytes"] is not None:
+        parts.append(bytes_text(host["memory_bytes"]))
+    if host["virtual"]:
+        parts.append("virtual machine")
+    return ", ".join(parts)
+
+
+def operation_time(operation: dict[str, Any]) -> str:
+    """The time of an operation, or how it failed."""
+    if operation["outcome"] == "failed":
+        return f"failed: {operation['error'] or 'no reason recorded'}"
+    if operation["outcome"] == "skipped":
+        return "skipped"
+    return seconds_text(operation["seconds"])
+
+
+def where_text(operation: dict[str, Any]) -> str:
+    """Where an operation's time went, in words."""
+    where = operation["where"]
+    words = []
+    for name, parts in PARTS:
+        shares = [where[part] for part in parts if where[part] is not None]
+        if shares and sum(shares) >= DETAIL_SHARE_MIN:
+            words.append(f"{name} {percent_text(sum(shares))}")
+    return "  ".join(words) or "time not split"
+
+
+def _workload(document: dict[str, Any]) -> str:
+    return f"{document['workload_title']} {document['scale_name']} {document['scale']:g}"
+
+
+def _say(console: Console, line: str = "", style: str | None = None) -> None:
+    console.print(line.rstrip(), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_title(document: dict[str, Any], width: int, console: Console) -> None:
+    from rich.text import Text
+
+    word = document["verdict"].upper()
+    conditions = conditions_text(document)
+    left = f"{title(document)}   {conditions}".rstrip()
+    fits = len(left) + 1 + len(word) <= width
+    first = left if fits else title(document)
+    line = Text(first, style="bold" if not fits else "")
+    line.stylize("bold", 0, len(title(document)))
+    line.append(" " * max(1, width - len(first) - len(word)))
+    line.append(word, style=STYLES[document["verdict"]])
+    console.print(line, highlight=False, soft_wrap=True)
+    if not fits and conditions:
+        _say(console, f"  {conditions}")
+
+
+def _print_reasons(document: dict[str, Any], width: int, console: Console) -> None:
+    for result in doubts(document):
+        text = f"{result['verdict']}: {result['check']}: {one_line(result['reason'])}"
+        wrapped = textwrap.wrap(
+            text, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False
+        )
+        for line in wrapped:
+            _say(console, line, STYLES[result["verdict"]])
+
+
+def _figures(document: dict[str, Any]) -> str:
+    metrics = document["metrics"]
+    parts = [
+        f"total {seconds_text(metrics['total_seconds'])}",
+        f"geometric mean {seconds_text(metrics['geometric_mean_seconds'])}",
+    ]
+    if document["accounts"] or document["host"]["cpus"] is not None:
+        parts.append(host_text(document))
+    return "   ".join(part for part in parts if part)
+
+
+def _operation_lines(document: dict[str, Any], *, all_operations: bool) -> list[str]:
+    operations = document["operations"]
+    if not operations:
+        return ["  no operation was measured"]
+    ordered = sorted(operations, key=_longest_first)
+    shown = operations if all_operations else ordered[:TOP_OPERATIONS]
+    longest = max((op["seconds"] for op in operations if op["seconds"] is not None), default=0.0)
+    name_width = max(len(op["name"]) for op in shown)
+    lines = [_operation_line(op, name_width, longest) for op in shown]
+    left = len(operations) - len(shown)
+    return [*lines, f"  ... {left} more (--all)"] if left else lines
+
+
+def _longest_first(operation: dict[str, Any]) -> tuple[bool, float]:
+    """Failed operations come before all others: they matter more than time."""
+    return operation["outcome"] == "ok", -(operation["seconds"] or 0.0)
+
+
+def _operation_line(operation: dict[str, Any], name_width: int, longest: float) -> str:
+    name = f"  {operation['name']:<{name_width}}  "
+    if operation["outcome"] != "ok" or operation["seconds"] is None:
+        return name + operation_time(operation)
+    share = operation["seconds"] / longest if longest > 0 else 0.0
+    details = [where_text(operation)]
+    if operation["parallelism"] is not None:
+        details.append(f"on {operation['parallelism']:.2g} cores")
+    time = seconds_text(operation["seconds"])
+    return f"{name}{time:>7} {bar(share, BAR_WIDTH):<{BAR_WIDTH}} {'  '.join(details)}"
+
+
+def bar(share: float, width: int) -> str:
+    """A bar of eighths of a character, never empty for what is more than nothing."""
+    eighths = max(round(share * width * 8), 1 if share > 0 else 0)
+    whole, rest = divmod(eighths, 8)
+    return "█" * whole + (EIGHTHS[rest] if rest else "")
+
+
+def _print_why(document: dict[str, Any], width: int, console: Console) -> None:
+    if not document["findings"]:
+        _say(console)
+        return
+    _say(console)
+    _say(console, "Why", "bold")
+    for number, finding in enumerate(document["findings"], start=1):
+        lines = [finding["claim"]]
+        if finding["to_try"]:
+            lines.append(f"To try: {finding['to_try']}")
+        for index, text in enumerate(lines):
+            lead = f"  {number}  " if index == 0 else "     "
+            for line in textwrap.wrap(text, width, initial_indent=lead, subsequent_indent="     "):
+                _say(console, line)
+    _say(console)
+
+
+def _trust(document: dict[str, Any]) -> list[str]:
+    words = []
+    for label, name in (("steal", "steal"), ("background", "background_load")):
+        result = check(document, name)
+        value = result["value"] if result is not None else None
+        words.append(f"{label} {percent_text(value)}")
+    share = document["probes"]["core_share"]
+    of_core = " of a core" if share is not None else ""
+    words.append(f"probes {percent_text(share)}{of_core}")
+    intervals = {finding["interval_words"] for finding in document["findings"]}
+    words.append(intervals.pop() if len(intervals) == 1 else "one run, no interval")
+    return words
+
+
+def _labelled(label: str, parts: list[str], width: int) -> list[str]:
+    """Parts after a label, two blanks apart, wrapped between parts only."""
+    lines, line = [], ""
+    for part in parts:
+        longer = f"{line}  {part}" if line else part
+        if line and LABEL_WIDTH + len(longer) > width:
+            lines.append(line)
+            longer = part
+        line = longer
+    lines.append(line)
+    heads = [label, *[""] * (len(lines) - 1)]
+    return [f"{head:<{LABEL_WIDTH}}{line}" for head, line in zip(heads, lines, strict=True)]
+
+
+def _ending(document: dict[str, Any], width: int) -> list[str]:
+    """Where the report or the record is, and the legal line."""
+    label, where = "Record", document["path"]
+    if document["report"] is not None:
+        label, where = "Report", document["report"]
+    legal = document["legal"]
+    line = f"{label:<{LABEL_WIDTH}}{where}"
+    if not legal:
+        return [line]
+    if len(line) + 2 + len(legal) <= width:
+        return [f"{line}  {legal}"]
+    return [line, f"{'':<{LABEL_WIDTH}}{legal}"]
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without the control characters an engine may have put into it."""
+    words = " ".join(text.split())
+    return "".join(char for char in words if char.isprintable())

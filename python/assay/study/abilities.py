@@ -1,0 +1,117 @@
+"""What this host lets us measure. Each ability is tried, not guessed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.model.errors import AssayError
+from assay.model.units import bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# A data set at SF 1 and its copy, with room to spare.
+SPACE_WANTED_BYTES = 4 << 30
+
+
+@dataclass(frozen=True)
+class Ability:
+    """One thing that may or may not be possible here.
+
+    Attributes:
+        name: What it is.
+        works: `yes`, `partly` or `no`.
+        seen: What was seen.
+        mend: How to allow more; empty where nothing is missing or nothing can be done.
+    """
+
+    name: str
+    works: str
+    seen: str
+    mend: str = ""
+
+
+def examine(runs: Path, cache: Path, proc: Path = Path("/proc")) -> list[Ability]:
+    """All abilities, in the order in which a run needs them."""
+    return [
+        _platform(),
+        *_engines(),
+        _space("space for runs", runs, "name another place with --runs DIR"),
+        _space("space for data", cache, "set XDG_CACHE_HOME to a place with more"),
+        _readable("CPU times", proc / "stat", "the system probe needs it"),
+        _readable("disk counters", proc / "diskstats", "the disks probe needs it"),
+        _readable("pressure stalls", proc / "pressure" / "io", "boot with psi=1 to have them"),
+        _readable("thread clocks", proc / "self" / "schedstat", "needs CONFIG_SCHED_INFO"),
+        _delay_accounting(proc),
+        _peak_memory(proc),
+        _cpus(),
+    ]
+
+
+def _platform() -> Ability:
+    machine = f"{sys.platform} {os.uname().machine}"
+    if sys.platform == "linux":
+        return Ability("platform", "yes", machine)
+    return Ability("platform", "partly", machine, "runs need Linux; reading records works anywhere")
+
+
+def _engines() -> Iterator[Ability]:
+    from assay.engines.discovery import find_engines
+
+    for name, folder in find_engines().items():
+        try:
+            version = folder.engine().obtain()
+        except (AssayError, ImportError) as error:
+            yield Ability(f"engine {name}", "no", str(error))
+        else:
+            yield Ability(f"engine {name}", "yes", f"version {version}")
+
+
+def _space(name: str, place: Path, mend: str) -> Ability:
+    existing = next(path for path in [place.absolute(), *place.absolute().parents] if path.exists())
+    if not os.access(existing, os.W_OK):
+        return Ability(name, "no", f"{existing} is not writable", mend)
+    free = shutil.disk_usage(existing).free
+    enough = free >= SPACE_WANTED_BYTES
+    seen = f"{bytes_text(free)} free in {existing}"
+    return Ability(name, "yes" if enough else "partly", seen, "" if enough else mend)
+
+
+def _readable(name: str, path: Path, mend: str) -> Ability:
+    try:
+        path.read_bytes()
+    except OSError as error:
+        return Ability(name, "no", f"{path}: {error.strerror}", mend)
+    return Ability(name, "yes", f"{path} is readable")
+
+
+def _delay_accounting(proc: Path) -> Ability:
+    path = proc / "sys" / "kernel" / "task_delayacct"
+    try:
+        on = path.read_text(encoding="ascii").strip() == "1"
+    except OSError:
+        on = False
+    if on:
+        return Ability("waiting for disk", "yes", "exact, by delay accounting")
+    mend = "`sudo sysctl kernel.task_delayacct=1` makes it exact, at a small cost"
+    return Ability("waiting for disk", "partly", "approximate, from thread states", mend)
+
+
+def _peak_memory(proc: Path) -> Ability:
+    try:
+        with (proc / "self" / "clear_refs").open("w") as file:
+            file.write("5")
+    except OSError as error:
+        return Ability("peak memory", "no", f"clear_refs: {error.strerror}")
+    return Ability("peak memory", "yes", "of every operation")
+
+
+def _cpus() -> Ability:
+    allowed, online = len(os.sched_getaffinity(0)), os.cpu_count() or 0
+    seen = f"{allowed} of {online} CPUs may be used"
+    return Ability("CPUs", "yes" if allowed == online else "partly", seen)

@@ -1,0 +1,148 @@
+"""One laboratory for all end-to-end tests: caches, runs and instances of its own, data made once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ASSAY = Path(sys.executable).parent / "assay"
+PATIENCE_S = 60.0
+SMALL = ["--scale", "0.01", "--min-time", "300ms"]
+
+
+@dataclass
+class Lab:
+    """Runs `assay` as a person would, in places of its own."""
+
+    root: Path
+    extra_env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> Path:
+        return self.root / "runs"
+
+    @property
+    def instances(self) -> Path:
+        return self.root / "state" / "assay" / "instances"
+
+    @property
+    def datasets(self) -> Path:
+        return self.root / "cache" / "assay" / "datasets"
+
+    def env(self) -> dict[str, str]:
+        places = {
+            "XDG_CACHE_HOME": str(self.root / "cache"),
+            "XDG_STATE_HOME": str(self.root / "state"),
+            "ASSAY_RUNS": str(self.runs),
+            # Marks every process that comes of this laboratory, so that strays can be found.
+            "ASSAY_TEST_LAB": str(self.root),
+        }
+        return {**os.environ, **places, **self.extra_env}
+
+    def assay(self, *arguments: str, prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+        command = [*prefix, str(ASSAY), *arguments]
+        return subprocess.run(
+            command, env=self.env(), capture_output=True, text=True, timeout=300, check=False
+        )
+
+    def document(self, *arguments: str, code: int = 0, prefix: tuple[str, ...] = ()) -> dict:
+        told = self.assay(*arguments, "--json", prefix=prefix)
+        assert told.returncode == code, told.stderr
+        return json.loads(told.stdout)
+
+    def begin(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [str(ASSAY), *arguments],
+            env=self.env(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def latest(self) -> Path:
+        return max(self.runs.iterdir())
+
+    def status(self) -> str:
+        return json.loads((self.latest() / "run.json").read_text())["status"]
+
+    def strays(self) -> list[int]:
+        """Processes that carry the laboratory's mark, except ours."""
+        mark = f"ASSAY_TEST_LAB={self.root}\0".encode()
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                marked = mark in path.read_bytes() + b"\0"
+                state = (path.parent / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            except OSError:
+                continue
+            if marked and state != "Z":
+                found.append(int(path.parent.name))
+        return [pid for pid in found if pid != os.getpid()]
+
+    def assert_nothing_left(self) -> None:
+        wait_until(lambda: not self.strays(), f"processes left: {self.strays()}")
+        left = [p for p in self.instances.glob("*") if p.is_dir()] if self.instances.exists() else []
+        wait_until(lambda: not any(p.exists() for p in left), f"directories left: {left}")
+
+
+def wait_until(holds, what: str) -> None:
+    """Waits patiently; no test depends on how fast the machine is."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def wait_for_phase(lab: Lab, started: subprocess.Popen[str], phase: str) -> Path:
+    """Waits until events of a phase are on disk; the run's directory."""
+    from assay.model.errors import RecordUnreadableError
+    from assay.record.reader import Run
+
+    def seen() -> bool:
+        assert started.poll() is None, started.communicate()
+        if not lab.runs.exists() or not any(lab.runs.iterdir()):
+            return False
+        try:
+            events = Run(lab.latest()).table("events")
+        except RecordUnreadableError:
+            return False
+        return phase in set(events["phase"])
+
+    wait_until(seen, f"no event of phase {phase}")
+    return lab.latest()
+
+
+def end(started: subprocess.Popen[str], number: int = signal.SIGINT) -> tuple[int, str]:
+    started.send_signal(number)
+    _, errors = started.communicate(timeout=PATIENCE_S)
+    return started.returncode, errors
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory) -> Path:
+    """The cache that holds the one small data set."""
+    return tmp_path_factory.mktemp("lab")
+
+
+@pytest.fixture
+def lab(shared, tmp_path) -> Lab:
+    """A laboratory with runs and state of its own and the shared cache."""
+    made = Lab(tmp_path)
+    (shared / "cache").mkdir(exist_ok=True)
+    (tmp_path / "cache").symlink_to(shared / "cache")
+    return made
+
+
+@pytest.fixture
+def own_cache_lab(tmp_path) -> Lab:
+    """A laboratory that shares nothing: for tests that damage data."""
+    return Lab(tmp_path)

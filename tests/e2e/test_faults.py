@@ -1,0 +1,325 @@
+"""What goes wrong: one clear message that names the mend, the right exit code, nothing left."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import assay
+from tests.e2e.conftest import SMALL, Lab, end, wait_for_phase, wait_until
+
+TPCH = Path(assay.__file__).parent / "workloads" / "tpch"
+LONG = ["--scale", "0.01", "--min-time", "10m"]
+
+
+# What a person got wrong: exit code 1, nothing written.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "tpch", "--engine", "dukdb"), ["unknown engine 'dukdb'", "did you mean 'duckdb'?"]),
+        (("run", "tpcd"), ["unknown workload 'tpcd'", "did you mean 'tpch'?"]),
+        (("run", "tpch", "--scale", "-1"), ["--scale -1", "above 0"]),
+        (("run", "tpch", "--scale", "1e9"), ["1000000000", "at most 100000"]),
+        (("run", "tpch", "--scale", "one"), ["one", "float"]),
+        (("run", "tpch", "--set", "thraeds=1"), ["'thraeds'", "did you mean 'threads'?"]),
+        (("run", "tpch", "--set", "threads=many"), ["threads=many"]),
+        (("run", "tpch", "--set", "threads"), ["--set name=value"]),
+        (("run", "tpch", "--min-time", "soon"), ["--min-time", "30s"]),
+        (("run", "tpch", "--scael", "1"), ["--scael", "--scale"]),
+        (("run", "tpch", "--parameters", "random"), ["--parameters random", "drawn"]),
+        (("export", "latest", "--to", "xlsx"), ["no runs", "assay run tpch"]),
+        (("show", "latest"), ["no runs", "assay run tpch"]),
+        (("shwo", "latest"), ["shwo"]),
+    ],
+)
+def test_a_wrong_word_is_one_message(lab, arguments, words):
+    told = lab.assay(*arguments)
+    assert told.returncode == 1
+    assert told.stdout == ""
+    assert "Traceback" not in told.stderr
+    assert all(word in told.stderr for word in words), told.stderr
+    assert not lab.runs.exists() or not list(lab.runs.iterdir())
+
+
+def test_an_unknown_format_is_named(lab):
+    lab.document("run", "tpch", "--engine", "null", *SMALL)
+    told = lab.assay("export", "latest", "--to", "xlsx")
+    assert told.returncode == 1
+    assert "parquet" in told.stderr
+
+
+def test_an_unknown_key_in_a_workload_is_named_with_its_file(lab, tmp_path):
+    workload = _copied_workload(tmp_path, "mine")
+    manifest = workload / "workload.toml"
+    manifest.write_text(manifest.read_text().replace("scale_default", "scale_defualt"))
+    lab.extra_env["ASSAY_WORKLOADS"] = str(workload.parent)
+    told = lab.assay("run", "mine")
+    assert told.returncode == 1
+    assert str(manifest) in told.stderr
+    assert "did you mean 'scale_default'?" in told.stderr
+
+
+def test_with_json_an_error_is_a_document_too(lab):
+    document = lab.document("run", "tpch", "--engine", "dukdb", code=1)
+    assert "dukdb" in document["error"]
+
+
+# Wrong data and wrong answers: never a result.
+
+
+def _corrupt(dataset: Path, *, forge: bool) -> None:
+    """Removes a thousandth of lineitem; with `forge`, makes the manifest agree."""
+    database = dataset / "data" / "assay.duckdb"
+    with duckdb.connect(database) as connection:
+        connection.execute("delete from lineitem where l_orderkey % 1000 = 1")
+    if forge:
+        from assay.record.seal import file_sha256
+
+        manifest = json.loads((dataset / "manifest.json").read_text())
+        manifest["files"]["assay.duckdb"]["sha256"] = file_sha256(database)
+        (dataset / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_a_wrong_answer_never_looks_like_a_result(own_cache_lab):
+    lab = own_cache_lab
+    lab.document("run", "tpch", *SMALL)
+    (dataset,) = [path for path in lab.datasets.iterdir() if path.is_dir()]
+    _corrupt(dataset, forge=True)
+    document = lab.document("run", "tpch", *SMALL, code=3)
+    assert document["verdict"] == "invalid"
+    assert document["checks"][0]["check"] == "answers"
+    assert "instead of" in document["checks"][0]["reason"]
+    shown = lab.assay("show", "latest")
+    assert shown.returncode == 3
+    assert "INVALID" in shown.stdout
+    assert "wrong answer" in shown.stdout
+
+
+def test_damaged_data_is_noticed_and_made_anew(own_cache_lab):
+    lab = own_cache_lab
+    lab.document("run", "tpch", *SMALL)
+    (dataset,) = [path for path in lab.datasets.iterdir() if path.is_dir()]
+    _corrupt(dataset, forge=False)
+    document = lab.document("run", "tpch", *SMALL)
+    assert {c["check"]: c["verdict"] for c in document["checks"]}["answers"] == "valid"
+    assert "made anew" in (Path(document["path"]) / "raw" / "assay.log").read_text()
+
+
+def test_a_failed_query_makes_the_run_invalid_and_the_others_go_on(lab, tmp_path):
+    workload = _copied_workload(tmp_path, "mine")
+    (workload / "operations" / "q07.sql").write_text("select nosuch from lineitem")
+    lab.extra_env["ASSAY_WORKLOADS"] = str(workload.parent)
+    document = lab.document("run", "mine", *SMALL, code=3)
+    outcomes = {operation["name"]: operation for operation in document["operations"]}
+    assert outcomes["q07"]["outcome"] == "failed"
+    assert outcomes["q07"]["seconds"] is None
+    assert outcomes["q08"]["outcome"] == "ok"
+    assert document["metrics"]["total_seconds"] is None
+    reasons = " ".join(check["reason"] for check in document["checks"])
+    assert "nosuch" in reasons
+
+
+def test_an_operation_over_its_time_is_cancelled_and_failed(lab, tmp_path):
+    workload = _copied_workload(tmp_path, "mine")
+    endless = "select count(*) from range(100000000000) as a(n) where sin(n) > 2"
+    (workload / "operations" / "q07.sql").write_text(endless)
+    lab.extra_env["ASSAY_WORKLOADS"] = str(workload.parent)
+    document = lab.document("run", "mine", *SMALL, "--timeout", "2s", code=3)
+    outcomes = {operation["name"]: operation for operation in document["operations"]}
+    assert outcomes["q07"]["error"] == "deadline"
+    assert outcomes["q12"]["outcome"] == "ok"
+
+
+def _copied_workload(tmp_path: Path, name: str) -> Path:
+    folder = tmp_path / "workloads" / name
+    shutil.copytree(TPCH, folder)
+    manifest = folder / "workload.toml"
+    manifest.write_text(manifest.read_text().replace('name = "tpch"', f'name = "{name}"', 1))
+    return folder
+
+
+# Whatever ends a run: a readable record, no stray process, no stray directory.
+
+
+def test_ctrl_c_leaves_a_readable_record_and_nothing_else(lab):
+    started = lab.begin("run", "tpch", *LONG)
+    wait_for_phase(lab, started, "measured")
+    code, errors = end(started)
+    assert code == 2
+    assert "Ctrl-C" in errors
+    assert lab.status() == "interrupted"
+    lab.assert_nothing_left()
+    document = lab.document("show", "latest")
+    assert document["verdict"] == "unknown"
+    assert document["operations"]
+
+
+def test_sigterm_ends_as_ctrl_c_does(lab):
+    started = lab.begin("run", "tpch", *LONG)
+    wait_for_phase(lab, started, "measured")
+    code, _ = end(started, signal.SIGTERM)
+    assert code == 2
+    assert lab.status() == "interrupted"
+    lab.assert_nothing_left()
+
+
+def test_a_killed_run_stays_readable_and_is_at_best_unknown(lab):
+    started = lab.begin("run", "tpch", *LONG)
+    wait_for_phase(lab, started, "measured")
+    end(started, signal.SIGKILL)
+    wait_until(lambda: not lab.strays(), "processes left after kill -9")
+    lab.assert_nothing_left()
+    assert lab.status() == "running"
+    document = lab.document("show", "latest")
+    assert document["verdict"] == "unknown"
+    assert any(operation["seconds"] for operation in document["operations"])
+
+
+def _processes(lab: Lab, word: str) -> list[int]:
+    """Strays whose command line has `word` in it."""
+    return [
+        pid for pid in lab.strays() if word.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]
+
+
+def test_a_killed_guardian_takes_everything_with_it(lab):
+    started = lab.begin("run", "tpch", *LONG)
+    wait_for_phase(lab, started, "measured")
+    (guardian,) = _processes(lab, "guardian.py")
+    os.kill(guardian, signal.SIGKILL)
+    _, errors = started.communicate(timeout=60)
+    assert started.returncode == 2, errors
+    assert "Traceback" not in errors
+    assert lab.status() == "failed"
+    wait_until(lambda: not lab.strays(), "processes left after the guardian was killed")
+    lab.document("run", "tpch", "--engine", "null", *SMALL)
+    lab.assert_nothing_left()
+
+
+def test_a_killed_engine_is_a_failed_run_with_its_signal(lab):
+    started = lab.begin("run", "tpch", *LONG)
+    wait_for_phase(lab, started, "measured")
+    (host,) = _processes(lab, "assay.study.host")
+    os.kill(host, signal.SIGKILL)
+    _, errors = started.communicate(timeout=60)
+    assert started.returncode == 2, errors
+    assert "signal 9" in errors
+    assert lab.status() == "failed"
+    assert lab.document("show", "latest")["verdict"] == "unknown"
+    lab.assert_nothing_left()
+
+
+def test_an_interrupted_load_leaves_nothing_that_looks_like_data(own_cache_lab):
+    lab = own_cache_lab
+    started = lab.begin("run", "tpch", "--scale", "1")
+    wait_until(lambda: list(lab.datasets.glob("*.partial/data/*.duckdb*")), "loading did not begin")
+    code, _ = end(started)
+    assert code == 2
+    lab.assert_nothing_left()
+    assert not [path for path in lab.datasets.iterdir() if path.is_dir()]
+    assert lab.status() == "interrupted"
+
+
+# The host refuses something.
+
+
+def _with_small_disk(place: Path, size: str) -> tuple[str, ...]:
+    script = f'mount -t tmpfs -o size={size} none "$0" && exec "$@"'
+    return ("unshare", "--mount", "--map-root-user", "sh", "-c", script, str(place))
+
+
+def test_a_full_disk_under_the_record_is_told_and_what_was_measured_is_kept(lab, tmp_path):
+    kept = tmp_path / "kept"
+    small = tmp_path / "small"
+    small.mkdir()
+    # The namespace's disk goes with its processes: copy what is on it before that.
+    script = 'mount -t tmpfs -o size=1m none "$0" && "$@"; code=$?; cp -r "$0" "$KEPT"; exit $code'
+    prefix = ("unshare", "--mount", "--map-root-user", "sh", "-c", script, str(small))
+    lab.extra_env["KEPT"] = str(kept)
+    arguments = ("run", "tpch", "--engine", "null", "--min-time", "60s", "--runs", str(small))
+    told = lab.assay(*arguments, prefix=prefix)
+    assert told.returncode == 2, told.stderr
+    assert "No space left" in told.stderr
+    assert "Traceback" not in told.stderr
+    (run,) = kept.iterdir()
+    assert json.loads((run / "run.json").read_text())["status"] in {"running", "failed"}
+    lab.assert_nothing_left()
+
+
+def test_a_full_disk_under_the_data_is_told(own_cache_lab):
+    lab = own_cache_lab
+    (lab.root / "cache").mkdir()
+    told = lab.assay("run", "tpch", *SMALL, prefix=_with_small_disk(lab.root / "cache", "2m"))
+    assert told.returncode == 2, told.stderr
+    assert "space" in told.stderr
+    assert "Traceback" not in told.stderr
+    lab.assert_nothing_left()
+
+
+def test_a_kernel_file_that_cannot_be_read_is_not_measured_and_said(lab):
+    script = 'mount --bind /dev/null /proc/meminfo && exec "$0" "$@"'
+    prefix = ("unshare", "--mount", "--map-root-user", "sh", "-c", script)
+    document = lab.document("run", "tpch", *SMALL, prefix=prefix)
+    assert document["verdict"] == "unknown"
+    probes = {check["check"]: check for check in document["checks"]}["probes"]
+    assert "system" in probes["reason"]
+    assert document["operations"][0]["seconds"] > 0
+
+
+def test_runs_that_cannot_be_written_name_the_place(lab, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a directory")
+    told = lab.assay("run", "tpch", "--engine", "null", *SMALL, "--runs", str(blocked / "runs"))
+    assert told.returncode == 2
+    assert "--runs" in told.stderr
+
+
+# Records that are not as they were.
+
+
+@pytest.fixture
+def sealed(lab) -> tuple[Lab, Path]:
+    return lab, Path(lab.document("run", "tpch", "--engine", "null", *SMALL)["path"])
+
+
+def test_a_changed_record_is_invalid(sealed):
+    lab, run = sealed
+    with (run / "raw" / "events.arrows").open("r+b") as file:
+        file.seek(-200, os.SEEK_END)
+        file.write(b"\xff" * 8)
+    document = lab.document("show", "latest", code=3)
+    assert document["verdict"] == "invalid"
+    assert "events.arrows" in document["checks"][0]["reason"]
+
+
+def test_a_corrupt_run_file_names_itself(sealed):
+    lab, run = sealed
+    (run / "run.json").write_text('{"schema": 1, "id": ')
+    told = lab.assay("show", run.name)
+    assert told.returncode == 1
+    assert "run.json" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_a_record_of_a_newer_version_asks_for_a_newer_assay(sealed):
+    lab, run = sealed
+    facts = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(facts | {"schema": 99}))
+    told = lab.assay("show", run.name)
+    assert told.returncode == 1
+    assert "newer" in told.stderr
+
+
+def test_no_such_run_names_the_nearest(sealed):
+    lab, run = sealed
+    told = lab.assay("show", run.name + "x")
+    assert told.returncode == 1
+    assert run.name in told.stderr

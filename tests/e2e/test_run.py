@@ -1,0 +1,151 @@
+"""The main job, as a stranger runs it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import polars as pl
+import pytest
+
+import assay
+from tests.e2e.conftest import SMALL
+
+SCHEMA = Path(assay.__file__).parent / "report" / "document.schema.json"
+# The parts of a split are shares that add up to one; floating point leaves a little.
+SHARE_TOLERANCE = 1e-6
+
+
+@pytest.fixture(scope="module")
+def measured(shared, tmp_path_factory):
+    """One run that the tests of this file look at."""
+    from tests.e2e.conftest import Lab
+
+    root = tmp_path_factory.mktemp("measured")
+    (shared / "cache").mkdir(exist_ok=True)
+    (root / "cache").symlink_to(shared / "cache")
+    lab = Lab(root)
+    return lab, lab.document("run", "tpch", *SMALL)
+
+
+def test_the_document_follows_its_schema(measured):
+    _, document = measured
+    jsonschema.validate(document, json.loads(SCHEMA.read_text()))
+
+
+def test_all_answers_are_right_and_a_noisy_machine_is_at_worst_unknown(measured):
+    _, document = measured
+    checks = {check["check"]: check for check in document["checks"]}
+    assert checks["answers"]["verdict"] == "valid", checks["answers"]
+    assert "22 of 22" in checks["answers"]["reason"]
+    assert document["verdict"] in {"valid", "unknown"}
+    assert checks["outcomes"]["verdict"] == "valid"
+    assert checks["clock_order"]["verdict"] == "valid"
+
+
+def test_every_operation_says_how_long_and_where_the_time_went(measured):
+    _, document = measured
+    assert len(document["operations"]) == 22
+    for operation in document["operations"]:
+        assert operation["outcome"] == "ok"
+        assert operation["seconds"] > 0
+        assert operation["coverage"] is not None
+        parts = [share for share in operation["where"].values() if share is not None]
+        assert all(-SHARE_TOLERANCE <= share <= 1 + SHARE_TOLERANCE for share in parts)
+        if None not in operation["where"].values():
+            assert sum(parts) == pytest.approx(1, abs=SHARE_TOLERANCE)
+    total = sum(operation["seconds"] for operation in document["operations"])
+    assert document["metrics"]["total_seconds"] == pytest.approx(total)
+    assert sum(operation["share"] for operation in document["operations"]) == pytest.approx(1)
+
+
+def test_there_is_a_headline_finding_with_its_method(measured):
+    _, document = measured
+    finding = document["findings"][0]
+    assert any(character.isdigit() for character in finding["claim"])
+    assert finding["interval_words"] == "one run, no interval"
+    assert finding["runs"] == [document["run"]]
+
+
+def test_the_record_is_sealed_as_the_system_tool_reads_it(measured):
+    _, document = measured
+    told = subprocess.run(
+        ["sha256sum", "--check", "--quiet", "SEAL"], cwd=document["path"], capture_output=True, text=True
+    )
+    assert told.returncode == 0, told.stdout
+
+
+def test_the_report_is_one_file(measured):
+    _, document = measured
+    report = Path(document["report"])
+    assert report.is_file()
+    assert "derived from TPC-H, not comparable to published TPC results" in report.read_text()
+
+
+def test_nothing_is_left_behind(measured):
+    lab, _ = measured
+    lab.assert_nothing_left()
+
+
+def test_show_and_report_tell_the_same_again(measured):
+    lab, document = measured
+    again = lab.document("show", "latest")
+    assert again == document
+    shown = lab.assay("show", "latest", "--all")
+    assert "TPC-H" in shown.stdout
+    assert "q22" in shown.stdout
+    assert lab.assay("report", "latest").stdout.strip() == document["report"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
+def test_export_can_be_read_by_others(measured, tmp_path, kind):
+    lab, document = measured
+    told = lab.assay("export", "latest", "--to", kind, "--out", str(tmp_path))
+    assert told.returncode == 0, told.stderr
+    written = {Path(line).name: Path(line) for line in told.stdout.splitlines()}
+    if kind == "csv":
+        with written["operations.csv"].open() as file:
+            assert [row["name"] for row in csv.DictReader(file)] == [
+                operation["name"] for operation in document["operations"]
+            ]
+    elif kind == "parquet":
+        assert pl.read_parquet(written["events.parquet"]).height >= 44
+    else:
+        assert json.loads(next(iter(written.values())).read_text())["run"] == document["run"]
+
+
+def test_the_null_engine_tells_what_the_laboratory_costs(lab):
+    document = lab.document("run", "tpch", "--engine", "null", *SMALL)
+    assert document["verdict"] == "unknown"
+    assert {operation["outcome"] for operation in document["operations"]} == {"ok"}
+    lab.assert_nothing_left()
+
+
+def test_settings_reach_the_engine_and_are_read_back(lab):
+    document = lab.document("run", "tpch", *SMALL, "--set", "threads=1")
+    environment = json.loads((Path(document["path"]) / "environment.json").read_text())
+    assert environment["engine"]["settings"]["threads"] == "1"
+    lab.assert_nothing_left()
+
+
+def test_drawn_parameters_are_not_verified_and_repeatable(lab):
+    arguments = ("run", "tpch", *SMALL, "--parameters", "drawn", "--seed", "7")
+    first, second = lab.document(*arguments), lab.document(*arguments)
+    assert first["verdict"] == "unknown"
+    texts = [json.loads((Path(d["path"]) / "run.json").read_text())["statements"] for d in (first, second)]
+    assert texts[0] == texts[1]
+    events = [
+        pl.read_ipc_stream(Path(d["path"]) / "raw" / "events.arrows")
+        .select(pl.col("operation").cast(pl.String), "digest")
+        .unique()
+        .sort("operation", "digest")
+        for d in (first, second)
+    ]
+    assert events[0].equals(events[1])
+
+
+def test_strict_turns_unknown_into_three(lab):
+    lab.document("run", "tpch", "--engine", "null", *SMALL, "--strict", code=3)

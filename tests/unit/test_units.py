@@ -1,0 +1,71 @@
+"""Numbers as people read them: three digits, a unit, and 'not measured' for what was not."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.model.units import bytes_text, count_text, parse_duration_s, percent_text, seconds_text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, "not measured"),
+        (0.0, "0 s"),
+        (3.2e-8, "32 ns"),
+        (0.00012, "120 µs"),
+        (0.014, "14 ms"),
+        (1.5, "1.50 s"),
+        (12.3456, "12.3 s"),
+        (1234.5, "1234 s"),
+    ],
+)
+def test_seconds(seconds: float | None, text: str) -> None:
+    assert seconds_text(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (None, "not measured"),
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (1536, "1.5 KiB"),
+        (1 << 20, "1 MiB"),
+        (1010 * (1 << 20), "1010 MiB"),
+        (5 * (1 << 40), "5 TiB"),
+    ],
+)
+def test_bytes_in_binary_units(count: float | None, text: str) -> None:
+    assert bytes_text(count) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(None, "not measured"), (0, "0"), (999, "999"), (1234, "1.23 k"), (2.5e9, "2.5 G")],
+)
+def test_counts(count: float | None, text: str) -> None:
+    assert count_text(count) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(None, "not measured"), (0.0, "0 %"), (0.034, "3.4 %"), (0.5, "50 %"), (1.0, "100 %")],
+)
+def test_shares(share: float | None, text: str) -> None:
+    assert percent_text(share) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("30s", 30.0), ("1.5m", 90.0), ("200ms", 0.2), ("2h", 7200.0), ("7", 7.0), ("0", 0.0)],
+)
+def test_durations_with_their_units(text: str, seconds: float) -> None:
+    assert parse_duration_s(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "s", "-1s", "inf", "nan", "3 weeks", "1e400s", "5mms"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        parse_duration_s(text)
