@@ -24,7 +24,7 @@ def events(*rows: dict[str, Any]) -> pl.DataFrame:
 
 
 def passes(operation: str, *walls_ms: float, **other: Any) -> list[dict[str, Any]]:
-    return [an_event(0, operation, 0, wall_ms, **other) for wall_ms in walls_ms]
+    return [an_event(0, operation, 0, wall_ms) | other for wall_ms in walls_ms]
 
 
 FAILED = {"outcome": "failed", "error": "timeout", "rows": None, "digest": None}

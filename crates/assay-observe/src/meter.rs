@@ -18,6 +18,8 @@ use crate::{ObserveError, ProcRoot, Units};
 
 /// Tasks of the laboratory itself bear names that begin so.
 const OURS: &[u8] = b"assay-";
+/// Proportional memory takes milliseconds a gigabyte, so it is read this often at most.
+const PSS_INTERVAL_NS: i64 = 1_000_000_000;
 
 /// A meter of one process, tasks named `assay-...` excepted where the kernel counts by task.
 ///

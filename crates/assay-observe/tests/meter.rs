@@ -164,6 +164,7 @@ fn the_peak_is_of_the_interval_and_not_of_the_process() {
     };
     assert!(peak >= HELD_BYTES as u64, "{peak}");
     assert!(without_memory.rss_peak_bytes.unwrap() < peak, "{without_memory:?}");
-    let pss = without_memory.pss_bytes.unwrap();
-    assert!(pss > 0 && pss <= without_memory.rss_peak_bytes.unwrap());
+    let pss = with_memory.pss_bytes.unwrap();
+    assert!(pss > 0 && pss <= peak);
+    assert_eq!(without_memory.pss_bytes, None, "read once a second at most");
 }

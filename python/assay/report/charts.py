@@ -164,6 +164,7 @@ def _styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
             "symbolType": "square",
             "labelLimit": 220,
             "columns": 5,
+            "offset": 6,
         },
         concat={"spacing": 10},
     )
@@ -372,6 +373,33 @@ def _value_axis(title: str, **options: Any) -> alt.Axis:
     return alt.Axis(title=title, tickCount=4, gridOpacity=0.6, titlePadding=2, **extent, **options)
 
 
+def _from_zero(values: pl.Series) -> alt.Scale:
+    """A scale from zero that has a height where every value is zero."""
+    import altair as alt
+
+    largest = values.max()
+    return alt.Scale(domainMin=0) if largest else alt.Scale(domain=[0, 1])
+
+
+def _strokes() -> alt.Legend:
+    import altair as alt
+
+    return alt.Legend(symbolType="stroke", symbolStrokeWidth=3)
+
+
+def _span(timeline: Timeline) -> tuple[float, float]:
+    """First and last moment that any panel shows."""
+    import polars as pl
+
+    bands = timeline.bands
+    frames = (timeline.cpu, timeline.memory, timeline.disk, timeline.pressure)
+    times = pl.concat([bands["begin_s"], bands["end_s"], *(frame["time_s"] for frame in frames)])
+    first, last = times.min(), times.max()
+    assert isinstance(first, float)  # noqa: S101 - a chart without bands is not drawn
+    assert isinstance(last, float)  # noqa: S101
+    return first, last
+
+
 def _band_rows(timeline: Timeline) -> alt.InlineData:
     rows = timeline.bands.to_dicts()
     for place, row in enumerate(rows):
@@ -411,7 +439,7 @@ def _overview(timeline: Timeline) -> alt.Chart:
 
     axis = _time_axis()
     axis.title = "drag here to zoom, double-click to see all; paler: warm-up"
-    x = alt.X("begin_s:Q", scale=alt.Scale(nice=False), axis=axis)
+    x = alt.X("begin_s:Q", scale=alt.Scale(domain=_span(timeline), nice=False), axis=axis)
     return _bands(timeline, x, 16)
 
 
@@ -420,10 +448,9 @@ def _band_lane(timeline: Timeline, zoomed: alt.Scale) -> list[alt.Chart]:
 
     x = alt.X("begin_s:Q", scale=zoomed, axis=_time_axis(labels=False))
     bands = _bands(timeline, x, 26)
-    begun, ended = timeline.bands["begin_s"].min(), timeline.bands["end_s"].max()
-    whole_s = float(ended) - float(begun)  # type: ignore[arg-type]
+    begun, ended = _span(timeline)
     # A name is drawn where its band is wide enough for it at the present zoom.
-    shown_s = f"(isValid(brush.begin_s) ? brush.begin_s[1] - brush.begin_s[0] : {whole_s})"
+    shown_s = f"(isValid(brush.begin_s) ? brush.begin_s[1] - brush.begin_s[0] : {ended - begun})"
     names = (
         alt.Chart(_band_rows(timeline))
         .transform_filter(f"datum.seconds > 0.032 * {shown_s}")
@@ -497,8 +524,8 @@ def _disk_panel(disk: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart]:
         .mark_line(interpolate="step-before", clip=True, strokeWidth=1.5)
         .encode(
             x=_over_time(zoomed),
-            y=alt.Y("rate:Q", axis=_value_axis(f"disks, {unit}/s")),
-            color=alt.Color("direction:N", scale=_palette(DIRECTION_COLOURS)),
+            y=alt.Y("rate:Q", axis=_value_axis(f"disks, {unit}/s"), scale=_from_zero(rows["rate"])),
+            color=alt.Color("direction:N", scale=_palette(DIRECTION_COLOURS), legend=_strokes()),
         )
     )
     return [line]
@@ -516,8 +543,12 @@ def _pressure_panel(pressure: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart
         .mark_line(interpolate="step-before", clip=True, strokeWidth=1.5)
         .encode(
             x=_over_time(zoomed),
-            y=alt.Y("share:Q", axis=_value_axis("stalled, %", labelExpr="datum.value * 100")),
-            color=alt.Color("pressure:N", scale=_palette(PRESSURE_COLOURS)),
+            y=alt.Y(
+                "share:Q",
+                axis=_value_axis("stalled, %", labelExpr="round(datum.value * 1000) / 10"),
+                scale=_from_zero(rows["share"]),
+            ),
+            color=alt.Color("pressure:N", scale=_palette(PRESSURE_COLOURS), legend=_strokes()),
         )
     )
     return [line]

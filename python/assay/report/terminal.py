@@ -114,7 +114,7 @@ def where_text(operation: dict[str, Any]) -> str:
     for name, parts in PARTS:
         shares = [where[part] for part in parts if where[part] is not None]
         if shares and sum(shares) >= DETAIL_SHARE_MIN:
-            words.append(f"{name} {percent_text(sum(shares))}")
+            words.append(f"{name} {percent_text(sum(shares)):>5}")
     return "  ".join(words) or "time not split"
 
 
@@ -187,11 +187,10 @@ def _operation_line(operation: dict[str, Any], name_width: int, longest: float) 
     if operation["outcome"] != "ok" or operation["seconds"] is None:
         return name + operation_time(operation)
     share = operation["seconds"] / longest if longest > 0 else 0.0
-    details = [where_text(operation)]
-    if operation["parallelism"] is not None:
-        details.append(f"on {operation['parallelism']:.2g} cores")
+    cores = operation["parallelism"]
+    at_work = f"{cores:>4.1f} cores  " if cores is not None else ""
     time = seconds_text(operation["seconds"])
-    return f"{name}{time:>7} {bar(share, BAR_WIDTH):<{BAR_WIDTH}} {'  '.join(details)}"
+    return f"{name}{time:>7} {bar(share, BAR_WIDTH):<{BAR_WIDTH}} {at_work}{where_text(operation)}"
 
 
 def bar(share: float, width: int) -> str:

@@ -1,0 +1,258 @@
+"""The report: one page of one file that needs no network and runs no script but its own.
+
+Everything a record says is foreign text: the template escapes it, JSON in the page cannot end its
+element, and a content security policy names the page's own scripts by their digests, so that
+nothing else would run even if something had slipped through.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+from assay.model.errors import RecordUnreadableError
+from assay.model.units import NS_PER_S, bytes_text, count_text, percent_text, seconds_text
+from assay.report import method
+from assay.report.terminal import check, conditions_text, doubts, host_text, operation_time, title
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import jinja2
+
+    from assay.analysis.timeline import Timeline
+    from assay.record.reader import Run
+    from assay.report.charts import Charts
+
+TEMPLATES = Path(__file__).parent / "templates"
+# Vega compiles its expressions with `Function`, which needs 'unsafe-eval'; there is no other source.
+POLICY = (
+    "default-src 'none'; script-src {digests} 'unsafe-eval'; style-src 'unsafe-inline';"
+    " img-src data: blob:; form-action 'none'; base-uri 'none'"
+)
+NOT_IN_JSON = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+class Column(NamedTuple):
+    """A column of the table of operations: its words, what it means, its text and its sort value."""
+
+    words: str
+    about: str
+    number: bool
+    value: Callable[[dict[str, Any]], Any]
+    text: Callable[[Any], str]
+
+
+def _of(key: str) -> Callable[[dict[str, Any]], Any]:
+    return lambda operation: operation[key]
+
+
+def _where(part: str) -> Callable[[dict[str, Any]], Any]:
+    return lambda operation: operation["where"][part]
+
+
+def _cores_text(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.2f}"
+
+
+COLUMNS = (
+    Column("name", "operation of the workload", False, _of("name"), str),
+    Column("asks for", "what the operation asks for", False, _of("title"), str),
+    Column("median", "median service time of its passes", True, _of("seconds"), seconds_text),
+    Column("fastest", "fastest pass", True, _of("seconds_min"), seconds_text),
+    Column("slowest", "slowest pass", True, _of("seconds_max"), seconds_text),
+    Column("share", "of the total of all medians", True, _of("share"), percent_text),
+    Column("CPU user", "on a CPU, in the engine's code", True, _where("cpu_user"), percent_text),
+    Column("CPU kernel", "on a CPU, in the kernel", True, _where("cpu_system"), percent_text),
+    Column("CPU wait", "ready, waiting for a CPU", True, _where("cpu_wait"), percent_text),
+    Column("disk wait", "waiting for disk", True, _where("disk_wait"), percent_text),
+    Column("other", "waiting that has no counter", True, _where("other"), percent_text),
+    Column("cores", "CPU seconds a second", True, _of("parallelism"), _cores_text),
+    Column("threads", "engine threads at work, mean", True, _of("threads_at_work"), _cores_text),
+    Column("coverage", "accounted share of thread time", True, _of("coverage"), percent_text),
+    Column("peak memory", "resident", True, _of("memory_peak_bytes"), bytes_text),
+    Column("read", "from storage, a pass", True, _of("read_bytes"), bytes_text),
+    Column("written", "to storage, a pass", True, _of("write_bytes"), bytes_text),
+    Column("page faults", "minor, a pass", True, _of("minor_faults"), count_text),
+    Column("rows", "rows returned", True, _of("rows"), count_text),
+    Column("passes", "how often it ran", True, _of("passes"), count_text),
+)
+
+
+def page(run: Run, told: dict[str, Any]) -> str:
+    """The report of a run as HTML, from its document and its record."""
+    from assay.report.charts import Charts
+
+    timeline = read_timeline(run)
+    charts = Charts(told, timeline)
+    drawn = [name for name in charts.NAMES if charts.why_empty(name) is None]
+    scripts = [_vega(), (TEMPLATES / "report.js").read_text(encoding="utf-8")]
+    return _environment().get_template("report.html.j2").render(
+        told=told,
+        policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
+        css=_trusted((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        scripts=[_trusted(script) for script in scripts],
+        specs=drawn,
+        charts_json=_trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
+        data={name: _csv_links(charts, name) for name in drawn},
+        empty={name: charts.why_empty(name) for name in charts.NAMES},
+        columns=COLUMNS,
+        rows=[_row(operation) for operation in told["operations"]],
+        **_words(run, told, timeline),
+    )
+
+
+def read_timeline(run: Run) -> Timeline | None:
+    """The timeline of a run; None where the record has no events to lay it along."""
+    from assay.analysis.timeline import timeline
+
+    try:
+        return timeline(run)
+    except RecordUnreadableError:
+        return None
+
+
+def json_in_html(value: object) -> str:
+    """JSON that cannot end the script element that it stands in."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for char, escaped in NOT_IN_JSON.items():
+        text = text.replace(char, escaped)
+    return text
+
+
+def script_digest(script: str) -> str:
+    """A script's source expression for a content security policy."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _vega() -> str:
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")
+    return bundle
+
+
+def _trusted(text: str) -> Any:
+    """Text of our own, or made harmless by us, that the template must not escape."""
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704
+
+
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters.update(
+        seconds=seconds_text,
+        bytes=bytes_text,
+        percent=percent_text,
+        count=count_text,
+        nanoseconds=lambda ns: seconds_text(None if ns is None else ns / NS_PER_S),
+    )
+    return environment
+
+
+def _csv_links(charts: Charts, name: str) -> dict[str, str]:
+    return {
+        words: f"data:text/csv;charset=utf-8,{quote(text)}"
+        for words, text in charts.data(name).items()
+    }
+
+
+def _row(operation: dict[str, Any]) -> list[dict[str, Any]]:
+    return [_cell(column, operation) for column in COLUMNS]
+
+
+def _cell(column: Column, operation: dict[str, Any]) -> dict[str, Any]:
+    value = column.value(operation)
+    text = column.text(value)
+    if column.words == "median":
+        text = operation_time(operation)
+    missing = value is None
+    return {"value": "" if missing else value, "text": text, "number": column.number, "missing": missing}
+
+
+def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[str, Any]:
+    """Everything the page says in words, by the template's names."""
+    return {
+        "title": title(told),
+        "conditions": conditions_text(told),
+        "doubts": doubts(told),
+        "machine": _machine(told),
+        "trust": _trust(told),
+        "passes_words": _passes(told),
+        "no_findings": method.no_findings(told),
+        "timeline_about": method.timeline_words(told, timeline),
+        "environment": _environment_rows(run),
+        "asked_settings": run.facts["request"]["settings"],
+        "settings": run.environment.get("engine", {}).get("settings") or {},
+        "tables": (run.environment.get("data") or {}).get("tables") or {},
+        "statements": _statements(run),
+        "method": method.paragraphs(told),
+        "absent": method.not_measured(run, told),
+    }
+
+
+def _passes(told: dict[str, Any]) -> str:
+    passes = told["metrics"]["passes"]
+    if not passes:
+        return "its passes"
+    return "one pass" if passes == 1 else f"{passes} passes"
+
+
+def _machine(told: dict[str, Any]) -> str:
+    host = told["host"]
+    parts = [host_text(told), host["cpu_model"], host["filesystem"]]
+    words = ", ".join(part for part in parts if part)
+    return words or "The machine was not recorded: the run ended before."
+
+
+def _trust(told: dict[str, Any]) -> str:
+    """What could have disturbed the figures, with its size."""
+    parts = []
+    for words, name in (("stolen by the hypervisor", "steal"), ("background load", "background_load")):
+        result = check(told, name)
+        parts.append(f"{words} {percent_text(result['value'] if result else None)}")
+    share = told["probes"]["core_share"]
+    of_core = " of a core" if share is not None else ""
+    return "; ".join([*parts, f"probes {percent_text(share)}{of_core}"]).capitalize()
+
+
+def _environment_rows(run: Run) -> list[tuple[str, str]]:
+    """Facts of the environment as rows; what the host did not tell is left out by name, not as 0."""
+    known = run.environment
+    if not known:
+        return []
+    rows: list[tuple[str, str]] = []
+    for section in ("host", "assay"):
+        rows += _flat(section, known.get(section) or {})
+    return rows
+
+
+def _flat(prefix: str, value: object) -> list[tuple[str, str]]:
+    if isinstance(value, dict):
+        return [row for key, inner in value.items() for row in _flat(f"{prefix} {key}", inner)]
+    words = prefix.replace("_", " ")
+    if value is None:
+        return [(words, "not told by the host")]
+    if isinstance(value, list):
+        return [(words, " ".join(str(item) for item in value))]
+    if prefix.endswith("_bytes") and isinstance(value, int):
+        return [(words.removesuffix(" bytes"), bytes_text(value))]
+    return [(words, str(value))]
+
+
+def _statements(run: Run) -> list[dict[str, Any]]:
+    titles = run.facts["workload"]["operation_titles"]
+    return [
+        statement | {"title": titles.get(name, "")}
+        for name, statement in run.facts.get("statements", {}).items()
+    ]

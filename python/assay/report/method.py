@@ -1,0 +1,137 @@
+"""How a run was measured, in sentences that follow from its document and record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import seconds_text
+
+if TYPE_CHECKING:
+    from assay.analysis.timeline import Timeline
+    from assay.record.reader import Run
+
+STREAM_WORDS = {
+    "events": "operations",
+    "tasks": "where each operation's time went",
+    "system": "memory and pressure of the whole machine",
+    "cpus": "CPU time of the whole machine",
+    "processes": "CPU time and memory of each account",
+    "disks": "traffic of the disks",
+}
+NOT_IN_THIS_VERSION = (
+    "CPU samples (which functions the CPUs ran): not measured by this version.",
+    "Query plans: not recorded by this version.",
+    "The engine's own statistics and waits: not recorded by this version.",
+)
+
+
+def paragraphs(told: dict[str, Any]) -> list[str]:
+    """What was done and how each figure came to be."""
+    conditions = told["conditions"]
+    hot = (
+        "The state was hot: one pass ran first, untimed, and its answers were checked. "
+        if conditions["state"] == "hot"
+        else ""
+    )
+    return [
+        f"{hot}The timed passes repeat the same operations in the same order, one at a time, until"
+        f" {seconds_text(conditions['min_time_s'])} were measured. An operation's time is its median"
+        " over the passes, counted from sending the statement to holding its last row; the total is"
+        " the sum of the medians, and the geometric mean is over the medians.",
+        "Where the time went: counters of the engine's threads are read just outside each timed"
+        " interval. They give time on a CPU (in the engine's code and in the kernel), time waiting"
+        " for a CPU and time waiting for disk, summed over threads and scaled to the operation's"
+        " time. What no counter accounts for is ‘other’.",
+        "Coverage is the accounted share of thread time before that scaling: the sources are"
+        " independent of each other, so coverage far from 100 % says how far the split may be off."
+        " Cores are CPU seconds a second.",
+        _probes_words(told),
+        "Findings of one run carry no interval. Intervals come from repeating whole runs, never from"
+        " pooling operations of one run.",
+    ]
+
+
+def _probes_words(told: dict[str, Any]) -> str:
+    interval = seconds_text(told["conditions"]["probe_interval_s"])
+    return (
+        f"Probes read kernel counters every {interval} in a process of their own. Rates over time"
+        " are differences between samples; a counter that was absent or went backwards gives no"
+        " rate, never zero."
+    )
+
+
+def not_measured(run: Run, told: dict[str, Any]) -> list[str]:
+    """What the record does not hold, each with its reason."""
+    absent = [
+        f"{words.capitalize()}: the record has no stream ‘{name}’{_ended(told)}."
+        for name, words in STREAM_WORDS.items()
+        if not run.has(name)
+    ]
+    absent += [
+        f"{result['reason'][:1].upper()}{result['reason'][1:]}."
+        for result in told["checks"]
+        if not result["measured"]
+    ]
+    return [*absent, *_disk_words(run, told), *NOT_IN_THIS_VERSION]
+
+
+def _ended(told: dict[str, Any]) -> str:
+    return "" if told["status"] == "complete" else f" (the run is {told['status']})"
+
+
+def _disk_words(run: Run, told: dict[str, Any]) -> list[str]:
+    """How waiting for disk was found where the kernel did not count it."""
+    off = run.environment.get("host", {}).get("delay_accounting") == "0"
+    methods = sorted({op["disk_method"] for op in told["operations"]} - {"delay accounting"})
+    if not off or not methods:
+        return []
+    return [
+        "Waiting for disk, exactly: the kernel's delay accounting is off"
+        f" (kernel.task_delayacct = 0); it was judged by: {'; '.join(methods)}."
+    ]
+
+
+def no_findings(told: dict[str, Any]) -> str:
+    """Why there is nothing to explain."""
+    if not told["operations"]:
+        return "Nothing to explain: no operation was measured."
+    if all(op["coverage"] is None for op in told["operations"]):
+        return "No findings: where the time went was not measured in this run."
+    return "No findings: nothing stood out by its numbers."
+
+
+def timeline_words(told: dict[str, Any], timeline: Timeline | None) -> str:
+    """What the timeline shows, what it leaves out, and what it cannot show."""
+    words = "Operations and resources on one axis; point at a moment to read all panels there."
+    if timeline is None:
+        return words
+    missing = [
+        name
+        for name, frame in (
+            ("CPU", timeline.cpu),
+            ("memory", timeline.memory),
+            ("disks", timeline.disk),
+            ("pressure", timeline.pressure),
+        )
+        if frame.is_empty()
+    ]
+    if missing:
+        words += f" No samples of {', '.join(missing)}: {_why_no_samples(told)}."
+    if timeline.ticks < timeline.samples:
+        words += (
+            f" Means over {timeline.ticks} intervals are drawn; the record has {timeline.samples}"
+            " samples."
+        )
+    if timeline.bands.height < timeline.operations:
+        words += f" The longest {timeline.bands.height} of {timeline.operations} operations are drawn."
+    return words
+
+
+def _why_no_samples(told: dict[str, Any]) -> str:
+    each = told["probes"]["each"]
+    errors = [f"probe {name} failed: {probe['error']}" for name, probe in each.items() if probe["error"]]
+    if errors:
+        return "; ".join(errors)
+    if not each:
+        return "no probe ran"
+    return "their streams are not in the record"
