@@ -16,7 +16,11 @@ from pathlib import Path
 from assay import _core
 
 ROUNDS = 5
-CASES = (("1 client", 1, 2_000_000, False), ("8 clients", 8, 2_000_000, False), ("1 client, metered", 1, 20_000, True))
+CASES = (
+    ("1 client", 1, 2_000_000, False),
+    ("8 clients", 8, 2_000_000, False),
+    ("1 client, metered", 1, 20_000, True),
+)
 
 
 def cpu_s() -> float:
@@ -42,7 +46,12 @@ def one_round(clients: int, operations: int, *, metered: bool) -> tuple[float, f
     with tempfile.TemporaryDirectory() as place:
         cpu_before_s, before_s = cpu_s(), time.monotonic()
         told = _core.drive(
-            plan(clients, operations), sessions, Path(place), _core.CancelFlag(), lambda *_: None, metered
+            plan(clients, operations),
+            sessions,
+            Path(place),
+            _core.CancelFlag(),
+            lambda *_: None,
+            metered,
         )
         wall_s, used_s = time.monotonic() - before_s, cpu_s() - cpu_before_s
     waits = json.loads(told)["recorder_waits"]

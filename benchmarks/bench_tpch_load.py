@@ -36,7 +36,17 @@ def ours(place: Path, scale: float) -> tuple[float, int]:
 def theirs(place: Path, scale: float, kind: str) -> tuple[float, int]:
     """Seconds for files by tpchgen-cli, then DuckDB's own import of them, and the rows."""
     begun_s = time.monotonic()
-    command = [BIN / "uv", "tool", "run", "--quiet", "tpchgen-cli", "-s", str(scale), "--format", kind]
+    command = [
+        BIN / "uv",
+        "tool",
+        "run",
+        "--quiet",
+        "tpchgen-cli",
+        "-s",
+        str(scale),
+        "--format",
+        kind,
+    ]
     subprocess.run([*command, "--output-dir", place / "files"], check=True, capture_output=True)
     rows = 0
     with duckdb.connect(place / "peer.duckdb") as connection:
@@ -62,12 +72,16 @@ def main() -> None:
             place = Path(tempfile.mkdtemp())
             try:
                 seconds, rows = (
-                    ours(place, asked.scale) if kind == "assay" else theirs(place, asked.scale, kind)
+                    ours(place, asked.scale)
+                    if kind == "assay"
+                    else theirs(place, asked.scale, kind)
                 )
             finally:
                 shutil.rmtree(place, ignore_errors=True)
             seconds_of.append(seconds)
-            print(f"round {number + 1}  {kind:<8}{seconds:8.2f} s  {rows:>10} rows  {rows / seconds / 1e6:.2f} M rows/s")
+            print(
+                f"round {number + 1}  {kind:<8}{seconds:8.2f} s  {rows:>10} rows  {rows / seconds / 1e6:.2f} M rows/s"
+            )
     for kind in ("parquet", "csv"):
         ratios = [peer / own for peer, own in zip(taken[kind], taken["assay"], strict=True)]
         print(

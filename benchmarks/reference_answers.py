@@ -90,7 +90,10 @@ def main() -> int:
         directory = Path(name)
         directory.chmod(0o755)
         tables = generate_tables(options.scale, directory / "tables")
-        with running_server(directory) as conninfo, psycopg.connect(conninfo, autocommit=True) as connection:
+        with (
+            running_server(directory) as conninfo,
+            psycopg.connect(conninfo, autocommit=True) as connection,
+        ):
             load(connection, workload, tables)
             write_answers(connection, workload, options.scale, options.out)
     if options.against is None:
@@ -99,10 +102,16 @@ def main() -> int:
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Make the reference answers of the TPC-H workload with PostgreSQL.")
-    parser.add_argument("--scale", type=Decimal, required=True, help="scale factor, for instance 0.01")
+    parser = argparse.ArgumentParser(
+        description="Make the reference answers of the TPC-H workload with PostgreSQL."
+    )
+    parser.add_argument(
+        "--scale", type=Decimal, required=True, help="scale factor, for instance 0.01"
+    )
     parser.add_argument("--out", type=Path, required=True, help="directory for q01.csv to q22.csv")
-    parser.add_argument("--against", type=Path, help="directory of answers to compare the new ones with")
+    parser.add_argument(
+        "--against", type=Path, help="directory of answers to compare the new ones with"
+    )
     return parser.parse_args()
 
 
@@ -145,7 +154,9 @@ def running_server(directory: Path) -> Iterator[str]:
     """Starts a PostgreSQL in `directory`, yields how to connect to it, and stops it by its process id."""
     programs = copy_programs(directory)
     data = create_cluster(programs, directory)
-    settings = [word for name, value in SERVER_SETTINGS.items() for word in ("-c", f"{name}={value}")]
+    settings = [
+        word for name, value in SERVER_SETTINGS.items() for word in ("-c", f"{name}={value}")
+    ]
     command = [str(programs / "postgres"), "-D", str(data), "-k", str(data), *settings]
     with (directory / "server.log").open("wb") as log:
         process = subprocess.Popen(unprivileged(command), stdout=log, stderr=log)
@@ -190,7 +201,13 @@ def unprivileged(command: list[str]) -> list[str]:
     if os.geteuid() != 0:
         return command
     user = pwd.getpwnam("nobody")
-    return ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", *command]
+    return [
+        "setpriv",
+        f"--reuid={user.pw_uid}",
+        f"--regid={user.pw_gid}",
+        "--clear-groups",
+        *command,
+    ]
 
 
 def wait_until_ready(process: subprocess.Popen[bytes], conninfo: str, log: Path) -> None:
@@ -204,12 +221,16 @@ def wait_until_ready(process: subprocess.Popen[bytes], conninfo: str, log: Path)
     sys.exit(f"PostgreSQL did not start; it wrote:\n{log.read_text(errors='replace')}")
 
 
-def write_answers(connection: psycopg.Connection, workload: Workload, scale: Decimal, out: Path) -> None:
+def write_answers(
+    connection: psycopg.Connection, workload: Workload, scale: Decimal, out: Path
+) -> None:
     for operation in sorted(workload["operations"]):
         started = time.monotonic()
         answer = ask(connection, statement(workload, operation, scale))
         answer.write(out / f"{operation}.csv")
-        print(f"{operation}: {len(answer.rows)} rows, {time.monotonic() - started:.2f} s", flush=True)
+        print(
+            f"{operation}: {len(answer.rows)} rows, {time.monotonic() - started:.2f} s", flush=True
+        )
 
 
 def statement(workload: Workload, operation: str, scale: Decimal) -> str:
@@ -242,27 +263,36 @@ def ask(connection: psycopg.Connection, sql: str) -> Answer:
         value = (result.get_value(row, column) or b"").decode()
         return value.rstrip(" ") if column in padded else value
 
-    return Answer(columns, [[text(row, column) for column in column_indexes] for row in range(result.ntuples)])
+    return Answer(
+        columns, [[text(row, column) for column in column_indexes] for row in range(result.ntuples)]
+    )
 
 
 def compare_folders(workload: Workload, scale: Decimal, found_dir: Path, expected_dir: Path) -> int:
     """Prints one line an operation and returns the number of operations that differ."""
     differing = 0
     for operation in sorted(workload["operations"]):
-        found, expected = (Answer.read(folder / f"{operation}.csv") for folder in (found_dir, expected_dir))
+        found, expected = (
+            Answer.read(folder / f"{operation}.csv") for folder in (found_dir, expected_dir)
+        )
         difference = compare(workload, operation, scale, found, expected)
         differing += difference is not None
         print(f"{operation}: {difference or f'agrees, {len(expected.rows)} rows'}")
     return differing
 
 
-def compare(workload: Workload, operation: str, scale: Decimal, found: Answer, expected: Answer) -> str | None:
+def compare(
+    workload: Workload, operation: str, scale: Decimal, found: Answer, expected: Answer
+) -> str | None:
     """None if `found` agrees with `expected` under the workload's tolerances, else the first difference."""
     if found.columns != expected.columns:
         return f"columns {found.columns} instead of {expected.columns}"
     if len(found.rows) != len(expected.rows):
         return f"{len(found.rows)} rows instead of {len(expected.rows)}"
-    kinds = [workload["operations"][operation]["answer"].get(column, "exact") for column in expected.columns]
+    kinds = [
+        workload["operations"][operation]["answer"].get(column, "exact")
+        for column in expected.columns
+    ]
     difference = first_difference(workload, scale, kinds, found.rows, expected.rows)
     if difference is None:
         return None
@@ -278,14 +308,18 @@ def first_difference(
     found_rows: Sequence[Sequence[str]],
     expected_rows: Sequence[Sequence[str]],
 ) -> str | None:
-    for number, (found_row, expected_row) in enumerate(zip(found_rows, expected_rows, strict=True), start=1):
+    for number, (found_row, expected_row) in enumerate(
+        zip(found_rows, expected_rows, strict=True), start=1
+    ):
         for kind, found, expected in zip(kinds, found_row, expected_row, strict=True):
             if not agrees(workload["tolerance"], scale, kind, found, expected):
                 return f"row {number}: {found!r} instead of {expected!r} ({kind})"
     return None
 
 
-def agrees(tolerance: dict[str, Decimal], scale: Decimal, kind: str, found: str, expected: str) -> bool:
+def agrees(
+    tolerance: dict[str, Decimal], scale: Decimal, kind: str, found: str, expected: str
+) -> bool:
     if found == expected:
         return True
     try:

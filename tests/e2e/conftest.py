@@ -1,4 +1,4 @@
-"""One laboratory for all end-to-end tests: caches, runs and instances of its own, data made once."""
+"""A laboratory for end-to-end tests: caches, runs and instances of its own, data made once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class Lab:
         }
         return {**os.environ, **places, **self.extra_env}
 
-    def assay(self, *arguments: str, prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    def assay(
+        self, *arguments: str, prefix: tuple[str, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
         command = [*prefix, str(ASSAY), *arguments]
         return subprocess.run(
             command, env=self.env(), capture_output=True, text=True, timeout=300, check=False
@@ -90,7 +92,9 @@ class Lab:
 
     def assert_nothing_left(self) -> None:
         wait_until(lambda: not self.strays(), f"processes left: {self.strays()}")
-        left = [p for p in self.instances.glob("*") if p.is_dir()] if self.instances.exists() else []
+        left = (
+            [p for p in self.instances.glob("*") if p.is_dir()] if self.instances.exists() else []
+        )
         wait_until(lambda: not any(p.exists() for p in left), f"directories left: {left}")
 
 

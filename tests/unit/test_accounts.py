@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from assay.analysis.accounts import Accounts, accounts
+from assay.analysis.summary import window_accounts
 from tests.conftest import MS, S, SyntheticRun, stream_table
 
 CPUS = 4
@@ -76,8 +77,6 @@ class TestIdentity:
         assert used.busy_s + used.idle_s + (used.steal_s or 0) == pytest.approx(used.capacity_s)
 
     def test_the_synthetic_run_has_nothing_in_the_background(self, synthetic: SyntheticRun) -> None:
-        from assay.analysis.summary import window_accounts
-
         used = window_accounts(synthetic.write())
         assert used is not None
         assert used.background_s == pytest.approx(0.0, abs=FLOAT_ABSOLUTE_S)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import assay.workloads
 from assay.analysis.answers import Expected, Tolerances, cell_is_right, difference, read_expected
 
 KINDS = {"money": "sum", "mean": "average", "part": "ratio"}
@@ -163,8 +164,6 @@ class TestNull:
         assert difference([(Decimal("1.5"),)], answer, tolerances()) is not None
 
     def test_the_shipped_answer_of_q17_at_scale_001_is_that_null(self) -> None:
-        import assay.workloads
-
         folder = Path(assay.workloads.__file__).parent / "tpch" / "answers" / "sf0.01"
         assert read_expected(folder / "q17.csv").rows == ((None,),)
 

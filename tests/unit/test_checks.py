@@ -24,7 +24,7 @@ from assay.checks import (
 )
 from assay.model.verdict import CheckResult, Verdict, worst
 from assay.record.reader import Run
-from tests.conftest import BEGUN_NS, CPUS, MS, S, SyntheticRun, an_event
+from tests.conftest import BEGUN_NS, CPUS, MS, S, SyntheticRun, an_event, write_stream
 
 VALID, UNKNOWN, INVALID = Verdict.VALID, Verdict.UNKNOWN, Verdict.INVALID
 METHODOLOGY = Path(__file__).parents[2] / "docs" / "methodology.md"
@@ -154,7 +154,8 @@ class TestAnswers:
 
     def test_no_rows_where_there_should_be_none_are_valid(self, synthetic: SyntheticRun) -> None:
         for event in synthetic.events:
-            event |= {"digest": 0, "rows": 0} if event["operation"] == "b" else {}
+            if event["operation"] == "b":
+                event.update(digest=0, rows=0)
         synthetic.results["b"] = {}
         synthetic.expected["b"] = "n\n"
         told(answers, synthetic.write(), VALID)
@@ -188,7 +189,7 @@ class TestAnswers:
 
     def test_if_nothing_succeeded_it_is_unknown(self, synthetic: SyntheticRun) -> None:
         for event in synthetic.events:
-            event |= {"outcome": "failed", "error": "x"}
+            event.update(outcome="failed", error="x")
         assert "no operation succeeded" in told(answers, synthetic.write(), UNKNOWN).reason
 
     def test_the_tolerance_of_a_sum_is_the_one_of_the_record(self, synthetic: SyntheticRun) -> None:
@@ -223,8 +224,6 @@ class TestOutcomes:
 
     def test_no_operation_is_unknown(self, synthetic: SyntheticRun) -> None:
         run = synthetic.write()
-        from tests.conftest import write_stream
-
         write_stream(run.dir / "raw" / "events.arrows", [])
         told(outcomes, run, UNKNOWN)
 
@@ -238,8 +237,6 @@ class TestOutcomes:
 
     def test_counts_that_differ_from_the_drivers_are_invalid(self, synthetic: SyntheticRun) -> None:
         run = synthetic.write()
-        from tests.conftest import write_stream
-
         write_stream(run.dir / "raw" / "events.arrows", synthetic.events[:-1])
         assert "the driver counted" in told(outcomes, run, INVALID).reason
 

@@ -22,9 +22,10 @@ from typing import Any
 import pytest
 
 import assay
-from assay.study import guardian, launcher, places
+from assay.study import guardian, instances, places
 from assay.study.guardian import read_process
-from assay.study.launcher import Child, Guardian, LaunchError, sweep
+from assay.study.instances import LaunchError, sweep
+from assay.study.launcher import Child, Guardian
 
 PATIENCE_S = 20.0
 PYTHON = [sys.executable, "-I", "-S", "-c"]
@@ -246,7 +247,8 @@ class TestOneChild:
             rest = "trap 'echo told; exit' TERM; echo up; while :; do sleep 0.05; done"
             child = lab.start(g, ["sh", "-c", f"({rest}) & exit 4"])
             ended = g.wait(child, PATIENCE_S)
-            assert ended is not None and ended.status == 4
+            assert ended is not None
+            assert ended.status == 4
             assert eventually(lambda: (lab.root / "log").read_text() == "up\n")
             g.stop(child)
             assert lab.tokened() == []
@@ -321,7 +323,8 @@ class TestControlSocket:
             ours.shutdown(socket.SHUT_WR)
             assert ours.recv(100) == b""  # nobody else holds the child's end
             ended = g.wait(child, PATIENCE_S)
-            assert ended is not None and ended.status == 0
+            assert ended is not None
+            assert ended.status == 0
 
     def test_child_sees_our_end_close(self, lab: Lab) -> None:
         listen = (
@@ -335,7 +338,8 @@ class TestControlSocket:
                 child = lab.start(g, [*PYTHON, listen], control=theirs)
             ours.close()
             ended = g.wait(child, PATIENCE_S)
-            assert ended is not None and ended.status == 9
+            assert ended is not None
+            assert ended.status == 9
 
     def test_child_inherits_no_other_descriptor(self, lab: Lab) -> None:
         ours, theirs = socket.socketpair()
@@ -434,7 +438,8 @@ class TestGuardianEnds:
         assert eventually(lambda: len(lab.tokened()) == 2)
         os.kill(g.pid, signum)
         ended = g.wait(child, PATIENCE_S)
-        assert ended is not None and ended.status == 3
+        assert ended is not None
+        assert ended.status == 3
         g.close()
         assert lab.all_gone()
 
@@ -541,13 +546,13 @@ class TestSweep:
     def test_an_unreadable_owner_file_is_debris(self, lab: Lab, text: str) -> None:
         directory = lab.instances / "run"
         directory.mkdir(parents=True)
-        (directory / launcher.OWNER_FILE).write_text(text)
+        (directory / instances.OWNER_FILE).write_text(text)
         os.utime(directory, (0, 0))
         assert [s.outcome for s in sweep(lab.instances)] == ["removed"]
 
     def test_one_sweep_at_a_time(self, lab: Lab) -> None:
         _forged(lab, os.getpid(), shift_ticks=-100)
-        lock = guardian.take_lock(lab.instances / launcher.SWEEP_LOCK)
+        lock = guardian.take_lock(lab.instances / instances.SWEEP_LOCK)
         assert lock is not None
         assert sweep(lab.instances) == []
         os.close(lock)
@@ -593,7 +598,7 @@ def _bystander(lab: Lab) -> _Bystander:
 class _Bystander(subprocess.Popen[bytes]):
     """A process that belongs to no guardian; killed when its block ends."""
 
-    def __exit__(self, *error: Any) -> None:  # noqa: PYI036 - handed on as it came
+    def __exit__(self, *error: Any) -> None:
         self.kill()
         super().__exit__(*error)
 
@@ -613,13 +618,13 @@ def _forged(
     owner = {"pid": pid, "start_ticks": process.start_ticks + owner_shift_ticks}
     facts = {
         "run_id": "run",
-        "pid_space": pid_space or launcher._pid_space(),
+        "pid_space": pid_space or instances._pid_space(),
         "owner": owner,
         "guardian": owner,
     }
     noted = {"pid": pid, "pgid": pid, "start_ticks": process.start_ticks + shift_ticks}
     directory = lab.instances / "run"
     directory.mkdir(parents=True)
-    (directory / launcher.OWNER_FILE).write_text(json.dumps(facts))
+    (directory / instances.OWNER_FILE).write_text(json.dumps(facts))
     (directory / guardian.CHILDREN_FILE).write_text(json.dumps([noted]))
     return directory

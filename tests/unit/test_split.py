@@ -37,7 +37,7 @@ TRUTH = {
     "threads_at_work": 1,
 }
 # Counters never begin at zero in the field.
-BEFORE = {name: 12_345 for name in TRUTH}
+BEFORE = dict.fromkeys(TRUTH, 12_345)
 
 
 def frame(stream: str, rows: list[dict[str, Any]]) -> pl.DataFrame:

@@ -24,7 +24,9 @@ pub fn digest_batches(batches: &[RecordBatch]) -> Result<Fetched, SessionError> 
             .map(|column| feed(column.as_ref()))
             .collect::<Result<Vec<Feed<'_>>, SessionError>>()?;
         for row in 0..batch.num_rows() {
-            feeds.iter().for_each(|feed| feed(row, &mut digest));
+            for feed in &feeds {
+                feed(row, &mut digest);
+            }
             digest.end_row();
         }
     }

@@ -168,7 +168,9 @@ pub fn drive(
             };
             workers.push(named("session").spawn_scoped(scope, work).map_err(spawn_failed)?);
         }
-        let ended = guard.keep(recorder, &mut tick, || workers.iter().all(|w| w.is_finished()));
+        let ended = guard.keep(recorder, &mut tick, || {
+            workers.iter().all(thread::ScopedJoinHandle::is_finished)
+        });
         for worker in workers {
             worker.join().map_err(|_| DriveError::Thread("session"))??;
         }

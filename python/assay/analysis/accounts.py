@@ -50,7 +50,7 @@ class Accounts:
 def accounts(
     cpus: pl.DataFrame, processes: pl.DataFrame, begun_ns: int, ended_ns: int
 ) -> Accounts | None:
-    """The accounts between two times, from the samples at or just outside both; None without them."""
+    """The accounts between two times, from the samples at or outside them, if there are any."""
     edges = _edges(cpus["time_ns"], begun_ns, ended_ns)
     if edges is None:
         return None
@@ -70,7 +70,7 @@ def accounts(
 
 
 def _edges(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | None:
-    """The last sample not after the beginning and the first not before the end, if there are two."""
+    """The last sample up to the beginning and the first from the end on, if there are two."""
     ordered = times.unique().sort()
     before = ordered.filter(ordered <= begun_ns)
     after = ordered.filter(ordered >= ended_ns)

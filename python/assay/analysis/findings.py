@@ -26,7 +26,9 @@ METHOD_BOUND = "bound-by"
 METHOD_KERNEL = "kernel-time"
 
 
-def findings(run_id: str, operations: Sequence[OperationSummary], cores: int | None) -> list[Finding]:
+def findings(
+    run_id: str, operations: Sequence[OperationSummary], cores: int | None
+) -> list[Finding]:
     """All findings of one run, largest effect first."""
     found = [bound_by(run_id, operations, cores), *kernel_time(run_id, operations)]
     return sorted((f for f in found if f is not None), key=lambda f: -f.effect_share)

@@ -36,7 +36,7 @@ COUNTERS = (
 
 
 def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
-    """One row a measured operation that succeeded: its wall time and what its tasks' counters grew by.
+    """One row a measured operation that succeeded: its wall time and its counters' growth.
 
     A counter that is absent or went backwards is null, never 0.
     """

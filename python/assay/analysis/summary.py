@@ -83,7 +83,7 @@ class Summary:
 
 
 def summarise(run: Run) -> Summary:
-    """The summary of a run, as far as its streams go. A stream that is not there measures nothing."""
+    """The summary of a run, as far as its streams go: an absent stream measures nothing."""
     events = run.table("events")
     operations = _operations(run, events)
     used = window_accounts(run)
@@ -159,8 +159,7 @@ def _operation(
 def _metrics(
     operations: tuple[OperationSummary, ...], window: tuple[int, int] | None
 ) -> dict[str, float | None]:
-    """Totals over operations; null as soon as one operation has no time, because a total without it
-    would look like a result."""
+    """Totals over operations; None when one has no time: the rest would look like a result."""
     seconds = [op.seconds for op in operations]
     known = [value for value in seconds if value is not None]
     whole = len(known) == len(seconds) and bool(known)
@@ -193,5 +192,3 @@ def probe_core_share(run: Run) -> float | None:
         if ran_ns:
             share += (int(cost["cpu_ns"][-1]) - int(cost["cpu_ns"][0])) / ran_ns
     return share if names else None
-
-

@@ -2,8 +2,8 @@
 
 All series share one axis of ticks, so that values of different streams can be read off at one
 moment. Each series takes its own sample nearest to a tick, and its rate is over its own samples'
-times: thinning the ticks gives the mean over a longer interval, never a picked value. A rate is null
-where its counter is absent or went backwards.
+times: thinning the ticks gives the mean over a longer interval, never a picked value. A rate is
+null where its counter is absent or went backwards.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Timeline:
         memory: time_s, account, resident_bytes of the engine.
         disk: time_s, direction (read, write), bytes_per_s over all whole disks.
         pressure: time_s, pressure (such as io_some), share of the time something was stalled.
-        bands: One row an operation: operation, phase, pass, session, begin_s, end_s, seconds, outcome.
+        bands: One row an operation: operation, phase, pass, session, begin_s, end_s, seconds,
+            outcome.
         passes: What `passes` gives, of as many whole passes as fit.
         samples: How many samples there were within the time shown.
         ticks: How many of them are kept.
@@ -164,9 +165,7 @@ def cpu_cores(
     return pl.concat([ours, others, stolen])
 
 
-def engine_memory(
-    processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int
-) -> pl.DataFrame:
+def engine_memory(processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int) -> pl.DataFrame:
     """Resident memory of the engine's processes; shared pages count in each of them."""
     if processes is None:
         return pl.DataFrame(schema=MEMORY_SCHEMA)
@@ -193,7 +192,9 @@ def disk_bytes_per_s(disks: pl.DataFrame | None, ticks: pl.Series, zero_ns: int)
     rates = placed.select(
         "time_s", read=rate_per_s("read_bytes", "device"), write=rate_per_s("write_bytes", "device")
     )
-    summed = rates.group_by("time_s", maintain_order=True).agg(_whole_sum("read"), _whole_sum("write"))
+    summed = rates.group_by("time_s", maintain_order=True).agg(
+        _whole_sum("read"), _whole_sum("write")
+    )
     return (
         summed.unpivot(["read", "write"], index="time_s", variable_name="direction")
         .rename({"value": "bytes_per_s"})
@@ -262,10 +263,8 @@ def _sample_times(run: Run, every_band: pl.DataFrame, zero_ns: int) -> pl.Series
     return densest.slice(max(0, begun - 1), ended - max(0, begun - 1) + 1)
 
 
-def _at_ticks(
-    stream: pl.DataFrame, ticks: pl.Series, zero_ns: int, by: list[str]
-) -> pl.DataFrame:
-    """For each series, its sample nearest to each tick; none where it is further off than a tick."""
+def _at_ticks(stream: pl.DataFrame, ticks: pl.Series, zero_ns: int, by: list[str]) -> pl.DataFrame:
+    """For each series, its sample nearest to each tick, if it is no further off than a tick."""
     axis = pl.DataFrame({"tick_ns": ticks}, schema={"tick_ns": pl.Int64})
     gap = ticks.diff().median()
     keyed = axis.join(stream.select(by).unique(), how="cross").sort("tick_ns") if by else axis
@@ -283,9 +282,7 @@ def _at_ticks(
     return placed.with_columns(time_s).drop_nulls("time_ns").sort("tick_ns")
 
 
-def _account_cores(
-    processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int
-) -> pl.DataFrame:
+def _account_cores(processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int) -> pl.DataFrame:
     if processes is None:
         return pl.DataFrame(schema=CPU_SCHEMA)
     worked = processes.select(
@@ -315,7 +312,9 @@ def _machine_cores(cpus: pl.DataFrame | None, ticks: pl.Series, zero_ns: int) ->
     rates = placed.select(
         "time_s", "cpu", *[(rate_per_s(name, "cpu") * NS).alias(name) for name in counters]
     )
-    summed = rates.group_by("time_s", maintain_order=True).agg(_whole_sum(name) for name in counters)
+    summed = rates.group_by("time_s", maintain_order=True).agg(
+        _whole_sum(name) for name in counters
+    )
     busy = pl.sum_horizontal([name for name in counters if name in BUSY], ignore_nulls=False)
     steal = pl.col("steal_ns") if "steal_ns" in counters else pl.lit(None, dtype=pl.Float64)
     return summed.select("time_s", busy.alias("busy"), steal.alias("steal")).drop_nulls("busy")

@@ -31,8 +31,8 @@ def check(run: Run) -> CheckResult:
         names = sorted(set(failed["operation"]))
         first = failed.row(0, named=True)
         reason = (
-            f"{failed.height} of {events.height} operations failed, in {', '.join(names)}; the first"
-            f" was {first['operation']}: {_first_message(run, first)}"
+            f"{failed.height} of {events.height} operations failed, in {', '.join(names)};"
+            f" the first was {first['operation']}: {_first_message(run, first)}"
         )
         return CheckResult(NAME, Verdict.INVALID, reason, value=float(failed.height), threshold=0.0)
     return CheckResult(

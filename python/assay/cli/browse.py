@@ -44,9 +44,7 @@ def show(
         raise typer.Exit(code)
 
 
-def report(
-    which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson = False
-) -> None:
+def report(which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson = False) -> None:
     """Writes a run's report anew and prints its path: one HTML file that needs no network.
 
     \b
@@ -61,8 +59,8 @@ def report(
     document = build(find_run(which, runs_dir(runs)))
     if document["report"] is None:
         raise RunFailedError(
-            f"the report could not be written below {document['path']}: is it writable, and is there"
-            " space left?"
+            f"the report could not be written below {document['path']}: is it writable,"
+            " and is there space left?"
         )
     if as_json:
         say_json(document)

@@ -18,7 +18,10 @@ from assay.cli.output import complain, say_json
 from assay.model.errors import AssayError, RunFailedError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
+
+CODE_OF_TYPER_FOR_CTRL_C = 130
 
 app = typer.Typer(
     name="assay",
@@ -30,9 +33,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-for verb in (run.run, browse.show, browse.report, browse.export, browse.runs):
-    app.command()(verb)
-for verb in (doctor.doctor, catalogue.engines, catalogue.workloads):
+VERBS: tuple[Callable[..., None], ...] = (
+    run.run,
+    browse.show,
+    browse.report,
+    browse.export,
+    browse.runs,
+    doctor.doctor,
+    catalogue.engines,
+    catalogue.workloads,
+)
+for verb in VERBS:
     app.command()(verb)
 
 
@@ -57,8 +68,7 @@ def run_command(arguments: list[str] | None = None) -> int:
     try:
         code = typer.main.get_command(app).main(args=arguments, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
-        complain("stopped by Ctrl-C; what was measured until then is kept")
-        return RunFailedError.exit_code
+        return _stopped()
     except typer.TyperException as error:
         # Typer's own words with its suggestion, which plain str() leaves out.
         complain(getattr(error, "format_message", error.__str__)())
@@ -72,7 +82,14 @@ def run_command(arguments: list[str] | None = None) -> int:
         # Whoever read our output has gone; nothing is left to be told, and nothing to be flushed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    if code == CODE_OF_TYPER_FOR_CTRL_C:
+        return _stopped()
     return code if isinstance(code, int) else 0
+
+
+def _stopped() -> int:
+    complain("stopped by Ctrl-C; what was measured until then is kept")
+    return RunFailedError.exit_code
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

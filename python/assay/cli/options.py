@@ -7,10 +7,14 @@ from typing import Annotated
 
 import typer
 
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; the rest on stderr.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="One JSON document on stdout; the rest on stderr.")
+]
 RunsDir = Annotated[
     Path | None,
-    typer.Option("--runs", help="Directory of runs [default: $ASSAY_RUNS, else ./runs].", metavar="DIR"),
+    typer.Option(
+        "--runs", help="Directory of runs [default: $ASSAY_RUNS, else ./runs].", metavar="DIR"
+    ),
 ]
 WhichRun = Annotated[
     str, typer.Argument(help="'latest', an id or its beginning, or a path.", metavar="RUN")

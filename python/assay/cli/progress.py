@@ -70,7 +70,11 @@ def progress_text(done: float, expected: float | None, unit: str, seconds: float
         amount = f"{done:.0f} s" if expected is None else f"{done:.0f} of {expected:.0f} s"
         left = None if expected is None else max(0.0, expected - done)
     else:
-        amount = count_text(done) if expected is None else f"{count_text(done)} of {count_text(expected)}"
+        amount = (
+            count_text(done)
+            if expected is None
+            else f"{count_text(done)} of {count_text(expected)}"
+        )
         amount += f" {unit}   {count_text(rate)} {unit}/s"
         left = (expected - done) / rate if expected is not None and rate > 0 else None
     bar = ""

@@ -36,7 +36,9 @@ def run(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A setting of the engine; can be repeated.", metavar="NAME=VALUE"),
+        typer.Option(
+            "--set", help="A setting of the engine; can be repeated.", metavar="NAME=VALUE"
+        ),
     ] = None,
     min_time: Annotated[
         str, typer.Option(help="Passes are repeated until this much time was measured.")
@@ -48,7 +50,9 @@ def run(
     timeout: Annotated[
         str, typer.Option(help="An operation that takes longer is cancelled and failed; 0s: none.")
     ] = "0s",
-    probe_interval: Annotated[str, typer.Option(help="Time between two samples of a probe.")] = "100ms",
+    probe_interval: Annotated[
+        str, typer.Option(help="Time between two samples of a probe.")
+    ] = "100ms",
     runs: RunsDir = None,
     all_operations: Annotated[
         bool, typer.Option("--all", help="Show all operations, not only the longest.")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class EngineError(AssayError):
-    """An engine could not be obtained, started or configured: a usage error unless it ran before."""
+    """An engine could not be obtained, configured or started: exit code 1."""
 
 
 class EngineFacts(BaseModel):

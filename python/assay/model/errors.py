@@ -1,6 +1,5 @@
 """Errors that a person can mend. Each names what, where and what to do."""
 
-
 # A list longer than this is not read.
 SUGGESTIONS_MAX = 12
 

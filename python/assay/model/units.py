@@ -24,7 +24,11 @@ def bytes_text(count: float | None) -> str:
         return "not measured"
     for step, unit in _BYTE_STEPS:
         if count >= step:
-            return f"{count / step:.3g} {unit}" if count < 1000 * step else f"{count / step:.0f} {unit}"
+            return (
+                f"{count / step:.3g} {unit}"
+                if count < 1000 * step
+                else f"{count / step:.0f} {unit}"
+            )
     return f"{count:.0f} B"
 
 

@@ -54,7 +54,7 @@ def write_json(path: Path, document: dict[str, Any]) -> None:
 
 
 class RunWriter:
-    """The one writer of a run directory's own files. Streams in `raw/` have writers of their own."""
+    """The one writer of a run directory's own files. Streams in `raw/` have their own."""
 
     def __init__(self, runs_dir: Path, run_id: str, asked: dict[str, Any]) -> None:
         self.id = run_id

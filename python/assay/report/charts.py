@@ -43,7 +43,14 @@ ACCOUNT_COLOURS = {
     BACKGROUND: GREY,
     STEAL: VERMILION,
 }
-PRESSURE_WORDS = {"cpu_some": "CPU", "io_some": "disk", "memory_some": "memory"}
+ALL_TASKS = " (all tasks)"
+PRESSURE_WORDS = {
+    "cpu_some": "CPU",
+    "io_some": "disk",
+    "io_full": f"disk{ALL_TASKS}",
+    "memory_some": "memory",
+    "memory_full": f"memory{ALL_TASKS}",
+}
 PRESSURE_COLOURS = {"CPU": BLUE, "disk": VERMILION, "memory": GREEN}
 DIRECTION_COLOURS = {"read": BLUE, "write": ORANGE}
 
@@ -53,8 +60,7 @@ AXIS_EXTENT = 34
 NAMED_UNDER_WAY = 4
 BYTE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 SECONDS_LABEL = (
-    "datum.value == 0 ? '0' :"
-    " replace(format(datum.value, '~s'), regexp('([0-9.]+)(.*)'), '$1 $2s')"
+    "datum.value == 0 ? '0' : replace(format(datum.value, '~s'), regexp('([0-9.]+)(.*)'), '$1 $2s')"
 )
 SIGNED_PERCENT_LABEL = "format(datum.value, '+~%')"
 
@@ -152,7 +158,7 @@ def save(chart: alt.TopLevelMixin, path: Path) -> Path:
 def _styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
     """Fonts and lines that all charts share."""
     font = "system-ui, sans-serif"
-    return chart.configure(
+    styled: alt.TopLevelMixin = chart.configure(
         font=font,
         view={"stroke": None},
         axis={"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": 500, "domain": False},
@@ -168,6 +174,7 @@ def _styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
         },
         concat={"spacing": 10},
     )
+    return styled
 
 
 def _sentence(words: str) -> alt.TopLevelMixin:
@@ -176,7 +183,8 @@ def _sentence(words: str) -> alt.TopLevelMixin:
 
     data = alt.InlineData(values=[{"words": words}])
     text = alt.Chart(data, width=WIDTH, height=60).mark_text(fontSize=13, color=GREY)
-    return text.encode(text="words:N")
+    sentence: alt.TopLevelMixin = text.encode(text="words:N")
+    return sentence
 
 
 def _rows(frame: pl.DataFrame) -> alt.InlineData:
@@ -219,7 +227,12 @@ def _drawn_parts(operation: dict[str, Any]) -> list[dict[str, Any]]:
     shares = operation["where"]
     known = [(part, shares[part[0]]) for part in PARTS if shares[part[0]] is not None]
     return [
-        {"part": words, "layer": layer, "part_seconds": seconds * share, "part_share": percent_text(share)}
+        {
+            "part": words,
+            "layer": layer,
+            "part_seconds": seconds * share,
+            "part_share": percent_text(share),
+        }
         for layer, ((_, words, _), share) in enumerate(known or [(NOT_SPLIT, 1.0)])
     ]
 
@@ -240,7 +253,7 @@ def _operations_chart(operations: list[dict[str, Any]]) -> alt.TopLevelMixin:
         bind=alt.binding_radio(options=["longest first", "as run"], name="Sorted "),
     )
     base = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height={"step": ROW_HEIGHT})
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=ROW_HEIGHT * len(operations))
         .transform_calculate(rank="sorted == 'as run' ? datum.place : -datum.seconds")
         .encode(
             y=alt.Y(
@@ -300,7 +313,7 @@ def _passes_chart(executions: pl.DataFrame) -> alt.TopLevelMixin:
         (pl.col("pass") + 1).alias("pass"),
     )
     order = executions["operation"].unique(maintain_order=True).to_list()
-    base = alt.Chart(_rows(rows), width=WIDTH, height={"step": ROW_HEIGHT - 2})
+    base = alt.Chart(_rows(rows), width=WIDTH, height=ROW_HEIGHT * len(order))
     y = alt.Y("operation:N", title=None, sort=order, axis=alt.Axis(grid=True, gridOpacity=0.35))
     dots = base.mark_circle(size=46, opacity=0.8).encode(
         x=alt.X(
@@ -332,8 +345,9 @@ def _timeline_chart(timeline: Timeline, document: dict[str, Any]) -> alt.TopLeve
     """Panels of one shared axis; a brush over the first one zooms the others."""
     import altair as alt
 
-    brush = alt.selection_interval(name="brush", encodings=["x"])
-    zoomed = alt.Scale(domain={"param": "brush", "encoding": "x"}, nice=False)  # type: ignore[arg-type]
+    shade = alt.BrushConfig(fill=BLUE, fillOpacity=0.3, stroke=BLUE, strokeWidth=1.5)
+    brush = alt.selection_interval(name="brush", encodings=["x"], mark=shade)
+    zoomed = alt.Scale(domain={"param": "brush", "encoding": "x"}, nice=False)
     moments = _Moments(timeline, zoomed)
     lanes = [(_band_lane(timeline, zoomed), 26)]
     if not timeline.cpu.is_empty():
@@ -345,7 +359,10 @@ def _timeline_chart(timeline: Timeline, document: dict[str, Any]) -> alt.TopLeve
     if not timeline.pressure.is_empty():
         lanes.append((_pressure_panel(timeline.pressure, zoomed), 70))
     _name_time_axis(lanes[-1][0])
-    panels = [alt.layer(*moments.join(layers), width=WIDTH, height=h) for layers, h in lanes]
+    panels = [
+        alt.layer(*moments.join(layers, pointed_at=place > 0), width=WIDTH, height=height)
+        for place, (layers, height) in enumerate(lanes)
+    ]
     overview = _overview(timeline).add_params(brush)
     with warnings.catch_warnings():
         # One selection is meant to be shared by all panels: that is how hovering joins them.
@@ -365,12 +382,19 @@ def _time_axis(title: str | None = None, *, labels: bool = True) -> alt.Axis:
     return alt.Axis(title=title, labels=labels, ticks=labels, tickCount=10, gridOpacity=0.6)
 
 
-def _value_axis(title: str, **options: Any) -> alt.Axis:
+def _value_axis(title: str, label: str = "datum.label") -> alt.Axis:
     """A vertical axis of fixed extent, so that all panels begin at the same place."""
     import altair as alt
 
-    extent = {"minExtent": AXIS_EXTENT, "maxExtent": AXIS_EXTENT}
-    return alt.Axis(title=title, tickCount=4, gridOpacity=0.6, titlePadding=2, **extent, **options)
+    return alt.Axis(
+        title=title,
+        labelExpr=label,
+        tickCount=4,
+        gridOpacity=0.6,
+        titlePadding=2,
+        minExtent=AXIS_EXTENT,
+        maxExtent=AXIS_EXTENT,
+    )
 
 
 def _from_zero(values: pl.Series) -> alt.Scale:
@@ -401,13 +425,13 @@ def _span(timeline: Timeline) -> tuple[float, float]:
 
 
 def _band_rows(timeline: Timeline) -> alt.InlineData:
+    import altair as alt
+
     rows = timeline.bands.to_dicts()
     for place, row in enumerate(rows):
         row["tone"] = "failed" if row["outcome"] != "ok" else ("even", "odd")[place % 2]
         row["time"] = seconds_text(row["seconds"])
         row["pass"] += 1
-    import altair as alt
-
     return alt.InlineData(values=rows)
 
 
@@ -415,7 +439,7 @@ def _bands(timeline: Timeline, x: alt.X, height: int) -> alt.Chart:
     import altair as alt
 
     tones = {"even": BAND_TONES[0], "odd": BAND_TONES[1], "failed": VERMILION}
-    return (
+    drawn: alt.Chart = (
         alt.Chart(_band_rows(timeline), width=WIDTH, height=height)
         .mark_rect(clip=True)
         .encode(
@@ -432,6 +456,7 @@ def _bands(timeline: Timeline, x: alt.X, height: int) -> alt.Chart:
             ],
         )
     )
+    return drawn
 
 
 def _overview(timeline: Timeline) -> alt.Chart:
@@ -467,14 +492,12 @@ def _over_time(zoomed: alt.Scale) -> alt.X:
     return alt.X("time_s:Q", scale=zoomed, axis=_time_axis(labels=False))
 
 
-def _cpu_panel(
-    cpu: pl.DataFrame, document: dict[str, Any], zoomed: alt.Scale
-) -> list[alt.Chart]:
+def _cpu_panel(cpu: pl.DataFrame, document: dict[str, Any], zoomed: alt.Scale) -> list[alt.Chart]:
     import altair as alt
 
     present = set(cpu["account"].unique())
     colours = {name: colour for name, colour in ACCOUNT_COLOURS.items() if name in present}
-    colours |= {name: GREEN for name in sorted(present - set(colours))}
+    colours |= dict.fromkeys(sorted(present - set(colours)), GREEN)
     layers = {name: place for place, name in enumerate(colours)}
     rows = [row | {"layer": layers[row["account"]]} for row in cpu.to_dicts()]
     cpus = document["accounts"]["cpus"] if document["accounts"] else None
@@ -535,8 +558,8 @@ def _pressure_panel(pressure: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart
     import altair as alt
     import polars as pl
 
-    rows = pressure.filter(pl.col("pressure").is_in(list(PRESSURE_WORDS))).with_columns(
-        pl.col("pressure").replace(PRESSURE_WORDS)
+    rows = pressure.with_columns(pl.col("pressure").replace(PRESSURE_WORDS)).filter(
+        pl.col("pressure").is_in(list(PRESSURE_COLOURS))
     )
     line = (
         alt.Chart(_rows(rows))
@@ -545,7 +568,7 @@ def _pressure_panel(pressure: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart
             x=_over_time(zoomed),
             y=alt.Y(
                 "share:Q",
-                axis=_value_axis("stalled, %", labelExpr="round(datum.value * 1000) / 10"),
+                axis=_value_axis("stalled, %", "round(datum.value * 1000) / 10"),
                 scale=_from_zero(rows["share"]),
             ),
             color=alt.Color("pressure:N", scale=_palette(PRESSURE_COLOURS), legend=_strokes()),
@@ -555,55 +578,57 @@ def _pressure_panel(pressure: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart
 
 
 class _Moments:
-    """One row a tick with everything at that moment, drawn in every panel and joined by hovering."""
+    """One row a tick with all that is known of the moment; hovering joins the panels by it."""
 
     def __init__(self, timeline: Timeline, zoomed: alt.Scale) -> None:
         import altair as alt
 
-        self._rows, self._titles = _moments(timeline)
+        self._rows = _moments(timeline)
         self._zoomed = zoomed
         self._hover = alt.selection_point(
             name="hover",
-            fields=["time_s"],
+            fields=["seconds"],
             nearest=True,
             on="pointermove",
             clear="pointerout",
             empty=False,
         )
 
-    def join(self, layers: list[alt.Chart]) -> list[alt.Chart]:
-        """A panel's layers with a rule at the moment nearest to the pointer, in any panel."""
+    def join(self, layers: list[alt.Chart], *, pointed_at: bool = True) -> list[alt.Chart]:
+        """A panel's layers with a rule at the moment nearest to the pointer, in any panel.
+
+        Where the panel itself is not to be pointed at, its own tooltips stay within reach.
+        """
         import altair as alt
 
         if not self._rows:
             return layers
+        # The whole row is the tooltip: fields named one by one are looked up in the wrong place
+        # where the nearest mark answers for the pointer.
         rule = (
             alt.Chart(alt.InlineData(values=self._rows))
-            .mark_rule(color=GREY, clip=True)
+            .mark_rule(color=GREY, clip=True, tooltip=alt.TooltipContent("data"))
             .encode(
-                x=alt.X("time_s:Q", scale=self._zoomed),
+                x=alt.X("seconds:Q", scale=self._zoomed),
                 opacity=alt.condition(self._hover, alt.value(0.9), alt.value(0)),
-                tooltip=[alt.Tooltip(f"{key}:N", title=words) for key, words in self._titles.items()],
             )
-            .add_params(self._hover)
         )
-        return [*layers, rule]
+        return [*layers, rule.add_params(self._hover) if pointed_at else rule]
 
 
-def _moments(timeline: Timeline) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Rows of texts, one a tick, and the words of their columns."""
-    series = _series(timeline)
+def _moments(timeline: Timeline) -> list[dict[str, Any]]:
+    """Rows of texts, one a tick, whose columns are named as a reader reads them."""
+    import polars as pl
+
+    series = _series(timeline).filter(~pl.col("series").str.ends_with(ALL_TASKS))
     times = series["time_s"].unique().sort()
     moments: dict[float, dict[str, Any]] = {
-        time: {"time_s": time, "when": f"{time:.2f} s", "what": _named(names)}
+        time: {"seconds": round(time, 3), "operations": _named(names)}
         for time, names in zip(times, under_way(timeline.bands, times), strict=True)
     }
-    keys: dict[str, str] = {}
     for time, words, unit, value in series.iter_rows():
-        key = keys.setdefault(words, f"v{len(keys)}")
-        moments[time][key] = _value_text(value, unit)
-    titles = {"when": "time", "what": "operations"} | {key: words for words, key in keys.items()}
-    return list(moments.values()), titles
+        moments[time][words] = _value_text(value, unit)
+    return list(moments.values())
 
 
 def _named(names: list[str]) -> str:
@@ -637,7 +662,7 @@ def _series(timeline: Timeline) -> pl.DataFrame:
     return pl.concat(
         frame.select(
             "time_s",
-            (pl.lit(words) + pl.col(key)).alias("series"),
+            (pl.lit(words) + pl.col(key).replace(PRESSURE_WORDS)).alias("series"),
             pl.lit(unit).alias("unit"),
             pl.col(column).cast(pl.Float64).alias("value"),
         )
@@ -645,7 +670,7 @@ def _series(timeline: Timeline) -> pl.DataFrame:
     )
 
 
-def _byte_unit(largest: Any) -> tuple[int, str]:
+def _byte_unit(largest: object) -> tuple[int, str]:
     """The unit in which the largest value has one to four digits."""
-    size = float(largest or 0)
+    size = float(largest) if isinstance(largest, int | float) else 0.0
     return next(((step, unit) for step, unit in BYTE_UNITS if size >= step), (1, "B"))

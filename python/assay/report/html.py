@@ -23,26 +23,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import jinja2
+    from markupsafe import Markup
 
     from assay.analysis.timeline import Timeline
     from assay.record.reader import Run
     from assay.report.charts import Charts
 
 TEMPLATES = Path(__file__).parent / "templates"
-# Vega compiles its expressions with `Function`, which needs 'unsafe-eval'; there is no other source.
+# Vega compiles its expressions with `Function`, which needs 'unsafe-eval'. Nothing is fetched.
 POLICY = (
     "default-src 'none'; script-src {digests} 'unsafe-eval'; style-src 'unsafe-inline';"
     " img-src data: blob:; form-action 'none'; base-uri 'none'"
 )
-NOT_IN_JSON = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+NOT_IN_JSON = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+NUMBER, WORD = "number", "word"
 
 
 class Column(NamedTuple):
-    """A column of the table of operations: its words, what it means, its text and its sort value."""
+    """A column of the table of operations: heading, meaning, kind, what is sorted and shown."""
 
     words: str
     about: str
-    number: bool
+    kind: str
     value: Callable[[dict[str, Any]], Any]
     text: Callable[[Any], str]
 
@@ -60,26 +62,26 @@ def _cores_text(value: float | None) -> str:
 
 
 COLUMNS = (
-    Column("name", "operation of the workload", False, _of("name"), str),
-    Column("asks for", "what the operation asks for", False, _of("title"), str),
-    Column("median", "median service time of its passes", True, _of("seconds"), seconds_text),
-    Column("fastest", "fastest pass", True, _of("seconds_min"), seconds_text),
-    Column("slowest", "slowest pass", True, _of("seconds_max"), seconds_text),
-    Column("share", "of the total of all medians", True, _of("share"), percent_text),
-    Column("CPU user", "on a CPU, in the engine's code", True, _where("cpu_user"), percent_text),
-    Column("CPU kernel", "on a CPU, in the kernel", True, _where("cpu_system"), percent_text),
-    Column("CPU wait", "ready, waiting for a CPU", True, _where("cpu_wait"), percent_text),
-    Column("disk wait", "waiting for disk", True, _where("disk_wait"), percent_text),
-    Column("other", "waiting that has no counter", True, _where("other"), percent_text),
-    Column("cores", "CPU seconds a second", True, _of("parallelism"), _cores_text),
-    Column("threads", "engine threads at work, mean", True, _of("threads_at_work"), _cores_text),
-    Column("coverage", "accounted share of thread time", True, _of("coverage"), percent_text),
-    Column("peak memory", "resident", True, _of("memory_peak_bytes"), bytes_text),
-    Column("read", "from storage, a pass", True, _of("read_bytes"), bytes_text),
-    Column("written", "to storage, a pass", True, _of("write_bytes"), bytes_text),
-    Column("page faults", "minor, a pass", True, _of("minor_faults"), count_text),
-    Column("rows", "rows returned", True, _of("rows"), count_text),
-    Column("passes", "how often it ran", True, _of("passes"), count_text),
+    Column("name", "operation of the workload", WORD, _of("name"), str),
+    Column("asks for", "what the operation asks for", WORD, _of("title"), str),
+    Column("median", "median service time of its passes", NUMBER, _of("seconds"), seconds_text),
+    Column("fastest", "fastest pass", NUMBER, _of("seconds_min"), seconds_text),
+    Column("slowest", "slowest pass", NUMBER, _of("seconds_max"), seconds_text),
+    Column("share", "of the total of all medians", NUMBER, _of("share"), percent_text),
+    Column("CPU user", "on a CPU, in the engine's code", NUMBER, _where("cpu_user"), percent_text),
+    Column("CPU kernel", "on a CPU, in the kernel", NUMBER, _where("cpu_system"), percent_text),
+    Column("CPU wait", "ready, waiting for a CPU", NUMBER, _where("cpu_wait"), percent_text),
+    Column("disk wait", "waiting for disk", NUMBER, _where("disk_wait"), percent_text),
+    Column("other", "waiting that has no counter", NUMBER, _where("other"), percent_text),
+    Column("cores", "CPU seconds a second", NUMBER, _of("parallelism"), _cores_text),
+    Column("threads", "engine threads at work, mean", NUMBER, _of("threads_at_work"), _cores_text),
+    Column("coverage", "accounted share of thread time", NUMBER, _of("coverage"), percent_text),
+    Column("peak memory", "resident", NUMBER, _of("memory_peak_bytes"), bytes_text),
+    Column("read", "from storage, a pass", NUMBER, _of("read_bytes"), bytes_text),
+    Column("written", "to storage, a pass", NUMBER, _of("write_bytes"), bytes_text),
+    Column("page faults", "minor, a pass", NUMBER, _of("minor_faults"), count_text),
+    Column("rows", "rows returned", NUMBER, _of("rows"), count_text),
+    Column("passes", "how often it ran", NUMBER, _of("passes"), count_text),
 )
 
 
@@ -91,18 +93,22 @@ def page(run: Run, told: dict[str, Any]) -> str:
     charts = Charts(told, timeline)
     drawn = [name for name in charts.NAMES if charts.why_empty(name) is None]
     scripts = [_vega(), (TEMPLATES / "report.js").read_text(encoding="utf-8")]
-    return _environment().get_template("report.html.j2").render(
-        told=told,
-        policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
-        css=_trusted((TEMPLATES / "report.css").read_text(encoding="utf-8")),
-        scripts=[_trusted(script) for script in scripts],
-        specs=drawn,
-        charts_json=_trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
-        data={name: _csv_links(charts, name) for name in drawn},
-        empty={name: charts.why_empty(name) for name in charts.NAMES},
-        columns=COLUMNS,
-        rows=[_row(operation) for operation in told["operations"]],
-        **_words(run, told, timeline),
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            told=told,
+            policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
+            css=_trusted((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+            scripts=[_trusted(script) for script in scripts],
+            specs=drawn,
+            charts_json=_trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
+            data={name: _csv_links(charts, name) for name in drawn},
+            empty={name: charts.why_empty(name) for name in charts.NAMES},
+            columns=COLUMNS,
+            rows=[_row(operation) for operation in told["operations"]],
+            **_words(run, told, timeline),
+        )
     )
 
 
@@ -137,11 +143,11 @@ def _vega() -> str:
     return bundle
 
 
-def _trusted(text: str) -> Any:
+def _trusted(text: str) -> Markup:
     """Text of our own, or made harmless by us, that the template must not escape."""
-    from markupsafe import Markup
+    import markupsafe
 
-    return Markup(text)  # noqa: S704
+    return markupsafe.Markup(text)  # noqa: S704
 
 
 def _environment() -> jinja2.Environment:
@@ -177,7 +183,8 @@ def _cell(column: Column, operation: dict[str, Any]) -> dict[str, Any]:
     if column.words == "median":
         text = operation_time(operation)
     missing = value is None
-    return {"value": "" if missing else value, "text": text, "number": column.number, "missing": missing}
+    sorted_by = "" if missing else value
+    return {"value": sorted_by, "text": text, "kind": column.kind, "missing": missing}
 
 
 def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[str, Any]:
@@ -218,16 +225,16 @@ def _machine(told: dict[str, Any]) -> str:
 def _trust(told: dict[str, Any]) -> str:
     """What could have disturbed the figures, with its size."""
     parts = []
-    for words, name in (("stolen by the hypervisor", "steal"), ("background load", "background_load")):
+    for words, name in (("steal", "steal"), ("background", "background_load")):
         result = check(told, name)
         parts.append(f"{words} {percent_text(result['value'] if result else None)}")
     share = told["probes"]["core_share"]
     of_core = " of a core" if share is not None else ""
-    return "; ".join([*parts, f"probes {percent_text(share)}{of_core}"]).capitalize()
+    return ", ".join([*parts, f"probes {percent_text(share)}{of_core}"])
 
 
 def _environment_rows(run: Run) -> list[tuple[str, str]]:
-    """Facts of the environment as rows; what the host did not tell is left out by name, not as 0."""
+    """Facts of the environment as rows; what the host did not tell is said to be so."""
     known = run.environment
     if not known:
         return []

@@ -18,6 +18,32 @@ STREAM_WORDS = {
     "processes": "CPU time and memory of each account",
     "disks": "traffic of the disks",
 }
+MEASURED_WORDS = (
+    "The timed passes repeat the same operations in the same order, one at a time, until"
+    " {min_time} were measured. An operation's time is its median over the passes, counted from"
+    " sending the statement to holding its last row; the total is the sum of the medians, and"
+    " the geometric mean is over the medians."
+)
+SPLIT_WORDS = (
+    "Where the time went: counters of the engine's threads are read just outside each timed"
+    " interval. They give time on a CPU (in the engine's code and in the kernel), time waiting"
+    " for a CPU and time waiting for disk, summed over threads and scaled to the operation's"
+    " time. What no counter accounts for is called other."
+)
+COVERAGE_WORDS = (
+    "Coverage is the accounted share of thread time before that scaling: the sources are"
+    " independent of each other, so coverage far from 100 % says how far the split may be off."
+    " Cores are CPU seconds a second."
+)
+PROBES_WORDS = (
+    "Probes read kernel counters every {interval}, outside the engine's process. Rates over time"
+    " are differences between samples; a counter that was absent or went backwards gives no"
+    " rate, never zero."
+)
+INTERVAL_WORDS = (
+    "Findings of one run carry no interval. Intervals come from repeating whole runs, never"
+    " from pooling operations of one run."
+)
 NOT_IN_THIS_VERSION = (
     "CPU samples (which functions the CPUs ran): not measured by this version.",
     "Query plans: not recorded by this version.",
@@ -28,42 +54,20 @@ NOT_IN_THIS_VERSION = (
 def paragraphs(told: dict[str, Any]) -> list[str]:
     """What was done and how each figure came to be."""
     conditions = told["conditions"]
-    hot = (
-        "The state was hot: one pass ran first, untimed, and its answers were checked. "
-        if conditions["state"] == "hot"
-        else ""
-    )
+    hot = "The state was hot: one pass ran first, untimed. " if conditions["state"] == "hot" else ""
     return [
-        f"{hot}The timed passes repeat the same operations in the same order, one at a time, until"
-        f" {seconds_text(conditions['min_time_s'])} were measured. An operation's time is its median"
-        " over the passes, counted from sending the statement to holding its last row; the total is"
-        " the sum of the medians, and the geometric mean is over the medians.",
-        "Where the time went: counters of the engine's threads are read just outside each timed"
-        " interval. They give time on a CPU (in the engine's code and in the kernel), time waiting"
-        " for a CPU and time waiting for disk, summed over threads and scaled to the operation's"
-        " time. What no counter accounts for is ‘other’.",
-        "Coverage is the accounted share of thread time before that scaling: the sources are"
-        " independent of each other, so coverage far from 100 % says how far the split may be off."
-        " Cores are CPU seconds a second.",
-        _probes_words(told),
-        "Findings of one run carry no interval. Intervals come from repeating whole runs, never from"
-        " pooling operations of one run.",
+        f"{hot}{MEASURED_WORDS.format(min_time=seconds_text(conditions['min_time_s']))}",
+        SPLIT_WORDS,
+        COVERAGE_WORDS,
+        PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),
+        INTERVAL_WORDS,
     ]
-
-
-def _probes_words(told: dict[str, Any]) -> str:
-    interval = seconds_text(told["conditions"]["probe_interval_s"])
-    return (
-        f"Probes read kernel counters every {interval} in a process of their own. Rates over time"
-        " are differences between samples; a counter that was absent or went backwards gives no"
-        " rate, never zero."
-    )
 
 
 def not_measured(run: Run, told: dict[str, Any]) -> list[str]:
     """What the record does not hold, each with its reason."""
     absent = [
-        f"{words.capitalize()}: the record has no stream ‘{name}’{_ended(told)}."
+        f"{words.capitalize()}: the record has no stream {name}{_ended(told)}."
         for name, words in STREAM_WORDS.items()
         if not run.has(name)
     ]
@@ -85,10 +89,11 @@ def _disk_words(run: Run, told: dict[str, Any]) -> list[str]:
     methods = sorted({op["disk_method"] for op in told["operations"]} - {"delay accounting"})
     if not off or not methods:
         return []
-    return [
+    words = (
         "Waiting for disk, exactly: the kernel's delay accounting is off"
         f" (kernel.task_delayacct = 0); it was judged by: {'; '.join(methods)}."
-    ]
+    )
+    return [words]
 
 
 def no_findings(told: dict[str, Any]) -> str:
@@ -123,13 +128,17 @@ def timeline_words(told: dict[str, Any], timeline: Timeline | None) -> str:
             " samples."
         )
     if timeline.bands.height < timeline.operations:
-        words += f" The longest {timeline.bands.height} of {timeline.operations} operations are drawn."
+        words += (
+            f" The longest {timeline.bands.height} of {timeline.operations} operations are drawn."
+        )
     return words
 
 
 def _why_no_samples(told: dict[str, Any]) -> str:
     each = told["probes"]["each"]
-    errors = [f"probe {name} failed: {probe['error']}" for name, probe in each.items() if probe["error"]]
+    errors = [
+        f"probe {name} failed: {probe['error']}" for name, probe in each.items() if probe["error"]
+    ]
     if errors:
         return "; ".join(errors)
     if not each:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WIDTH_MAX = 100
 WIDTH_MIN = 40
-BAR_WIDTH = 20
+BAR_WIDTH = 16
 TOP_OPERATIONS = 3
 EIGHTHS = " ▏▎▍▌▋▊▉"
 LABEL_WIDTH = 8
@@ -27,7 +27,7 @@ STYLES = {"valid": "bold green", "unknown": "bold yellow", "invalid": "bold red"
 PARTS = (
     ("cpu", ("cpu_user", "cpu_system")),
     ("disk", ("disk_wait",)),
-    ("run queue", ("cpu_wait",)),
+    ("queue", ("cpu_wait",)),
     ("other", ("other",)),
 )
 
@@ -37,12 +37,13 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
     width = max(WIDTH_MIN, min(console.width, WIDTH_MAX))
     _print_title(document, width, console)
     _print_reasons(document, width, console)
-    _say(console, f"  {_figures(document)}")
+    for line in _packed(_figures(document), width, lead="  ", gap="   "):
+        _say(console, line)
     _say(console)
-    for line in _operation_lines(document, all_operations=all_operations):
-        _say(console, line[:width])
+    for line in _operation_lines(document, width, all_operations=all_operations):
+        _say(console, line)
     _print_why(document, width, console)
-    for line in _labelled("Trust", _trust(document), width):
+    for line in _packed(_trust(document), width, lead=f"{'Trust':<{LABEL_WIDTH}}", gap="  "):
         _say(console, line)
     for line in _ending(document, width):
         _say(console, line)
@@ -80,9 +81,22 @@ def check(document: dict[str, Any], name: str) -> dict[str, Any] | None:
     return found[0] if found else None
 
 
-def doubts(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """The checks that the run did not pass, worst first."""
-    return [result for result in document["checks"] if result["verdict"] != "valid"]
+def doubts(document: dict[str, Any]) -> list[dict[str, str]]:
+    """What the run did not pass, worst first; checks with one and the same reason together."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for result in document["checks"]:
+        if result["verdict"] != "valid":
+            key = (result["verdict"], one_line(result["reason"]))
+            grouped.setdefault(key, []).append(result["check"].replace("_", " "))
+    return [
+        {"verdict": verdict, "reason": _named_reason(", ".join(names), reason)}
+        for (verdict, reason), names in grouped.items()
+    ]
+
+
+def _named_reason(checks: str, reason: str) -> str:
+    """The reason behind the checks' names, unless it begins with them."""
+    return reason if reason.startswith(checks) else f"{checks}: {reason}"
 
 
 def host_text(document: dict[str, Any]) -> str:
@@ -107,15 +121,16 @@ def operation_time(operation: dict[str, Any]) -> str:
     return seconds_text(operation["seconds"])
 
 
-def where_text(operation: dict[str, Any]) -> str:
-    """Where an operation's time went, in words."""
+def where_words(operation: dict[str, Any]) -> list[str]:
+    """Where an operation's time went: the CPU first, then what else there was, largest first."""
     where = operation["where"]
-    words = []
+    shares: dict[str, float] = {}
     for name, parts in PARTS:
-        shares = [where[part] for part in parts if where[part] is not None]
-        if shares and sum(shares) >= DETAIL_SHARE_MIN:
-            words.append(f"{name} {percent_text(sum(shares)):>5}")
-    return "  ".join(words) or "time not split"
+        known = [where[part] for part in parts if where[part] is not None]
+        if known and sum(known) >= DETAIL_SHARE_MIN:
+            shares[name] = sum(known)
+    ordered = sorted(shares, key=lambda name: (name != PARTS[0][0], -shares[name]))
+    return [f"{name} {percent_text(shares[name]):>5}" for name in ordered] or ["time not split"]
 
 
 def _workload(document: dict[str, Any]) -> str:
@@ -145,7 +160,7 @@ def _print_title(document: dict[str, Any], width: int, console: Console) -> None
 
 def _print_reasons(document: dict[str, Any], width: int, console: Console) -> None:
     for result in doubts(document):
-        text = f"{result['verdict']}: {result['check']}: {one_line(result['reason'])}"
+        text = f"{result['verdict']}: {result['reason']}"
         wrapped = textwrap.wrap(
             text, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False
         )
@@ -153,18 +168,17 @@ def _print_reasons(document: dict[str, Any], width: int, console: Console) -> No
             _say(console, line, STYLES[result["verdict"]])
 
 
-def _figures(document: dict[str, Any]) -> str:
+def _figures(document: dict[str, Any]) -> list[str]:
     metrics = document["metrics"]
     parts = [
         f"total {seconds_text(metrics['total_seconds'])}",
         f"geometric mean {seconds_text(metrics['geometric_mean_seconds'])}",
     ]
-    if document["accounts"] or document["host"]["cpus"] is not None:
-        parts.append(host_text(document))
-    return "   ".join(part for part in parts if part)
+    machine = host_text(document)
+    return [*parts, machine] if machine else parts
 
 
-def _operation_lines(document: dict[str, Any], *, all_operations: bool) -> list[str]:
+def _operation_lines(document: dict[str, Any], width: int, *, all_operations: bool) -> list[str]:
     operations = document["operations"]
     if not operations:
         return ["  no operation was measured"]
@@ -172,7 +186,7 @@ def _operation_lines(document: dict[str, Any], *, all_operations: bool) -> list[
     shown = operations if all_operations else ordered[:TOP_OPERATIONS]
     longest = max((op["seconds"] for op in operations if op["seconds"] is not None), default=0.0)
     name_width = max(len(op["name"]) for op in shown)
-    lines = [_operation_line(op, name_width, longest) for op in shown]
+    lines = [_operation_line(op, name_width, longest, width) for op in shown]
     left = len(operations) - len(shown)
     return [*lines, f"  ... {left} more (--all)"] if left else lines
 
@@ -182,15 +196,16 @@ def _longest_first(operation: dict[str, Any]) -> tuple[bool, float]:
     return operation["outcome"] == "ok", -(operation["seconds"] or 0.0)
 
 
-def _operation_line(operation: dict[str, Any], name_width: int, longest: float) -> str:
+def _operation_line(operation: dict[str, Any], name_width: int, longest: float, width: int) -> str:
     name = f"  {operation['name']:<{name_width}}  "
     if operation["outcome"] != "ok" or operation["seconds"] is None:
         return name + operation_time(operation)
     share = operation["seconds"] / longest if longest > 0 else 0.0
     cores = operation["parallelism"]
-    at_work = f"{cores:>4.1f} cores  " if cores is not None else ""
-    time = seconds_text(operation["seconds"])
-    return f"{name}{time:>7} {bar(share, BAR_WIDTH):<{BAR_WIDTH}} {at_work}{where_text(operation)}"
+    details = [f"{cores:>4.1f} cores"] if cores is not None else []
+    lead = f"{name}{seconds_text(operation['seconds']):>7} {bar(share, BAR_WIDTH):<{BAR_WIDTH}} "
+    # What does not fit beside the bar is the smallest part, and --json has it.
+    return _packed([*details, *where_words(operation)], width, lead=lead, gap="  ")[0]
 
 
 def bar(share: float, width: int) -> str:
@@ -231,18 +246,15 @@ def _trust(document: dict[str, Any]) -> list[str]:
     return words
 
 
-def _labelled(label: str, parts: list[str], width: int) -> list[str]:
-    """Parts after a label, two blanks apart, wrapped between parts only."""
-    lines, line = [], ""
-    for part in parts:
-        longer = f"{line}  {part}" if line else part
-        if line and LABEL_WIDTH + len(longer) > width:
-            lines.append(line)
-            longer = part
-        line = longer
-    lines.append(line)
-    heads = [label, *[""] * (len(lines) - 1)]
-    return [f"{head:<{LABEL_WIDTH}}{line}" for head, line in zip(heads, lines, strict=True)]
+def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:
+    """Lines of whole parts, as many a line as fit, behind `lead` and its width in blanks."""
+    lines = [lead + parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(gap) + len(part) <= width:
+            lines[-1] += gap + part
+        else:
+            lines.append(" " * len(lead) + part)
+    return lines
 
 
 def _ending(document: dict[str, Any], width: int) -> list[str]:

@@ -97,7 +97,7 @@ class DatasetCache:
 
     def _make(self, place: Path, make: Callable[[Path], dict[str, Any]]) -> None:
         partial = place.with_name(place.name + ".partial")
-        # Only the holder of the lock is here, so what an interrupted load or removal left is debris.
+        # Only the holder of the lock is here: what an interrupted load or removal left is debris.
         shutil.rmtree(partial, ignore_errors=True)
         (partial / DATA).mkdir(parents=True)
         shutil.rmtree(place, ignore_errors=True)

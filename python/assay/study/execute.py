@@ -27,7 +27,8 @@ from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_js
 from assay.study.control import Channel
 from assay.study.datasets import DatasetCache, DatasetKey
 from assay.study.environment import describe_host, describe_ourselves
-from assay.study.launcher import Guardian, sweep
+from assay.study.instances import sweep
+from assay.study.launcher import Guardian
 from assay.study.places import cache_dir, instances_dir
 from assay.study.request import PARAMETERS_DEFAULT, driver_plan
 from assay.workloads.contract import find_workload

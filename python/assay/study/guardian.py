@@ -225,7 +225,7 @@ class _Guard:
         self.selector = selectors.DefaultSelector()
         self.pid = os.getpid()
         self._watch_signals()
-        channel.setblocking(False)
+        channel.setblocking(False)  # noqa: FBT003 - it has no other form
         self._watch(channel, self._on_request)
         self._watch_owner(owner_pid)
 
@@ -271,13 +271,13 @@ class _Guard:
                 limits.append(LEADERLESS_LOOK_S)
         return max(0.0, min(limits)) if limits else None
 
-    def _watch(self, source: Any, act: Callable[[], None]) -> None:
+    def _watch(self, source: socket.socket | int, act: Callable[[], None]) -> None:
         self.selector.register(source, selectors.EVENT_READ, act)
 
     def _watch_signals(self) -> None:
         reader, self.waker = socket.socketpair()
-        reader.setblocking(False)
-        self.waker.setblocking(False)
+        reader.setblocking(False)  # noqa: FBT003 - it has no other form
+        self.waker.setblocking(False)  # noqa: FBT003 - it has no other form
         signal.set_wakeup_fd(self.waker.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for signum in _END_SIGNALS:
@@ -335,8 +335,7 @@ class _Guard:
 
     def _start(self, request: dict[str, Any], fds: list[int]) -> None:
         try:
-            if len(fds) != request["fds"]:
-                raise OSError(f"{len(fds)} of {request['fds']} descriptors arrived")
+            _check_arrived(request, fds)
             child = _Child(request, self._spawn(request, fds))
         except (OSError, ValueError, subprocess.SubprocessError) as failure:
             self._tell(_start_failed(request["id"], failure))
@@ -446,6 +445,11 @@ class _Guard:
         if self.listening:
             interest = selectors.EVENT_READ | (selectors.EVENT_WRITE if self.outbox else 0)
             self.selector.modify(self.channel, interest, self._on_request)
+
+
+def _check_arrived(request: dict[str, Any], fds: list[int]) -> None:
+    if len(fds) != request["fds"]:
+        raise OSError(f"{len(fds)} of {request['fds']} descriptors arrived")
 
 
 def _start_failed(child_id: int, failure: Exception) -> dict[str, Any]:

@@ -32,7 +32,9 @@ PROGRESS_INTERVAL_S = 0.2
 def main() -> int:
     """Does the one job that it is asked for. Returns the exit status."""
     logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s"
+        stream=sys.stderr,
+        level=logging.INFO,
+        format="%(asctime)s %(name)s %(levelname)s %(message)s",
     )
     channel = Channel(socket.socket(fileno=int(os.environ.pop("ASSAY_CONTROL_FD"))))
     job = channel.receive()
@@ -99,6 +101,7 @@ def _load_table(
         raise RunFailedError(
             f"{table}: {stream.rows} rows were sent and {counted} are in the table after loading"
         )
+    channel.send("rows", table=table, rows=counted, expected=counted)
     seconds = time.monotonic() - begun_s
     return {"rows": counted, "checksum": stream.checksum, "seconds": seconds}
 

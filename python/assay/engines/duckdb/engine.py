@@ -1,4 +1,4 @@
-"""DuckDB: opened in the host process, loaded from Arrow streams, asked through its relational API."""
+"""DuckDB: opened in the host process, loaded from Arrow streams, asked by its relational API."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ class DuckEngine:
         try:
             connection = duckdb.connect(place.data / DATABASE_FILE, config=config)
         except duckdb.Error as error:
-            raise EngineError(f"DuckDB cannot open {place.data / DATABASE_FILE}: {error}") from error
+            raise EngineError(
+                f"DuckDB cannot open {place.data / DATABASE_FILE}: {error}"
+            ) from error
         return Instance(place, dict(settings), connection)
 
     def stop(self, instance: Instance) -> None:
@@ -90,7 +92,7 @@ class DuckEngine:
 
     def load(self, instance: Instance, table: str, rows: ArrowStream) -> None:
         """Appends an Arrow stream to a table."""
-        # DuckDB asks a bare stream for its schema first and then finds it used up; a reader keeps it.
+        # DuckDB asks a bare stream for its schema and then finds it used up; a reader keeps it.
         reader = pyarrow.RecordBatchReader.from_stream(rows)
         instance.handle.from_arrow(reader).insert_into(table)
 

@@ -43,7 +43,8 @@ class NullEngine:
             return NullSession(delay_ns, fail_every)
         except (ValueError, OverflowError) as error:
             raise EngineError(
-                f"null cannot take its settings: {error}. Write --set delay=2ms --set fail_every=10."
+                f"null cannot take its settings: {error}. Write them as --set delay=2ms"
+                " --set fail_every=10."
             ) from error
 
     def stop(self, instance: Instance) -> None:

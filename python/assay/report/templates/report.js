@@ -3,6 +3,7 @@
 (() => {
   const PANEL_MARGIN = 78; // what vertical axes and their titles take beside a timeline's panels
   const WIDTH_MIN = 240;
+  const LOG_ERRORS = 1;
   const specs = JSON.parse(document.getElementById("charts").textContent);
   const views = new Map();
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -34,7 +35,7 @@
   async function draw(place) {
     const spec = sized(specs[place.dataset.chart], Math.floor(place.clientWidth));
     const options = {
-      actions: false, renderer: "svg", config: theme(),
+      actions: false, renderer: "svg", config: theme(), logLevel: LOG_ERRORS,
       tooltip: { theme: dark.matches ? "dark" : "light" },
     };
     const before = views.get(place);

@@ -1,0 +1,62 @@
+"""A finished run for a notebook: its document, its tables and its charts."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from assay.record.places import runs_dir
+from assay.record.reader import Run, find_run
+from assay.report.charts import Charts
+from assay.report.document import document
+from assay.report.html import read_timeline
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+
+class LoadedRun:
+    """One run. Figures are computed when they are first asked for.
+
+    Attributes:
+        run: The record, as its reader gives it.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def __repr__(self) -> str:
+        return f"<run {self.run.id}, {self.run.facts['status']}>"
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """What `assay show --json` prints."""
+        return document(self.run, self.run.dir)
+
+    @cached_property
+    def charts(self) -> Charts:
+        """`.operations`, `.timeline` and `.passes`, as Altair charts."""
+        return Charts(self.document, read_timeline(self.run))
+
+    def table(self, stream: str) -> pl.DataFrame:
+        """A stream of the record, such as `events`, `processes` or `disks`.
+
+        Raises:
+            RecordUnreadableError: If the run has no such stream.
+        """
+        return self.run.table(stream)
+
+
+def load_run(name: str = "latest", runs: str | Path | None = None) -> LoadedRun:
+    """Opens a run by `latest`, an id, the beginning of one, or a path.
+
+    Args:
+        name: Which run.
+        runs: The directory of runs; `ASSAY_RUNS`, else `./runs`, unless given.
+
+    Raises:
+        RecordUnreadableError: If there is no such run or its record is damaged.
+    """
+    return LoadedRun(Run(find_run(name, runs_dir(runs))))

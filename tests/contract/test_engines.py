@@ -1,0 +1,183 @@
+"""What every engine folder keeps, whoever wrote it. A new engine is tested by being there.
+
+Only engines that live in our own process are started here; servers have tests of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from assay import _core
+from assay.engines.contract import BulkLoads, ChecksSettings, Engine, EngineError, Instance, Place
+from assay.engines.discovery import EngineFolder, find_engines
+from assay.model.secrets import is_secret
+from assay.workloads.contract import find_workload
+
+ENGINES = find_engines()
+IN_PROCESS = [name for name, found in ENGINES.items() if found.facts.kind in {"embedded", "none"}]
+LOADING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), BulkLoads)]
+# A setting of each engine to try, and one that holds a secret.
+TRIED = {"duckdb": {"threads": "1"}, "null": {"delay": "1ms"}}
+SECRET_SETTING = {"duckdb": "http_proxy_password"}
+SECRET = "hunter2"
+SCALE = 0.01
+
+
+@pytest.fixture(params=list(ENGINES))
+def folder(request: pytest.FixtureRequest) -> EngineFolder:
+    return ENGINES[request.param]
+
+
+@pytest.fixture(params=IN_PROCESS)
+def startable(request: pytest.FixtureRequest) -> EngineFolder:
+    return ENGINES[request.param]
+
+
+@pytest.fixture
+def engine(startable: EngineFolder) -> Engine:
+    made = startable.engine()
+    assert made.obtain()
+    return made
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    made = Place(tmp_path / "data", tmp_path / "scratch")
+    made.data.mkdir()
+    made.scratch.mkdir()
+    return made
+
+
+@pytest.fixture
+def instance(engine: Engine, place: Place) -> Iterator[Instance]:
+    started = engine.start(place, {})
+    yield started
+    engine.stop(started)
+
+
+class TestFolder:
+    def test_it_has_facts_behaviour_and_words(self, folder: EngineFolder) -> None:
+        names = {path.name for path in folder.folder.iterdir()}
+        assert {"engine.toml", "engine.py", "README.md", "__init__.py"} <= names
+        assert folder.folder.name == folder.facts.name
+
+    def test_its_readme_gives_a_reason_for_every_setting(self, folder: EngineFolder) -> None:
+        words = (folder.folder / "README.md").read_text("utf-8")
+        assert [name for name in folder.facts.settings if name not in words] == []
+
+    def test_its_dialects_are_plain_words(self, folder: EngineFolder) -> None:
+        assert [d for d in folder.facts.dialects if not re.fullmatch(r"[a-z][a-z0-9]*", d)] == []
+
+
+class TestLife:
+    def test_what_it_is_obtained_as_is_what_is_pinned(
+        self, startable: EngineFolder, engine: Engine
+    ) -> None:
+        assert startable.facts.version_pinned in {None, engine.obtain()}
+
+    def test_it_starts_answers_and_stops(
+        self, startable: EngineFolder, engine: Engine, place: Place, tmp_path: Path
+    ) -> None:
+        started = engine.start(place, {})
+        sessions = engine.sessions(started, ["select 1 as n"], 1)
+        phase = {"name": "measured", "arrival": {"shape": "power"}, "operations": [0]}
+        plan = {"operations": ["one"], "phases": [phase], "seed": 1}
+        report = _core.drive(
+            json.dumps(plan), sessions, tmp_path, _core.CancelFlag(), lambda *_: None, metered=False
+        )
+        del sessions
+        engine.stop(started)
+        assert json.loads(report)["errors"] == []
+        with pa.OSFile(str(tmp_path / "events.arrows")) as file:
+            events = pa.ipc.open_stream(file).read_all().to_pylist()
+        assert [event["outcome"] for event in events] == ["ok"]
+        assert events[0]["rows"] == (1 if startable.facts.answers else 0)
+
+    def test_there_is_a_session_for_every_client(self, engine: Engine, instance: Instance) -> None:
+        assert len(engine.sessions(instance, ["select 1"], 3)) == 3
+
+    @pytest.mark.parametrize("name", LOADING)
+    def test_what_was_loaded_survives_a_restart(self, name: str, place: Place) -> None:
+        engine = ENGINES[name].engine()
+        assert isinstance(engine, BulkLoads)
+        first = engine.start(place, {})
+        engine.create_tables(first, find_workload("tpch").schema())
+        engine.load(first, "nation", _core.TableStream("tpch", "nation", SCALE, 1))
+        engine.finish_load(first)
+        assert engine.count(first, "nation") == 25
+        engine.stop(first)
+        second = engine.start(place, {})
+        assert engine.count(second, "nation") == 25
+        engine.stop(second)
+
+    def test_it_writes_nowhere_but_in_its_place(
+        self, engine: Engine, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        monkeypatch.chdir(elsewhere)
+        monkeypatch.setenv("HOME", str(elsewhere))
+        engine.stop(engine.start(place, {}))
+        assert list(elsewhere.iterdir()) == []
+
+
+class TestSettings:
+    def test_our_defaults_are_in_effect(
+        self, startable: EngineFolder, engine: Engine, instance: Instance
+    ) -> None:
+        effective = engine.effective_settings(instance)
+        ours = startable.facts.settings
+        assert {name: effective[name] for name in ours} == ours
+
+    def test_effective_settings_are_plain_texts(self, engine: Engine, instance: Instance) -> None:
+        effective = engine.effective_settings(instance)
+        assert effective
+        assert all(isinstance(t, str) for pair in effective.items() for t in pair)
+
+    def test_a_setting_that_was_asked_for_is_in_effect(
+        self, startable: EngineFolder, place: Place
+    ) -> None:
+        asked = TRIED[startable.facts.name]
+        engine = startable.engine()
+        started = engine.start(place, asked)
+        effective = engine.effective_settings(started)
+        engine.stop(started)
+        assert {name: effective[name] for name in asked} == asked
+
+    def test_none_of_them_is_a_secret(self, engine: Engine, instance: Instance) -> None:
+        assert [name for name in engine.effective_settings(instance) if is_secret(name)] == []
+
+    @pytest.mark.parametrize(("name", "setting"), SECRET_SETTING.items())
+    def test_a_secret_that_was_set_is_not_told(self, name: str, setting: str, place: Place) -> None:
+        engine = ENGINES[name].engine()
+        started = engine.start(place, {setting: SECRET})
+        effective = engine.effective_settings(started)
+        engine.stop(started)
+        assert SECRET not in json.dumps(effective)
+
+    @pytest.mark.parametrize("letters", ["", "xx"])
+    def test_a_misspelt_setting_is_refused_with_the_nearest(
+        self, startable: EngineFolder, engine: Engine, letters: str
+    ) -> None:
+        right = next(iter(startable.facts.settings))
+        wrong = right[:-1] + letters
+        assert isinstance(engine, ChecksSettings)
+        with pytest.raises(EngineError, match=f"no setting '{wrong}'; did you mean '{right}'"):
+            engine.check_settings({wrong: "1"})
+
+    def test_an_unknown_setting_is_refused_before_anything_is_written(
+        self, engine: Engine, place: Place
+    ) -> None:
+        with pytest.raises(EngineError):
+            engine.start(place, {"no_such_setting_at_all": "1"})
+        assert list(place.data.iterdir()) == []
+
+    def test_right_settings_pass_the_check(self, startable: EngineFolder, engine: Engine) -> None:
+        assert isinstance(engine, ChecksSettings)
+        engine.check_settings(startable.facts.settings)

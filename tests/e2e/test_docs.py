@@ -1,0 +1,48 @@
+"""What the documents tell to type, typed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import SMALL
+
+ROOT = Path(__file__).parents[2]
+QUERY = re.compile(r"<!-- query: ([\w-]+) -->\n```python\n(.*?)```", re.DOTALL)
+QUERIES = dict(QUERY.findall((ROOT / "docs" / "record-format.md").read_text()))
+
+
+def test_three_queries_are_shown():
+    assert len(QUERIES) == 3
+
+
+@pytest.fixture(scope="module")
+def run_dir(shared, tmp_path_factory) -> Path:
+    from tests.e2e.conftest import Lab
+
+    root = tmp_path_factory.mktemp("docs")
+    (shared / "cache").mkdir(exist_ok=True)
+    (root / "cache").symlink_to(shared / "cache")
+    return Path(Lab(root).document("run", "tpch", *SMALL)["path"])
+
+
+@pytest.mark.parametrize("name", list(QUERIES))
+def test_a_shown_query_runs_on_a_real_record_without_assay(run_dir, name):
+    # -I keeps our own package out of the way; the libraries are found all the same.
+    command = [sys.executable, "-I", "-c", QUERIES[name]]
+    told = subprocess.run(command, cwd=run_dir, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    assert re.search(r"\d", told.stdout)
+    assert "assay" not in QUERIES[name]
+
+
+def test_the_format_page_names_every_file_of_a_record(run_dir):
+    page = (ROOT / "docs" / "record-format.md").read_text()
+    for path in (run_dir / "raw").iterdir():
+        if path.is_file():
+            stem = path.name.split("-")[0] if "-" in path.name else path.name
+            assert stem in page, path.name

@@ -1,0 +1,59 @@
+"""Who imports whom, and what a short command must not wait for."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from tests.style.sources import ROOT
+
+# Importing these takes longer than printing a help text should.
+HEAVY = {"polars", "pyarrow", "duckdb", "altair", "pydantic"}
+IMPORTED = re.compile(r"^import time:[^|]*\|[^|]*\|\s*(\S+)", re.MULTILINE)
+
+
+def imported_by(code: str) -> set[str]:
+    """Top-level packages that a new interpreter imports while it runs the code."""
+    command = [sys.executable, "-X", "importtime", "-c", code]
+    told = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert told.returncode == 0, told.stderr[-2000:]
+    return {name.partition(".")[0] for name in IMPORTED.findall(told.stderr)}
+
+
+def test_help_waits_for_no_heavy_library() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    module, _, function = project["scripts"]["assay"].partition(":")
+    code = f"""
+import sys
+sys.argv = ["assay", "--help"]
+from {module} import {function}
+try:
+    code = {function}()
+except SystemExit as ended:
+    code = ended.code
+sys.exit(code)
+"""
+    imported = imported_by(code)
+    assert "typer" in imported
+    assert imported & HEAVY == set()
+
+
+def test_the_package_alone_imports_nothing_heavy() -> None:
+    imported = imported_by("import assay")
+    assert "assay" in imported
+    assert imported & (HEAVY | {"typer", "rich"}) == set()
+
+
+def test_a_heavy_import_would_be_seen() -> None:
+    assert imported_by("import pyarrow") & HEAVY == {"pyarrow"}
+
+
+def test_each_layer_imports_only_what_is_below_it() -> None:
+    """Oracle: import-linter, with the contracts of pyproject.toml."""
+    command = [Path(sys.executable).parent / "lint-imports", "--no-cache"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stdout[-3000:] + told.stderr[-1000:]
+    assert "kept, 0 broken" in told.stdout

@@ -1,0 +1,217 @@
+"""Style is a test: what a reader of this project may rely on, in every file of it.
+
+A list of exceptions also fails when an exception is no longer needed.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.style import sources
+from tests.style.sources import PACKAGE, ROOT, python_files, relative, rust_files
+
+LINES_PER_FUNCTION_MAX = 70
+# Functions that are longer, with the reason: `file:function`.
+LONG_FUNCTIONS: dict[str, str] = {}
+
+SQL = re.compile(
+    r"(?is)\b(?:select\s+(?:.+?\s+from\s+\w|[\d*'])|insert\s+into\s+\w|update\s+\w+\s+set\s"
+    r"|delete\s+from\s+\w|(?:create|drop|alter)\s+(?:or\s+replace\s+)?(?:table|view|index|schema)\s)"
+)
+# Sources with SQL in them, with the reason.
+SQL_IN_SOURCES: dict[str, str] = {}
+
+NAMES_THAT_SAY_NOTHING = {
+    "manager",
+    "managers",
+    "helper",
+    "helpers",
+    "util",
+    "utils",
+    "common",
+    "base",
+    "handler",
+    "handlers",
+    "processor",
+    "processors",
+    "misc",
+}
+
+# The only modules that know the compiled core.
+KNOW_THE_CORE = {
+    "assay.engines.null.engine",
+    "assay.probes.sampled",
+    "assay.study.host",
+    "assay.workloads.contract",
+    "assay.workloads.generate",
+}
+READ_RECORDS_ONLY = ("model", "record", "analysis", "checks", "report", "ui")
+
+
+def all_functions() -> list[sources.Function]:
+    found = [function for path in python_files() for function in sources.python_functions(path)]
+    for path in rust_files():
+        found += sources.rust_functions(relative(path), path.read_text("utf-8"))
+    return found
+
+
+def test_functions_fit_on_a_screen() -> None:
+    long = {f.key for f in all_functions() if f.lines > LINES_PER_FUNCTION_MAX}
+    assert long == set(LONG_FUNCTIONS)
+
+
+def test_sql_lives_in_files() -> None:
+    texts = {relative(path): list(sources.python_texts(path)) for path in python_files()}
+    texts |= {relative(p): list(sources.rust_texts(p.read_text("utf-8"))) for p in rust_files()}
+    found = {file for file, literals in texts.items() if any(SQL.search(text) for text in literals)}
+    assert found == set(SQL_IN_SOURCES)
+
+
+@pytest.mark.parametrize("path", python_files(), ids=relative)
+def test_a_module_says_what_it_is(path: Path) -> None:
+    assert ast.get_docstring(sources.tree(path))
+
+
+def test_every_crate_and_rust_module_says_what_it_is() -> None:
+    silent = [relative(p) for p in rust_files() if not p.read_text("utf-8").startswith("//!")]
+    assert silent == []
+
+
+def test_library_code_never_prints() -> None:
+    printing = {
+        relative(path)
+        for path in python_files()
+        for node in ast.walk(sources.tree(path))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "print"
+    }
+    assert {file for file in printing if not file.startswith("python/assay/cli/")} == set()
+
+
+def test_names_of_files_say_something() -> None:
+    words = {relative(path): set(path.stem.split("_")) for path in [*python_files(), *rust_files()]}
+    words |= {relative(p): set(p.name.split("_")) for p in PACKAGE.rglob("*") if p.is_dir()}
+    assert {file for file, parts in words.items() if parts & NAMES_THAT_SAY_NOTHING} == set()
+
+
+def test_only_a_handful_of_modules_know_the_compiled_core() -> None:
+    def knows(path: Path) -> bool:
+        return any(
+            name == "assay._core" or name.startswith("assay._core.")
+            for name in sources.imports(path)
+        )
+
+    assert {sources.module_name(path) for path in python_files() if knows(path)} == KNOW_THE_CORE
+
+
+def test_none_of_them_reads_records() -> None:
+    readers = {name for name in KNOW_THE_CORE if name.split(".")[1] in READ_RECORDS_ONLY}
+    assert readers == set()
+
+
+class TestDeadFiles:
+    """Every module is imported, found by scanning its folder, or started."""
+
+    def entries(self) -> set[str]:
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+        return {target.partition(":")[0] for target in project["scripts"].values()}
+
+    def found_by_scanning(self, path: Path) -> bool:
+        top = {node.name for node in sources.tree(path).body if isinstance(node, ast.FunctionDef)}
+        for node in sources.tree(path).body:
+            if isinstance(node, ast.Assign):
+                top |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        match path.relative_to(PACKAGE).parts:
+            case ("checks", _):
+                return "check" in top
+            case ("probes", _):
+                return "probe" in top
+            case ("engines", _, "engine.py"):
+                return "engine" in top and (path.parent / "engine.toml").is_file()
+        return False
+
+    def test_there_are_none(self) -> None:
+        imported = {name for path in python_files() for name in sources.imports(path)}
+        started = {text for path in python_files() for text in sources.python_texts(path)}
+        alive = imported | started | self.entries()
+        dead = [
+            sources.module_name(path)
+            for path in python_files()
+            if path.name != "__init__.py"
+            and sources.module_name(path) not in alive
+            and not self.found_by_scanning(path)
+        ]
+        assert dead == []
+
+    def test_every_rust_file_is_a_module_of_its_crate(self) -> None:
+        dead = []
+        for path in rust_files():
+            declared = re.compile(
+                rf"\bmod {path.parent.name if path.stem == 'mod' else path.stem}\s*[;{{]"
+            )
+            crate = next(p for p in path.parents if p.name == "src")
+            others = [other for other in crate.rglob("*.rs") if other != path]
+            is_root = path.stem in {"lib", "main"} and path.parent == crate
+            if not is_root and not any(declared.search(o.read_text("utf-8")) for o in others):
+                dead.append(relative(path))
+        assert dead == []
+
+
+class TestTheRulesFindWhatTheyAreFor:
+    RUST = """
+        //! fn in_a_comment() { }
+        fn short<'a>(x: &'a str) -> char { '{' }
+        fn long(a: [u8; 2]) -> &'static str {
+            if a == [1, 2] { "} select a from b" } else { r#"drop table "t" "# }
+        }
+        trait T { fn declared(&self); }
+        /* delete from t */
+    """
+
+    def test_rust_functions_are_measured(self) -> None:
+        found = {f.name: f.lines for f in sources.rust_functions("x.rs", self.RUST)}
+        assert found == {"short": 1, "long": 3}
+
+    def test_rust_texts_are_read_and_comments_are_not(self) -> None:
+        found = [text for text in sources.rust_texts(self.RUST) if SQL.search(text)]
+        assert [text[:6] for text in found] == ["} sele", "drop t"]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "select 1",
+            "SELECT name\nFROM t",
+            "select * from x",
+            "insert into t values (1)",
+            "create table t (a int)",
+            "update t set a = 1",
+            "delete from t",
+            "drop table t",
+        ],
+    )
+    def test_sql_is_recognised(self, text: str) -> None:
+        assert SQL.search(text)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "select the fastest engine",
+            "to create a table, load it",
+            "update the record",
+            "delete it",
+            "selected",
+        ],
+    )
+    def test_prose_is_not(self, text: str) -> None:
+        assert not SQL.search(text)
+
+    def test_python_functions_are_measured_with_their_last_line(self) -> None:
+        here = Path(__file__)
+        measured = {f.name: f.lines for f in sources.python_functions(here)}
+        assert measured["test_names_of_files_say_something"] == 4
