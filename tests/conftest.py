@@ -50,7 +50,7 @@ def stream_schema(stream: str) -> pa.Schema:
 
 
 def stream_table(stream: str, rows: list[dict[str, Any]]) -> pa.Table:
-    """Rows as a stream's table; what a row does not name is null, or 0 or '' where it must not be."""
+    """Rows as a stream's table; what a row does not name is null, or 0 where it cannot be."""
     schema = stream_schema(stream)
 
     def value(row: dict[str, Any], column: pa.Field) -> Any:

@@ -25,7 +25,7 @@ LOADING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), Bul
 # A setting of each engine to try, and one that holds a secret.
 TRIED = {"duckdb": {"threads": "1"}, "null": {"delay": "1ms"}}
 SECRET_SETTING = {"duckdb": "http_proxy_password"}
-SECRET = "hunter2"
+HIDDEN_VALUE = "hunter2"
 SCALE = 0.01
 
 
@@ -156,10 +156,10 @@ class TestSettings:
     @pytest.mark.parametrize(("name", "setting"), SECRET_SETTING.items())
     def test_a_secret_that_was_set_is_not_told(self, name: str, setting: str, place: Place) -> None:
         engine = ENGINES[name].engine()
-        started = engine.start(place, {setting: SECRET})
+        started = engine.start(place, {setting: HIDDEN_VALUE})
         effective = engine.effective_settings(started)
         engine.stop(started)
-        assert SECRET not in json.dumps(effective)
+        assert HIDDEN_VALUE not in json.dumps(effective)
 
     @pytest.mark.parametrize("letters", ["", "xx"])
     def test_a_misspelt_setting_is_refused_with_the_nearest(

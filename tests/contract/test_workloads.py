@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -86,7 +87,8 @@ class TestFilesOfAMadeWorkload:
 
     @pytest.fixture
     def made(self, tmp_path: Path) -> Workload:
-        manifest = 'name="m"\ntitle="M"\nabout="m"\narrival="power"\norder=["q1"]\n[operations.q1]\ntitle="t"\n'
+        keys = 'name="m"\ntitle="M"\nabout="m"\narrival="power"\norder=["q1"]\n'
+        manifest = f'{keys}[operations.q1]\ntitle="t"\n'
         (tmp_path / "operations").mkdir()
         (tmp_path / "workload.toml").write_text(manifest, encoding="utf-8")
         (tmp_path / "operations" / "q1.sql").write_text(self.BASE, encoding="utf-8")
@@ -167,45 +169,47 @@ def obeys(
     """Whether drawn values are what the rule allows; written from the README's table of rules."""
     if len(values) != rule.get("distinct", 1) or len(set(values)) != len(values):
         return False
-    return all(_one_obeys(value, rule, lists, drawn) for value in values)
+    if "follows" in rule:
+        return values == [lists[rule["map"]][drawn[rule["follows"]][0]]]
+    kind = next(kind for kind in KINDS if kind in rule)
+    told: Any = lists[rule[kind]] if isinstance(rule[kind], str) else rule[kind]
+    if kind == "words":
+        told = [lists[part] if isinstance(part, str) else part for part in told]
+        return all(is_phrase(value, told, rule.get("separator", " ")) for value in values)
+    return all(KINDS[kind](value, told) for value in values)
 
 
-def _one_obeys(
-    value: str, rule: dict[str, Any], lists: dict[str, Any], drawn: dict[str, list[str]]
-) -> bool:
-    def words(told: Any) -> list[str]:
-        return lists[told] if isinstance(told, str) else told
+def is_phrase(value: str, lists: list[list[str]], separator: str) -> bool:
+    parts = ["(" + "|".join(re.escape(word) for word in words) + ")" for words in lists]
+    return re.fullmatch(re.escape(separator).join(parts), value) is not None
 
-    match rule:
-        case {"integer": [low, high]}:
-            return value == str(int(value)) and low <= int(value) <= high
-        case {"decimal": [low, high]}:
-            same_places = Decimal(value).as_tuple().exponent == Decimal(low).as_tuple().exponent
-            return same_places and Decimal(low) <= Decimal(value) <= Decimal(high)
-        case {"choice": told}:
-            return value in words(told)
-        case {"day": [first, last]}:
-            return (
-                date.fromisoformat(first) <= date.fromisoformat(value) <= date.fromisoformat(last)
-            )
-        case {"month": [first, last]}:
-            day = date.fromisoformat(value)
-            return day.day == 1 and date.fromisoformat(first) <= day <= date.fromisoformat(last)
-        case {"year": [first, last]}:
-            day = date.fromisoformat(value)
-            return (day.month, day.day) == (1, 1) and first <= day.year <= last
-        case {"words": told}:
-            parts = "|".join(re.escape(word) for word in words(told[0]))
-            pattern = f"({parts})"
-            for more in told[1:]:
-                parts = "|".join(re.escape(word) for word in words(more))
-                pattern += re.escape(rule.get("separator", " ")) + f"({parts})"
-            return re.fullmatch(pattern, value) is not None
-        case {"follows": leader, "map": table}:
-            return value == lists[table][drawn[leader][0]]
-        case {"per_scale": number}:
-            return Decimal(value) == Decimal(str(number))
-    return False
+
+def is_decimal(value: str, bounds: list[str]) -> bool:
+    low, number, high = Decimal(bounds[0]), Decimal(value), Decimal(bounds[1])
+    return low <= number <= high and number.as_tuple().exponent == low.as_tuple().exponent
+
+
+def is_day(value: str, bounds: list[str]) -> bool:
+    return (
+        date.fromisoformat(bounds[0]) <= date.fromisoformat(value) <= date.fromisoformat(bounds[1])
+    )
+
+
+def is_year(value: str, bounds: list[int]) -> bool:
+    day = date.fromisoformat(value)
+    return (day.month, day.day) == (1, 1) and bounds[0] <= day.year <= bounds[1]
+
+
+KINDS: dict[str, Callable[[str, Any], bool]] = {
+    "integer": lambda value, told: value.isdigit() and told[0] <= int(value) <= told[1],
+    "decimal": is_decimal,
+    "choice": lambda value, told: value in told,
+    "day": is_day,
+    "month": lambda value, told: is_day(value, told) and value.endswith("-01"),
+    "year": is_year,
+    "words": lambda *_: False,
+    "per_scale": lambda value, told: Decimal(value) == Decimal(str(told)),
+}
 
 
 @pytest.mark.parametrize(

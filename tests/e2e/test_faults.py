@@ -75,6 +75,22 @@ def test_with_json_an_error_is_a_document_too(lab):
     assert "dukdb" in document["error"]
 
 
+def test_an_unknown_key_in_the_configuration_is_named(lab, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "assay.toml").write_text('[run]\nengin = "duckdb"\n')
+    told = lab.assay("run", "tpch")
+    assert told.returncode == 1
+    assert "assay.toml" in told.stderr
+    assert "did you mean 'engine'?" in told.stderr
+
+
+def test_the_configuration_gives_defaults_and_flags_win(lab, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "assay.toml").write_text('[run]\nengine = "null"\nmin_time = "100ms"\n')
+    assert lab.document("run", "tpch")["engine"] == "null"
+    assert lab.document("run", "tpch", "--engine", "duckdb", *SMALL)["engine"] == "duckdb"
+
+
 # Wrong data and wrong answers: never a result.
 
 
@@ -158,6 +174,7 @@ def test_ctrl_c_leaves_a_readable_record_and_nothing_else(lab):
     code, errors = end(started)
     assert code == 2
     assert "Ctrl-C" in errors
+    assert f"assay show {lab.latest()}" in errors
     assert lab.status() == "interrupted"
     lab.assert_nothing_left()
     document = lab.document("show", "latest")

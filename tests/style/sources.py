@@ -96,7 +96,7 @@ def rust_texts(source: str) -> Iterator[str]:
 
 
 def rust_code(source: str) -> str:
-    """The source with comments and literals blotted out, as long and with as many lines as before."""
+    """The source with comments and literals blotted out; lines and columns stay."""
     return RUST_TOKEN.sub(lambda token: re.sub(r"[^\n]", " ", token[0]), source)
 
 
@@ -130,7 +130,7 @@ def _end_of_body(code: str, begin: int) -> int | None:
 
 @cache
 def imports(path: Path) -> frozenset[str]:
-    """Names of modules that a module imports, and of what it imports from them, wherever it does."""
+    """Names of modules that a module imports anywhere, and of what it takes from them."""
     found: set[str] = set()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):

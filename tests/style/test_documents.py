@@ -52,9 +52,8 @@ def broken(path: Path) -> list[str]:
     for link in links(path):
         file, _, anchor = link.partition("#")
         target = (path.parent / file).resolve() if file else path
-        if not target.exists():
-            found.append(link)
-        elif anchor and target.suffix == ".md" and anchor not in anchors(target):
+        headless = bool(anchor) and target.is_file() and anchor not in anchors(target)
+        if not target.exists() or headless:
             found.append(link)
     return found
 
@@ -68,7 +67,8 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
     (tmp_path / "there.md").write_text("# A Heading: first!\n", encoding="utf-8")
     page = tmp_path / "page.md"
     page.write_text(
-        "[good](there.md) [good](there.md#a-heading-first) [web](https://example.org) `[code](x.md)`\n"
+        "[good](there.md) [good](there.md#a-heading-first)\n"
+        "[web](https://example.org) `[code](x.md)`\n"
         "[bad](gone.md) [bad](there.md#no-such) ![bad](gone.png)\n[ref]: gone-too.md\n"
         "```\n[fenced](gone.md)\n```\n",
         encoding="utf-8",

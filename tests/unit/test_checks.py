@@ -109,7 +109,7 @@ class TestThresholds:
         return {name: value for name, value in vars(thresholds).items() if name.isupper()}
 
     def table(self) -> dict[str, float]:
-        """Rows `| name | value | meaning |` of the methodology whose name looks like a constant's."""
+        """Rows `| name | value | meaning |` whose name looks like a constant's."""
         cells = [
             line.split("|")[1:-1]
             for line in METHODOLOGY.read_text("utf-8").splitlines()

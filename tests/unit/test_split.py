@@ -47,7 +47,7 @@ def frame(stream: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def tasks_of(*grown: dict[str, Any]) -> pl.DataFrame:
-    """Readings around passes: each counter grows by what is given; None: the kernel does not tell."""
+    """Readings around passes: how much each counter grows; None: the kernel does not tell."""
     rows = []
     for sequence, growth in enumerate(grown):
         start = {name: None if growth[name] is None else BEFORE[name] for name in TRUTH}

@@ -11,12 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MEASURED = "measured"
+# Class of the error of an operation that was under way when the run was stopped.
+CANCELLED = "cancelled"
 NS = 1e-9
 
 
 def measured(events: pl.DataFrame) -> pl.DataFrame:
-    """The events of the measured phase, dictionary columns as plain text."""
-    return plain(events).filter(pl.col("phase") == MEASURED)
+    """The events of the measured phase, dictionary columns as plain text.
+
+    What was under way when the run was stopped is no pass of its operation and is left out.
+    """
+    cut_short = pl.col("error").eq_missing(CANCELLED)
+    return plain(events).filter((pl.col("phase") == MEASURED) & ~cut_short)
 
 
 def plain(events: pl.DataFrame) -> pl.DataFrame:

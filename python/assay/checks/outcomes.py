@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.operations import plain
+from assay.analysis.operations import CANCELLED, plain
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def check(run: Run) -> CheckResult:
     broken = identity_broken(events, _driver_counts(run))
     if broken:
         return CheckResult(NAME, Verdict.INVALID, broken)
-    failed = events.filter(pl.col("outcome") == "failed")
+    cut_short = pl.col("error").eq_missing(CANCELLED)
+    failed = events.filter((pl.col("outcome") == "failed") & ~cut_short)
     if not failed.is_empty():
         names = sorted(set(failed["operation"]))
         first = failed.row(0, named=True)
@@ -35,6 +36,9 @@ def check(run: Run) -> CheckResult:
             f" the first was {first['operation']}: {_first_message(run, first)}"
         )
         return CheckResult(NAME, Verdict.INVALID, reason, value=float(failed.height), threshold=0.0)
+    if events.filter(cut_short).height:
+        reason = "the run was stopped while operations were under way; they are left out"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason)
     return CheckResult(
         NAME, Verdict.VALID, f"{events.height} operations were due, and all of them succeeded"
     )

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from assay.cli import browse, catalogue, doctor, run
+from assay.cli.configuration import Options, defaults
 from assay.cli.output import complain, say_json
 from assay.model.errors import AssayError, RunFailedError, UsageError
 
@@ -30,7 +31,11 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "auto_envvar_prefix": "ASSAY",
+        "max_content_width": 100,
+    },
 )
 
 VERBS: tuple[Callable[..., None], ...] = (
@@ -66,7 +71,9 @@ def run_command(arguments: list[str] | None = None) -> int:
     """Runs the command line and returns its exit code. Every error is one clear message."""
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
-        code = typer.main.get_command(app).main(args=arguments, standalone_mode=False)
+        command = typer.main.get_command(app)
+        known = defaults(_options(command))
+        code = command.main(args=arguments, standalone_mode=False, default_map=known)
     except (KeyboardInterrupt, typer.Abort):
         return _stopped()
     except typer.TyperException as error:
@@ -85,6 +92,19 @@ def run_command(arguments: list[str] | None = None) -> int:
     if code == CODE_OF_TYPER_FOR_CTRL_C:
         return _stopped()
     return code if isinstance(code, int) else 0
+
+
+def _options(command: Any) -> Options:  # noqa: ANN401 - Typer does not export its group's type
+    """By verb, the parameter that each long option sets."""
+    return {
+        name: {
+            option.removeprefix("--").replace("-", "_"): parameter.name
+            for parameter in verb.params
+            for option in parameter.opts
+            if option.startswith("--")
+        }
+        for name, verb in command.commands.items()
+    }
 
 
 def _stopped() -> int:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from assay.model.units import count_text, seconds_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
     from rich.status import Status
 
@@ -26,6 +28,11 @@ class Progress:
         self._told = ""
         self._redrawn_s = 0.0
         self._status: Status | None = None
+        self.partial: Path | None = None
+
+    def record(self, directory: Path) -> None:
+        """The run's directory is there from now on."""
+        self.partial = directory
 
     def phase(self, name: str) -> None:
         """A new part of the run has begun."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from assay.cli.options import AsJson, RunsDir, exit_code
 from assay.cli.output import complain, console, say_json
-from assay.model.errors import UsageError
+from assay.model.errors import AssayError, RunFailedError, UsageError
 from assay.model.units import parse_duration_s
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.cli.progress import Progress
+    from assay.study.request import RunRequest
 
 EXAMPLES = """
 \b
@@ -62,7 +68,6 @@ def run(
 ) -> None:
     """Runs a workload on an engine, checks and explains it, and writes a report."""
     from assay.cli.progress import Progress
-    from assay.study.execute import execute
     from assay.study.places import runs_dir
     from assay.study.request import RunRequest, parse_settings
     from assay.workloads.contract import find_workload
@@ -78,17 +83,10 @@ def run(
         operation_deadline_s=_duration("--timeout", timeout),
         probe_interval_s=_interval(probe_interval),
     )
-    from assay.report.build import build
     from assay.report.terminal import render
 
     shown = console()
-    progress = Progress(shown)
-    try:
-        directory = execute(request, runs_dir(runs), progress)
-        progress.phase("checks and report")
-        document = build(directory)
-    finally:
-        progress.close()
+    document = _executed(request, runs_dir(runs), Progress(shown), as_json=as_json)
     render(document, all_operations=all_operations, console=shown)
     if as_json:
         say_json(document)
@@ -99,6 +97,32 @@ def run(
 
 
 run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"
+
+
+def _executed(
+    request: RunRequest, runs: Path, progress: Progress, *, as_json: bool
+) -> dict[str, Any]:
+    """Carries the run out and returns its document; a run that ended early is told and left."""
+    from assay.report.build import build
+    from assay.study.execute import execute
+
+    try:
+        directory = execute(request, runs, progress)
+        progress.phase("checks and report")
+        return build(directory)
+    except (AssayError, KeyboardInterrupt) as error:
+        progress.close()
+        if progress.partial is None:
+            raise
+        stopped = isinstance(error, KeyboardInterrupt)
+        complain("stopped by Ctrl-C" if stopped else str(error))
+        complain(f"what was measured until then is kept: assay show {progress.partial}")
+        if as_json:
+            say_json(build(progress.partial))
+        code = error.exit_code if isinstance(error, AssayError) else RunFailedError.exit_code
+        raise typer.Exit(code) from error
+    finally:
+        progress.close()
 
 
 def _scale(scale: float) -> float:

@@ -55,6 +55,10 @@ ACCOUNT_PROBES = "probes"
 class Teller(Protocol):
     """Whoever shows a person how far the run is."""
 
+    def record(self, directory: Path) -> None:
+        """The run's directory is there from now on, however the run ends."""
+        ...
+
     def phase(self, name: str) -> None:
         """A new part of the run has begun."""
         ...
@@ -80,6 +84,7 @@ def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
     run_id = new_run_id(request.workload, request.engine)
     asked = _asked(request, workload, engine, version, statements)
     with RunWriter(ensure_runs_dir(runs), run_id, asked) as run, _log_into(run.raw / LOG_FILE):
+        teller.record(run.dir)
         _Execution(request, workload, engine, version, statements, run, teller).carry_out()
         return run.dir
 

@@ -1,0 +1,59 @@
+"""Defaults of options from files: `assay.toml` here, then `$XDG_CONFIG_HOME/assay/config.toml`.
+
+A file has a table a verb, whose keys are the verb's long options with `_` for `-`. Flags come
+first, then `ASSAY_<VERB>_<OPTION>` in the environment, then these files.
+
+    [run]
+    engine = "duckdb"
+    min_time = "10s"
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from assay.model.errors import UsageError, suggestion
+
+HERE = Path("assay.toml")
+
+Options = dict[str, dict[str, str]]
+
+
+def defaults(known: Options) -> dict[str, Any]:
+    """Defaults by verb and parameter. `known`: by verb, the parameter of each key.
+
+    Raises:
+        UsageError: For a file that cannot be read or a key that does not exist, with the nearest.
+    """
+    merged: dict[str, Any] = {}
+    # The nearer file is read last, so that it wins.
+    for path in (_config_home() / "assay" / "config.toml", HERE):
+        for verb, values in _read(path).items():
+            _check(path, verb, list(known))
+            if not isinstance(values, dict):
+                raise UsageError(f"{path}: {verb} is a table: write [{verb}]")
+            for key, value in values.items():
+                _check(path, key, list(known[verb]), inside=f"[{verb}] ")
+                merged.setdefault(verb, {})[known[verb][key]] = value
+    return merged
+
+
+def _config_home() -> Path:
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+
+
+def _check(path: Path, key: str, known: list[str], inside: str = "") -> None:
+    if key not in known:
+        raise UsageError(f"{path}: {inside}unknown key {key!r}; {suggestion(key, known)}")

@@ -1,0 +1,177 @@
+"""The report in a real browser, without a network: it draws, sorts, zooms, and fits a narrow window."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+
+from assay.report.build import build
+from assay.report.charts import Charts
+from tests.records import OPERATIONS, truncate_run, write_run
+
+HOSTILE = (
+    "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+)
+WIDE, NARROW = 1200, 360
+DRAWN = "document.querySelectorAll('.chart').length === document.querySelectorAll('.chart[data-drawn]').length"
+MARKS = ".mark-rect path, .mark-area path, .mark-symbol path"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium")
+    assert path, (
+        "chromium is not installed: `make browser` installs it, the report is not tested without"
+    )
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class Opened:
+    """A page that remembers everything that went wrong in it."""
+
+    def __init__(self, browser: Browser, width: int = WIDE) -> None:
+        self.wrong: list[str] = []
+        self.page: Page = browser.new_page(viewport={"width": width, "height": 900})
+        self.page.route("**/*", self._only_files)
+        self.page.on(
+            "console", lambda message: self.wrong.append(f"{message.type}: {message.text}")
+        )
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+
+    def _only_files(self, route: Route) -> None:
+        if route.request.url.startswith(("file:", "data:", "blob:")):
+            route.continue_()
+        else:
+            self.wrong.append(f"asked the network for {route.request.url}")
+            route.abort()
+
+    def show(self, report: Path) -> Page:
+        self.page.goto(report.absolute().as_uri())
+        self.page.wait_for_function(DRAWN)
+        return self.page
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(build(write_run(tmp_path_factory.mktemp("runs")))["report"])
+
+
+def test_every_chart_is_drawn(browser: Browser, report: Path) -> None:
+    opened = Opened(browser)
+    page = opened.show(report)
+    for name in Charts.NAMES:
+        svg = page.locator(f"#chart-{name} svg")
+        box = svg.bounding_box()
+        assert box is not None, name
+        assert box["width"] > WIDE / 2, name
+        assert box["width"] <= WIDE, name
+        assert svg.locator(MARKS).count() >= len(OPERATIONS), name
+    assert opened.wrong == []
+
+
+def test_the_table_sorts_by_a_heading(browser: Browser, report: Path) -> None:
+    opened = Opened(browser)
+    page = opened.show(report)
+
+    def names() -> list[str]:
+        return page.locator("#operations tbody tr td:first-child").all_inner_texts()
+
+    assert names() == list(OPERATIONS)
+    by_time = sorted(OPERATIONS, key=lambda name: -OPERATIONS[name])
+    page.get_by_role("button", name="median").click()
+    assert names() == by_time
+    page.get_by_role("button", name="median").click()
+    assert names() == by_time[::-1]
+    page.get_by_role("button", name="name", exact=True).click()
+    assert names() == sorted(OPERATIONS)
+    assert opened.wrong == []
+
+
+def test_hovering_reads_all_panels(browser: Browser, report: Path) -> None:
+    opened = Opened(browser)
+    page = opened.show(report)
+    chart = page.locator("#chart-timeline svg")
+    chart.scroll_into_view_if_needed()
+    chart.hover(position={"x": 500, "y": 170})
+    tooltip = page.locator("#vg-tooltip-element.visible")
+    tooltip.wait_for()
+    words = tooltip.inner_text()
+    for expected in ("operations", "CPU, engine and driver", "memory", "disks, read", "1.00 cores"):
+        assert expected in words
+    assert "undefined" not in words
+    assert opened.wrong == []
+
+
+def test_a_brush_zooms_the_panels(browser: Browser, report: Path) -> None:
+    opened = Opened(browser)
+    page = opened.show(report)
+    chart = page.locator("#chart-timeline svg")
+    chart.scroll_into_view_if_needed()
+    before = chart.inner_html()
+    box = chart.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 300, box["y"] + 12)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 500, box["y"] + 14, steps=5)
+    page.mouse.up()
+    page.wait_for_timeout(200)
+    assert chart.inner_html() != before
+    assert opened.wrong == []
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "json"])
+def test_a_chart_is_one_click_away(browser: Browser, report: Path, kind: str) -> None:
+    opened = Opened(browser)
+    page = opened.show(report)
+    with page.expect_download() as caught:
+        page.locator(f'[data-take="{kind}"][data-of="operations"]').click()
+    assert caught.value.suggested_filename.endswith(
+        f"operations.{'vl.json' if kind == 'json' else kind}"
+    )
+    assert caught.value.path().stat().st_size > 1_000
+    assert opened.wrong == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_narrow_window_does_not_scroll_sideways(
+    browser: Browser, report: Path, scheme: str
+) -> None:
+    opened = Opened(browser, NARROW)
+    opened.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page = opened.show(report)
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
+    assert opened.wrong == []
+
+
+def test_charts_follow_the_width_of_the_window(browser: Browser, report: Path) -> None:
+    opened = Opened(browser)
+    page = opened.show(report)
+    page.set_viewport_size({"width": NARROW, "height": 900})
+    page.wait_for_function(
+        f"document.querySelector('#chart-operations svg').clientWidth < {NARROW}"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
+    assert opened.wrong == []
+
+
+def test_what_an_engine_says_does_not_run(browser: Browser, tmp_path: Path) -> None:
+    opened = Opened(browser)
+    page = opened.show(Path(build(write_run(tmp_path, failing="q02", message=HOSTILE))["report"]))
+    assert "document.title='owned'" in page.locator(".doubt").first.inner_text()
+    assert "owned" not in page.title()
+    assert opened.wrong == []
+
+
+def test_a_killed_run_without_samples_still_shows(browser: Browser, tmp_path: Path) -> None:
+    opened = Opened(browser)
+    page = opened.show(Path(build(truncate_run(write_run(tmp_path, probes=False)))["report"]))
+    assert page.locator(".verdict").inner_text().endswith("UNKNOWN")
+    assert "no probe ran" in page.locator("main").inner_text()
+    assert opened.wrong == []

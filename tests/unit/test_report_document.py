@@ -1,0 +1,130 @@
+"""The document holds to its schema whatever became of the run, and what is derived can be rebuilt."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from assay.record.reader import Run
+from assay.report import document as document_module
+from assay.report.build import build
+from assay.report.document import document
+from tests.records import OPERATIONS, PASSES, truncate_run, write_run
+
+SCHEMA = json.loads(
+    (Path(document_module.__file__).parent / "document.schema.json").read_text(encoding="utf-8")
+)
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def told(directory: Path) -> dict[str, Any]:
+    made = document(Run(directory), directory)
+    VALIDATOR.validate(json.loads(json.dumps(made, allow_nan=False)))
+    return made
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_schema_forbids_what_it_does_not_name(tmp_path: Path) -> None:
+    made = told(write_run(tmp_path)) | {"surprise": 1}
+    with pytest.raises(jsonschema.ValidationError, match="surprise"):
+        VALIDATOR.validate(made)
+
+
+def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
+    made = told(write_run(tmp_path))
+    assert made["verdict"] == "valid"
+    assert made["metrics"]["total_seconds"] == pytest.approx(sum(OPERATIONS.values()))
+    assert made["metrics"]["passes"] == PASSES
+    assert {op["name"]: op["seconds"] for op in made["operations"]} == pytest.approx(OPERATIONS)
+    assert made["accounts"]["cpus"] == 2
+    assert made["probes"]["core_share"] > 0
+    assert made["findings"][0]["interval_words"] == "one run, no interval"
+    assert made["conditions"] == {
+        "arrival": "power",
+        "state": "hot",
+        "parameters": "default",
+        "seed": 1,
+        "min_time_s": 2.0,
+        "probe_interval_s": 0.1,
+    }
+
+
+def test_the_parts_of_an_operation_add_up_to_one(tmp_path: Path) -> None:
+    for operation in told(write_run(tmp_path))["operations"]:
+        assert sum(operation["where"].values()) == pytest.approx(1.0)
+
+
+def test_a_killed_run_has_the_figures_of_its_part(tmp_path: Path) -> None:
+    made = told(truncate_run(write_run(tmp_path)))
+    assert made["status"] == "running"
+    assert made["verdict"] == "unknown"
+    assert 0 < made["metrics"]["passes"] < PASSES
+
+
+def test_a_run_without_probes_measured_no_resources(tmp_path: Path) -> None:
+    made = told(write_run(tmp_path, probes=False))
+    assert made["verdict"] == "unknown"
+    assert made["accounts"] is None
+    assert made["probes"] == {"core_share": None, "each": {}}
+    assert made["metrics"]["total_seconds"] is not None
+
+
+def test_a_run_without_events_has_no_operations(tmp_path: Path) -> None:
+    directory = truncate_run(write_run(tmp_path))
+    (directory / "raw" / "events.arrows").unlink()
+    made = told(directory)
+    assert made["operations"] == []
+    assert made["metrics"]["total_seconds"] is None
+    assert made["verdict"] == "unknown"
+
+
+def test_a_run_without_environment_knows_no_host(tmp_path: Path) -> None:
+    directory = truncate_run(write_run(tmp_path))
+    (directory / "environment.json").unlink()
+    assert told(directory)["host"]["memory_bytes"] is None
+
+
+def test_a_failed_operation_takes_the_total_with_it(tmp_path: Path) -> None:
+    made = told(write_run(tmp_path, failing="q02"))
+    assert made["verdict"] == "invalid"
+    failed = made["operations"][1]
+    assert (failed["outcome"], failed["error"], failed["seconds"]) == (
+        "failed",
+        "out_of_memory",
+        None,
+    )
+    assert made["metrics"]["total_seconds"] is None
+
+
+def test_build_keeps_summary_and_page(tmp_path: Path) -> None:
+    directory = write_run(tmp_path)
+    made = build(directory)
+    kept = json.loads((directory / "derived" / "summary.json").read_text(encoding="utf-8"))
+    assert kept == json.loads(json.dumps(made))
+    VALIDATOR.validate(kept)
+    assert Path(made["report"]).read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_what_is_derived_is_not_part_of_the_seal(tmp_path: Path) -> None:
+    directory = write_run(tmp_path)
+    build(directory)
+    assert Run(directory).broken_seals() == []
+
+
+def test_a_record_that_cannot_be_written_to_is_still_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory = write_run(tmp_path)
+    (directory / "derived").rmdir()
+    (directory / "derived").write_text("in the way", encoding="utf-8")
+    made = build(directory)
+    assert made["report"] is None
+    assert made["verdict"] == "valid"
+    assert "no report is kept" in caplog.text

@@ -1,0 +1,102 @@
+"""What people see on a terminal, against texts that were read by a person before they were kept.
+
+`ASSAY_WRITE_GOLDEN=1` writes them anew; read the difference before keeping it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from assay.record.reader import Run
+from assay.report.document import document
+from assay.report.terminal import bar, render, render_runs
+from tests.records import truncate_run, write_run
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+RUN = "20261120T101500Z-tpch-duckdb-abc123"
+
+
+def told(directory: Path) -> dict[str, Any]:
+    """A document that does not know where its test ran."""
+    return document(Run(directory), directory) | {"path": f"runs/{RUN}"}
+
+
+def rendered(made: dict[str, Any], *, all_operations: bool = False, width: int = 80) -> str:
+    out = io.StringIO()
+    render(made, all_operations=all_operations, console=Console(file=out, width=width))
+    return out.getvalue()
+
+
+def assert_golden(name: str, text: str) -> None:
+    path = GOLDEN / name
+    if os.environ.get("ASSAY_WRITE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def test_a_valid_run(tmp_path: Path) -> None:
+    made = told(write_run(tmp_path)) | {"report": f"runs/{RUN}/derived/report.html"}
+    assert_golden("terminal-valid.txt", rendered(made, all_operations=True))
+
+
+def test_a_run_with_a_failed_operation(tmp_path: Path) -> None:
+    hostile = "disk full\n\x1b[2J\x1b]0;owned\x07 [bold]nothing[/bold]"
+    made = told(write_run(tmp_path, failing="q02", message=hostile))
+    assert_golden("terminal-invalid.txt", rendered(made))
+
+
+def test_a_killed_run_without_samples(tmp_path: Path) -> None:
+    made = told(truncate_run(write_run(tmp_path, probes=False)))
+    assert_golden("terminal-killed.txt", rendered(made))
+
+
+def test_more_operations_than_are_shown(tmp_path: Path) -> None:
+    made = told(write_run(tmp_path))
+    made["operations"] = made["operations"] * 4
+    assert "... 9 more (--all)" in rendered(made)
+    assert "more (--all)" not in rendered(made, all_operations=True)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_no_line_is_wider_than_the_terminal(tmp_path: Path, width: int) -> None:
+    made = told(write_run(tmp_path, failing="q02"))
+    lines = rendered(made, all_operations=True, width=width).splitlines()
+    assert max(len(line) for line in lines) <= width
+
+
+def test_the_verdict_is_a_word_where_there_is_no_colour(tmp_path: Path) -> None:
+    text = rendered(told(write_run(tmp_path, failing="q02")))
+    assert "INVALID" in text
+    assert "\x1b" not in text
+
+
+def test_colour_only_adds_to_the_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = told(write_run(tmp_path, failing="q02"))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    out = io.StringIO()
+    console = Console(file=out, width=80, force_terminal=True, color_system="standard")
+    render(made, all_operations=False, console=console)
+    assert "\x1b[" in out.getvalue()
+    import re
+
+    assert re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue()) == rendered(made)
+
+
+@pytest.mark.parametrize(
+    ("share", "drawn"), [(0.0, ""), (1e-9, "▏"), (0.5, "██"), (1.0, "████"), (0.28, "█▏")]
+)
+def test_bars_are_in_eighths(share: float, drawn: str) -> None:
+    assert bar(share, 4) == drawn
+
+
+def test_runs_are_listed_one_a_line(tmp_path: Path) -> None:
+    out = io.StringIO()
+    render_runs([told(write_run(tmp_path))] * 2, console=Console(file=out, width=80))
+    assert out.getvalue().count("\n") == 2
+    assert "TPC-H SF 1 on DuckDB 2.0.0" in out.getvalue()
