@@ -65,6 +65,14 @@ def test_a_killed_writer_loses_only_its_last_batch(run_dir: Path, whole: bytes) 
     assert cut["sequence"].to_list() == [0, 1, 2, 3]
 
 
+def test_a_schema_whose_damage_gives_two_columns_one_name_is_refused(
+    run_dir: Path, whole: bytes
+) -> None:
+    damaged = whole.replace(b"rows", b"pass", 1)
+    assert damaged != whole
+    assert read(run_dir, damaged) is None
+
+
 @given(content=st.binary(max_size=300))
 def test_garbage_is_refused_with_the_name_of_the_file(run_dir: Path, content: bytes) -> None:
     assert read(run_dir, content) is None or content

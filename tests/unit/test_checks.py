@@ -31,6 +31,9 @@ METHODOLOGY = Path(__file__).parents[2] / "docs" / "methodology.md"
 # Samples just outside the measured part widen it by up to two intervals of some hundred.
 SHARE_RELATIVE = 0.05
 
+# An operation that returned nothing has a file all the same: columns without rows.
+NO_ROWS = pa.table({"n": pa.array([], pa.int64())})
+
 
 def told(check: ModuleType, run: Run, verdict: Verdict) -> CheckResult:
     result: CheckResult = check.check(run)
@@ -149,6 +152,7 @@ class TestAnswers:
 
     def test_no_rows_where_there_should_be_some_are_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[-1] |= {"digest": 0, "rows": 0}
+        synthetic.results["b"] = synthetic.results["b"] | {0: NO_ROWS}
         reason = told(answers, synthetic.write(), INVALID).reason
         assert reason == "wrong answer: b, 0 rows instead of 1"
 
@@ -156,7 +160,7 @@ class TestAnswers:
         for event in synthetic.events:
             if event["operation"] == "b":
                 event.update(digest=0, rows=0)
-        synthetic.results["b"] = {}
+        synthetic.results["b"] = {0: NO_ROWS}
         synthetic.expected["b"] = "n\n"
         told(answers, synthetic.write(), VALID)
 
@@ -463,4 +467,5 @@ class TestClient:
 def test_a_run_made_of_one_event_is_judged(synthetic: SyntheticRun) -> None:
     synthetic.events = [an_event(0, "a", BEGUN_NS, 100)]
     synthetic.results = {"a": {1: pa.table({"n": [1]})}}
+    synthetic.facts["plan"] = {"operations": ["a"]}
     assert worst(judge.judge(synthetic.write())) is VALID

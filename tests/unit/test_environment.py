@@ -90,6 +90,7 @@ class TestSecrets:
             ("PGPASSWORD=hunter2", "PGPASSWORD=***"),
             ("s3_secret_access_key=hunter2", "s3_secret_access_key=***"),
             ("api-token=hunter2", "api-token=***"),
+            ("token_of_s3=hunter2", "token_of_s3=***"),
         ],
     )
     def test_a_secret_is_blotted_out(self, text: str, shown: str) -> None:

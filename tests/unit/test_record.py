@@ -98,7 +98,7 @@ class TestWriter:
         assert facts(run.dir) == before
 
     def test_an_id_has_time_workload_engine_and_six_hexadecimal_digits(self) -> None:
-        assert re.fullmatch(r"\d{8}T\d{6}Z-tpch-duckdb-[0-9a-f]{6}", new_run_id("tpch", "duckdb"))
+        assert re.fullmatch(r"\d{8}T\d{9}Z-tpch-duckdb-[0-9a-f]{6}", new_run_id("tpch", "duckdb"))
 
 
 class TestAtomicReplacement:
@@ -116,6 +116,16 @@ class TestAtomicReplacement:
         write_json(path, {"n": 2})
         assert seen == [{"n": 1}]
         assert facts(tmp_path) == {"n": 2}
+
+    def test_a_reader_that_has_opened_the_old_document_reads_it_to_its_end(
+        self, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "run.json"
+        write_json(path, {"n": 1})
+        with path.open(encoding="utf-8") as opened:
+            write_json(path, {"n": 2})
+            assert json.load(opened) == {"n": 1}
+        assert list(tmp_path.iterdir()) == [path]
 
     def test_what_is_on_disk_before_the_rename_is_whole_and_was_forced_there(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -134,7 +134,7 @@ class TestCharts:
 
     def test_another_ending_is_refused(self, run: Run, tmp_path: Path) -> None:
         charts = Charts(document(run, run.dir), timeline(run))
-        with pytest.raises(UsageError, match="use .png or .svg"):
+        with pytest.raises(UsageError, match=r"use \.png or \.svg"):
             save(charts.operations, tmp_path / "a.gif")
 
     def test_the_bars_of_an_operation_add_up_to_its_time(self, run: Run) -> None:

@@ -1,4 +1,4 @@
-"""The document holds to its schema whatever became of the run, and what is derived can be rebuilt."""
+"""The document holds to its schema whatever became of the run; what is derived can be rebuilt."""
 
 from __future__ import annotations
 

@@ -214,6 +214,8 @@ class TestDisk:
         split = split_of(TRUTH | {"user_ns": 300 * MS, "block_delay_ns": 400 * MS, "read_bytes": 9})
         assert split["disk_method"] == BY_DELAY_ACCOUNTING
         assert split["disk_wait"] == pytest.approx(0.4)
+        assert split["coverage"] == pytest.approx(1.0)
+        assert the_parts_add_up_to_the_whole(split)
 
     def test_delay_accounting_that_saw_nothing_is_zero(self) -> None:
         split = split_of(TRUTH | {"block_delay_ns": 0, "read_bytes": 9})

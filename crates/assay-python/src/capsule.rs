@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use arrow_array::RecordBatch;
 use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_schema::SchemaRef;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -22,14 +23,14 @@ pub fn export(
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)
 }
 
-/// All batches of an object that exports an Arrow stream.
-pub fn import(object: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
+/// Schema and all batches of an object that exports an Arrow stream.
+pub fn import(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
     let capsule = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let pointer: NonNull<FFI_ArrowArrayStream> = capsule.pointer_checked(Some(STREAM))?.cast();
     // SAFETY: a capsule of this name holds a valid stream by the interface's contract; `from_raw`
     // moves it out and leaves a released one behind, so it is released once.
     let stream = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) };
     stream
-        .and_then(Iterator::collect::<Result<Vec<RecordBatch>, _>>)
+        .and_then(|stream| Ok((stream.schema(), stream.collect::<Result<Vec<RecordBatch>, _>>()?)))
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }

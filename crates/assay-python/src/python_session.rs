@@ -5,6 +5,7 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::FileWriter;
+use arrow_schema::SchemaRef;
 use assay_drive::digest_arrow::digest_batches;
 use assay_drive::session::Canceller;
 use assay_drive::{Fetched, Session, SessionError};
@@ -17,13 +18,13 @@ use crate::capsule;
 pub struct PythonSession {
     object: Py<PyAny>,
     result: Option<Py<PyAny>>,
-    batches: Vec<RecordBatch>,
+    fetched: Option<(SchemaRef, Vec<RecordBatch>)>,
 }
 
 impl PythonSession {
     /// A session on a Python object.
     pub const fn new(object: Py<PyAny>) -> Self {
-        Self { object, result: None, batches: Vec::new() }
+        Self { object, result: None, fetched: None }
     }
 }
 
@@ -46,21 +47,22 @@ impl Session for PythonSession {
     }
 
     fn fetched(&mut self) -> Result<Fetched, SessionError> {
-        self.batches = Python::attach(|py| match &self.result {
+        let fetched = Python::attach(|py| match &self.result {
             Some(result) => capsule::import(result.bind(py)).map_err(|error| failed(py, &error)),
             None => Err(unreadable("the operation left no result")),
         })?;
-        digest_batches(&self.batches)
+        let (_, batches) = self.fetched.insert(fetched);
+        digest_batches(batches)
     }
 
     fn keep(&mut self, path: &Path) -> Result<(), SessionError> {
-        let Some(first) = self.batches.first() else {
-            return Ok(());
+        let Some((schema, batches)) = &self.fetched else {
+            return Err(unreadable("nothing was fetched"));
         };
         let partial = path.with_extension("partial");
         let file = std::fs::File::create(&partial).map_err(unreadable)?;
-        let mut writer = FileWriter::try_new(file, &first.schema()).map_err(unreadable)?;
-        for batch in &self.batches {
+        let mut writer = FileWriter::try_new(file, schema).map_err(unreadable)?;
+        for batch in batches {
             writer.write(batch).map_err(unreadable)?;
         }
         writer.finish().map_err(unreadable)?;
@@ -68,7 +70,7 @@ impl Session for PythonSession {
     }
 
     fn release(&mut self) {
-        self.batches.clear();
+        self.fetched = None;
         Python::attach(|_| self.result = None);
     }
 

@@ -24,38 +24,26 @@ def check(run: Run) -> CheckResult:
         engine = run.facts["engine"]["name"]
         reason = f"answers not verified: engine {engine} returns no rows"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
-    ok = plain(run.table("events")).filter(pl.col("outcome") == "ok")
-    digests = _digests(ok)
-    if not digests:
-        return CheckResult(NAME, Verdict.UNKNOWN, "answers not verified: no operation succeeded")
-    empty = set(ok.filter(pl.col("rows") == 0)["operation"])
-    wrong = [
-        words
-        for operation in digests
-        if (words := _wrong(run, operation, returned_nothing=operation in empty)) is not None
-    ]
+    digests = _digests(run)
+    wrong = [words for operation in digests if (words := _wrong(run, operation)) is not None]
     if wrong:
         more = f" ({len(wrong)} of {len(digests)} operations are wrong)" if len(wrong) > 1 else ""
         return CheckResult(NAME, Verdict.INVALID, f"wrong answer: {wrong[0]}{more}")
-    unknown = [operation for operation in digests if run.expected(operation) is None]
-    if unknown:
-        return CheckResult(NAME, Verdict.UNKNOWN, _not_verified(run, unknown, len(digests)))
-    unseen = _unseen(run, digests)
-    if unseen:
-        reason = f"answers not verified: {unseen} returned more different results than were kept"
-        return CheckResult(NAME, Verdict.UNKNOWN, reason)
+    why_unknown = _why_unknown(run, digests)
+    if why_unknown:
+        return CheckResult(NAME, Verdict.UNKNOWN, why_unknown)
     reason = f"{len(digests)} of {len(digests)} answers right, in every pass"
     return CheckResult(NAME, Verdict.VALID, reason)
 
 
-def _digests(ok: pl.DataFrame) -> dict[str, list[str]]:
-    """Digests of each operation's results that have rows, as 16 hexadecimal digits."""
-    with_rows = pl.col("digest").filter(pl.col("rows") > 0).unique()
-    grouped = ok.group_by("operation", maintain_order=True).agg(with_rows)
+def _digests(run: Run) -> dict[str, list[str]]:
+    """Digests of each operation's results, as 16 hexadecimal digits."""
+    ok = plain(run.table("events")).filter(pl.col("outcome") == "ok")
+    grouped = ok.group_by("operation", maintain_order=True).agg(pl.col("digest").unique())
     return {name: [f"{digest:016x}" for digest in digests] for name, digests in grouped.iter_rows()}
 
 
-def _wrong(run: Run, operation: str, *, returned_nothing: bool) -> str | None:
+def _wrong(run: Run, operation: str) -> str | None:
     expected_file = run.expected(operation)
     if expected_file is None:
         return None
@@ -67,12 +55,26 @@ def _wrong(run: Run, operation: str, *, returned_nothing: bool) -> str | None:
         workload["tolerance"]["ratio_relative"],
         run.facts["request"]["scale"],
     )
-    results = [_rows(path) for path in run.results(operation).values()]
-    # A result without rows may have no file: there was nothing to keep.
-    for rows in [[], *results] if returned_nothing else results:
-        different = difference(rows, expected, tolerances)
+    for path in run.results(operation).values():
+        different = difference(_rows(path), expected, tolerances)
         if different is not None:
             return f"{operation}, {different}"
+    return None
+
+
+def _why_unknown(run: Run, digests: dict[str, list[str]]) -> str | None:
+    """What could not be compared, where nothing that could be was wrong."""
+    if not digests:
+        return "answers not verified: no operation succeeded"
+    without = [operation for operation in digests if run.expected(operation) is None]
+    if without:
+        return _not_verified(run, without, len(digests))
+    unseen = _unseen(run, digests)
+    if unseen:
+        return f"answers not verified: {unseen} returned more different results than were kept"
+    planned = len(run.facts["plan"]["operations"])
+    if len(digests) < planned:
+        return f"{len(digests)} of {planned} answers right; the others were not returned"
     return None
 
 

@@ -8,6 +8,7 @@ import pkgutil
 from typing import TYPE_CHECKING
 
 import assay.checks
+from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def judge(run: Run) -> list[CheckResult]:
 def _safely(name: str, check: Callable[[Run], CheckResult], run: Run) -> CheckResult:
     try:
         return check(run)
+    except RecordUnreadableError as error:
+        return CheckResult(name, Verdict.UNKNOWN, f"not checked: {error}", measured=False)
     except Exception as error:
         log.warning("check %s broke down", name, exc_info=True)
         reason = f"the check broke down ({type(error).__name__}: {error}); the run is not checked"

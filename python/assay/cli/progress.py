@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
 
-BAR_CELLS = 20
+BAR_CELLS = 12
 REDRAW_INTERVAL_S = 0.1
 
 
@@ -82,11 +82,11 @@ def progress_text(done: float, expected: float | None, unit: str, seconds: float
             if expected is None
             else f"{count_text(done)} of {count_text(expected)}"
         )
-        amount += f" {unit}   {count_text(rate)} {unit}/s"
+        amount += f" {unit}  {count_text(rate)} {unit}/s"
         left = (expected - done) / rate if expected is not None and rate > 0 else None
     bar = ""
     if expected:
         cells = min(BAR_CELLS, round(BAR_CELLS * done / expected))
         bar = "█" * cells + "░" * (BAR_CELLS - cells) + "  "
-    rest = "" if left is None else f"   {left // 60:02.0f}:{max(0.0, left) % 60:02.0f} left"
+    rest = "" if left is None else f"  {left // 60:02.0f}:{max(0.0, left) % 60:02.0f} left"
     return f"{bar}{amount}{rest}"

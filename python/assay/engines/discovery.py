@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import logging
 import os
 import sys
 import tomllib
@@ -21,6 +22,8 @@ from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+log = logging.getLogger(__name__)
 
 MANIFEST = "engine.toml"
 ENTRY_POINTS = "assay.engines"
@@ -58,7 +61,11 @@ def _roots() -> list[Path]:
     roots = [Path(__file__).parent]
     roots += [Path(text) for text in os.environ.get("ASSAY_ENGINES", "").split(":") if text]
     for entry in entry_points(group=ENTRY_POINTS):
-        spec = importlib.util.find_spec(entry.value)
+        try:
+            spec = importlib.util.find_spec(entry.value)
+        except ModuleNotFoundError:
+            log.warning("entry point %s names %s, which is not there", entry.name, entry.value)
+            continue
         if spec is not None and spec.submodule_search_locations:
             roots += [Path(location) for location in spec.submodule_search_locations]
     return roots

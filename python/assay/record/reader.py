@@ -173,7 +173,13 @@ def _read_stream(path: Path) -> pl.DataFrame:
         frame = pl.from_arrow(table)
     except FileNotFoundError as error:
         raise RecordUnreadableError(f"{path} is missing from the record.") from error
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+    except (
+        pa.ArrowException,
+        pl.exceptions.PolarsError,
+        OSError,
+        ValueError,
+        MemoryError,
+    ) as error:
         raise RecordUnreadableError(
             f"{path} cannot be read: {error}. The record is damaged; restore it from a copy."
         ) from error

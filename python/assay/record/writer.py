@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 def new_run_id(workload: str, engine: str) -> str:
     """An id that sorts by time and is unique: `<utc>-<workload>-<engine>-<six hex digits>`."""
-    now = datetime.now(tz=UTC).strftime("%Y%m%dT%H%M%SZ")
-    return f"{now}-{workload}-{engine}-{secrets.token_hex(3)}"
+    now = datetime.now(tz=UTC).strftime("%Y%m%dT%H%M%S%f")[:-3]
+    return f"{now}Z-{workload}-{engine}-{secrets.token_hex(3)}"
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:

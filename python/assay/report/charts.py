@@ -62,7 +62,7 @@ BYTE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 SECONDS_LABEL = (
     "datum.value == 0 ? '0' : replace(format(datum.value, '~s'), regexp('([0-9.]+)(.*)'), '$1 $2s')"
 )
-SIGNED_PERCENT_LABEL = "format(datum.value, '+~%')"
+FROM_MEDIAN_LABEL = "datum.value == 0 ? 'median' : format(datum.value, '+~%')"
 
 
 class Charts:
@@ -319,7 +319,7 @@ def _passes_chart(executions: pl.DataFrame) -> alt.TopLevelMixin:
         x=alt.X(
             "from_median_share:Q",
             title="distance from the operation's median",
-            axis=alt.Axis(labelExpr=SIGNED_PERCENT_LABEL, tickCount=8, gridOpacity=0.6),
+            axis=alt.Axis(labelExpr=FROM_MEDIAN_LABEL, tickCount=8, gridOpacity=0.6),
         ),
         y=y,
         color=alt.Color(
@@ -402,7 +402,7 @@ def _from_zero(values: pl.Series) -> alt.Scale:
     import altair as alt
 
     largest = values.max()
-    return alt.Scale(domainMin=0) if largest else alt.Scale(domain=[0, 1])
+    return alt.Scale(zero=True, nice=True) if largest else alt.Scale(domain=[0, 1])
 
 
 def _strokes() -> alt.Legend:
@@ -463,7 +463,7 @@ def _overview(timeline: Timeline) -> alt.Chart:
     import altair as alt
 
     axis = _time_axis()
-    axis.title = "drag here to zoom, double-click to see all; paler: warm-up"
+    axis.title = "drag above to zoom"
     x = alt.X("begin_s:Q", scale=alt.Scale(domain=_span(timeline), nice=False), axis=axis)
     return _bands(timeline, x, 16)
 

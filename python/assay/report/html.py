@@ -238,23 +238,30 @@ def _environment_rows(run: Run) -> list[tuple[str, str]]:
     known = run.environment
     if not known:
         return []
-    rows: list[tuple[str, str]] = []
-    for section in ("host", "assay"):
-        rows += _flat(section, known.get(section) or {})
-    return rows
+    host, ours = known.get("host") or {}, known.get("assay") or {}
+    return [row for key, value in host.items() for row in _flat(key, value)] + [
+        row for key, value in ours.items() for row in _flat(f"Assay {key}", value)
+    ]
 
 
 def _flat(prefix: str, value: object) -> list[tuple[str, str]]:
     if isinstance(value, dict):
         return [row for key, inner in value.items() for row in _flat(f"{prefix} {key}", inner)]
-    words = prefix.replace("_", " ")
-    if value is None:
-        return [(words, "not told by the host")]
-    if isinstance(value, list):
-        return [(words, " ".join(str(item) for item in value))]
-    if prefix.endswith("_bytes") and isinstance(value, int):
-        return [(words.removesuffix(" bytes"), bytes_text(value))]
-    return [(words, str(value))]
+    return [(prefix.removesuffix("_bytes").replace("_", " "), _fact_text(prefix, value))]
+
+
+def _fact_text(name: str, value: object) -> str:
+    match value:
+        case None:
+            return "not told by the host"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return " ".join(str(item) for item in value)
+        case int() if name.endswith("_bytes"):
+            return bytes_text(value)
+        case _:
+            return str(value)
 
 
 def _statements(run: Run) -> list[dict[str, Any]]:

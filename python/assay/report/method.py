@@ -107,7 +107,10 @@ def no_findings(told: dict[str, Any]) -> str:
 
 def timeline_words(told: dict[str, Any], timeline: Timeline | None) -> str:
     """What the timeline shows, what it leaves out, and what it cannot show."""
-    words = "Operations and resources on one axis; point at a moment to read all panels there."
+    words = (
+        "Operations and resources on one axis; warm-up is paler. Point at a moment to read all"
+        " panels there; drag over the first strip to zoom, double-click it to see all."
+    )
     if timeline is None:
         return words
     missing = [

@@ -268,7 +268,8 @@ def _ending(document: dict[str, Any], width: int) -> list[str]:
         return [line]
     if len(line) + 2 + len(legal) <= width:
         return [f"{line}  {legal}"]
-    return [line, f"{'':<{LABEL_WIDTH}}{legal}"]
+    indent = " " * LABEL_WIDTH
+    return [line, *textwrap.wrap(legal, width, initial_indent=indent, subsequent_indent=indent)]
 
 
 def one_line(text: str) -> str:

@@ -1,8 +1,9 @@
 "use strict";
 // Draws the charts, follows the page's width and its light or dark scheme, sorts tables.
 (() => {
-  const PANEL_MARGIN = 78; // what vertical axes and their titles take beside a timeline's panels
+  const PANEL_MARGIN = 64; // what vertical axes and their titles take beside a timeline's panels
   const WIDTH_MIN = 240;
+  const LEGEND_ENTRY = 150; // width of the longest entries of a legend
   const LOG_ERRORS = 1;
   const specs = JSON.parse(document.getElementById("charts").textContent);
   const views = new Map();
@@ -23,6 +24,7 @@
 
   function sized(spec, width) {
     const copy = structuredClone(spec);
+    copy.config.legend.columns = Math.max(1, Math.min(5, Math.floor(width / LEGEND_ENTRY)));
     if (copy.vconcat) {
       for (const panel of copy.vconcat) panel.width = Math.max(WIDTH_MIN, width - PANEL_MARGIN);
       return copy;
