@@ -285,6 +285,12 @@ class TestDriveOfPython:
         assert run.kept == [f"a-{event['digest']:016x}.arrow"]
         assert pl.read_ipc(tmp_path / "results" / run.kept[0])["n"].to_list() == [3, 1, 2]
 
+    def test_a_result_without_rows_is_kept_with_its_columns(self, tmp_path: Path) -> None:
+        nothing = pa.table({"n": pa.array([], pa.int64())})
+        run = drive(tmp_path, plan([0], "a"), Scripted(a=lambda _: nothing))
+        assert run.kept == ["a-0000000000000000.arrow"]
+        assert pl.read_ipc(tmp_path / "results" / run.kept[0]).columns == ["n"]
+
     def test_rows_are_kept_once_a_digest(self, tmp_path: Path) -> None:
         run = drive(tmp_path, plan([0, 0, 1, 0], "ab"), Scripted(a=rows(1), b=rows(1)))
         assert [name[0] for name in run.kept] == ["a", "b"]
