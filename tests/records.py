@@ -72,7 +72,12 @@ def task_rows(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
         start = {"sequence": event["sequence"], "edge": "start", "time_ns": event["started_ns"]}
         end = start | {"edge": "end", "time_ns": event["finished_ns"]}
         grown = {"user_ns": wall * 8 // 10, "system_ns": wall // 10, "run_delay_ns": wall // 20}
-        gauges = {"threads_at_work": 1, "rss_peak_bytes": RSS_BYTES, "minor_faults": 100}
+        gauges = {
+            "threads_at_work": 1,
+            "rss_bytes": RSS_BYTES,
+            "rss_peak_bytes": RSS_BYTES,
+            "minor_faults": 100,
+        }
         rows += [start | zero, end | zero | grown | gauges]
     return rows
 
@@ -152,6 +157,7 @@ def write_cost_streams(raw: Path, times: list[int]) -> dict[str, Any]:
         write_stream(raw / f"probe-{name}.arrows", rows)
         told[name] = {
             "cost": "reads one file at each sample",
+            "stream": name,
             "error": None,
             "samples": len(times),
             "cpu_ns": len(times) * 100_000,
@@ -163,7 +169,7 @@ def write_cost_streams(raw: Path, times: list[int]) -> dict[str, Any]:
 def write_answers(results: Path) -> None:
     """One right row an operation."""
     for name in OPERATIONS:
-        write_result(results / f"{name}-{DIGEST:016x}.arrow", pa.table({"n": [1]}))
+        write_result(results / f"{name}-{DIGEST:016x}-{0:016x}.arrow", pa.table({"n": [1]}))
         (results / "expected" / f"{name}.csv").write_text("n\n1\n", encoding="utf-8")
 
 

@@ -97,6 +97,9 @@ class Lab:
         )
         wait_until(lambda: not any(p.exists() for p in left), f"directories left: {left}")
 
+    def partial_data(self) -> list[Path]:
+        return list(self.datasets.glob("*.partial"))
+
 
 def wait_until(holds, what: str) -> None:
     """Waits patiently; no test depends on how fast the machine is."""

@@ -70,9 +70,11 @@ def test_an_unknown_key_in_a_workload_is_named_with_its_file(lab, tmp_path):
     assert "did you mean 'scale_default'?" in told.stderr
 
 
-def test_with_json_an_error_is_a_document_too(lab):
-    document = lab.document("run", "tpch", "--engine", "dukdb", code=1)
-    assert "dukdb" in document["error"]
+@pytest.mark.parametrize("wrong", [("--engine", "dukdb"), ("--nope", "1"), ("--scale", "one")])
+def test_with_json_an_error_is_a_document_too(lab, wrong):
+    document = lab.document("run", "tpch", *wrong, code=1)
+    assert wrong[0].strip("-") in document["error"] or wrong[1] in document["error"]
+    assert document["exit_code"] == 1
 
 
 def test_an_unknown_key_in_the_configuration_is_named(lab, tmp_path, monkeypatch):
@@ -235,6 +237,53 @@ def test_a_killed_engine_is_a_failed_run_with_its_signal(lab):
     assert lab.status() == "failed"
     assert lab.document("show", "latest")["verdict"] == "unknown"
     lab.assert_nothing_left()
+
+
+def test_a_host_that_dies_before_it_is_told_to_go_is_a_failed_run(lab, tmp_path):
+    _engine_that(lab, tmp_path, "os.kill(os.getpid(), 9)")
+    told = lab.assay("run", "tpch", "--engine", "dying", "--min-time", "1s", "--json")
+    assert told.returncode == 2, told.stderr
+    assert "signal 9" in told.stderr
+    assert json.loads(told.stdout)["status"] == "failed"
+    lab.assert_nothing_left()
+
+
+def test_an_engine_that_raises_tells_its_own_words(lab, tmp_path):
+    _engine_that(lab, tmp_path, "raise RuntimeError('no licence found')")
+    told = lab.assay("run", "tpch", "--engine", "dying", "--min-time", "1s")
+    assert told.returncode == 2
+    assert "no licence found" in told.stderr
+    assert "Traceback" not in told.stderr
+    lab.assert_nothing_left()
+
+
+def _engine_that(lab: Lab, tmp_path: Path, act: str) -> None:
+    """A third party's engine: the null engine, but for what it does when asked for sessions."""
+    folder = tmp_path / "engines" / "dying"
+    shutil.copytree(TPCH.parents[1] / "engines" / "null", folder)
+    manifest = folder / "engine.toml"
+    manifest.write_text(manifest.read_text().replace('name = "null"', 'name = "dying"'))
+    (folder / "engine.py").write_text(
+        "import os\n"
+        "from assay.engines.null.engine import NullEngine\n"
+        "class Dying(NullEngine):\n"
+        "    def sessions(self, instance, statements, clients):\n"
+        f"        {act}\n"
+        "def engine(facts):\n"
+        "    return Dying(facts)\n"
+    )
+    lab.extra_env["ASSAY_ENGINES"] = str(folder.parent)
+
+
+def test_a_killed_load_is_swept_by_the_next_start(own_cache_lab):
+    lab = own_cache_lab
+    started = lab.begin("run", "tpch", "--scale", "1")
+    wait_until(lab.partial_data, "loading did not begin")
+    end(started, signal.SIGKILL)
+    lab.assert_nothing_left()
+    assert lab.partial_data()
+    lab.document("run", "tpch", "--engine", "null", *SMALL)
+    assert not lab.partial_data()
 
 
 def test_an_interrupted_load_leaves_nothing_that_looks_like_data(own_cache_lab):

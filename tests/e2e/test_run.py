@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -66,6 +67,8 @@ def test_there_is_a_headline_finding_with_its_method(measured):
     _, document = measured
     finding = document["findings"][0]
     assert any(character.isdigit() for character in finding["claim"])
+    busy = re.search(r"([\d.]+) of (\d+) cores", finding["claim"])
+    assert busy is None or float(busy[1]) <= float(busy[2]), finding["claim"]
     assert finding["interval_words"] == "one run, no interval"
     assert finding["runs"] == [document["run"]]
 
@@ -125,6 +128,8 @@ def test_the_null_engine_tells_what_the_laboratory_costs(lab):
     document = lab.document("run", "tpch", "--engine", "null", *SMALL)
     assert document["verdict"] == "unknown"
     assert {operation["outcome"] for operation in document["operations"]} == {"ok"}
+    # Operations of nanoseconds cannot be split: nothing is claimed of what bounds them.
+    assert document["findings"] == []
     lab.assert_nothing_left()
 
 

@@ -282,14 +282,21 @@ class TestDriveOfPython:
         run = drive(tmp_path, plan([0], "a"), Scripted(a=rows(3, 1, 2)))
         event = run.events[0]
         assert (event["outcome"], event["rows"]) == ("ok", 3)
-        assert run.kept == [f"a-{event['digest']:016x}.arrow"]
+        (kept,) = run.kept
+        assert kept.startswith(f"a-{event['digest']:016x}-")
         assert pl.read_ipc(tmp_path / "results" / run.kept[0])["n"].to_list() == [3, 1, 2]
 
     def test_a_result_without_rows_is_kept_with_its_columns(self, tmp_path: Path) -> None:
         nothing = pa.table({"n": pa.array([], pa.int64())})
         run = drive(tmp_path, plan([0], "a"), Scripted(a=lambda _: nothing))
-        assert run.kept == ["a-0000000000000000.arrow"]
+        assert run.kept == ["a-0000000000000000-0000000000000000.arrow"]
         assert pl.read_ipc(tmp_path / "results" / run.kept[0]).columns == ["n"]
+
+    def test_the_same_rows_in_another_order_are_kept_too(self, tmp_path: Path) -> None:
+        answers = iter([rows(1, 2)(None), rows(2, 1)(None), rows(1, 2)(None)])
+        run = drive(tmp_path, plan([0] * 3, "a"), Scripted(a=lambda _: next(answers)))
+        assert len(run.kept) == 2
+        assert len(set(run.ended("digest"))) == 1
 
     def test_rows_are_kept_once_a_digest(self, tmp_path: Path) -> None:
         run = drive(tmp_path, plan([0, 0, 1, 0], "ab"), Scripted(a=rows(1), b=rows(1)))

@@ -38,6 +38,7 @@ def operation(
         parallelism=parallelism,
         threads_at_work=1.0,
         memory_peak_bytes=0,
+        memory_growth_bytes=0,
         read_bytes=0.0,
         write_bytes=0.0,
         minor_faults=1234.0,

@@ -30,7 +30,11 @@ pub fn digest_batches(batches: &[RecordBatch]) -> Result<Fetched, SessionError> 
             digest.end_row();
         }
     }
-    Ok(Fetched { rows: digest.rows(), digest: digest.finish() })
+    Ok(Fetched {
+        rows: digest.rows(),
+        digest: digest.finish(),
+        ordered_digest: digest.finish_ordered(),
+    })
 }
 
 fn feed(column: &dyn Array) -> Result<Feed<'_>, SessionError> {
@@ -137,7 +141,10 @@ mod tests {
                 .unwrap()
         };
         let apart = [single(2), single(1)];
-        assert_eq!(digest_batches(&[together]).unwrap(), digest_batches(&apart).unwrap());
+        let (together, apart) =
+            (digest_batches(&[together]).unwrap(), digest_batches(&apart).unwrap());
+        assert_eq!((together.rows, together.digest), (apart.rows, apart.digest));
+        assert_ne!(together.ordered_digest, apart.ordered_digest);
     }
 
     #[test]

@@ -56,10 +56,10 @@ pub struct Worker<'a, C, S: ?Sized, K> {
     pub counts: Vec<OutcomeCounts>,
 }
 
-/// Keeps the rows of each distinct result once.
+/// Keeps the rows of each distinct result once; the same rows in another order are another result.
 pub struct Results {
     directory: PathBuf,
-    kept: Vec<Vec<u64>>,
+    kept: Vec<Vec<(u64, u64)>>,
     kept_max: usize,
 }
 
@@ -72,14 +72,15 @@ impl Results {
     }
 
     /// The file that a result not seen before is to be written to.
-    fn place(&mut self, plan: &Plan, operation: u16, digest: u64) -> Option<PathBuf> {
+    fn place(&mut self, plan: &Plan, operation: u16, fetched: Fetched) -> Option<PathBuf> {
+        let Fetched { digest, ordered_digest, .. } = fetched;
         let kept = &mut self.kept[usize::from(operation)];
-        if kept.len() >= self.kept_max || kept.contains(&digest) {
+        if kept.len() >= self.kept_max || kept.contains(&(digest, ordered_digest)) {
             return None;
         }
-        kept.push(digest);
+        kept.push((digest, ordered_digest));
         let name = &plan.operations[usize::from(operation)];
-        Some(self.directory.join(format!("{name}-{digest:016x}.arrow")))
+        Some(self.directory.join(format!("{name}-{digest:016x}-{ordered_digest:016x}.arrow")))
     }
 }
 
@@ -202,7 +203,9 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
             let result = self.session.execute(operation);
             let finished_ns = self.clock.now_ns();
             let cut = self.watch.end();
-            let result = result.map_err(|error| cut.relabel(error));
+            let late = plan.operation_deadline_ns > 0
+                && finished_ns - started_ns > plan.operation_deadline_ns;
+            let result = cut.judge(result, late);
             match &result {
                 Err(error) if error.retryable && retries < plan.retries_max => retries += 1,
                 _ => return Ended { started_ns, finished_ns, retries, result },
@@ -227,7 +230,7 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
                 return Ok(None);
             }
         };
-        let place = self.results.as_mut().and_then(|r| r.place(plan, operation, fetched.digest));
+        let place = self.results.as_mut().and_then(|r| r.place(plan, operation, fetched));
         if let Some(path) = place {
             self.session.keep(&path).map_err(|error| DriveError::record(path, error.message))?;
         }

@@ -10,8 +10,8 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Histograms of one session, one pair an operation of the plan.
 pub struct LatencyBook {
-    latency: Vec<Histogram<u64>>,
-    service: Vec<Histogram<u64>>,
+    latency: Vec<Histogram<u32>>,
+    service: Vec<Histogram<u32>>,
 }
 
 /// What is told of one histogram, in nanoseconds.
@@ -78,7 +78,7 @@ impl LatencyBook {
 }
 
 impl Quantiles {
-    fn of(histogram: &Histogram<u64>) -> Option<Self> {
+    fn of(histogram: &Histogram<u32>) -> Option<Self> {
         (!histogram.is_empty()).then(|| Self {
             count: histogram.len(),
             p50_ns: histogram.value_at_quantile(0.50),

@@ -1,5 +1,6 @@
 //! One run of the driver: sessions on threads of their own, the recorder and the watchdog beside.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
@@ -86,6 +87,8 @@ pub struct RunReport {
     pub errors: Vec<ErrorClass>,
     /// Times a worker had to wait for the recorder; above 0 the times of events are in doubt.
     pub recorder_waits: u64,
+    /// Why readings of the engine's tasks lack something; `None`: nothing went wrong.
+    pub meter_error: Option<String>,
 }
 
 /// How far the run is, for whoever shows it.
@@ -120,6 +123,7 @@ struct Stage<'a> {
     barrier: Barrier,
     shared: Shared,
     phase: AtomicU64,
+    meter_error: Mutex<Option<String>>,
 }
 
 /// Drives `plan` and writes its streams into `raw_dir`. Blocks; `tick` is called several times a
@@ -200,6 +204,7 @@ impl<'a> Stage<'a> {
             barrier: Barrier::new(sessions),
             shared: Shared::default(),
             phase: AtomicU64::new(0),
+            meter_error: Mutex::new(None),
         }
     }
 
@@ -219,7 +224,10 @@ impl<'a> Stage<'a> {
             if !taking_part || outcome.is_err() {
                 continue;
             }
-            outcome = worker.play(self.plan, index as u16, schedule, &self.shared);
+            // A panic that left here would leave the other sessions at the barrier for ever.
+            let play = || worker.play(self.plan, index as u16, schedule, &self.shared);
+            outcome = catch_unwind(AssertUnwindSafe(play))
+                .unwrap_or_else(|_| Err(DriveError::Thread("session")));
             if outcome.is_err() {
                 self.shared.stop.store(true, Ordering::Relaxed);
             }
@@ -228,6 +236,9 @@ impl<'a> Stage<'a> {
             let book = std::mem::replace(&mut worker.book, empty);
             let counts = std::mem::take(&mut worker.counts);
             self.books[index].lock().unwrap_or_else(PoisonError::into_inner).push((book, counts));
+        }
+        if let Some(error) = worker.meter.and_then(|meter| meter.error()) {
+            self.meter_error.lock().unwrap_or_else(PoisonError::into_inner).replace(error);
         }
         outcome
     }
@@ -239,7 +250,9 @@ impl<'a> Stage<'a> {
             ended_ns: self.ends_ns[index].load(Ordering::Relaxed),
             operations: self.operations(index),
         });
-        RunReport { ended, phases: phases.collect(), errors: errors.list(), recorder_waits }
+        let meter_error = self.meter_error.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let errors = errors.list();
+        RunReport { ended, phases: phases.collect(), errors, recorder_waits, meter_error }
     }
 
     fn operations(&self, phase: usize) -> Vec<OperationReport> {

@@ -1,42 +1,48 @@
 //! Ends operations that take too long, and everything when the run is to stop. The worker only
 //! stores a time; all looking is done here, on another thread.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 
 use crate::session::{Canceller, SessionError};
 
-/// Not executing anything.
-const IDLE: i64 = 0;
+const IDLE: u8 = 0;
+const RUNNING: u8 = 1;
+/// The watchdog is calling the canceller; the worker waits before it goes on, so that it is never
+/// the next operation that is interrupted.
+const CANCELLING: u8 = 2;
 
 /// What one session is doing, for the watchdog.
 #[derive(Default)]
 pub struct Watch {
     canceller: Option<Canceller>,
+    state: AtomicU8,
     started_ns: AtomicI64,
-    deadline_hit: AtomicBool,
     stopped: AtomicBool,
 }
 
-/// Whether the watchdog cut the operation short.
+/// Whether the run was stopped while the operation was under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// It did not.
+    /// It was not.
     No,
-    /// It took longer than the plan allows.
-    Deadline,
-    /// The run was stopped.
+    /// It was, and the session was interrupted.
     Stopped,
 }
 
 impl Cut {
-    /// An error that the watchdog caused is counted under the watchdog's reason.
-    pub fn relabel(self, error: SessionError) -> SessionError {
-        let class = match self {
-            Self::No => return error,
-            Self::Deadline => "deadline",
-            Self::Stopped => "cancelled",
+    /// What an operation's result counts as. One that took longer than the plan allows has failed,
+    /// whether or not the watchdog interrupted it in time; an error of ours has our reason.
+    pub fn judge(self, result: Result<(), SessionError>, late: bool) -> Result<(), SessionError> {
+        let class = match (self, late) {
+            (Self::Stopped, _) if result.is_err() => "cancelled",
+            (_, true) => "deadline",
+            _ => return result,
         };
-        SessionError { class: class.into(), message: error.message, retryable: false }
+        let message = result.err().map_or_else(
+            || "it took longer than the plan allows".to_owned(),
+            |error| error.message,
+        );
+        Err(SessionError { class: class.into(), message, retryable: false })
     }
 }
 
@@ -49,44 +55,45 @@ impl Watch {
     /// An operation was started. Without a canceller there is nothing to tell.
     pub fn begin(&self, started_ns: i64) {
         if self.canceller.is_some() {
-            self.started_ns.store(started_ns, Ordering::Release);
+            self.started_ns.store(started_ns, Ordering::Relaxed);
+            self.state.store(RUNNING, Ordering::Release);
         }
     }
 
-    /// The operation ended; tells whether it was cut.
+    /// The operation ended; tells whether it was interrupted because the run stops.
     pub fn end(&self) -> Cut {
         if self.canceller.is_none() {
             return Cut::No;
         }
-        self.started_ns.store(IDLE, Ordering::Release);
-        if self.stopped.load(Ordering::Acquire) {
-            Cut::Stopped
-        } else if self.deadline_hit.swap(false, Ordering::AcqRel) {
-            Cut::Deadline
-        } else {
-            Cut::No
+        while self
+            .state
+            .compare_exchange_weak(RUNNING, IDLE, Ordering::AcqRel, Ordering::Acquire)
+            .is_err()
+        {
+            std::thread::yield_now();
         }
+        if self.stopped.load(Ordering::Acquire) { Cut::Stopped } else { Cut::No }
     }
 
     /// Looks once: interrupts the session if the run stops or its operation is over the deadline.
     pub fn look(&self, now_ns: i64, deadline_ns: i64, stop: bool) {
-        let started_ns = self.started_ns.load(Ordering::Acquire);
         let Some(canceller) = &self.canceller else { return };
-        if started_ns == IDLE {
+        let claimed = self
+            .state
+            .compare_exchange(RUNNING, CANCELLING, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok();
+        if !claimed {
             return;
         }
-        let late = deadline_ns > 0 && now_ns - started_ns > deadline_ns;
+        let late =
+            deadline_ns > 0 && now_ns - self.started_ns.load(Ordering::Relaxed) > deadline_ns;
         if stop {
             self.stopped.store(true, Ordering::Release);
-        } else if late {
-            self.deadline_hit.store(true, Ordering::Release);
-        } else {
-            return;
         }
-        // The operation may have ended meanwhile; interrupting the next one would be wrong.
-        if self.started_ns.load(Ordering::Acquire) == started_ns {
+        if stop || late {
             canceller();
         }
+        self.state.store(RUNNING, Ordering::Release);
     }
 }
 
@@ -109,7 +116,18 @@ mod tests {
         assert_eq!(calls.load(Ordering::Relaxed), 0);
         watch.look(1_011, 10, false);
         assert_eq!(calls.load(Ordering::Relaxed), 1);
-        assert_eq!(watch.end(), Cut::Deadline);
-        assert_eq!(watch.end(), Cut::No);
+        assert_eq!(watch.end(), Cut::No, "the deadline is judged by the operation's own times");
+        watch.look(2_000, 10, true);
+        assert_eq!(calls.load(Ordering::Relaxed), 1, "nothing runs, nothing is interrupted");
+    }
+
+    #[test]
+    fn an_operation_that_is_cut_by_the_end_of_the_run_says_so() {
+        let watch = Watch::new(Some(Box::new(|| {})));
+        watch.begin(1);
+        watch.look(2, 0, true);
+        let error = SessionError { class: "x".into(), message: "m".into(), retryable: true };
+        let judged = watch.end().judge(Err(error), false).unwrap_err();
+        assert_eq!((judged.class.as_str(), judged.retryable), ("cancelled", false));
     }
 }

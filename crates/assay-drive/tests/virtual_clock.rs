@@ -143,3 +143,11 @@ fn an_error_is_an_outcome_and_not_an_end() {
     assert_eq!(outcomes, [Outcome::Ok, Outcome::Failed, Outcome::Ok]);
     assert_eq!(played.events[1].digest, None);
 }
+
+#[test]
+fn an_operation_over_its_deadline_has_failed_even_if_nothing_interrupted_it() {
+    let mut plan = plan(Arrival::Power, 0);
+    plan.operation_deadline_ns = 2 * MS_NS;
+    let played = play(&plan, |n| takes(if n == 1 { 3 * MS_NS } else { MS_NS }));
+    assert_eq!((played.counts.ok, played.counts.failed), (2, 1));
+}

@@ -43,6 +43,8 @@ pub struct TaskCounters {
     pub threads: Option<u64>,
     /// Engine tasks at work since the reading at the start of the interval; null there.
     pub threads_at_work: Option<u64>,
+    /// Resident memory at this moment (a gauge).
+    pub rss_bytes: Option<u64>,
     /// Highest resident memory since the reading at the start of the interval; null there.
     pub rss_peak_bytes: Option<u64>,
     /// Proportional resident memory (a gauge), taken at the end only, once a second at most.
@@ -53,6 +55,9 @@ pub struct TaskCounters {
 pub trait Meter {
     /// Takes one reading; what the host does not give is `None`.
     fn read(&mut self, edge: Edge) -> TaskCounters;
+
+    /// Why readings lack what the host does give: the first error, if there was one.
+    fn error(&self) -> Option<String>;
 }
 
 /// The stream of readings, two rows an operation.
@@ -96,6 +101,7 @@ pub static TASKS: Table = Table {
             Kind::UInt64,
             "engine tasks at work during the operation; null at the start",
         ),
+        Column::optional("rss_bytes", Kind::UInt64, "resident memory at this moment"),
         Column::optional(
             "rss_peak_bytes",
             Kind::UInt64,

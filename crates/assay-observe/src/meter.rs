@@ -78,15 +78,10 @@ impl ProcessMeter {
         Self::new(ProcRoot::default(), std::process::id(), with_pss)
     }
 
-    /// The first error of a reading; its counters from there on were `None`. A process that ended
-    /// or may not be read is none.
-    pub fn error(&self) -> Option<&ObserveError> {
-        self.error.as_ref()
-    }
-
     fn read_start(&mut self, counters: &mut TaskCounters) -> Result<(), ObserveError> {
         self.start = None;
         let peak_was_reset = self.reset_rss_peak().is_ok();
+        self.read_rss(counters, false)?;
         self.find_tasks()?;
         self.read_io(counters)?;
         self.read_block_delays()?;
@@ -112,9 +107,7 @@ impl ProcessMeter {
         self.fill_sums(counters);
         if let Some(start) = start {
             counters.threads_at_work = self.threads_at_work(&start, counters.time_ns);
-            if start.peak_was_reset {
-                counters.rss_peak_bytes = self.read_rss_peak()?;
-            }
+            self.read_rss(counters, start.peak_was_reset)?;
         }
         if self.with_pss && counters.time_ns >= self.pss_due_ns {
             counters.pss_bytes = self.read_pss()?;
@@ -232,10 +225,18 @@ impl ProcessMeter {
         File::options().write(true).open(path)?.write_all(b"5")
     }
 
-    fn read_rss_peak(&mut self) -> Result<Option<u64>, ObserveError> {
+    /// Resident memory now and, if the mark was reset before, the highest since then.
+    fn read_rss(
+        &mut self,
+        counters: &mut TaskCounters,
+        with_peak: bool,
+    ) -> Result<(), ObserveError> {
         let mut file = ProcFile::record(self.root.process(self.pid).join("status"));
-        let Some(text) = file.read(&mut self.buffer)? else { return Ok(None) };
-        Ok(Status::parse(file.path(), text)?.rss_peak_bytes)
+        let Some(text) = file.read(&mut self.buffer)? else { return Ok(()) };
+        let status = Status::parse(file.path(), text)?;
+        counters.rss_bytes = status.rss_bytes;
+        counters.rss_peak_bytes = status.rss_peak_bytes.filter(|_| with_peak);
+        Ok(())
     }
 
     fn read_pss(&mut self) -> Result<Option<u64>, ObserveError> {
@@ -246,6 +247,10 @@ impl ProcessMeter {
 }
 
 impl Meter for ProcessMeter {
+    fn error(&self) -> Option<String> {
+        self.error.as_ref().map(ToString::to_string)
+    }
+
     fn read(&mut self, edge: Edge) -> TaskCounters {
         let mut counters = TaskCounters { time_ns: monotonic_ns(), ..TaskCounters::default() };
         let read = match edge {

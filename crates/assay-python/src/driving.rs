@@ -99,6 +99,10 @@ fn session(object: &Bound<'_, PyAny>) -> Box<dyn Session> {
 fn tell(tick: &Py<PyAny>, progress: &Progress, cancel: &CancelFlag) {
     Python::attach(|py| {
         let told = tick.call1(py, (&progress.phase, progress.ended, progress.phase_ns));
+        if let Err(error) = &told {
+            // The run ends early for it; the reason must stand in the host's log.
+            error.print(py);
+        }
         if py.check_signals().is_err() || told.is_err() {
             cancel.cancel();
         }

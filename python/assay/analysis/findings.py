@@ -22,6 +22,11 @@ NAMED_OPERATIONS = 3
 KERNEL_SHARE = 0.2
 KERNEL_RUN_SHARE = 0.05
 
+# Above this, more time was accounted for than there was: the operation was too short for that.
+COVERAGE_MAX = 1.2
+# What is claimed of a run must be known of this much of its time.
+KNOWN_SHARE = 0.5
+
 METHOD_BOUND = "bound-by"
 METHOD_KERNEL = "kernel-time"
 
@@ -30,7 +35,7 @@ def findings(
     run_id: str, operations: Sequence[OperationSummary], cores: int | None
 ) -> list[Finding]:
     """All findings of one run, largest effect first."""
-    found = [bound_by(run_id, operations, cores), *kernel_time(run_id, operations)]
+    found = [bound_by(run_id, operations, cores), *kernel_time(run_id, operations, cores)]
     return sorted((f for f in found if f is not None), key=lambda f: -f.effect_share)
 
 
@@ -38,16 +43,18 @@ def bound_by(
     run_id: str, operations: Sequence[OperationSummary], cores: int | None
 ) -> Finding | None:
     """What bounds the run as a whole, and which operations are most of its time."""
-    split = [op for op in operations if op.coverage is not None and op.share is not None]
-    if not split:
+    split = [op for op in operations if _can_be_split(op, cores)]
+    known = sum(op.share or 0.0 for op in split)
+    if known < KNOWN_SHARE:
         return None
 
     def part(name: str) -> float:
-        return sum((op.where[name] or 0.0) * (op.share or 0.0) for op in split)
+        return sum((op.where[name] or 0.0) * (op.share or 0.0) for op in split) / known
 
     cpu = part("cpu_user") + part("cpu_system")
     disk, waiting = part("disk_wait"), part("cpu_wait")
-    busy = sum((op.parallelism or 0.0) * (op.share or 0.0) for op in split)
+    disk_known = all(op.where["disk_wait"] is not None for op in split)
+    busy = sum((op.parallelism or 0.0) * (op.share or 0.0) for op in split) / known
     top = sorted(split, key=lambda op: -(op.share or 0.0))[:NAMED_OPERATIONS]
     names = ", ".join(op.name for op in top)
     named = f"{names} are {percent_text(sum(op.share or 0.0 for op in top))} of the time"
@@ -66,17 +73,35 @@ def bound_by(
         claim = f"CPU-bound, on {busy:.2g}{of_cores} cores busy on average; {named}"
         effect = cpu
         to_try = "more of the plan in parallel: see parallelism an operation with --all"
+    elif cpu + waiting >= BOUND_SHARE:
+        claim = (
+            f"CPU-bound, and short of CPUs: {percent_text(cpu)} of the time on a CPU,"
+            f" {percent_text(waiting)} waiting for one; {named}"
+        )
+        effect = cpu + waiting
     else:
         rest = percent_text(part("other"))
-        claim = f"Bound by neither CPU nor disk: {rest} of thread time has no counter; {named}"
+        neither = "neither CPU nor disk" if disk_known else "no CPU (disk not measured)"
+        claim = f"Bound by {neither}: {rest} of thread time has no counter; {named}"
         effect = part("other")
     return Finding(claim, effect, None, (run_id,), METHOD_BOUND, to_try)
 
 
-def kernel_time(run_id: str, operations: Sequence[OperationSummary]) -> list[Finding | None]:
+def _can_be_split(op: OperationSummary, cores: int | None) -> bool:
+    """Whether an operation's counters can be believed."""
+    if op.share is None or op.coverage is None or op.coverage > COVERAGE_MAX:
+        return False
+    return cores is None or op.parallelism is None or op.parallelism <= cores * COVERAGE_MAX
+
+
+def kernel_time(
+    run_id: str, operations: Sequence[OperationSummary], cores: int | None
+) -> list[Finding | None]:
     """Operations that spent much of their CPU time in the kernel, with their page faults."""
     found: list[Finding | None] = []
     for op in operations:
+        if not _can_be_split(op, cores):
+            continue
         system, user = op.where["cpu_system"], op.where["cpu_user"]
         if system is None or user is None or op.share is None or user + system == 0:
             continue

@@ -42,9 +42,9 @@ def operation_table(events: pl.DataFrame) -> pl.DataFrame:
     succeeded = pl.col("outcome") == "ok"
     return (
         measured(events)
-        .sort("sequence")
-        .group_by("operation", maintain_order=True)
+        .group_by("operation")
         .agg(
+            pl.col("sequence").min(),
             pl.len().alias("scheduled"),
             succeeded.sum().alias("ok"),
             (pl.col("outcome") == "skipped").sum().alias("skipped"),
@@ -54,8 +54,11 @@ def operation_table(events: pl.DataFrame) -> pl.DataFrame:
             service.filter(succeeded).min().alias("seconds_min"),
             service.filter(succeeded).max().alias("seconds_max"),
             pl.col("rows").drop_nulls().first(),
-            pl.col("error").drop_nulls().first(),
+            pl.col("error").sort_by("sequence").drop_nulls().first(),
         )
+        # Sorting a row an operation instead of a row an event: seconds for millions of events.
+        .sort("sequence")
+        .drop("sequence")
     )
 
 

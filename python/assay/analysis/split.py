@@ -47,7 +47,9 @@ def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
         .with_columns((pl.col("finished_ns") - pl.col("started_ns")).alias("wall_ns"))
     )
     tasks = tasks.with_columns(pl.col("edge").cast(pl.String))
-    start = tasks.filter(pl.col("edge") == "start").select("sequence", *COUNTERS)
+    start = tasks.filter(pl.col("edge") == "start").select(
+        "sequence", *COUNTERS, pl.col("rss_bytes").alias("rss_before_bytes")
+    )
     end = tasks.filter(pl.col("edge") == "end").drop("edge", "time_ns")
     joined = timed.join(start, on="sequence").join(end, on="sequence", suffix="_end")
     grown = [
@@ -57,8 +59,16 @@ def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
         for name in COUNTERS
     ]
     gauges = ["threads_at_work", "rss_peak_bytes", "pss_bytes"]
+    growth = pl.col("rss_peak_bytes").cast(pl.Int64) - pl.col("rss_before_bytes").cast(pl.Int64)
     return joined.select(
-        "sequence", "operation", "started_ns", "finished_ns", "wall_ns", *grown, *gauges
+        "sequence",
+        "operation",
+        "started_ns",
+        "finished_ns",
+        "wall_ns",
+        *grown,
+        *gauges,
+        growth.alias("rss_growth_bytes"),
     ).sort("sequence")
 
 
@@ -96,7 +106,8 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
     Columns: operation; cpu_user, cpu_system, cpu_wait, disk_wait, other (shares that add up to 1;
     null where their counter is); coverage (before scaling; null without counters); parallelism (CPU
     seconds a second of wall); threads_at_work (mean, weighted by time); memory_peak_bytes,
-    read_bytes, write_bytes, minor_faults (median of the passes, peak: highest); disk_method.
+    memory_growth_bytes (highest of the passes); read_bytes, write_bytes, minor_faults (median);
+    disk_method.
     """
     with_states = readings_table.join(disk_states, on="sequence", how="left")
     sums = with_states.group_by("operation", maintain_order=True).agg(
@@ -111,6 +122,7 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
         _sum_if_whole(pl.col("threads_at_work").cast(pl.Float64) * pl.col("wall_ns"), "thread_ns"),
         _sum_if_whole(pl.col("read_bytes") + pl.col("write_bytes"), "storage_bytes"),
         pl.col("rss_peak_bytes").max().alias("memory_peak_bytes"),
+        pl.col("rss_growth_bytes").max().alias("memory_growth_bytes"),
         pl.col("read_bytes", "write_bytes", "minor_faults").median(),
     )
     return (
@@ -132,6 +144,7 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
             ((pl.col("user_ns") + pl.col("system_ns")) / pl.col("wall_ns")).alias("parallelism"),
             (pl.col("thread_ns") / pl.col("wall_ns")).alias("threads_at_work"),
             "memory_peak_bytes",
+            "memory_growth_bytes",
             "read_bytes",
             "write_bytes",
             "minor_faults",

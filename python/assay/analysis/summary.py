@@ -36,7 +36,8 @@ class OperationSummary:
         coverage: Accounted share of thread time before scaling.
         parallelism: CPU seconds a second.
         threads_at_work: Engine threads at work, mean.
-        memory_peak_bytes: Highest resident memory during it.
+        memory_peak_bytes: Highest resident memory of the engine's process during it.
+        memory_growth_bytes: By how much that was above what was resident before it.
         read_bytes, write_bytes: Storage traffic of one execution, median.
         minor_faults: Page faults of one execution, median.
         disk_method: How waiting for disk was measured.
@@ -57,6 +58,7 @@ class OperationSummary:
     parallelism: float | None
     threads_at_work: float | None
     memory_peak_bytes: int | None
+    memory_growth_bytes: int | None
     read_bytes: float | None
     write_bytes: float | None
     minor_faults: float | None
@@ -149,6 +151,7 @@ def _operation(
         parallelism=split.get("parallelism"),
         threads_at_work=split.get("threads_at_work"),
         memory_peak_bytes=split.get("memory_peak_bytes"),
+        memory_growth_bytes=split.get("memory_growth_bytes"),
         read_bytes=split.get("read_bytes"),
         write_bytes=split.get("write_bytes"),
         minor_faults=split.get("minor_faults"),

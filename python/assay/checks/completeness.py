@@ -23,6 +23,10 @@ def check(run: Run) -> CheckResult:
         why = run.facts.get("reason") or "it was killed or is still running"
         reason = f"the run is {run.facts['status']} ({why}): its figures are of a part of it"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
+    ended = (run.driver_report or {}).get("ended", "done")
+    if ended != "done":
+        reason = f"the driver ended early ({ended}): the run's figures are of a part of it"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason)
     if not run.sealed:
         reason = "the run has no seal: whether its record is whole cannot be told"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.operations import CANCELLED, plain
+from assay.model.units import percent_text
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
@@ -36,6 +37,14 @@ def check(run: Run) -> CheckResult:
             f" the first was {first['operation']}: {_first_message(run, first)}"
         )
         return CheckResult(NAME, Verdict.INVALID, reason, value=float(failed.height), threshold=0.0)
+    skipped = events.filter(pl.col("outcome") == "skipped").height
+    if skipped:
+        share = skipped / events.height
+        reason = (
+            f"{skipped} of {events.height} operations ({percent_text(share)}) were due and never"
+            " started: the engine did not hold the rate, and latencies are of the others"
+        )
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=0.0)
     if events.filter(cut_short).height:
         reason = "the run was stopped while operations were under way; they are left out"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)

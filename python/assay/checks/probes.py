@@ -16,39 +16,41 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "probes"
-# The stream whose times stand for each probe's.
-STREAMS = {"system": "system", "processes": "processes", "disks": "disks"}
 
 
 def check(run: Run) -> CheckResult:
     """Unknown if a probe failed, left a gap, or cost more than its threshold."""
     told = run.facts.get("probes")
+    meter_error = (run.driver_report or {}).get("meter_error")
+    if meter_error:
+        reason = f"counters around operations are not whole: {meter_error}"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason)
     if not told:
         return CheckResult(NAME, Verdict.UNKNOWN, "no probe ran: resources were not measured")
     for name, probe in told.items():
         if probe["error"]:
             reason = f"probe {name} failed: {probe['error']}"
             return CheckResult(NAME, Verdict.UNKNOWN, reason)
-    gap_s = max(_longest_gap_s(run, name) for name in told)
+    gap_s = max(_longest_gap_s(run, probe["stream"]) for probe in told.values())
     limit_s = PROBE_GAP_INTERVALS_MAX * run.facts["request"]["probe_interval_s"]
     if gap_s > limit_s:
         reason = f"a probe saw nothing for {gap_s:.1f} s: what happened meanwhile is not known"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=gap_s, threshold=limit_s)
-    share = probe_core_share(run) or 0.0
-    if share > PROBE_CORE_SHARE_MAX:
+    share = probe_core_share(run)
+    if share is not None and share > PROBE_CORE_SHARE_MAX:
         reason = f"the probes used {percent_text(share)} of a core: a longer interval costs less"
         return CheckResult(
             NAME, Verdict.UNKNOWN, reason, value=share, threshold=PROBE_CORE_SHARE_MAX
         )
-    reason = f"{len(told)} probes, no gap over {gap_s:.1f} s, {percent_text(share)} of a core"
+    cost = "cost not measured" if share is None else f"{percent_text(share)} of a core"
+    reason = f"{len(told)} probes, no gap over {gap_s:.1f} s, {cost}"
     return CheckResult(NAME, Verdict.VALID, reason, value=gap_s, threshold=limit_s)
 
 
-def _longest_gap_s(run: Run, probe: str) -> float:
+def _longest_gap_s(run: Run, stream: str) -> float:
     """The longest time without a sample while it was measured, its edges included."""
-    stream = STREAMS.get(probe)
     window = window_ns(run.table("events"))
-    if stream is None or window is None:
+    if window is None:
         return 0.0
     begun, ended = window
     if not run.has(stream):

@@ -27,7 +27,7 @@ def show(
     Examples:
       assay show latest
       assay show latest --all
-      assay show 20261120T101500Z --json
+      assay show 4c193c --json                the last six digits of an id do
     """
     from assay.record.reader import find_run
     from assay.report.build import build

@@ -6,9 +6,9 @@ stopped, its partial record is kept; 3 the run is invalid; 4 a gate found a regr
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
+import traceback
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -78,17 +78,14 @@ def run_command(arguments: list[str] | None = None) -> int:
         return _stopped()
     except typer.TyperException as error:
         # Typer's own words with its suggestion, which plain str() leaves out.
-        complain(getattr(error, "format_message", error.__str__)())
-        return UsageError.exit_code
+        message = getattr(error, "format_message", error.__str__)()
+        return _failed(message, UsageError.exit_code, as_json=as_json)
     except AssayError as error:
-        complain(str(error))
-        if as_json:
-            say_json({"error": str(error), "exit_code": error.exit_code})
-        return error.exit_code
-    except BrokenPipeError:
-        # Whoever read our output has gone; nothing is left to be told, and nothing to be flushed.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _failed(str(error), error.exit_code, as_json=as_json)
+    except Exception as error:  # noqa: BLE001 - a defect of ours is told as one, with its trace
+        traceback.print_exc()
+        message = f"this is a defect of Assay ({type(error).__name__}: {error}); please report it"
+        return _failed(message, RunFailedError.exit_code, as_json=as_json)
     if code == CODE_OF_TYPER_FOR_CTRL_C:
         return _stopped()
     return code if isinstance(code, int) else 0
@@ -105,6 +102,13 @@ def _options(command: Any) -> Options:  # noqa: ANN401 - Typer does not export i
         }
         for name, verb in command.commands.items()
     }
+
+
+def _failed(message: str, code: int, *, as_json: bool) -> int:
+    complain(message)
+    if as_json:
+        say_json({"error": message, "exit_code": code})
+    return code
 
 
 def _stopped() -> int:

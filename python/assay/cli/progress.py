@@ -47,7 +47,7 @@ class Progress:
     def amount(self, done: float, expected: float | None, unit: str) -> None:
         """How much of the part is done."""
         seconds = time.monotonic() - self._begun_s
-        if unit == "rows":
+        if unit == "rows" and done:
             self._told = f"{count_text(done)} rows, {count_text(done / max(seconds, 1e-6))} rows/s"
         if self._status is None or time.monotonic() - self._redrawn_s < REDRAW_INTERVAL_S:
             return

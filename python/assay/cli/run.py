@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 EXAMPLES = """
 \b
 Examples:
-  assay run tpch                               DuckDB, SF 1, about a minute
+  assay run tpch                               DuckDB, SF 1, half a minute
   assay run tpch --scale 0.1 --min-time 5s     a quick look
   assay run tpch --set threads=1 --set memory_limit=1GB
   assay run tpch --parameters drawn --seed 7   other parameters

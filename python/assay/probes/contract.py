@@ -39,6 +39,7 @@ class Probe(Protocol):
 
     name: str
     cost: str
+    stream: str  # the one whose times show when it looked
 
     def start(self, target: Target) -> None:
         """Starts observing; raises `OSError` with the path if it cannot."""

@@ -7,6 +7,7 @@ class DisksProbe(Sampled):
     """Reads /proc/diskstats."""
 
     name = "disks"
+    stream = "disks"
     cost = "reads one /proc file at each sample"
 
 

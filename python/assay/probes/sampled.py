@@ -17,6 +17,7 @@ class Sampled:
 
     name: str
     cost: str
+    stream: str
     follows_processes = False
 
     def __init__(self) -> None:

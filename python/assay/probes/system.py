@@ -7,6 +7,7 @@ class SystemProbe(Sampled):
     """Reads /proc/stat, meminfo, vmstat and pressure/*."""
 
     name = "system"
+    stream = "system"
     cost = "reads six /proc files at each sample"
 
 

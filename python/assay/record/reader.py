@@ -6,6 +6,7 @@ A stream that was cut short (a killed run) is read up to its last whole batch.
 from __future__ import annotations
 
 import json
+import re
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,10 +121,11 @@ class Run:
         """
         return _read_stream(self.dir / RAW_DIR / f"{stream}.arrows")
 
-    def results(self, operation: str) -> dict[str, Path]:
-        """Kept rows of an operation: files by the digest of the result, 16 hexadecimal digits."""
-        found = (self.dir / RAW_DIR / RESULTS_DIR).glob(f"{operation}-*.arrow")
-        return {path.stem.rsplit("-", 1)[-1]: path for path in sorted(found)}
+    def results(self, operation: str) -> list[tuple[str, Path]]:
+        """Kept results of an operation: digest of the rows, whatever their order, and file."""
+        name = re.compile(rf"{re.escape(operation)}-([0-9a-f]{{16}})-[0-9a-f]{{16}}\.arrow")
+        found = sorted((self.dir / RAW_DIR / RESULTS_DIR).glob("*.arrow"))
+        return [(match[1], path) for path in found if (match := name.fullmatch(path.name))]
 
     def expected(self, operation: str) -> Path | None:
         """The rows an operation should return, if they are known."""

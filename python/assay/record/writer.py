@@ -91,7 +91,7 @@ class RunWriter:
             return
         interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
         if interrupted:
-            reason = "stopped by Ctrl-C"
+            reason = "stopped by Ctrl-C or a signal"
         elif error is None:
             reason = "it was left before its seal"
         else:

@@ -77,6 +77,9 @@ COLUMNS = (
     Column("threads", "engine threads at work, mean", NUMBER, _of("threads_at_work"), _cores_text),
     Column("coverage", "accounted share of thread time", NUMBER, _of("coverage"), percent_text),
     Column("peak memory", "resident", NUMBER, _of("memory_peak_bytes"), bytes_text),
+    Column(
+        "growth", "above what was resident before", NUMBER, _of("memory_growth_bytes"), bytes_text
+    ),
     Column("read", "from storage, a pass", NUMBER, _of("read_bytes"), bytes_text),
     Column("written", "to storage, a pass", NUMBER, _of("write_bytes"), bytes_text),
     Column("page faults", "minor, a pass", NUMBER, _of("minor_faults"), count_text),

@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 MANIFEST = "manifest.json"
 DATA = "data"
+PARTIAL = ".partial"
 COPY_BYTES = 1 << 22
 FORMAT = 1
 
@@ -58,10 +59,14 @@ class DatasetKey:
 
 
 class DatasetCache:
-    """Data sets below one directory, of which any number of processes may ask."""
+    """Data sets below one directory, of which any number of processes may ask.
 
-    def __init__(self, root: Path) -> None:
+    `waiting` is called when another process makes or copies the same data and has to be awaited.
+    """
+
+    def __init__(self, root: Path, waiting: Callable[[], None] = lambda: None) -> None:
         self._root = root
+        self._waiting = waiting
 
     def copy_to(
         self, key: DatasetKey, target: Path, make: Callable[[Path], dict[str, Any]]
@@ -96,7 +101,7 @@ class DatasetCache:
             ) from error
 
     def _make(self, place: Path, make: Callable[[Path], dict[str, Any]]) -> None:
-        partial = place.with_name(place.name + ".partial")
+        partial = place.with_name(place.name + PARTIAL)
         # Only the holder of the lock is here: what an interrupted load or removal left is debris.
         shutil.rmtree(partial, ignore_errors=True)
         (partial / DATA).mkdir(parents=True)
@@ -112,11 +117,25 @@ class DatasetCache:
             shutil.rmtree(partial, ignore_errors=True)
             raise
 
+    def sweep(self) -> None:
+        """Removes what loads left that were killed; those under way hold their lock."""
+        for partial in self._root.glob(f"*{PARTIAL}"):
+            with (self._root / f".{partial.name.removesuffix(PARTIAL)}.lock").open("w") as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    continue
+                shutil.rmtree(partial, ignore_errors=True)
+
     @contextmanager
     def _locked(self, key: DatasetKey) -> Iterator[None]:
         self._root.mkdir(parents=True, exist_ok=True)
         with (self._root / f".{key.name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self._waiting()
+                fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
 
@@ -155,4 +174,6 @@ def _copy_hashed(source: Path, target: Path) -> str:
             written = 0
             while written < count:
                 written += os.write(writing.fileno(), view[written:count])
+        # Written back now, or the kernel does it while queries are timed.
+        os.fsync(writing.fileno())
     return digest.hexdigest()

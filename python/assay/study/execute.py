@@ -47,6 +47,7 @@ log = logging.getLogger(__name__)
 
 HOST_COMMAND = [sys.executable, "-m", "assay.study.host"]
 HOST_GRACE_S = 10.0
+DATASETS = "datasets"
 CANCEL_PATIENCE_S = 30.0
 ACCOUNT_ENGINE_AND_DRIVER = "engine and driver"
 ACCOUNT_PROBES = "probes"
@@ -81,6 +82,7 @@ def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
     version = engine.engine().obtain()
     statements = _statements(request, workload, engine)
     sweep(instances_dir())
+    DatasetCache(cache_dir() / DATASETS).sweep()
     run_id = new_run_id(request.workload, request.engine)
     asked = _asked(request, workload, engine, version, statements)
     with RunWriter(ensure_runs_dir(runs), run_id, asked) as run, _log_into(run.raw / LOG_FILE):
@@ -202,7 +204,8 @@ class _Execution:
             version=self._version,
         )
         self._teller.phase("data")
-        cache = DatasetCache(cache_dir() / "datasets")
+        waiting = "waiting for another run that uses this data"
+        cache = DatasetCache(cache_dir() / DATASETS, lambda: self._teller.phase(waiting))
         return cache.copy_to(key, data, lambda place: self._make(guardian, place))
 
     def _make(self, guardian: Guardian, place: Path) -> dict[str, Any]:
@@ -266,22 +269,23 @@ class _Execution:
                 }
             )
             with self._probes(child):
-                channel.send("go")
-                report = self._driven(channel, guardian, child)
-        write_json(self._run.raw / DRIVER_FILE, report)
+                self._send(channel, guardian, child, "go")
+                self._driven(channel, guardian, child)
 
     def _run_plan(self) -> dict[str, Any]:
         return driver_plan(self._request, self._workload.facts.order)
 
-    def _driven(self, channel: Channel, guardian: Guardian, child: Child) -> dict[str, Any]:
+    def _driven(self, channel: Channel, guardian: Guardian, child: Child) -> None:
         """Waits for the driver; on Ctrl-C asks it to end, so that all it saw is written."""
         try:
-            while True:
-                message = self._next(channel, guardian, child)
-                if message["kind"] == "driven":
-                    report: dict[str, Any] = message["report"]
-                    return report
+            while (message := self._next(channel, guardian, child))["kind"] != "driven":
                 self._tell_drive(message)
+            self._keep_report(message)
+            if message["report"]["ended"] != "done":
+                raise RunFailedError(
+                    f"the driver ended early ({message['report']['ended']}); why is in"
+                    f" {self._run.raw}/host-drive.log"
+                )
         except KeyboardInterrupt:
             self._teller.phase("stopping")
             self._end_driver(channel, guardian, child)
@@ -290,10 +294,15 @@ class _Execution:
     def _end_driver(self, channel: Channel, guardian: Guardian, child: Child) -> None:
         try:
             channel.send("cancel")
-            while self._next(channel, guardian, child, CANCEL_PATIENCE_S)["kind"] != "driven":
-                pass
+            message = self._next(channel, guardian, child, CANCEL_PATIENCE_S)
+            while message["kind"] != "driven":
+                message = self._next(channel, guardian, child, CANCEL_PATIENCE_S)
+            self._keep_report(message)
         except (AssayError, OSError) as error:
             log.warning("the driver did not end in good order: %s", error)
+
+    def _keep_report(self, message: dict[str, Any]) -> None:
+        write_json(self._run.raw / DRIVER_FILE, message["report"])
 
     def _tell_drive(self, message: dict[str, Any]) -> None:
         if message["kind"] != "progress":
@@ -326,11 +335,32 @@ class _Execution:
         theirs.close()
         channel = Channel(ours)
         try:
-            channel.send(kind, **job)
+            self._send(channel, guardian, child, kind, **job)
             yield channel, child
         finally:
             channel.close()
             guardian.stop(child)
+
+    def _send(
+        self, channel: Channel, guardian: Guardian, child: Child, kind: str, **facts: object
+    ) -> None:
+        try:
+            channel.send(kind, **facts)
+        except OSError as error:
+            raise self._host_gone(guardian, child) from error
+
+    def _host_gone(self, guardian: Guardian, child: Child) -> RunFailedError:
+        """What to say of a host that does not talk any more."""
+        ended = guardian.wait(child, HOST_GRACE_S)
+        how = "went away"
+        if ended is not None and ended.signal is not None:
+            how = f"was ended by signal {ended.signal}"
+        elif ended is not None:
+            how = f"ended with status {ended.status}"
+        return RunFailedError(
+            f"the driver's host with {self._engine.facts.title} in it {how}; its last words are"
+            f" in {self._run.raw}/host-*.log"
+        )
 
     def _next(
         self, channel: Channel, guardian: Guardian, child: Child, timeout_s: float | None = None
@@ -341,16 +371,7 @@ class _Execution:
         except TimeoutError as error:
             raise RunFailedError(f"the driver's host was silent for {timeout_s} s") from error
         if message is None:
-            ended = guardian.wait(child, HOST_GRACE_S)
-            how = "went away"
-            if ended is not None and ended.signal is not None:
-                how = f"was ended by signal {ended.signal}"
-            elif ended is not None:
-                how = f"ended with status {ended.status}"
-            raise RunFailedError(
-                f"the driver's host with {self._engine.facts.title} in it {how}; its last words are"
-                f" in {self._run.raw}/host-*.log"
-            )
+            raise self._host_gone(guardian, child)
         if message["kind"] == "failed":
             raise EXIT_CODES[message["exit_code"]](message["message"])
         return message
@@ -364,7 +385,7 @@ class _Execution:
         with ExitStack() as stack:
             stack.callback(lambda: self._run.update(probes=told))
             for probe in find_probes():
-                told[probe.name] = {"cost": probe.cost, "error": None}
+                told[probe.name] = {"cost": probe.cost, "stream": probe.stream, "error": None}
                 try:
                     probe.start(target)
                 except OSError as error:

@@ -87,6 +87,7 @@ def _load_table(
     channel: Channel, engine: BulkLoads, instance: Instance, job: dict[str, Any], table: str
 ) -> dict[str, Any]:
     stream = table_stream(job["generator"], table, job["scale"], job["threads"])
+    channel.send("rows", table=table, rows=0, expected=stream.rows_expected)
     begun_s = time.monotonic()
     done = threading.Event()
     telling = threading.Thread(target=_tell_rows, args=(channel, table, stream, done))

@@ -11,6 +11,8 @@ pub struct Fetched {
     pub rows: u64,
     /// Order-insensitive digest, see [`crate::digest`].
     pub digest: u64,
+    /// Digest in the order in which rows came.
+    pub ordered_digest: u64,
 }
 
 /// Why an operation failed, in the engine's words.

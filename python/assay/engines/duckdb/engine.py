@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,9 @@ class DuckSession:
 
     def execute(self, operation: int) -> object:
         """Runs an operation and fetches all its rows, as an Arrow table."""
-        return self._connection.sql(self._statements[operation]).to_arrow_table()
+        # Of DuckDB's ways this one plans a query once; a relation binds it once more.
+        result = self._connection.execute(self._statements[operation])
+        return pyarrow.RecordBatchReader.from_stream(result.to_arrow_reader()).read_all()
 
     def interrupt(self) -> None:
         """Ends a running `execute`, from any thread."""
@@ -84,6 +87,8 @@ class DuckEngine:
 
     def sessions(self, instance: Instance, statements: Sequence[str], clients: int) -> list[object]:
         """One cursor a client, all on one database."""
+        # Measured, and faster all the same: see README.md.
+        warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
         return [DuckSession(instance.handle.cursor(), statements) for _ in range(clients)]
 
     def create_tables(self, instance: Instance, ddl: str) -> None:
