@@ -50,7 +50,7 @@ lint: .venv/.packages ## formatting, lints, types, layers, licences
 	$(BIN)/ruff format --check python tests benchmarks
 	$(BIN)/ruff check python tests benchmarks
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 test-rust: ## unit, property and virtual-clock tests of the core
 	cargo test --quiet --workspace

@@ -186,11 +186,16 @@ class TestAbsence:
 
 class TestCoverage:
     def test_more_than_there_was_is_shown_and_the_parts_still_add_up(self) -> None:
+        split = split_of(TRUTH | {"user_ns": 800 * MS})
+        assert split["coverage"] == pytest.approx(1.1)
+        assert split["other"] == pytest.approx(0.0)
+        assert split["cpu_user"] == pytest.approx(8 / 11)
+        assert the_parts_add_up_to_the_whole(split)
+
+    def test_far_more_than_there_was_is_shown_and_nothing_is_split(self) -> None:
         split = split_of(TRUTH | {"user_ns": 1700 * MS})
         assert split["coverage"] == pytest.approx(2.0)
-        assert split["other"] == pytest.approx(0.0)
-        assert split["cpu_user"] == pytest.approx(0.85)
-        assert the_parts_add_up_to_the_whole(split)
+        assert [split[part] for part in (*PARTS, "parallelism")] == [None] * 6
 
     def test_less_than_there_was_is_other(self) -> None:
         split = split_of(TRUTH | {"user_ns": 200 * MS})

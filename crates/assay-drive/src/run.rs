@@ -226,8 +226,8 @@ impl<'a> Stage<'a> {
             }
             // A panic that left here would leave the other sessions at the barrier for ever.
             let play = || worker.play(self.plan, index as u16, schedule, &self.shared);
-            outcome = catch_unwind(AssertUnwindSafe(play))
-                .unwrap_or_else(|_| Err(DriveError::Thread("session")));
+            outcome =
+                catch_unwind(AssertUnwindSafe(play)).unwrap_or(Err(DriveError::Thread("session")));
             if outcome.is_err() {
                 self.shared.stop.store(true, Ordering::Relaxed);
             }

@@ -88,6 +88,7 @@ fn another_process_is_read_from_its_files() {
         involuntary_switches: Some(30),
         threads: Some(1),
         threads_at_work: None,
+        rss_bytes: Some(8 * MEBIBYTE as u64),
         rss_peak_bytes: None,
         pss_bytes: None,
     };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.split import COVERAGE_MAX
 from assay.model.finding import Finding
 from assay.model.units import count_text, percent_text
 
@@ -22,8 +23,6 @@ NAMED_OPERATIONS = 3
 KERNEL_SHARE = 0.2
 KERNEL_RUN_SHARE = 0.05
 
-# Above this, more time was accounted for than there was: the operation was too short for that.
-COVERAGE_MAX = 1.2
 # What is claimed of a run must be known of this much of its time.
 KNOWN_SHARE = 0.5
 
@@ -89,9 +88,9 @@ def bound_by(
 
 def _can_be_split(op: OperationSummary, cores: int | None) -> bool:
     """Whether an operation's counters can be believed."""
-    if op.share is None or op.coverage is None or op.coverage > COVERAGE_MAX:
+    if op.share is None or op.coverage is None or op.parallelism is None:
         return False
-    return cores is None or op.parallelism is None or op.parallelism <= cores * COVERAGE_MAX
+    return cores is None or op.parallelism <= cores * COVERAGE_MAX
 
 
 def kernel_time(

@@ -5,6 +5,9 @@ mode, CPU in the kernel, waiting for a CPU and waiting for disk; what is left of
 `threads at work x wall` is `other` (idle workers, locks, whatever has no counter). Each part is
 scaled to the wall time by that product, so the parts of an operation add up to its time.
 
+Above `COVERAGE_MAX` the parts are null: the reading around an operation of microseconds costs
+more than the operation.
+
 Coverage is the accounted share before any scaling. It comes from independent sources (rusage, the
 scheduler, delay accounting against the clock), so it can be wrong, and then it is seen to be: above
 1 more was accounted than there was time.
@@ -22,6 +25,9 @@ BY_DELAY_ACCOUNTING = "delay accounting"
 BY_THREAD_STATES = "thread states, approximate"
 BY_NO_STORAGE = "no storage was read or written"
 NOT_MEASURED = "not measured"
+
+# Coverage above this means that an operation is too short for its counters.
+COVERAGE_MAX = 1.2
 
 COUNTERS = (
     "user_ns",
@@ -151,7 +157,14 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
             "disk_method",
         )
         .with_columns(pl.col(*PARTS, "coverage").fill_nan(None))
+        .with_columns(_if_believable(name) for name in (*PARTS, "parallelism"))
     )
+
+
+def _if_believable(name: str) -> pl.Expr:
+    """Null where more was accounted for than there was: the operation was too short."""
+    too_much = pl.col("coverage") > COVERAGE_MAX
+    return pl.when(~too_much.fill_null(value=False)).then(pl.col(name)).alias(name)
 
 
 def _sum_if_whole(values: pl.Expr, name: str) -> pl.Expr:
