@@ -36,17 +36,7 @@ def ours(place: Path, scale: float) -> tuple[float, int]:
 def theirs(place: Path, scale: float, kind: str) -> tuple[float, int]:
     """Seconds for files by tpchgen-cli, then DuckDB's own import of them, and the rows."""
     begun_s = time.monotonic()
-    command = [
-        BIN / "uv",
-        "tool",
-        "run",
-        "--quiet",
-        "tpchgen-cli",
-        "-s",
-        str(scale),
-        "--format",
-        kind,
-    ]
+    command = [BIN / "uv", "tool", "run", "--quiet", "tpchgen-cli", kind, "-s", str(scale)]
     subprocess.run([*command, "--output-dir", place / "files"], check=True, capture_output=True)
     rows = 0
     with duckdb.connect(place / "peer.duckdb") as connection:
