@@ -107,6 +107,13 @@ def test_show_and_report_tell_the_same_again(measured):
     assert lab.assay("report", "latest").stdout.strip() == document["report"]
 
 
+def test_runs_are_listed_with_their_verdict(measured):
+    lab, document = measured
+    told = lab.assay("runs")
+    assert told.stdout.splitlines()[-1].endswith(document["run"])
+    assert told.stdout.startswith(document["verdict"])
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
 def test_export_can_be_read_by_others(measured, tmp_path, kind):
     lab, document = measured

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from assay.record.reader import Run
 from assay.report.document import document
-from assay.report.terminal import bar, render, render_runs
+from assay.report.terminal import bar, render, run_line
 from tests.records import truncate_run, write_run
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -96,8 +96,10 @@ def test_bars_are_in_eighths(share: float, drawn: str) -> None:
     assert bar(share, 4) == drawn
 
 
-def test_runs_are_listed_one_a_line(tmp_path: Path) -> None:
-    out = io.StringIO()
-    render_runs([told(write_run(tmp_path))] * 2, console=Console(file=out, width=80))
-    assert out.getvalue().count("\n") == 2
-    assert "TPC-H SF 1 on DuckDB 2.0.0" in out.getvalue()
+def test_a_run_is_listed_in_one_line(tmp_path: Path) -> None:
+    document = told(write_run(tmp_path))
+    line = run_line(document)
+    assert "\n" not in line
+    assert line.startswith(document["verdict"])
+    assert "TPC-H SF 1 on DuckDB 2.0.0" in line
+    assert line.endswith(document["run"])

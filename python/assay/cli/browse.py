@@ -99,26 +99,21 @@ def export(
 
 
 def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
-    """Lists the runs of a directory, oldest first.
+    """Lists the runs of a directory, oldest first: verdict, what was run, total, id.
 
     \b
     Examples:
       assay runs
+      assay runs --runs /data/runs --json
     """
-    from assay.model.errors import RecordUnreadableError
-    from assay.record.reader import Run, list_runs
+    from assay.record.reader import list_runs
+    from assay.report.build import stored
+    from assay.report.terminal import run_line
     from assay.study.places import runs_dir
 
-    listed = []
-    for path in list_runs(runs_dir(runs)):
-        try:
-            facts = Run(path).facts
-        except RecordUnreadableError as error:
-            listed.append({"run": path.name, "status": f"damaged: {error}"})
-        else:
-            listed.append({"run": path.name, "status": facts["status"]})
+    listed = [(path, stored(path)) for path in list_runs(runs_dir(runs))]
     if as_json:
-        say_json(listed)
+        say_json([told or {"run": path.name, "verdict": None} for path, told in listed])
         return
-    for item in listed:
-        say(f"{item['run']}  {item['status']}")
+    for path, told in listed:
+        say(run_line(told) if told else f"not judged yet: assay show {path.name}")

@@ -69,7 +69,7 @@ def run(
     """Runs a workload on an engine, checks and explains it, and writes a report."""
     from assay.cli.progress import Progress
     from assay.study.places import runs_dir
-    from assay.study.request import RunRequest, parse_settings
+    from assay.study.request import PARAMETERS, RunRequest, parse_settings
     from assay.workloads.contract import find_workload
 
     request = RunRequest(
@@ -77,7 +77,7 @@ def run(
         engine=engine,
         scale=find_workload(workload).facts.scale_default if scale is None else _scale(scale),
         settings=parse_settings(settings or []),
-        parameters=_one_of("--parameters", parameters, ("default", "drawn")),
+        parameters=_one_of("--parameters", parameters, PARAMETERS),
         seed=seed,
         min_time_s=_duration("--min-time", min_time),
         operation_deadline_s=_duration("--timeout", timeout),

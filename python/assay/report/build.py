@@ -5,12 +5,14 @@ Invariant: `derived/` may be deleted or read-only. The document is returned all 
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import TYPE_CHECKING, Any
 
+from assay.record.layout import DERIVED_DIR
 from assay.record.reader import Run
 from assay.record.writer import write_json
-from assay.report.document import REPORT_FILE, document
+from assay.report.document import REPORT_FILE, SCHEMA, document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +20,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SUMMARY_FILE = "summary.json"
+
+
+def stored(run_dir: Path) -> dict[str, Any] | None:
+    """The document as it was last built; None if it never was or cannot be read."""
+    try:
+        told: dict[str, Any] = json.loads((run_dir / DERIVED_DIR / SUMMARY_FILE).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return told if told.get("schema") == SCHEMA else None
 
 
 def build(run_dir: Path) -> dict[str, Any]:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from assay.model.units import bytes_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
 WIDTH_MAX = 100
@@ -49,12 +47,10 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
         _say(console, line)
 
 
-def render_runs(documents: Sequence[dict[str, Any]], *, console: Console) -> None:
-    """Prints one line a run: verdict, what was run, total, id."""
-    for told in documents:
-        what = f"{_workload(told)} on {told['engine_title']} {told['engine_version']}"
-        total = seconds_text(told["metrics"]["total_seconds"])
-        _say(console, f"{told['verdict']:<8} {what:<34} {total:>12}  {told['run']}")
+def run_line(document: dict[str, Any]) -> str:
+    """One run in one line: verdict, what was run, total, id."""
+    total = seconds_text(document["metrics"]["total_seconds"])
+    return f"{document['verdict']:<8} {title(document):<34} {total:>12}  {document['run']}"
 
 
 def title(document: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WARMUP = "warmup"
 MEASURED = "measured"
 PARAMETERS_DEFAULT = "default"
-PARAMETERS_DRAWN = "drawn"
+PARAMETERS = (PARAMETERS_DEFAULT, "drawn")
 
 
 @dataclass(frozen=True)
