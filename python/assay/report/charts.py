@@ -76,10 +76,10 @@ class Charts:
 
     def __getitem__(self, name: str) -> alt.TopLevelMixin:
         """A chart by its name."""
-        charts = {"operations": self.operations, "timeline": self.timeline, "passes": self.passes}
-        if name not in charts:
+        if name not in self.NAMES:
             raise UsageError(f"no chart {name!r}; known: {', '.join(self.NAMES)}")
-        return charts[name]
+        chart: alt.TopLevelMixin = getattr(self, name)
+        return chart
 
     @property
     def operations(self) -> alt.TopLevelMixin:
