@@ -85,10 +85,17 @@ def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
     DatasetCache(cache_dir() / DATASETS).sweep()
     run_id = new_run_id(request.workload, request.engine)
     asked = _asked(request, workload, engine, version, statements)
-    with RunWriter(ensure_runs_dir(runs), run_id, asked) as run, _log_into(run.raw / LOG_FILE):
-        teller.record(run.dir)
-        _Execution(request, workload, engine, version, statements, run, teller).carry_out()
-        return run.dir
+    try:
+        with RunWriter(ensure_runs_dir(runs), run_id, asked) as run, _log_into(run.raw / LOG_FILE):
+            teller.record(run.dir)
+            _Execution(request, workload, engine, version, statements, run, teller).carry_out()
+            return run.dir
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise RunFailedError(
+            f"the system refused the run something: {error.strerror or error}{where}. Free what is"
+            " short, or name another place with --runs, XDG_CACHE_HOME or XDG_STATE_HOME."
+        ) from error
 
 
 def _check_request(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
@@ -145,10 +152,17 @@ def _asked(
     }
 
 
+class _LogFile(logging.FileHandler):
+    """A full disk is told by what measures; the log does not add its own complaint to it."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
+        """Lets the line go."""
+
+
 @contextmanager
 def _log_into(path: Path) -> Iterator[None]:
     """Everything that Assay logs during the run goes into the record."""
-    handler = logging.FileHandler(path, encoding="utf-8")
+    handler = _LogFile(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
     root = logging.getLogger("assay")
     root.setLevel(logging.INFO)
