@@ -7,6 +7,7 @@ text or background colour of their own, so that a light and a dark page can each
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.timeline import BACKGROUND, STEAL, under_way
@@ -15,8 +16,6 @@ from assay.model.units import bytes_text, count_text, percent_text, seconds_text
 from assay.report.terminal import operation_time
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import altair as alt
     import polars as pl
 
@@ -140,11 +139,12 @@ def flat_operation(operation: dict[str, Any]) -> dict[str, Any]:
     return row | {f"{part}_share": share for part, share in operation["where"].items()}
 
 
-def save(chart: alt.TopLevelMixin, path: Path) -> Path:
+def save(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     """Writes a chart as PNG (twice the resolution) or SVG, by the ending of the path."""
     import vl_convert
 
     spec = chart.to_dict() | {"background": "white"}
+    path = Path(path)
     match path.suffix.lower():
         case ".png":
             path.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
