@@ -71,7 +71,7 @@ def bound_by(
     elif cpu >= BOUND_SHARE:
         claim = f"CPU-bound, on {busy:.2g}{of_cores} cores busy on average; {named}"
         effect = cpu
-        to_try = "more of the plan in parallel: see parallelism an operation with --all"
+        to_try = f"assay show {run_id} --all: which operations run on one core"
     elif cpu + waiting >= BOUND_SHARE:
         claim = (
             f"CPU-bound, and short of CPUs: {percent_text(cpu)} of the time on a CPU,"
