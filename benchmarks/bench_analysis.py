@@ -28,7 +28,7 @@ def record(runs: Path, operations: int) -> Path:
         "operations": list(range(len(OPERATIONS))),
         "operations_max": operations,
     }
-    plan = {"operations": OPERATIONS, "phases": [phase], "seed": 1}
+    plan = {"operations": OPERATIONS, "phases": [phase], "seed": 1, "results_kept": 8}
     asked = {
         "request": {"scale": 1.0, "parameters": "default", "probe_interval_s": 0.1},
         "workload": {"name": "tpch", "operation_titles": {}},

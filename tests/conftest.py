@@ -180,7 +180,7 @@ class SyntheticRun:
                 "operation_titles": {name: f"title of {name}" for name in names},
             },
             "engine": {"name": "engine", "kind": "embedded", "answers": True},
-            "plan": {"operations": names},
+            "plan": {"operations": names, "results_kept": 8},
         }
         if self.probes is not None:
             facts["probes"] = self.probes

@@ -216,6 +216,7 @@ def run_facts(run_id: str) -> dict[str, Any]:
         },
         "plan": {
             "operations": order,
+            "results_kept": 8,
             "phases": [
                 {"name": "warmup", "arrival": power, "operations": [0, 1, 2], "passes_min": 1},
                 {"name": "measured", "arrival": power, "operations": [0, 1, 2], "passes_min": 1},

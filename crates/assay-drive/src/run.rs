@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use assay_model::{Meter, OutcomeCounts, Plan};
+use assay_model::{Meter, OutcomeCounts, Plan, split_mix};
 use serde::Serialize;
 
 use crate::clock::{Clock, MonotonicClock};
@@ -15,7 +15,7 @@ use crate::drive::{Results, Shared, Worker};
 use crate::error::DriveError;
 use crate::latency::{LatencyBook, Quantiles};
 use crate::recorder::{ErrorClass, ErrorClasses, Recorder, RingSink, RingSource, rings};
-use crate::schedule::{Schedule, split_mix};
+use crate::schedule::Schedule;
 use crate::session::Session;
 use crate::watchdog::Watch;
 

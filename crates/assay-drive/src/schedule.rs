@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use assay_model::{Arrival, Phase};
+use assay_model::{Arrival, Phase, split_mix};
 
 /// One operation that became due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,14 +114,6 @@ impl<'a> Schedule<'a> {
         }
         unreachable!("the rest is below the sum of the weights")
     }
-}
-
-/// `SplitMix64` (Steele, Lea, Flood 2014): a number's own random number, whoever asks for it.
-pub const fn split_mix(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_model::SplitMix;
 use serde::Deserialize;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -147,28 +148,20 @@ pub fn render(
     Ok(rendered)
 }
 
-/// Random numbers of one parameter: `SplitMix64` from a named start.
-struct Random(u64);
+/// Random numbers of one parameter, from a named start.
+struct Random(SplitMix);
 
 impl Random {
     fn named(seed: u64, stream: u64, operation: &str, name: &str) -> Self {
         let path = format!("{stream}/{operation}/{name}");
-        Self(xxh3_64_with_seed(path.as_bytes(), seed))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        Self(SplitMix::new(xxh3_64_with_seed(path.as_bytes(), seed)))
     }
 
     /// A number from `low` to `high`, both included (Lemire's multiplication; the bias is below
     /// 2^-32 for the ranges of parameters).
     fn between(&mut self, low: i64, high: i64) -> i64 {
         let span = (high - low + 1) as u128;
-        low + ((u128::from(self.next()) * span) >> 64) as i64
+        low + ((u128::from(self.0.next_u64()) * span) >> 64) as i64
     }
 }
 

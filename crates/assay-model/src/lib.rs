@@ -8,10 +8,12 @@ pub mod counters;
 pub mod event;
 pub mod outcome;
 pub mod plan;
+pub mod random;
 pub mod table;
 
 pub use counters::{Edge, Meter, TaskCounters};
 pub use event::Event;
 pub use outcome::{Outcome, OutcomeCounts};
 pub use plan::{Arrival, Phase, Plan, PlanError};
+pub use random::{SplitMix, split_mix};
 pub use table::{Cell, Column, Kind, Rows, Table};

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from assay.record.layout import PHASE_MEASURED
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MEASURED = "measured"
 # Class of the error of an operation that was under way when the run was stopped.
 CANCELLED = "cancelled"
 NS = 1e-9
@@ -22,7 +23,7 @@ def measured(events: pl.DataFrame) -> pl.DataFrame:
     What was under way when the run was stopped is no pass of its operation and is left out.
     """
     cut_short = pl.col("error").eq_missing(CANCELLED)
-    return plain(events).filter((pl.col("phase") == MEASURED) & ~cut_short)
+    return plain(events).filter((pl.col("phase") == PHASE_MEASURED) & ~cut_short)
 
 
 def plain(events: pl.DataFrame) -> pl.DataFrame:

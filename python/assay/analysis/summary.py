@@ -9,14 +9,13 @@ from assay.analysis.accounts import Accounts, accounts
 from assay.analysis.findings import findings
 from assay.analysis.operations import geometric_mean, operation_table, window_ns
 from assay.analysis.split import PARTS, disk_states_ns, readings, split_table
+from assay.record.layout import ACCOUNT_ENGINE_AND_DRIVER
 
 if TYPE_CHECKING:
     import polars as pl
 
     from assay.model.finding import Finding
     from assay.record.reader import Run
-
-ENGINE_AND_DRIVER = "engine and driver"
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def _splits(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
     read = readings(events, run.table("tasks"))
     states = pl.DataFrame(schema={"sequence": pl.UInt64, "disk_state_ns": pl.Int64})
     if run.has("processes"):
-        states = disk_states_ns(read, run.table("processes"), ENGINE_AND_DRIVER)
+        states = disk_states_ns(read, run.table("processes"), ACCOUNT_ENGINE_AND_DRIVER)
     return {row["operation"]: row for row in split_table(read, states).iter_rows(named=True)}
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.accounts import BUSY
-from assay.analysis.operations import MEASURED, NS, plain, window_ns
-from assay.analysis.summary import ENGINE_AND_DRIVER
+from assay.analysis.operations import NS, plain, window_ns
+from assay.record.layout import ACCOUNT_ENGINE_AND_DRIVER, PHASE_MEASURED
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -28,7 +28,7 @@ BACKGROUND = "background"
 STEAL = "steal"
 # Whole disks: partitions and mapped devices would count the same bytes again.
 WHOLE_DISK = "disk"
-ENGINE_ACCOUNTS = ("engine", ENGINE_AND_DRIVER)
+ENGINE_ACCOUNTS = ("engine", ACCOUNT_ENGINE_AND_DRIVER)
 PRESSURES = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
 
 CPU_SCHEMA = {"time_s": pl.Float64, "account": pl.String, "cores": pl.Float64}
@@ -135,7 +135,7 @@ def passes(every_band: pl.DataFrame) -> pl.DataFrame:
     """
     median = pl.col("seconds").median().over("operation")
     return (
-        every_band.filter((pl.col("phase") == MEASURED) & (pl.col("outcome") == "ok"))
+        every_band.filter((pl.col("phase") == PHASE_MEASURED) & (pl.col("outcome") == "ok"))
         .with_columns(median.alias("median_seconds"))
         .with_columns(
             pl.when(pl.col("median_seconds") > 0)

@@ -12,6 +12,12 @@ DERIVED_DIR = "derived"
 LOG_FILE = "assay.log"
 DRIVER_FILE = "driver.json"
 
+# Phases of a plan and accounts of processes, as streams name them.
+PHASE_WARMUP = "warmup"
+PHASE_MEASURED = "measured"
+ACCOUNT_ENGINE_AND_DRIVER = "engine and driver"
+ACCOUNT_PROBES = "probes"
+
 STATUS_RUNNING = "running"
 STATUS_COMPLETE = "complete"
 STATUS_FAILED = "failed"

@@ -16,6 +16,7 @@ from assay.analysis.summary import Summary, summarise
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
+from assay.record.layout import PHASE_MEASURED, PHASE_WARMUP
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,11 +91,11 @@ def _conditions(facts: dict[str, Any]) -> dict[str, Any]:
     """The state and the load under which the run was measured."""
     request = facts["request"]
     phases = {phase["name"]: phase for phase in facts["plan"]["phases"]}
-    measured = phases.get("measured")
+    measured = phases.get(PHASE_MEASURED)
     return {
         "arrival": measured["arrival"]["shape"] if measured else None,
         # One untimed, checked pass before the timed ones is what 'hot' means.
-        "state": "hot" if "warmup" in phases else None,
+        "state": "hot" if PHASE_WARMUP in phases else None,
         "parameters": request["parameters"],
         "seed": request["seed"],
         "min_time_s": request["min_time_s"],

@@ -22,7 +22,15 @@ from assay.model.errors import EXIT_CODES, AssayError, RunFailedError
 from assay.model.units import NS_PER_S
 from assay.probes.contract import Target
 from assay.probes.discovery import find_probes
-from assay.record.layout import DRIVER_FILE, EXPECTED_DIR, LOG_FILE, RESULTS_DIR
+from assay.record.layout import (
+    ACCOUNT_ENGINE_AND_DRIVER,
+    ACCOUNT_PROBES,
+    DRIVER_FILE,
+    EXPECTED_DIR,
+    LOG_FILE,
+    PHASE_MEASURED,
+    RESULTS_DIR,
+)
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.study.control import Channel
 from assay.study.datasets import DatasetCache, DatasetKey
@@ -49,8 +57,6 @@ HOST_COMMAND = [sys.executable, "-m", "assay.study.host"]
 HOST_GRACE_S = 10.0
 DATASETS = "datasets"
 CANCEL_PATIENCE_S = 30.0
-ACCOUNT_ENGINE_AND_DRIVER = "engine and driver"
-ACCOUNT_PROBES = "probes"
 
 
 class Teller(Protocol):
@@ -322,7 +328,7 @@ class _Execution:
         if message["kind"] != "progress":
             return
         self._teller.phase(message["phase"])
-        expected = self._request.min_time_s if message["phase"] != "warmup" else None
+        expected = self._request.min_time_s if message["phase"] == PHASE_MEASURED else None
         self._teller.amount(message["phase_ns"] / NS_PER_S, expected, "s")
 
     def _job(self, guardian: Guardian, data: Path) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from assay.model.errors import UsageError
 from assay.model.secrets import HIDDEN, is_secret, without_secrets
 from assay.model.units import NS_PER_S
+from assay.record.layout import PHASE_MEASURED, PHASE_WARMUP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WARMUP = "warmup"
-MEASURED = "measured"
+# Distinct results of an operation that are kept as rows.
+RESULTS_KEPT = 8
 PARAMETERS_DEFAULT = "default"
 PARAMETERS = (PARAMETERS_DEFAULT, "drawn")
 
@@ -61,9 +62,9 @@ def driver_plan(request: RunRequest, order: Sequence[str]) -> dict[str, Any]:
     operations = list(dict.fromkeys(order))
     indices = [operations.index(name) for name in order]
     arrival = {"shape": "power"}
-    warmup = {"name": WARMUP, "arrival": arrival, "operations": indices, "passes_min": 1}
+    warmup = {"name": PHASE_WARMUP, "arrival": arrival, "operations": indices, "passes_min": 1}
     measured = {
-        "name": MEASURED,
+        "name": PHASE_MEASURED,
         "arrival": arrival,
         "operations": indices,
         "passes_min": 1,
@@ -73,6 +74,7 @@ def driver_plan(request: RunRequest, order: Sequence[str]) -> dict[str, Any]:
         "operations": operations,
         "phases": [warmup, measured],
         "seed": request.seed,
+        "results_kept": RESULTS_KEPT,
         "operation_deadline_ns": round(request.operation_deadline_s * NS_PER_S),
     }
 
