@@ -1,4 +1,9 @@
-"""What an engine is to the rest of the house: facts in `engine.toml`, behaviour in `engine.py`."""
+"""What an engine is to the rest of the house: facts in `engine.toml`, behaviour in `engine.py`.
+
+An engine is one of two kinds. An `Embedded` one lives in the driver's host process. A `Server` has
+processes of its own: the owner of the run starts them through the guardian, and whoever asks it
+attaches by its address; a server that runs already is attached to in the same way.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +18,31 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from assay.model.script import Script
+
 
 class EngineError(AssayError):
     """An engine could not be obtained, configured or started: exit code 1."""
+
+
+class ProductFacts(BaseModel):
+    """One version that can be obtained: `[[products]]` in `engine.toml`.
+
+    Attributes:
+        version: The version in full.
+        provider: Which of `assay.engines.providers` brings it.
+        package: What the provider is asked for, in the provider's own notation.
+        sha256: Of the file or files that are brought, by name; pinned.
+        about: What sets it apart, for people.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: str
+    provider: str
+    package: str
+    sha256: dict[str, str] = {}
+    about: str = ""
 
 
 class EngineFacts(BaseModel):
@@ -26,6 +53,8 @@ class EngineFacts(BaseModel):
         session: Which session of the driver speaks to it.
         dialects: Search order for `operations/<operation>.<dialect>.sql`, before the plain file.
         obtained_from: Where it comes from, for people.
+        products: Versions that can be obtained; the first is the default.
+        schemes: Beginnings of the `--dsn` of a running server, such as `postgresql`.
         answers: Whether it returns rows that can be right or wrong.
         settings: Defaults that ours differ from the product's in, each with its reason in README.
     """
@@ -40,8 +69,52 @@ class EngineFacts(BaseModel):
     dialects: tuple[str, ...] = ()
     obtained_from: str
     version_pinned: str | None = None
+    products: tuple[ProductFacts, ...] = ()
+    schemes: tuple[str, ...] = ()
     answers: bool = True
     settings: dict[str, str] = {}
+
+
+class Tell(Protocol):
+    """Hears how far a long piece of work is."""
+
+    def __call__(self, phase: str, done: float, expected: float | None, unit: str) -> None:
+        """`done` of `expected` (None: not known) units of a phase."""
+        ...
+
+
+def tell_nobody(phase: str, done: float, expected: float | None, unit: str) -> None:
+    """For work whose progress nobody watches."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which product is wanted.
+
+    Attributes:
+        version: As after the `@`: `18` or `18.6`; None: the engine's default.
+        bin_dir: Programs that are there already, instead of any that are obtained.
+        cache: Where obtained engines are kept.
+    """
+
+    cache: Path
+    version: str | None = None
+    bin_dir: Path | None = None
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product that is there.
+
+    Attributes:
+        version: The version in full, as the product tells it.
+        home: Its directory; None where it is a library of ours.
+        origin: Where it came from: provider, package, checksums. For the record.
+    """
+
+    version: str
+    home: Path | None = None
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -52,13 +125,19 @@ class Place:
     scratch: Path
 
 
+# How a server is reached: values that go to the driver's host over its control socket, never to a
+# command line, a log or the record (they may hold a password).
+Address = dict[str, Any]
+
+
 @dataclass
 class Instance:
-    """One started engine. `handle` is the engine's own affair."""
+    """One engine to be asked. `handle` is the engine's own affair."""
 
-    place: Place
     settings: Mapping[str, str]
     handle: Any = field(repr=False)
+    place: Place | None = None
+    address: Address = field(default_factory=dict, repr=False)
 
 
 class ArrowStream(Protocol):
@@ -70,11 +149,24 @@ class ArrowStream(Protocol):
 
 
 class Engine(Protocol):
-    """A recipe for one database product. Starting one instance twice is a programmer's error."""
+    """A recipe for one database product."""
 
-    def obtain(self) -> str:
-        """Makes sure the product is there; returns its version. Raises `EngineError`."""
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """Makes sure the product is there. Raises `EngineError` with the mend."""
         ...
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """Settings as the product reports them, without secrets."""
+        ...
+
+    def sessions(self, instance: Instance, script: Script, clients: int) -> list[object]:
+        """One session a client, as the driver takes them."""
+        ...
+
+
+@runtime_checkable
+class Embedded(Protocol):
+    """Engines in the driver's host. Starting one instance twice is a programmer's error."""
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
         """Starts an instance. Raises `EngineError` with the setting at fault and the mend."""
@@ -84,12 +176,82 @@ class Engine(Protocol):
         """Stops it in the product's own way."""
         ...
 
-    def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Settings as the product reports them, without secrets."""
+
+class Launcher(Protocol):
+    """Starts processes for a server engine; every one of them ends with the run.
+
+    Where we are root, programs run as an unprivileged user, who owns what `own` was called for.
+    """
+
+    @property
+    def scratch(self) -> Path:
+        """A directory of the instance for sockets and files, owned by the user of the programs."""
         ...
 
-    def sessions(self, instance: Instance, statements: Sequence[str], clients: int) -> list[object]:
-        """One session a client, as the driver takes them; operation `n` is `statements[n]`."""
+    def own(self, path: Path) -> None:
+        """Gives a file or a whole directory to the user that programs run as."""
+        ...
+
+    def run(self, argv: Sequence[str], env: Mapping[str, str], timeout_s: float) -> None:
+        """Runs a program to its end. Raises `EngineError` with its last words if it fails."""
+        ...
+
+    def serve(
+        self, argv: Sequence[str], env: Mapping[str, str], stop_signal: str, stop_grace_s: float
+    ) -> int:
+        """Starts the server, one an instance; returns its process id."""
+        ...
+
+    def last_words(self) -> str | None:
+        """None while the server lives; else how it ended, with the end of its log."""
+        ...
+
+
+@runtime_checkable
+class Server(Protocol):
+    """Engines with processes of their own, and servers that run already."""
+
+    def start(
+        self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
+    ) -> Address:
+        """Starts a server on `place` (empty, or as an orderly stop left it), waits until it
+        answers, and returns its address. Raises `EngineError` with the mend.
+        """
+        ...
+
+    def address(self, dsn: str) -> Address:
+        """The address of a running server. Raises `EngineError` if it cannot be read."""
+        ...
+
+    def attach(self, address: Address) -> Instance:
+        """Connects for administration. Raises `EngineError` that tells refusal, wrong password
+        and wrong name apart, each with its mend.
+        """
+        ...
+
+    def detach(self, instance: Instance) -> None:
+        """Ends the connection of `attach`; the server goes on."""
+        ...
+
+    def version(self, instance: Instance) -> str:
+        """The server's version, such as `18.6`."""
+        ...
+
+    def processes(self, instance: Instance) -> tuple[int, ...]:
+        """Root processes of the server on this host; empty if it is not on this host."""
+        ...
+
+    def private_schema(self, instance: Instance, name: str, mark: str) -> bool:
+        """Makes a namespace for our tables on a server that is not ours and directs the address
+        at it. True if it was made, False if it was there with the same `mark`.
+
+        Raises:
+            EngineError: If something of that name was not made by us.
+        """
+        ...
+
+    def drop_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Drops what `private_schema` made; refuses what does not carry the mark."""
         ...
 
 
@@ -97,12 +259,12 @@ class Engine(Protocol):
 class BulkLoads(Protocol):
     """Engines that hold tables."""
 
-    def create_tables(self, instance: Instance, ddl: str) -> None:
-        """Runs a workload's schema."""
+    def run_script(self, instance: Instance, sql: str) -> None:
+        """Runs statements of a workload's schema. Raises `EngineError` with the statement."""
         ...
 
-    def load(self, instance: Instance, table: str, rows: ArrowStream) -> None:
-        """Appends all rows to a table by the product's fastest way."""
+    def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
+        """Appends all rows to a table by the product's fastest way, on `streams` connections."""
         ...
 
     def count(self, instance: Instance, table: str) -> int:
@@ -115,9 +277,39 @@ class BulkLoads(Protocol):
 
 
 @runtime_checkable
+class HasKeys(Protocol):
+    """Engines that want keys and indexes, made after the data."""
+
+    def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
+        """Runs the statements of a keys or indexes file, on up to `streams` connections."""
+        ...
+
+
+class CounterReader(Protocol):
+    """Reads an engine's own counters on a connection of its own."""
+
+    def read(self) -> list[tuple[str, str, str, float]]:
+        """Rows of (source, object, counter, value), raw: never rates. Raises `OSError`."""
+        ...
+
+    def close(self) -> None:
+        """Ends the connection."""
+        ...
+
+
+@runtime_checkable
+class HasCounters(Protocol):
+    """Engines that count what they do."""
+
+    def counters(self, instance: Instance) -> CounterReader:
+        """A reader on a connection of its own."""
+        ...
+
+
+@runtime_checkable
 class ChecksSettings(Protocol):
     """Engines that can refuse a setting before anything was loaded."""
 
-    def check_settings(self, settings: Mapping[str, str]) -> None:
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
         """Raises `EngineError` with the setting at fault and the mend."""
         ...

@@ -1,0 +1,79 @@
+"""What a session executes: statements, and operations made of them.
+
+A script is plain data. It is made from a workload's files, stored in the record as it was used, and
+read by the driver (`assay-model`, `script.rs`), where each operation's values are drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Draw:
+    """How one value of an operation is drawn at each execution, from the session's own stream.
+
+    Attributes:
+        name: As the text names it.
+        integer: A whole number from the first to the second, both included, equally likely.
+        choice: One of these, equally likely. Exactly one of `integer` and `choice` is given.
+    """
+
+    name: str
+    integer: tuple[int, int] | None = None
+    choice: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class ScriptStatement:
+    """One statement, sent and answered as a whole.
+
+    Attributes:
+        text: SQL with `$1`, `$2`, ... where values are bound.
+        values: For `$1`, `$2`, ...: the index of the draw in its operation.
+    """
+
+    text: str
+    values: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class ScriptOperation:
+    """One operation: its draws, made anew at each execution, and its statements in order."""
+
+    name: str
+    statements: tuple[ScriptStatement, ...]
+    draws: tuple[Draw, ...] = ()
+
+
+@dataclass(frozen=True)
+class Script:
+    """Everything that a run's sessions can be asked to execute; operation `n` is the plan's."""
+
+    operations: tuple[ScriptOperation, ...]
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values, for the record and the driver."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, facts: dict[str, Any]) -> Script:
+        """The script that `facts` was made from."""
+        return cls(tuple(_operation(told) for told in facts["operations"]))
+
+
+def _operation(told: dict[str, Any]) -> ScriptOperation:
+    statements = tuple(
+        ScriptStatement(statement["text"], tuple(statement["values"]))
+        for statement in told["statements"]
+    )
+    draws = tuple(
+        Draw(draw["name"], _tuple(draw["integer"]), _tuple(draw["choice"]))
+        for draw in told["draws"]
+    )
+    return ScriptOperation(told["name"], statements, draws)
+
+
+def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)
