@@ -20,13 +20,22 @@ class CancelFlag:
 class NullSession:
     def __new__(cls, delay_ns: int = 0, fail_every: int = 0) -> NullSession: ...
 
+@final
+class PostgresSession:
+    def __new__(cls, dsn: str, script: str, seed: int, number: int) -> PostgresSession: ...
+
+@final
+class PythonSession:
+    def __new__(cls, object: object, script: str, seed: int, number: int) -> PythonSession: ...
+
 def drive(
     plan: str,
     sessions: Sequence[object],
     raw_dir: str | PathLike[str],
     cancel: CancelFlag,
     tick: Callable[[str, int, int], object],
-    metered: bool,
+    metered: int | None = None,
+    observer: Callable[[int, str], object] | None = None,
 ) -> str: ...
 
 @final

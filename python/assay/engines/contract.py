@@ -159,8 +159,10 @@ class Engine(Protocol):
         """Settings as the product reports them, without secrets."""
         ...
 
-    def sessions(self, instance: Instance, script: Script, clients: int) -> list[object]:
-        """One session a client, as the driver takes them."""
+    def sessions(
+        self, instance: Instance, script: Script, seed: int, clients: int
+    ) -> list[object]:
+        """One session a client, as the driver takes them; values are drawn from the seed."""
         ...
 
 
@@ -273,6 +275,15 @@ class BulkLoads(Protocol):
 
     def finish_load(self, instance: Instance) -> None:
         """Whatever makes the loaded data durable and known to the optimiser."""
+        ...
+
+
+@runtime_checkable
+class LoadSettings(Protocol):
+    """Servers that load faster with settings of their own, while nothing can be lost."""
+
+    def load_settings(self) -> Mapping[str, str]:
+        """Settings for a server that only makes a data set and is stopped in good order."""
         ...
 
 
