@@ -133,7 +133,9 @@ def send_signal(process: Process, signum: int) -> bool:
 def write_json(path: Path, value: object) -> None:
     """Replaces the file in one step: a reader sees the old text or the new one, never half."""
     fresh = path.with_name(path.name + ".new")
-    fresh.write_text(json.dumps(value))
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        out.write(json.dumps(value))
     fresh.replace(path)
 
 

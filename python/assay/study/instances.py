@@ -204,9 +204,11 @@ def make_directory(run_id: str, instances: Path) -> Path:
         raise LaunchError(f"{run_id!r} is no run id: use letters, digits, '.', '_' and '-'")
     # Resolved, because processes are recognised by this path and the guardian works from "/".
     directory = instances.resolve() / run_id
+    # Root's servers run as another user, who passes through; what is in there has modes of its own.
+    mode = 0o711 if os.geteuid() == 0 else 0o700
     try:
-        directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        directory.mkdir(mode=0o700)
+        directory.parent.mkdir(mode=mode, parents=True, exist_ok=True)
+        directory.mkdir(mode=mode)
     except FileExistsError:
         raise LaunchError(f"{directory} exists: choose another run id") from None
     except OSError as failure:
