@@ -277,6 +277,15 @@ class BulkLoads(Protocol):
 
 
 @runtime_checkable
+class LoadSettings(Protocol):
+    """Engines whose server loads faster with other settings than it is measured with."""
+
+    def load_settings(self) -> Mapping[str, str]:
+        """Settings of a server that only loads; what it loaded is as durable as any other."""
+        ...
+
+
+@runtime_checkable
 class HasKeys(Protocol):
     """Engines that want keys and indexes, made after the data."""
 
