@@ -43,6 +43,17 @@ if os.fork() == 0:
 time.sleep(1000)
 """
 DAEMON = [*PYTHON, DAEMONISE]
+# A server's process that leads its own group and no longer has the environment it was given.
+DISGUISE = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    os.chdir("/")
+    token = {"ASSAY_TEST_TOKEN": os.environ["ASSAY_TEST_TOKEN"]}
+    os.execve("/bin/sleep", ["sleep", "1000"], token)
+time.sleep(1000)
+"""
+DISGUISED = [*PYTHON, DISGUISE]
 
 OWNER = """
 import json, os, signal, sys, time
@@ -169,7 +180,7 @@ def gone(pid: int) -> bool:
 class TestOneChild:
     def test_starts_stops_and_removes_the_directory(self, lab: Lab) -> None:
         with lab.guardian() as g:
-            assert g.directory.stat().st_mode & 0o777 == 0o700
+            assert g.directory.stat().st_mode & 0o777 == (0o711 if os.geteuid() == 0 else 0o700)
             child = lab.start(g, ["sleep", "1000"])
             assert child.pid == child.pgid == os.getsid(child.pid)
             ended = g.stop(child)
@@ -345,7 +356,9 @@ class TestControlSocket:
         ours, theirs = socket.socketpair()
         with lab.guardian() as g, ours, theirs:
             child = lab.start(g, ["sleep", "1000"], control=theirs)
-            assert len(list(Path(f"/proc/{child.pid}/fd").iterdir())) == 4
+            open_files = [file.readlink() for file in Path(f"/proc/{child.pid}/fd").iterdir()]
+            assert len(open_files) == 5
+            assert g.directory / guardian.MARK_FILE in open_files
 
 
 class TestOwnerEnds:
@@ -429,6 +442,16 @@ class TestGuardianEnds:
         (swept,) = sweep(lab.instances)
         assert swept.outcome == "removed"
         assert len(swept.killed_pids) == 2
+        assert lab.all_gone()
+
+    def test_killed_then_sweep_finds_who_looks_like_somebody_else(self, lab: Lab) -> None:
+        facts = lab.owner(DISGUISED)
+        assert eventually(lambda: len(lab.tokened()) == 2)
+        os.kill(facts["guardian"], signal.SIGKILL)
+        lab.kill_owner()
+        assert eventually(lambda: len(lab.tokened()) == 1)
+        (swept,) = sweep(lab.instances)
+        assert len(swept.killed_pids) == 1
         assert lab.all_gone()
 
     @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])

@@ -280,10 +280,10 @@ class BulkLoads(Protocol):
 
 @runtime_checkable
 class LoadSettings(Protocol):
-    """Servers that load faster with settings of their own, while nothing can be lost."""
+    """Engines whose server loads faster with other settings than it is measured with."""
 
     def load_settings(self) -> Mapping[str, str]:
-        """Settings for a server that only makes a data set and is stopped in good order."""
+        """Settings of a server that only loads; what it loaded is as durable as any other."""
         ...
 
 

@@ -42,10 +42,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 CHILDREN_FILE = "children.json"
 LOCK_FILE = "guardian.lock"
+MARK_FILE = "guardian.mark"
 CONTROL_VARIABLE = "ASSAY_CONTROL_FD"
 INSTANCE_VARIABLE = "ASSAY_INSTANCE"
 
@@ -133,7 +134,9 @@ def send_signal(process: Process, signum: int) -> bool:
 def write_json(path: Path, value: object) -> None:
     """Replaces the file in one step: a reader sees the old text or the new one, never half."""
     fresh = path.with_name(path.name + ".new")
-    fresh.write_text(json.dumps(value))
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        out.write(json.dumps(value))
     fresh.replace(path)
 
 
@@ -348,7 +351,7 @@ class _Guard:
         environment = {**request["env"], INSTANCE_VARIABLE: str(self.directory)}
         if fds:
             environment[CONTROL_VARIABLE] = ",".join(map(str, fds))
-        with Path(request["log"]).open("ab") as log:
+        with Path(request["log"]).open("ab") as log, self._mark() as mark:
             return subprocess.Popen(
                 request["argv"],
                 stdin=subprocess.DEVNULL,
@@ -356,10 +359,18 @@ class _Guard:
                 stderr=log,
                 env=environment,
                 cwd=request["cwd"],
-                pass_fds=fds,
+                pass_fds=[*fds, mark.fileno()],
                 start_new_session=True,
                 preexec_fn=self._die_with_guardian,  # noqa: PLW1509 - one thread only
             )
+
+    def _mark(self) -> BinaryIO:
+        """What every descendant inherits open, so that a sweep knows it whatever it calls itself.
+
+        A server's processes may overwrite their environment with a title, and lead groups of their
+        own; nobody else has this file open.
+        """
+        return (self.directory / MARK_FILE).open("ab")
 
     def _die_with_guardian(self) -> None:
         """Runs in the child, between fork and exec."""

@@ -140,7 +140,7 @@ def _leftovers(directory: Path) -> list[Process]:
     """Processes that a dead guardian of this directory left.
 
     Sure signs only: the recorded leader (same start time) and its group; a process that carries
-    the directory in ASSAY_INSTANCE. When a group's leader is dead, the group's number proves
+    the directory in ASSAY_INSTANCE or has its mark open. When a group's leader is dead, the group's number proves
     nothing by itself, so a member must carry that variable or work inside the directory.
     """
     recorded = {note["pgid"]: note["start_ticks"] for note in _read_children(directory)}
@@ -161,8 +161,18 @@ def _leftovers(directory: Path) -> list[Process]:
 def _is_marked(pid: int, directory: Path) -> bool:
     mark = f"{guardian.INSTANCE_VARIABLE}={directory}".encode()
     try:
-        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        if mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+            return True
+        return any(_leads_to(file, directory) for file in Path(f"/proc/{pid}/fd").iterdir())
     except OSError:  # gone, or somebody else's
+        return False
+
+
+def _leads_to(descriptor: Path, directory: Path) -> bool:
+    """Whether an open file is the directory's mark, which only its processes inherit."""
+    try:
+        return descriptor.readlink() == directory / guardian.MARK_FILE
+    except FileNotFoundError:  # closed just now
         return False
 
 
@@ -204,9 +214,11 @@ def make_directory(run_id: str, instances: Path) -> Path:
         raise LaunchError(f"{run_id!r} is no run id: use letters, digits, '.', '_' and '-'")
     # Resolved, because processes are recognised by this path and the guardian works from "/".
     directory = instances.resolve() / run_id
+    # Root's servers run as another user, who passes through; what is in there has modes of its own.
+    mode = 0o711 if os.geteuid() == 0 else 0o700
     try:
-        directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        directory.mkdir(mode=0o700)
+        directory.parent.mkdir(mode=mode, parents=True, exist_ok=True)
+        directory.mkdir(mode=mode)
     except FileExistsError:
         raise LaunchError(f"{directory} exists: choose another run id") from None
     except OSError as failure:

@@ -62,9 +62,9 @@ class Exit:
 class Guardian:
     """One guardian process and the instance directory it removes at its end.
 
-    `run_id` names the directory, made with mode 0700 below `instances` (default:
-    `places.instances_dir()`). The names owner.json, children.json, guardian.log and guardian.lock
-    in it are taken. Raises LaunchError when the directory exists or the guardian does not start.
+    `run_id` names the directory, closed to others and made below `instances` (default:
+    `places.instances_dir()`). The names owner.json, children.json and guardian.* in it are taken.
+    Raises LaunchError when the directory exists or the guardian does not start.
     """
 
     def __init__(self, run_id: str, instances: Path | None = None) -> None:

@@ -1,0 +1,243 @@
+"""Obtains an engine's product: resolves the version, brings it once, verifies it, unpacks it.
+
+A product's directory in the cache is whole or not there: it is made under another name and renamed.
+One process installs at a time; what an interrupted one left is removed by the next.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import importlib
+import importlib.util
+import json
+import logging
+import os
+import shutil
+import stat
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.contract import EngineError, Product
+from assay.engines.providers.contract import Brings, Finds, ProviderError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from assay.engines.contract import EngineFacts, ProductFacts, Tell, Wanted
+
+log = logging.getLogger(__name__)
+
+PROVIDERS = "assay.engines.providers"
+ORIGIN_FILE = "assay-origin.json"
+LOCK_FILE = ".install.lock"
+PARTIAL = ".partial-"
+READ_BYTES = 1 << 20
+READABLE = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
+EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
+
+
+def obtain(facts: EngineFacts, wanted: Wanted, tell: Tell) -> Product:
+    """The product that is wanted, brought if it is not there.
+
+    Its version is the one of `engine.toml`, or empty for programs of a directory: the engine asks
+    the programs.
+
+    Raises:
+        EngineError: If the version is unknown or cannot be brought; names the mend.
+    """
+    if wanted.bin_dir is not None:
+        home = _found("directory", str(wanted.bin_dir))
+        return Product("", home, {"provider": "directory", "directory": str(home)})
+    chosen = resolve(facts, wanted.version)
+    shelf = wanted.cache / facts.name
+    try:
+        with _installing(shelf, facts.title, tell):
+            return _shelved(shelf, facts, chosen, tell)
+    except OSError as error:
+        raise EngineError(_refused(error, shelf)) from error
+
+
+def resolve(facts: EngineFacts, version: str | None) -> ProductFacts:
+    """The first product that a version, or its first parts, names; the default one for None.
+
+    Raises:
+        EngineError: If there is none; lists those that there are.
+    """
+    if not facts.products:
+        raise EngineError(f"{facts.title} cannot be obtained: name its programs with --bin-dir.")
+    parts = [] if version is None else version.split(".")
+    for product in facts.products:
+        if product.version.split(".")[: len(parts)] == parts:
+            return product
+    known = "; ".join(f"@{product.version} ({product.about})" for product in facts.products)
+    raise EngineError(f"{facts.title} {version} cannot be obtained. There is: {known}.")
+
+
+def _shelved(shelf: Path, facts: EngineFacts, chosen: ProductFacts, tell: Tell) -> Product:
+    home = shelf / f"{chosen.version}-{chosen.provider}"
+    origin = _origin(home)
+    if origin is None:
+        try:
+            origin = _install(shelf, home, chosen, tell)
+        except ProviderError as error:
+            raised = f"{facts.title} {chosen.version} cannot be obtained: {error}"
+            instead = _found_installed(chosen)
+            if instead is None:
+                raise EngineError(raised) from error
+            log.warning("%s The one in %s is used.", raised, instead)
+            return Product(chosen.version, instead, _facts(chosen) | {"installed": str(instead)})
+    return Product(chosen.version, home, origin)
+
+
+def _facts(chosen: ProductFacts) -> dict[str, Any]:
+    return {"provider": chosen.provider, "package": chosen.package}
+
+
+def _install(shelf: Path, home: Path, chosen: ProductFacts, tell: Tell) -> dict[str, Any]:
+    """Brings, verifies and unpacks beside `home`, then renames. Returns the origin."""
+    provider = _provider(chosen.provider)
+    if not isinstance(provider, Brings):
+        raise EngineError(f"engine.toml: the provider {chosen.provider!r} brings no packages.")
+    with _partial(shelf) as partial:
+        archives, unpacked = partial / "archives", partial / "home"
+        archives.mkdir()
+        unpacked.mkdir()
+        tell("downloading", 0, None, "bytes")
+        files = provider.bring(chosen.package, archives, tell)
+        origin = _facts(chosen) | {"sha256": _verified(files, chosen, tell)}
+        tell("unpacking", 0, None, "bytes")
+        provider.unpack(files, unpacked)
+        _open_to_all(unpacked)
+        (unpacked / ORIGIN_FILE).write_text(json.dumps(origin, indent=2), encoding="utf-8")
+        _flush(unpacked)
+        unpacked.rename(home)
+    return origin
+
+
+def _verified(files: Sequence[Path], chosen: ProductFacts, tell: Tell) -> dict[str, str]:
+    """SHA-256 of every file, by name. Raises `ProviderError` for one that is not as pinned."""
+    if not files:
+        raise ProviderError(f"{chosen.package} came without a file: try another version.")
+    expected_bytes, done_bytes = sum(file.stat().st_size for file in files), 0
+    found: dict[str, str] = {}
+    for file in files:
+        tell("verifying", done_bytes, expected_bytes, "bytes")
+        found[file.name] = _sha256(file)
+        done_bytes += file.stat().st_size
+    if chosen.sha256:
+        _compare(found, chosen.sha256)
+    return found
+
+
+def _compare(found: Mapping[str, str], pinned: Mapping[str, str]) -> None:
+    for name, digest in found.items():
+        if name not in pinned:
+            raise ProviderError(
+                f"{name} came, and {', '.join(pinned)} is pinned: the registry has another file"
+                " for this machine. Choose another version."
+            )
+        if digest != pinned[name]:
+            raise ProviderError(
+                f"{name} has the SHA-256 {digest}, and {pinned[name]} is pinned: it is removed. Try"
+                " again after clearing the client's own cache; if it stays so, do not use it."
+            )
+    if missing := [name for name in pinned if name not in found]:
+        raise ProviderError(f"{', '.join(missing)} did not come: try again.")
+
+
+def _sha256(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as source:
+        while block := source.read(READ_BYTES):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _open_to_all(home: Path) -> None:
+    """Lets every user read and execute: servers run as another user than root."""
+    for path in (home, *home.rglob("*")):
+        if path.is_symlink():
+            continue
+        mode = path.stat().st_mode
+        executable = EXECUTABLE if path.is_dir() or mode & stat.S_IXUSR else 0
+        path.chmod(stat.S_IMODE(mode) | READABLE | executable)
+
+
+def _flush(directory: Path) -> None:
+    """Waits for the disk, so that what is renamed is whole even after a crash of the host."""
+    for path in directory.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+@contextmanager
+def _installing(shelf: Path, title: str, tell: Tell) -> Iterator[None]:
+    """Holds the lock of an engine's shelf; what others left half-made is removed."""
+    shelf.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(shelf / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            tell(f"waiting for another installation of {title}", 0, None, "bytes")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        for debris in shelf.glob(f"{PARTIAL}*"):
+            shutil.rmtree(debris)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _partial(shelf: Path) -> Iterator[Path]:
+    directory = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=shelf))
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _origin(home: Path) -> dict[str, Any] | None:
+    """Where the product in `home` came from; None if there is none."""
+    try:
+        told: dict[str, Any] = json.loads((home / ORIGIN_FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise EngineError(f"{home / ORIGIN_FILE} is damaged: remove {home}, try again.") from error
+    return told
+
+
+def _provider(name: str) -> object:
+    if importlib.util.find_spec(f"{PROVIDERS}.{name}") is None:
+        raise EngineError(f"engine.toml: there is no provider {name!r}.")
+    return importlib.import_module(f"{PROVIDERS}.{name}").provider
+
+
+def _found(name: str, package: str) -> Path:
+    provider = _provider(name)
+    home = provider.installed(package) if isinstance(provider, Finds) else None
+    if home is None:
+        raise EngineError(f"{package} is not there.")
+    return home
+
+
+def _found_installed(chosen: ProductFacts) -> Path | None:
+    provider = _provider(chosen.provider)
+    return provider.installed(chosen.package) if isinstance(provider, Finds) else None
+
+
+def _refused(error: OSError, shelf: Path) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"the disk of {shelf} is full: free space, or set XDG_CACHE_HOME to another one."
+    return (
+        f"{shelf} cannot be used ({error.strerror}): set XDG_CACHE_HOME to a place you can write."
+    )

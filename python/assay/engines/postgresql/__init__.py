@@ -1,0 +1,1 @@
+"""PostgreSQL: private servers, and servers that run already."""

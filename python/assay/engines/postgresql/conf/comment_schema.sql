@@ -1,0 +1,1 @@
+comment on schema {name} is {mark}

@@ -1,0 +1,1 @@
+select extname from pg_extension

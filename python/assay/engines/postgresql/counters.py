@@ -1,0 +1,105 @@
+"""Reads the server's own counters, raw, on a connection of its own.
+
+A file of `conf/counters/` is one source: its first lines say why it is there, from and until which
+major version it fits, and which extension it needs. A new source is a new file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from assay.engines.postgresql.connecting import connect
+from assay.engines.postgresql.statements import CONF, file_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+READING = "assay counters"
+COUNTERS, ACTIVITY = "counters", "activity.sql"
+# Of `server_version_num`: 180006 is 18.6.
+VERSION_STEP = 10_000
+_FACT = re.compile(r"^-- (from|until|extension): (\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file of counters."""
+
+    name: str
+    sql: str
+    since: int
+    until: int | None
+    extension: str | None
+
+    def fits(self, major: int, extensions: set[str]) -> bool:
+        """Whether a server of this version with these extensions can be asked."""
+        young = major >= self.since and (self.until is None or major <= self.until)
+        return young and (self.extension is None or self.extension in extensions)
+
+
+@dataclass(frozen=True)
+class Activity:
+    """What one process of the server was doing. Absent is None."""
+
+    pid: int
+    leader_pid: int | None
+    backend_type: str
+    application: str | None
+    state: str | None
+    wait_event_type: str | None
+    wait_event: str | None
+
+
+def read_source(file: Path) -> Source:
+    """A file of counters, with the facts of its first lines."""
+    text = file.read_text(encoding="utf-8")
+    facts = dict(_FACT.findall(text))
+    until = int(facts["until"]) if "until" in facts else None
+    return Source(file.stem, text, int(facts["from"]), until, facts.get("extension"))
+
+
+class PostgresCounters:
+    """See `assay.engines.contract.CounterReader`. Belongs to one thread."""
+
+    def __init__(self, dsn: str) -> None:
+        self._connection = connect(dsn, READING)
+        major = self._connection.info.server_version // VERSION_STEP
+        rows = self._connection.execute(file_text("installed.sql")).fetchall()
+        extensions = {cast("str", name) for (name,) in rows}
+        sources = [read_source(file) for file in sorted((CONF / COUNTERS).glob("*.sql"))]
+        self._sources = [source for source in sources if source.fits(major, extensions)]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sources that this server has."""
+        return tuple(source.name for source in self._sources)
+
+    def read(self) -> list[tuple[str, str, str, float]]:
+        """Rows of (source, object, counter, value), as the server has them now.
+
+        Raises:
+            OSError: If the server does not answer.
+        """
+        rows: list[tuple[str, str, str, float]] = []
+        for source in self._sources:
+            for thing, counter, value in self._rows(source.sql):
+                rows.append((source.name, str(thing), str(counter), float(cast("float", value))))
+        return rows
+
+    def activity(self) -> list[Activity]:
+        """What each process of the server is doing. Raises `OSError`."""
+        return [Activity(*row) for row in self._rows(file_text(ACTIVITY))]  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._connection.close()
+
+    def _rows(self, sql: str) -> list[tuple[object, ...]]:
+        import psycopg
+
+        try:
+            return self._connection.execute(sql).fetchall()
+        except psycopg.Error as error:
+            raise OSError(f"the server's counters cannot be read: {error}") from error

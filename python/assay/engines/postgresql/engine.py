@@ -1,0 +1,154 @@
+"""PostgreSQL: obtained, started, asked; see `assay.engines.contract`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from assay import _core
+from assay.engines.contract import EngineError, Instance
+from assay.engines.obtaining import obtain
+from assay.engines.postgresql import loading, schemas
+from assay.engines.postgresql.connecting import connect, read_dsn
+from assay.engines.postgresql.counters import PostgresCounters
+from assay.engines.postgresql.processes import root_process
+from assay.engines.postgresql.programs import find_programs, read_configuration
+from assay.engines.postgresql.server import CONF, refuse_ours, start_server
+from assay.engines.postgresql.statements import file_text, split
+from assay.model.secrets import is_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.engines.contract import (
+        Address,
+        ArrowStream,
+        EngineFacts,
+        Launcher,
+        Place,
+        Product,
+        Tell,
+        Wanted,
+    )
+    from assay.model.script import Script
+
+ADMINISTRATION = "assay administration"
+
+
+class PostgresEngine:
+    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `HasCounters` and more.
+
+    An instance's `handle` is a connection that belongs to one thread. Its address has `dsn`, what
+    sessions connect to, and for private servers `dsn_tcp`, the same over TCP, `pid` and `data`.
+    """
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """The product, with the version that its own program tells."""
+        product = obtain(self._facts, wanted, tell)
+        return replace(product, version=find_programs(_home(product)).version())
+
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
+        """Lets the server's program read the settings; nothing is started."""
+        refuse_ours(settings)
+        find_programs(_home(product)).check({**self._facts.settings, **settings})
+
+    def load_settings(self) -> Mapping[str, str]:
+        """See `conf/load.conf`."""
+        return read_configuration(CONF / "load.conf")
+
+    def start(
+        self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
+    ) -> Address:
+        """Starts a private server, on a new data directory if `place.data` is empty."""
+        refuse_ours(settings)
+        programs = find_programs(_home(product))
+        return start_server(programs, place, {**self._facts.settings, **settings}, launcher)
+
+    def address(self, dsn: str) -> Address:
+        """The address of a running server, a URL or keywords."""
+        return read_dsn(dsn)
+
+    def attach(self, address: Address) -> Instance:
+        """Connects; to a private server's database are added the extensions that we read."""
+        instance = Instance({}, connect(address["dsn"], ADMINISTRATION), address=address)
+        if "data" in address:
+            loading.add_extensions(instance)
+        return instance
+
+    def detach(self, instance: Instance) -> None:
+        """Closes the connection."""
+        instance.handle.close()
+
+    def version(self, instance: Instance) -> str:
+        """Such as `18.6`, without what a distribution adds."""
+        told = cast("str", instance.handle.info.parameter_status("server_version"))
+        return told.partition(" ")[0]
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """What the server reports of itself, without anything that may be a secret."""
+        rows = instance.handle.execute(file_text("effective_settings.sql")).fetchall()
+        return {name: value for name, value in rows if value is not None and not is_secret(name)}
+
+    def processes(self, instance: Instance) -> tuple[int, ...]:
+        """The postmaster; all others of the server are its children."""
+        pid = root_process(instance.handle)
+        return () if pid is None else (pid,)
+
+    def private_schema(self, instance: Instance, name: str, mark: str) -> bool:
+        """Makes a schema whose comment is the mark, and directs the address at it."""
+        return schemas.make(instance, name, mark)
+
+    def drop_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Drops the schema if its comment is the mark."""
+        schemas.drop(instance, name, mark)
+
+    def run_script(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one, each in a transaction of its own."""
+        for statement in split(sql):
+            loading.execute(instance.handle, statement)
+
+    def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
+        """Copies rows in over `streams` connections, in the binary form."""
+        try:
+            _core.postgres_copy(instance.address["dsn"], table, rows, streams)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise EngineError(f"table {table} cannot be loaded: {error}") from error
+
+    def count(self, instance: Instance, table: str) -> int:
+        """Rows of a table, counted."""
+        return loading.count(instance, table)
+
+    def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
+        """Makes primary keys, then indexes, then foreign keys, side by side within each kind."""
+        loading.make_keys(instance, sql, streams, tell)
+
+    def finish_load(self, instance: Instance) -> None:
+        """Freezes rows, gathers statistics, writes a checkpoint."""
+        loading.finish(instance)
+
+    def counters(self, instance: Instance) -> PostgresCounters:
+        """A reader on a connection of its own."""
+        return PostgresCounters(instance.address["dsn"])
+
+    def sessions(
+        self, instance: Instance, script: Script, seed: int, clients: int
+    ) -> list[object]:
+        """One connection a client."""
+        dsn, told = instance.address["dsn"], json.dumps(script.facts())
+        return [_core.PostgresSession(dsn, told, seed, number) for number in range(clients)]
+
+
+def _home(product: Product) -> Path:
+    if product.home is None:
+        raise EngineError("PostgreSQL has no programs here: obtain it before it is started.")
+    return product.home
+
+
+def engine(facts: EngineFacts) -> PostgresEngine:
+    """The engine of this folder."""
+    return PostgresEngine(facts)

@@ -1,0 +1,138 @@
+"""Everything around the rows of a load: extensions, keys, statistics, checkpoint."""
+
+from __future__ import annotations
+
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, cast
+
+from assay.engines.contract import EngineError, tell_nobody
+from assay.engines.postgresql.connecting import connect
+from assay.engines.postgresql.statements import file_text, filled, split
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import psycopg
+    from psycopg.sql import Composed
+
+    from assay.engines.contract import Instance, Tell
+
+    Connection = psycopg.Connection[tuple[object, ...]]
+
+LOADING = "assay loading"
+DEADLOCK_TRIES = 5
+# A later kind needs the former: a foreign key needs the primary key that it leads to.
+KINDS = (
+    ("primary keys", re.compile(r"(?is)\b(?:primary\s+key|unique)\b(?!.*\bforeign\s+key\b)")),
+    ("foreign keys", re.compile(r"(?is)\b(?:foreign\s+key|references)\b")),
+    ("indexes", re.compile(r"")),
+)
+ORDER = ("primary keys", "indexes", "foreign keys")
+
+
+def execute(connection: Connection, statement: str | Composed) -> None:
+    """Runs one statement. Raises `EngineError` with the statement and the server's words."""
+    import psycopg
+
+    try:
+        connection.execute(statement)
+    except psycopg.Error as error:
+        text = statement if isinstance(statement, str) else statement.as_string(connection)
+        state = f" ({error.sqlstate})" if error.sqlstate else ""
+        raise EngineError(f"PostgreSQL refuses{state}: {error}\nThe statement: {text}") from error
+
+
+def add_extensions(instance: Instance) -> None:
+    """Creates the extensions that counters are read from, where the server has them."""
+    names = instance.handle.execute(file_text("extensions.sql")).fetchall()
+    for (name,) in names:
+        execute(instance.handle, filled("create_extension.sql", name=name))
+
+
+def count(instance: Instance, table: str) -> int:
+    """Rows of a table. Raises `EngineError` if there is none of that name."""
+    import psycopg
+
+    try:
+        row = instance.handle.execute(filled("count.sql", table=table)).fetchone()
+    except psycopg.Error as error:
+        raise EngineError(f"table {table} cannot be counted: {error}") from error
+    return int(row[0])
+
+
+def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
+    """Runs the statements, kind by kind, on up to `streams` connections.
+
+    Raises:
+        EngineError: With the statement that was refused; those under way are awaited first.
+    """
+    statements = split(sql)
+    done = 0
+    for kind in ORDER:
+        some = [statement for statement in statements if _kind(statement) == kind]
+        _side_by_side(instance, some, streams, kind, tell)
+        done += len(some)
+    if done != len(statements):
+        raise AssertionError("a statement of a keys file was left out")
+
+
+def finish(instance: Instance) -> None:
+    """Vacuums and analyses all tables side by side, then writes a checkpoint if it may."""
+    import psycopg
+
+    rows = instance.handle.execute(file_text("tables.sql")).fetchall()
+    vacuums = [filled("vacuum.sql", table=cast("str", name)) for (name,) in rows]
+    _side_by_side(instance, vacuums, os.cpu_count() or 1, "vacuum", tell_nobody)
+    try:
+        instance.handle.execute(file_text("checkpoint.sql"))
+    except psycopg.errors.InsufficientPrivilege:
+        return  # On a server that is not ours, checkpoints are its owner's affair.
+
+
+def _kind(statement: str) -> str:
+    return next(kind for kind, pattern in KINDS if pattern.search(statement))
+
+
+def _side_by_side(
+    instance: Instance,
+    statements: Sequence[str | Composed],
+    streams: int,
+    phase: str,
+    tell: Tell,
+) -> None:
+    """Runs statements that do not need each other, each in a transaction of its own."""
+    if not statements:
+        return
+    dsn = instance.address["dsn"]
+    tell(phase, 0, len(statements), "statements")
+    with ThreadPoolExecutor(max(1, min(streams, len(statements)))) as pool:
+        try:
+            running = pool.map(lambda statement: _on_its_own(dsn, statement), statements)
+            for done, _ in enumerate(running, 1):
+                tell(phase, done, len(statements), "statements")
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _on_its_own(dsn: str, statement: str | Composed) -> None:
+    connection = connect(dsn, LOADING)
+    try:
+        for chance in range(1, DEADLOCK_TRIES + 1):
+            try:
+                execute(connection, statement)
+                return
+            except EngineError as error:
+                # Two keys that lead to each other's tables lock them in opposite order.
+                if chance == DEADLOCK_TRIES or not _is_deadlock(error):
+                    raise
+    finally:
+        connection.close()
+
+
+def _is_deadlock(error: EngineError) -> bool:
+    import psycopg
+
+    return isinstance(error.__cause__, psycopg.errors.DeadlockDetected)

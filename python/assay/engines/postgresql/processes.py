@@ -1,0 +1,47 @@
+"""Finds a server's processes on this host through a connection to it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import psycopg
+
+# `struct ucred`: pid, uid, gid.
+CREDENTIALS = struct.Struct("3i")
+PROGRAM = "postgres"
+
+
+def root_process(connection: psycopg.Connection[tuple[object, ...]]) -> int | None:
+    """The pid of the postmaster; None if it is not on this host or cannot be told."""
+    backend = connection.info.backend_pid
+    with socket.socket(fileno=os.dup(connection.fileno())) as peer:
+        if peer.family == socket.AF_UNIX:
+            told = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+            postmaster = CREDENTIALS.unpack(told)[0]
+            # A pooler has a socket, too, but the backend is not its child.
+            return postmaster if _parent(backend) == postmaster else None
+        port = peer.getsockname()[1]
+    # A pid means nothing by itself: the server may be on another host, or in another pid space.
+    return _parent(backend) if f"({port})" in _title(backend) else None
+
+
+def _parent(pid: int) -> int | None:
+    """The parent of a process of PostgreSQL; None if there is no such process here."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    name, _, fields = text.partition("(")[2].rpartition(")")
+    return int(fields.split()[1]) if name == PROGRAM else None
+
+
+def _title(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,168 @@
+"""The programs of a PostgreSQL that is there, and what they tell without a server."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.model.errors import suggestion
+from assay.model.secrets import is_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PATIENCE_S = 60.0
+# Where the programs lie below a product's home: named itself, Maven, PyPI, Debian.
+PLACES = (
+    "postgres",
+    "bin/postgres",
+    "*/pginstall/bin/postgres",
+    "usr/lib/postgresql/*/bin/postgres",
+)
+CONFIGURATION_FILE = "postgresql.conf"
+# A log line of the server up to its words: time, process, level.
+_LOG_WORDS = re.compile(r"^.*?\b(?:LOG|ERROR|FATAL|DETAIL|HINT):\s+(.*)$", re.MULTILINE)
+_NOISE = re.compile(r"skipping missing configuration file|contains errors")
+_WHERE = re.compile(r' in file "[^"]*" line \d+$')
+
+
+@dataclass(frozen=True)
+class Programs:
+    """A directory with `postgres` and `initdb`, and libraries that they need beside the host's."""
+
+    bin_dir: Path
+    library_path: str = ""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """All that the programs inherit."""
+        inherited = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
+        return inherited | ({"LD_LIBRARY_PATH": self.library_path} if self.library_path else {})
+
+    @property
+    def postgres(self) -> str:
+        """The server's program."""
+        return str(self.bin_dir / "postgres")
+
+    @property
+    def initdb(self) -> str:
+        """The program that makes a data directory."""
+        return str(self.bin_dir / "initdb")
+
+    def has_library(self, name: str) -> bool:
+        """Whether the server can load an extension's library."""
+        return any((self.bin_dir.parent / "lib").rglob(f"{name}.so"))
+
+    def version(self) -> str:
+        """Such as `18.6`. Raises `EngineError` if the program does not run."""
+        told = _told([self.postgres, "--version"], self.environment)
+        found = re.search(r"\(PostgreSQL\) (\S+)", told.stdout)
+        if told.returncode != 0 or found is None:
+            raise EngineError(
+                f"{self.postgres} does not run on this host: {told.stderr.strip() or told.stdout}."
+                " Choose another version, or name programs that do with --bin-dir."
+            )
+        return found[1]
+
+    def setting_names(self) -> frozenset[str]:
+        """Names of all settings that a configuration file may hold."""
+        return _setting_names(self)
+
+    def check(self, settings: Mapping[str, str]) -> None:
+        """Lets the server read the settings. Raises `EngineError` with the first at fault."""
+        known = self.setting_names()
+        for name in settings:
+            if name.lower() not in known and not self._takes(name):
+                hint = suggestion(name, sorted(known))
+                raise EngineError(f"PostgreSQL has no setting {name!r}; {hint}")
+        if refusal := self._refusal(settings):
+            raise EngineError(f"PostgreSQL refuses its settings: {refusal}. Mend that --set.")
+
+    def _takes(self, name: str) -> bool:
+        """Settings of extensions, and those that the description leaves out on purpose."""
+        return "." in name or not self._refusal({name: ""}, asked=name).startswith("unrecognized")
+
+    def _refusal(self, settings: Mapping[str, str], asked: str = "port") -> str:
+        """The server's words on a configuration; empty if it takes it."""
+        with tempfile.TemporaryDirectory(prefix="assay-") as directory:
+            write_configuration(Path(directory) / CONFIGURATION_FILE, settings)
+            # -C as the first argument is what root may ask, too.
+            told = _told([self.postgres, "-C", asked, "-D", directory], self.environment)
+        if told.returncode == 0:
+            return ""
+        lines = [line for line in _LOG_WORDS.findall(told.stderr) if not _NOISE.search(line)]
+        said = "; ".join(_WHERE.sub("", line) for line in lines) or told.stderr.strip()
+        for name, value in settings.items():
+            if is_secret(name) and value:
+                said = said.replace(value, "***")
+        return said
+
+
+@cache
+def _setting_names(programs: Programs) -> frozenset[str]:
+    told = _told([programs.postgres, "--describe-config"], programs.environment)
+    if told.returncode != 0:
+        raise EngineError(f"{programs.postgres} does not run: {told.stderr.strip()}")
+    return frozenset(line.partition("\t")[0].lower() for line in told.stdout.splitlines() if line)
+
+
+def find_programs(home: Path) -> Programs:
+    """The programs below a product's home. Raises `EngineError` if they are not there."""
+    for pattern in PLACES:
+        for postgres in sorted(home.glob(pattern)):
+            if (postgres.parent / "initdb").is_file():
+                libraries = home.glob("usr/lib/*-linux-gnu*") if "usr" in pattern else []
+                return Programs(postgres.parent, ":".join(map(str, libraries)))
+    raise EngineError(
+        f"{home} has no `postgres` with `initdb` beside it: --bin-dir names the directory of a"
+        " server's programs, such as /usr/lib/postgresql/15/bin."
+    )
+
+
+def write_configuration(
+    file: Path, settings: Mapping[str, str], include: Path | None = None
+) -> None:
+    """Writes settings as the server reads them, for the owner's eyes only."""
+    lines = [] if include is None else [f"include {_quoted(str(include))}"]
+    lines += [f"{name} = {_quoted(value)}" for name, value in settings.items()]
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        out.write("\n".join(lines) + "\n")
+
+
+def read_configuration(file: Path) -> dict[str, str]:
+    """The settings of a file of ours: `name = value`, comments on lines of their own."""
+    lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+    pairs = [line.partition("=") for line in lines if line and not line.startswith("#")]
+    return {name.strip(): value.strip().strip("'") for name, _, value in pairs}
+
+
+def _quoted(value: str) -> str:
+    doubled = value.replace("\\", "\\\\").replace("'", "''").replace("\n", " ")
+    return f"'{doubled}'"
+
+
+def _told(command: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EngineError(
+            f"{command[0]} does not run on this host: {error}. Choose another version, or name"
+            " programs that do with --bin-dir."
+        ) from error

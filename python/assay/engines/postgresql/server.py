@@ -1,0 +1,208 @@
+"""Starts a private server: its data directory, its configuration, its sockets."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import socket
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.engines.postgresql.programs import (
+    CONFIGURATION_FILE,
+    read_configuration,
+    write_configuration,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import Address, Launcher, Place
+    from assay.engines.postgresql.programs import Programs
+
+CONF = Path(__file__).parent / "conf"
+HBA_FILE = "hba.conf"
+# Below `place.data`: the server's own directory, and the password of its only user.
+CLUSTER, PASSWORD_FILE = "cluster", "password"
+USER, DATABASE, HOST = "assay", "postgres", "127.0.0.1"
+STATISTICS_LIBRARY = "pg_stat_statements"
+# The kernel's limit of a socket's path, with the zero at its end.
+SOCKET_PATH_BYTES_MAX = 108
+PORT_TRIES = 5
+PORT_DIGITS = 5
+INITDB_PATIENCE_S = 300.0
+START_PATIENCE_S = 120.0
+STOP_GRACE_S = 120.0
+LOOK_S = 0.01
+# The line of `postmaster.pid` with the server's state, and its word for "answers".
+STATE_LINE, READY = 7, "ready"
+# Where the server listens and keeps things is ours to say.
+OURS = (
+    "config_file",
+    "data_directory",
+    "hba_file",
+    "listen_addresses",
+    "port",
+    "unix_socket_directories",
+    "unix_socket_permissions",
+)
+
+
+def start_server(
+    programs: Programs, place: Place, settings: Mapping[str, str], launcher: Launcher
+) -> Address:
+    """Starts a server on `place` and returns its address once it answers.
+
+    Raises:
+        EngineError: With the server's last words.
+    """
+    cluster = place.data / CLUSTER
+    if not any(place.data.iterdir()):
+        _make_cluster(programs, place.data, launcher)
+    launcher.own(place.data)
+    given = default_settings(programs) | dict(settings)
+    for _ in range(PORT_TRIES):
+        port = _free_port()
+        _configure(cluster, given, port, launcher)
+        pid = _serve(programs, cluster, launcher)
+        words = _await_ready(cluster, pid, launcher)
+        if words is None:
+            return _address(place.data, port, pid, launcher)
+        if "could not bind" not in words:
+            raise EngineError(f"PostgreSQL did not start: {words}")
+    raise EngineError(
+        f"PostgreSQL found {PORT_TRIES} ports taken that had been free a moment before: try again"
+        " when fewer programs open connections."
+    )
+
+
+def default_settings(programs: Programs) -> dict[str, str]:
+    """The settings of `run.conf` that this version knows."""
+    known = programs.setting_names()
+    found = {
+        name: value
+        for name, value in read_configuration(CONF / "run.conf").items()
+        if name in known or "." in name
+    }
+    if not programs.has_library(STATISTICS_LIBRARY):
+        del found["shared_preload_libraries"]
+    memory_bytes = _memory_bytes()
+    # A quarter and three quarters of memory, as the product's documentation advises.
+    sized = {"shared_buffers": memory_bytes // 4, "effective_cache_size": memory_bytes * 3 // 4}
+    return found | {name: f"{size_bytes >> 20}MB" for name, size_bytes in sized.items()}
+
+
+def refuse_ours(settings: Mapping[str, str]) -> None:
+    """Raises `EngineError` for a setting that a private server must leave to us."""
+    for name in settings:
+        if name.lower() in OURS:
+            raise EngineError(
+                f"{name} is Assay's to set for a private server: leave it out, or start the server"
+                " yourself and name it with --dsn."
+            )
+
+
+def _make_cluster(programs: Programs, data: Path, launcher: Launcher) -> None:
+    password = data / PASSWORD_FILE
+    descriptor = os.open(password, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        out.write(secrets.token_urlsafe(24))
+    launcher.own(data)
+    argv = [
+        programs.initdb,
+        f"--pgdata={data / CLUSTER}",
+        f"--username={USER}",
+        f"--pwfile={password}",
+        "--encoding=UTF8",
+        "--no-locale",
+        "--auth=scram-sha-256",
+    ]
+    launcher.run(argv, programs.environment, INITDB_PATIENCE_S)
+
+
+def _configure(cluster: Path, settings: Mapping[str, str], port: int, launcher: Launcher) -> None:
+    """Writes the configuration into the scratch directory: the data directory stays as it was."""
+    scratch = launcher.scratch
+    shutil.copyfile(CONF / HBA_FILE, scratch / HBA_FILE)
+    ours = {
+        "hba_file": str(scratch / HBA_FILE),
+        "listen_addresses": HOST,
+        "port": str(port),
+        "unix_socket_directories": str(scratch) if _fits(scratch) else "",
+    }
+    file = scratch / CONFIGURATION_FILE
+    write_configuration(file, {**settings, **ours}, include=cluster / CONFIGURATION_FILE)
+    launcher.own(file)
+    launcher.own(scratch / HBA_FILE)
+
+
+def _serve(programs: Programs, cluster: Path, launcher: Launcher) -> int:
+    # What a server that was ended at once left would be taken for this one's.
+    (cluster / "postmaster.pid").unlink(missing_ok=True)
+    file = launcher.scratch / CONFIGURATION_FILE
+    argv = [programs.postgres, "-D", str(cluster), f"--config-file={file}"]
+    return launcher.serve(argv, programs.environment, "SIGINT", STOP_GRACE_S)
+
+
+def _await_ready(cluster: Path, pid: int, launcher: Launcher) -> str | None:
+    """None once the server answers; its last words if it ended. Raises `EngineError`."""
+    deadline_s = time.monotonic() + START_PATIENCE_S
+    while time.monotonic() < deadline_s:
+        if (words := launcher.last_words()) is not None:
+            return words
+        if _is_ready(cluster, pid):
+            return None
+        time.sleep(LOOK_S)
+    raise EngineError(
+        f"PostgreSQL did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
+        " overloaded or the disk does not answer. Try again when it is quieter."
+    )
+
+
+def _is_ready(cluster: Path, pid: int) -> bool:
+    try:
+        lines = (cluster / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return False
+    whole = len(lines) > STATE_LINE and lines[0] == str(pid)
+    return whole and lines[STATE_LINE].strip() == READY
+
+
+def _address(data: Path, port: int, pid: int, launcher: Launcher) -> Address:
+    from psycopg.conninfo import make_conninfo
+
+    password = (data / PASSWORD_FILE).read_text(encoding="utf-8")
+    who = make_conninfo("", port=port, user=USER, dbname=DATABASE)
+    over_tcp = make_conninfo(who, host=HOST, password=password)
+    scratch = launcher.scratch
+    over_socket = make_conninfo(who, host=str(scratch)) if _fits(scratch) else over_tcp
+    return {"dsn": over_socket, "dsn_tcp": over_tcp, "pid": pid, "data": str(data)}
+
+
+def _fits(directory: Path) -> bool:
+    """Whether a socket's path in the directory is one that the kernel takes."""
+    name = f"/.s.PGSQL.{'9' * PORT_DIGITS}"
+    return len(os.fsencode(directory)) + len(name) < SOCKET_PATH_BYTES_MAX
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _memory_bytes() -> int:
+    """The host's memory, or what our group of processes may have of it."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            text = Path(file).read_text(encoding="ascii").strip()
+        except OSError:
+            continue
+        if text.isdigit():
+            limits.append(int(text))
+    return min(limits)

@@ -1,0 +1,1 @@
+"""Where engines are obtained from: one file a provider, which `engine.toml` names."""

@@ -1,0 +1,130 @@
+"""Runs the client program of a registry and says what to do when it fails."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.providers.contract import ProviderError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engines.contract import Tell
+
+LOOK_S = 0.2
+CLIENT_PATIENCE_S = 1800.0
+WORDS_MAX = 3
+_DISK_FULL = re.compile(r"(?i)no space left on device|disk quota exceeded")
+_NO_NETWORK = re.compile(
+    r"(?i)temporary failure (?:in name resolution|resolving)|could not resolve(?: host)?:|"
+    r"unknown host|name or service not known|network is unreachable|connection (?:refused|timed out"
+    r"|reset)|connect timed out|no route to host|dns error|failed to establish a new connection|"
+    r"UnknownHostException|could not connect to"
+)
+_ERROR_LINE = re.compile(r"(?i)\berror\b|^E:|^W:|fail|cannot|not found|no matching")
+
+
+@dataclass(frozen=True)
+class Client:
+    """A program that fetches from a registry.
+
+    Attributes:
+        name: As its users call it.
+        programs: Commands that will do, in order of preference, each with its first arguments.
+        install: What to do where there is none of them.
+        not_there: What its words are, as a pattern, when the registry has no such package.
+        mend: What to do then.
+    """
+
+    name: str
+    programs: tuple[tuple[str, ...], ...]
+    install: str
+    not_there: str
+    mend: str
+
+    def run(self, arguments: Sequence[str], into: Path, tell: Tell) -> None:
+        """Runs it with `into` as its directory; tells how much has arrived there.
+
+        Raises:
+            ProviderError: With the mend, if it is missing, fails or does not end.
+        """
+        command = [*self._program(), *arguments]
+        with tempfile.TemporaryFile() as words:
+            try:
+                self._await(command, words.fileno(), into, tell)
+            except _FailedError as failure:
+                words.seek(0)
+                text = words.read().decode(errors="replace")
+                raise ProviderError(self._explained(text, failure)) from None
+
+    def _program(self) -> list[str]:
+        # A program of our own environment is there without being on the PATH.
+        own = str(Path(sys.executable).parent)
+        for name, *arguments in self.programs:
+            found = shutil.which(name) or shutil.which(name, path=own)
+            if found is not None:
+                return [found, *arguments]
+        raise ProviderError(f"{self.name} is not installed: {self.install}.")
+
+    def _await(self, command: list[str], words: int, into: Path, tell: Tell) -> None:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=words,
+            stderr=words,
+            cwd=into,
+            env={**os.environ, "LC_ALL": "C", "NO_COLOR": "1"},
+        )
+        looks = round(CLIENT_PATIENCE_S / LOOK_S)
+        try:
+            for _ in range(looks):
+                try:
+                    status = process.wait(LOOK_S)
+                except subprocess.TimeoutExpired:
+                    tell(f"downloading with {self.name}", _size_bytes(into), None, "bytes")
+                    continue
+                if status != 0:
+                    raise _FailedError(f"ended with status {status}")
+                return
+            raise _FailedError(f"did not end within {CLIENT_PATIENCE_S:.0f} s")
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+    def _explained(self, words: str, failure: Exception) -> str:
+        lines = [line.strip() for line in words.splitlines() if line.strip()]
+        telling = [line for line in lines if _ERROR_LINE.search(line)] or lines
+        said = " / ".join(telling[:WORDS_MAX]) or "nothing"
+        if _DISK_FULL.search(words):
+            return f"the disk is full: free space, or set XDG_CACHE_HOME. {self.name} said: {said}"
+        if re.search(self.not_there, words):
+            return f"{self.mend}. {self.name} said: {said}"
+        if _NO_NETWORK.search(words):
+            return (
+                f"{self.name} reaches no registry: see the network and {self.name}'s own"
+                f" configuration, or name programs that are there with --bin-dir. It said: {said}"
+            )
+        return f"{self.name} {failure}; it said: {said}"
+
+
+class _FailedError(Exception):
+    """The client did not do it."""
+
+
+def _size_bytes(directory: Path) -> int:
+    total_bytes = 0
+    for path in directory.rglob("*"):
+        try:
+            total_bytes += path.lstat().st_size
+        except FileNotFoundError:  # renamed by the client just now
+            continue
+    return total_bytes

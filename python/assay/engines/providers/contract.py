@@ -1,0 +1,43 @@
+"""What a provider is: it brings the files of a package, or finds what is installed already.
+
+A provider knows a registry's client, never a registry's address: which hosts are asked is the
+client's configuration.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from assay.engines.contract import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.engines.contract import Tell
+
+
+class ProviderError(EngineError):
+    """A package could not be brought; the message names the mend."""
+
+
+@runtime_checkable
+class Brings(Protocol):
+    """A provider that fetches packages."""
+
+    def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
+        """Fetches the files of a package into an empty directory. Raises `ProviderError`."""
+        ...
+
+    def unpack(self, files: Sequence[Path], home: Path) -> None:
+        """Unpacks verified files into an empty directory. Raises `ProviderError`, `OSError`."""
+        ...
+
+
+@runtime_checkable
+class Finds(Protocol):
+    """A provider that knows packages that are installed already."""
+
+    def installed(self, package: str) -> Path | None:
+        """The directory under which the package's programs lie; None if there is none."""
+        ...

@@ -1,0 +1,120 @@
+"""Debian's packages, unpacked and never installed: that would start a server on the fixed port.
+
+`package` is a name such as `postgresql-15`. Which version the archive has moves with its updates,
+so what was taken is recorded instead of pinned.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.providers.client import Client
+from assay.engines.providers.contract import ProviderError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engines.contract import Tell
+
+PATIENCE_S = 120.0
+PROGRAM_DIRECTORIES = ("bin", "sbin")
+APT_GET = Client(
+    name="apt-get",
+    # Its sandbox's user cannot write into our directory, and would only be warned about.
+    programs=(("apt-get", "-q", "-o", "APT::Sandbox::User=root"),),
+    install="Debian's packages need Debian or one of its kin; choose another version",
+    not_there=r"Unable to locate package|has no installation candidate|no longer has a Release"
+    r"|404\s+Not Found|Can't find a source",
+    mend="the list of packages is missing or old: run `apt-get update` as root, then try again",
+)
+_NOT_FOUND = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
+_NAME = re.compile(r"\s*([a-z0-9][a-z0-9+.-]+)")
+
+
+class DebianProvider:
+    """See `assay.engines.providers.contract.Brings` and `Finds`."""
+
+    def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
+        """Downloads the package and those of its libraries that this host lacks."""
+        APT_GET.run(["download", package], into, tell)
+        lacking = [name for name in self._libraries(into, package) if not _is_installed(name)]
+        if lacking:
+            APT_GET.run(["download", *lacking], into, tell)
+        return sorted(into.glob("*.deb"))
+
+    def unpack(self, files: Sequence[Path], home: Path) -> None:
+        """Unpacks all packages over each other, as the file system would have them."""
+        for file in files:
+            _tool(["dpkg-deb", "--extract", str(file), str(home)])
+        _check_libraries(home)
+
+    def installed(self, package: str) -> Path | None:
+        """Above the first directory of programs that the installed package has."""
+        if not _is_installed(package):
+            return None
+        paths = [Path(line) for line in _tool(["dpkg-query", "--listfiles", package]).splitlines()]
+        for path in paths:
+            if path.parent.name in PROGRAM_DIRECTORIES and path.is_file():
+                return path.parent.parent
+        return None
+
+    def _libraries(self, into: Path, package: str) -> list[str]:
+        """Packages of libraries that the package depends on, first alternatives only."""
+        (file,) = into.glob(f"{package}_*.deb")
+        depends = _tool(["dpkg-deb", "--field", str(file), "Depends"])
+        names = [found[1] for part in depends.split(",") if (found := _NAME.match(part))]
+        return [name for name in names if name.startswith("lib") and name != "libc6"]
+
+
+def _is_installed(package: str) -> bool:
+    if shutil.which("dpkg-query") is None:
+        return False
+    asked = ["dpkg-query", "--show", "--showformat=${db:Status-Status}", package]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    return told.returncode == 0 and told.stdout == "installed"
+
+
+def _check_libraries(home: Path) -> None:
+    """Asks the dynamic linker whether it finds all that the programs need."""
+    programs = [p for where in PROGRAM_DIRECTORIES for p in home.rglob(f"{where}/*") if p.is_file()]
+    path = ":".join(str(directory) for directory in home.glob("usr/lib/*-linux-gnu*"))
+    missing: set[str] = set()
+    for program in programs:
+        told = subprocess.run(
+            ["/usr/bin/env", f"LD_LIBRARY_PATH={path}", "ldd", str(program)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+        missing |= set(_NOT_FOUND.findall(told.stdout))
+    if missing:
+        raise ProviderError(
+            f"libraries are missing: {', '.join(sorted(missing))}. Install them with apt-get, or"
+            " choose another version."
+        )
+
+
+def _tool(command: list[str]) -> str:
+    try:
+        told = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+        )
+    except FileNotFoundError as error:
+        raise ProviderError(
+            f"{command[0]} is not installed: Debian's packages need Debian or one of its kin;"
+            " choose another version."
+        ) from error
+    if told.returncode != 0:
+        said = told.stderr.strip()
+        full = "no space left" in said.lower()
+        mend = "the disk is full: free space, or set XDG_CACHE_HOME. " if full else ""
+        raise ProviderError(f"{mend}{command[0]} failed: {said}")
+    return told.stdout
+
+
+provider = DebianProvider()

@@ -1,0 +1,55 @@
+"""Artefacts of Maven repositories, fetched by `mvn` with whatever mirrors it is configured for.
+
+`package` is `group:artefact:version[:packaging[:classifier]]`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engines.providers.archives import unpack_tar, unpack_zip
+from assay.engines.providers.client import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.engines.contract import Tell
+
+# Pinned, because Maven would take whatever its own version holds for the newest.
+COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
+INNER_ARCHIVES = (".txz", ".tar.xz", ".tgz", ".tar.gz")
+MVN = Client(
+    name="mvn",
+    programs=(("mvn", "--batch-mode", "--quiet"),),
+    install="install Maven (on Debian: `apt-get install maven`), choose another version, or name"
+    " programs that are there with --bin-dir",
+    not_there=r"Could not find artifact|was not found in",
+    mend="the repository that mvn is configured for has no such artefact: see its settings.xml, or"
+    " choose another version",
+)
+
+
+class MavenProvider:
+    """See `assay.engines.providers.contract.Brings`."""
+
+    def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
+        """Copies the artefact out of Maven's own store, which keeps another copy."""
+        MVN.run(
+            [COPY_GOAL, f"-Dartifact={package}", f"-DoutputDirectory={into}"],
+            into,
+            tell,
+        )
+        return sorted(into.iterdir())
+
+    def unpack(self, files: Sequence[Path], home: Path) -> None:
+        """Unpacks the jars and the archives that lie in them."""
+        for file in files:
+            unpack_zip(file, home)
+        for path in sorted(home.iterdir()):
+            if path.name.endswith(INNER_ARCHIVES):
+                unpack_tar(path, home)
+                path.unlink()
+
+
+provider = MavenProvider()

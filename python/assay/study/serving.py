@@ -1,0 +1,224 @@
+"""Runs a server's programs through the guardian, as an unprivileged user where we are root.
+
+Server programs refuse to be root, and a server that is measured needs no right of ours. Where we
+are somebody else already, programs run as that user.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.study.launcher import Child, Exit, Guardian
+
+# The first that there is; a product's own user may be called otherwise, but any will do.
+USERS = ("postgres", "nobody")
+SCRATCH = "server"
+PROGRAM_LOG = "program.log"
+LAST_LINES = 6
+LAST_BYTES = 8192
+
+
+@dataclass(frozen=True)
+class User:
+    """Whom programs run as. `groups` are all of the user's groups."""
+
+    name: str
+    uid: int
+    gid: int
+    groups: tuple[int, ...]
+
+    def may_pass(self, directory: Path) -> bool:
+        """Whether this user may go through a directory, by its mode."""
+        told = directory.stat()
+        if told.st_uid == self.uid:
+            return bool(told.st_mode & stat.S_IXUSR)
+        if told.st_gid in self.groups:
+            return bool(told.st_mode & stat.S_IXGRP)
+        return bool(told.st_mode & stat.S_IXOTH)
+
+
+def unprivileged_user() -> User | None:
+    """The user that programs are to run as; None where we are not root ourselves.
+
+    Raises:
+        EngineError: If the host has no such user.
+    """
+    if os.geteuid() != 0:
+        return None
+    for name in USERS:
+        try:
+            found = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        groups = tuple(os.getgrouplist(name, found.pw_gid))
+        return User(name, found.pw_uid, found.pw_gid, groups)
+    raise EngineError(
+        f"servers do not run as root, and this host has no user {' or '.join(USERS)}: run Assay as"
+        " another user, or make one with `useradd --system postgres`."
+    )
+
+
+class ServerLauncher:
+    """See `assay.engines.contract.Launcher`. One server at a time; `log` is where it writes.
+
+    `cpus` are those that programs may use; empty: all of them.
+    """
+
+    def __init__(self, guardian: Guardian, log: Path, cpus: Sequence[int] = ()) -> None:
+        self._cpus = cpus
+        self._guardian = guardian
+        self._log = log
+        self._user = unprivileged_user()
+        self._server: Child | None = None
+        self._log_begins = 0
+        self._scratch = guardian.directory / SCRATCH
+        self._scratch.mkdir(mode=0o700, exist_ok=True)
+        self.own(self._scratch)
+
+    @property
+    def scratch(self) -> Path:
+        """A directory that only the user of the programs enters, and root."""
+        return self._scratch
+
+    @property
+    def server(self) -> Child | None:
+        """The server that was started last."""
+        return self._server
+
+    def own(self, path: Path) -> None:
+        """Gives a file or a whole directory to the user of the programs, links as links."""
+        if self._user is None:
+            return
+        self._give(path)
+        if path.is_dir() and not path.is_symlink():
+            for inner in path.rglob("*"):
+                self._give(inner)
+
+    def run(self, argv: Sequence[str], env: Mapping[str, str], timeout_s: float) -> None:
+        """Runs a program to its end. Raises `EngineError` with its last words if it fails."""
+        log = self._guardian.directory / PROGRAM_LOG
+        log.unlink(missing_ok=True)
+        child = self._start(argv, env, log, "SIGTERM", 0.0)
+        ended = self._guardian.wait(child, timeout_s)
+        if ended is None:
+            self._guardian.stop(child)
+            raise EngineError(
+                f"{Path(argv[0]).name} did not end within {timeout_s:.0f} s: the host is overloaded"
+                f" or the disk does not answer. {_last_lines(log)}".rstrip()
+            )
+        if ended.status != 0:
+            raise EngineError(f"{Path(argv[0]).name} {_how(ended)}: {_last_lines(log)}")
+
+    def serve(
+        self, argv: Sequence[str], env: Mapping[str, str], stop_signal: str, stop_grace_s: float
+    ) -> int:
+        """Starts the server; returns its process id. Raises `EngineError` while one lives."""
+        if self._server is not None and self._guardian.wait(self._server, 0.0) is None:
+            raise EngineError("one server an instance: the one that was started still runs.")
+        self._log_begins = self._log.stat().st_size if self._log.exists() else 0
+        self._server = self._start(argv, env, self._log, stop_signal, stop_grace_s)
+        return self._server.pid
+
+    def last_words(self) -> str | None:
+        """None while the server lives; else how it ended, with the end of its log."""
+        if self._server is None:
+            return "it was never started"
+        ended = self._guardian.wait(self._server, 0.0)
+        if ended is None:
+            return None
+        return f"it {_how(ended)}. {_last_lines(self._log, self._log_begins)}".rstrip()
+
+    def stop(self) -> Exit | None:
+        """Stops the server in its own way; None if there is none. Raises `LaunchError`."""
+        if self._server is None:
+            return None
+        return self._guardian.stop(self._server)
+
+    def _start(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        log: Path,
+        stop_signal: str,
+        stop_grace_s: float,
+    ) -> Child:
+        program = Path(argv[0])
+        for path in (program, self._scratch):
+            self._check_reachable(path)
+        return self._guardian.start(
+            [*self._placed(), *self._prefix(), *argv],
+            env=env,
+            # Not our own directory, which the user may not read; not the data, which may go first.
+            cwd=self._scratch,
+            log=log,
+            stop_signal=stop_signal,
+            stop_grace_s=stop_grace_s,
+        )
+
+    def _placed(self) -> list[str]:
+        """What binds a program to CPUs, replaced by it."""
+        if not self._cpus:
+            return []
+        taskset = shutil.which("taskset")
+        if taskset is None:
+            raise EngineError("--pin engine needs taskset: install util-linux.")
+        return [taskset, "--cpu-list", ",".join(map(str, self._cpus))]
+
+    def _prefix(self) -> list[str]:
+        """What makes a program another user's, replaced by it: the child is the server itself."""
+        if self._user is None:
+            return []
+        setpriv = shutil.which("setpriv")
+        if setpriv is None:
+            raise EngineError(
+                "setpriv is not installed, and servers do not run as root: install util-linux, or"
+                " run Assay as another user."
+            )
+        # A change of user would drop the signal that ends the server with the guardian.
+        user = [f"--reuid={self._user.uid}", f"--regid={self._user.gid}", "--init-groups"]
+        return [setpriv, *user, "--pdeathsig", "keep", "--"]
+
+    def _give(self, path: Path) -> None:
+        if self._user is not None:
+            os.chown(path, self._user.uid, self._user.gid, follow_symlinks=False)
+
+    def _check_reachable(self, path: Path) -> None:
+        if self._user is None:
+            return
+        for directory in reversed(path.absolute().parents):
+            if not self._user.may_pass(directory):
+                raise EngineError(
+                    f"servers do not run as root, and the user {self._user.name} may not enter"
+                    f" {directory}: set XDG_CACHE_HOME and XDG_STATE_HOME to places that this user"
+                    f" reaches, or run `chmod o+x {directory}`."
+                )
+
+
+def _how(ended: Exit) -> str:
+    if ended.signal is not None:
+        return f"was ended by signal {ended.signal}"
+    return f"ended with status {ended.status}"
+
+
+def _last_lines(log: Path, begin: int = 0) -> str:
+    """The last lines that were written from an offset on; empty if there are none."""
+    try:
+        with log.open("rb") as source:
+            end = source.seek(0, os.SEEK_END)
+            source.seek(max(begin, end - LAST_BYTES))
+            text = source.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " / ".join(lines[-LAST_LINES:])
