@@ -58,6 +58,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--seconds", type=float, default=5.0)
     options.add_argument("--engine", default="postgresql@15")
+    options.add_argument("--transport", default="tcp", choices=["tcp", "socket"])
     options.add_argument("--only", help="cells whose name contains this")
     options.add_argument("--child", help=argparse.SUPPRESS)
     asked = options.parse_args()
@@ -66,7 +67,7 @@ def main() -> None:
         return
     cells = [cell for cell in CELLS if asked.only is None or asked.only in str(cell)]
     settings = {"max_connections": "100", "synchronous_commit": "on"}
-    with server(asked.engine, settings) as running:
+    with server(asked.engine, settings, asked.transport) as running:
         prepare(running)
         ratios = {cell: [] for cell in cells}
         costs = {cell: [] for cell in cells}
@@ -76,7 +77,7 @@ def main() -> None:
                 ratios[cell].append(ours / theirs)
                 costs[cell].append((ours, theirs))
                 print(f"round {number + 1}  {cell}  {ours:6.2f} / {theirs:6.2f} us = {ours / theirs:.2f}", flush=True)
-    print(f"\nclient CPU a transaction on PostgreSQL {running.version}, {asked.rounds} rounds of {asked.seconds:g} s")
+    print(f"\nclient CPU a transaction on PostgreSQL {running.version} over {asked.transport}, {asked.rounds} rounds of {asked.seconds:g} s")
     print(f"{'':<30}  driver  pgbench   ratio (lowest to highest)")
     for cell in cells:
         ours, theirs = (statistics.median(values) for values in zip(*costs[cell], strict=True))

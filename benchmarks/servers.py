@@ -10,6 +10,7 @@ from pathlib import Path
 
 from assay.engines.contract import Place, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
+from assay.engines.postgresql.programs import find_programs
 from assay.record.writer import new_run_id
 from assay.study.launcher import Guardian
 from assay.study.places import engines_dir
@@ -52,8 +53,8 @@ class Server:
 
 
 @contextmanager
-def server(engine: str, settings: dict[str, str]) -> Iterator[Server]:
-    """Starts a server with an empty database; gone when the block is left."""
+def server(engine: str, settings: dict[str, str], transport: str = "socket") -> Iterator[Server]:
+    """Starts a server with an empty database, reached over its `socket` or over `tcp`; gone when the block is left."""
     name, _, version = engine.partition("@")
     behaviour = find_engine(name).engine()
     product = behaviour.obtain(Wanted(engines_dir(), version or None), tell_nobody)
@@ -64,5 +65,5 @@ def server(engine: str, settings: dict[str, str]) -> Iterator[Server]:
         launcher.own(data)
         address = behaviour.start(product, Place(data, launcher.scratch), settings, launcher)
         assert launcher.server is not None
-        yield Server(address["dsn"], product.home / "bin", launcher.server.pid, product.version)
+        yield Server(address["dsn" if transport == "socket" else "dsn_tcp"], find_programs(product.home).bin_dir, launcher.server.pid, product.version)
         launcher.stop()

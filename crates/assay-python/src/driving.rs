@@ -8,12 +8,14 @@ use assay_drive::run::Parts;
 use assay_drive::session::null::steady;
 use assay_drive::session::postgres::PostgresSession;
 use assay_drive::session::postgres::config::Config;
+use assay_drive::session::postgres::copy::copy_in;
 use assay_drive::{CancelFlag, Progress, Session};
 use assay_model::{Edge, Meter, Plan, Script};
-use assay_observe::{ProcessMeter, ServerMeter};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use assay_observe::ProcessMeter;
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::capsule;
 use crate::errors::{self, PlanError};
 use crate::python_session::PythonSession;
 
@@ -145,7 +147,7 @@ fn meter(pid: u32) -> PyResult<Box<dyn Meter + Send>> {
     Ok(if pid == std::process::id() {
         Box::new(ProcessMeter::of_self(true).map_err(errors::observing)?)
     } else {
-        Box::new(ServerMeter::of(pid).map_err(errors::observing)?)
+        return Err(PyValueError::new_err("not yet"))
     })
 }
 
@@ -198,10 +200,28 @@ fn tell(tick: &Py<PyAny>, progress: &Progress, cancel: &CancelFlag) {
     });
 }
 
+/// Appends all rows of an Arrow stream to a table of a PostgreSQL server over `streams`
+/// connections; returns how many it were.
+#[pyfunction]
+fn postgres_copy(
+    py: Python<'_>,
+    config: &str,
+    table: &str,
+    rows: &Bound<'_, PyAny>,
+    streams: usize,
+) -> PyResult<u64> {
+    let config = Config::from_environment(config)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let rows = capsule::open(rows)?;
+    let copied = py.detach(|| copy_in(&config, table, rows, streams));
+    copied.map_err(|error| PyOSError::new_err(error.to_string()))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyCancelFlag>()?;
     module.add_class::<PyNullSession>()?;
     module.add_class::<PyPostgresSession>()?;
     module.add_class::<PyPythonSession>()?;
+    module.add_function(wrap_pyfunction!(postgres_copy, module)?)?;
     module.add_function(wrap_pyfunction!(drive, module)?)
 }

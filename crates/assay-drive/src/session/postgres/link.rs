@@ -2,7 +2,6 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::Arc;
 
 use assay_model::ScriptOperation;
 use bytes::BytesMut;
@@ -178,6 +177,50 @@ impl Link {
         }
     }
 
+    /// Begins a copy into a table, on a stream that blocks.
+    pub fn begin_copy(&mut self, text: &str) -> Result<(), SessionError> {
+        self.simple(text)?;
+        self.flush()?;
+        self.await_tag(b'G')
+    }
+
+    /// Sends a part of a copy.
+    pub fn send_copy(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        let header = [b"d", ((bytes.len() + 4) as i32).to_be_bytes().as_slice()].concat();
+        self.stream.write_all(&header).and_then(|()| self.stream.write_all(bytes)).map_err(broken)
+    }
+
+    /// Ends a copy that must not take effect.
+    pub fn fail_copy(&mut self, reason: &str) -> Result<(), SessionError> {
+        frontend::copy_fail(reason, &mut self.out).map_err(broken)?;
+        self.flush()?;
+        Ok(())
+    }
+
+    /// Ends a copy and waits until it has taken effect.
+    pub fn end_copy(&mut self) -> Result<(), SessionError> {
+        frontend::copy_done(&mut self.out);
+        self.flush()?;
+        self.await_tag(b'Z')
+    }
+
+    /// Waits for a message; an error of the server is ours.
+    fn await_tag(&mut self, wanted: u8) -> Result<(), SessionError> {
+        loop {
+            while let Some(message) = self.inbox.next().map_err(broken)? {
+                if message.tag == wanted {
+                    return Ok(());
+                }
+                if message.tag == b'E'
+                    && let Some(Reply::Error(error)) = self.rare(message)?
+                {
+                    return Err(error);
+                }
+            }
+            self.read()?;
+        }
+    }
+
     /// Sends what waits; false if the system takes no more now.
     pub fn flush(&mut self) -> Result<bool, SessionError> {
         while self.sent < self.out.len() {
@@ -189,7 +232,10 @@ impl Link {
                 Err(error) => return Err(broken(error)),
             }
         }
-        self.stream.flush().map_err(broken)?;
+        match self.stream.flush() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+            flushed => flushed.map_err(broken)?,
+        }
         self.out.clear();
         self.sent = 0;
         Ok(true)

@@ -15,6 +15,7 @@ pub mod link;
 pub mod rows;
 pub mod startup;
 pub mod stream;
+pub mod tls;
 pub mod values;
 
 use std::os::fd::BorrowedFd;
@@ -51,7 +52,7 @@ enum Doing {
 
 /// What the server told of a statement.
 #[derive(Clone, Debug)]
-pub(crate) struct Described {
+pub struct Described {
     parameters: Vec<u32>,
     columns: Arc<[Column]>,
 }

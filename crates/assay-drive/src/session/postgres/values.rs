@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use crate::digest::RowDigest;
 
 /// Days from 1970-01-01 to 2000-01-01, where PostgreSQL's dates begin.
-const EPOCH_DAYS: i32 = 10_957;
+pub(super) const EPOCH_DAYS: i32 = 10_957;
 /// The same in microseconds.
-const EPOCH_MICROS: i64 = 946_684_800_000_000;
+pub(super) const EPOCH_MICROS: i64 = 946_684_800_000_000;
 /// Digits of a number that an `i128` always holds.
 const EXACT_DIGITS_MAX: usize = 38;
 
