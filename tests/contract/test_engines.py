@@ -17,7 +17,7 @@ from assay import _core
 from assay.engines.contract import BulkLoads, ChecksSettings, Engine, EngineError, Instance, Place
 from assay.engines.discovery import EngineFolder, find_engines
 from assay.model.secrets import is_secret
-from assay.workloads.contract import find_workload
+from assay.workloads.discovery import find_workload
 
 ENGINES = find_engines()
 IN_PROCESS = [name for name, found in ENGINES.items() if found.facts.kind in {"embedded", "none"}]

@@ -52,7 +52,7 @@ def workloads(
       assay workloads
       assay workloads tpch
     """
-    from assay.workloads.contract import find_workload, find_workloads
+    from assay.workloads.discovery import find_workload, find_workloads
 
     if name is None:
         found = find_workloads()

@@ -70,7 +70,7 @@ def run(
     from assay.cli.progress import Progress
     from assay.study.places import runs_dir
     from assay.study.request import PARAMETERS, RunRequest, parse_settings
-    from assay.workloads.contract import find_workload
+    from assay.workloads.discovery import find_workload
 
     request = RunRequest(
         workload=workload,

@@ -39,11 +39,11 @@ from assay.study.instances import sweep
 from assay.study.launcher import Guardian
 from assay.study.places import cache_dir, instances_dir
 from assay.study.request import PARAMETERS_DEFAULT, driver_plan
-from assay.workloads.contract import find_workload
+from assay.workloads.discovery import find_workload
 from assay.workloads.generate import table_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from assay.engines.discovery import EngineFolder
     from assay.probes.contract import Probe
@@ -135,16 +135,7 @@ def _asked(
     facts = workload.facts
     return {
         "request": request.facts(),
-        "workload": {
-            "name": facts.name,
-            "title": facts.title,
-            "legal": facts.legal,
-            "scale_name": facts.scale_name,
-            "content_sha256": workload.content_hash,
-            "tolerance": facts.tolerance.model_dump(),
-            "answer_columns": {name: op.answer for name, op in facts.operations.items()},
-            "operation_titles": {name: op.title for name, op in facts.operations.items()},
-        },
+        "workload": workload.recorded(),
         "engine": {
             "name": engine.facts.name,
             "title": engine.facts.title,
@@ -214,7 +205,7 @@ class _Execution:
 
     def _load(self, guardian: Guardian, data: Path) -> dict[str, Any] | None:
         """Brings the loaded data to `data`; None for an engine without any."""
-        if self._engine.facts.kind == "none" or not self._workload.facts.tables:
+        if self._engine.facts.kind == "none" or not self._workload.makes_data:
             return None
         key = DatasetKey(
             workload=self._workload.facts.name,
@@ -233,7 +224,7 @@ class _Execution:
         facts = self._workload.facts
         job = self._job(guardian, place) | {
             "settings": {},
-            "ddl": self._workload.schema(),
+            "ddl": "\n".join(self._setup()),
             "tables": list(facts.tables),
             "generator": facts.generator,
             "scale": self._request.scale,
@@ -245,6 +236,10 @@ class _Execution:
                 if message["kind"] == "loaded":
                     return {"tables": message["tables"], "key": _made_from(self._workload, job)}
                 self._tell_load(message)
+
+    def _setup(self) -> Iterable[str]:
+        dialects = self._engine.facts.dialects
+        return self._workload.setup(dialects, self._request.scale).values()
 
     def _tell_load(self, message: dict[str, Any]) -> None:
         if message["kind"] == "rows":
