@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 ColumnKind = Literal["exact", "sum", "average", "ratio"]
 Bound = int | str
+# What can stand between `${` and `}`.
+Name = Annotated[str, Field(pattern=r"^[\w-]+$")]
 
 
 class Facts(BaseModel):
@@ -102,7 +104,7 @@ class OperationFacts(Facts):
     title: str = ""
     weight: int = Field(default=1, ge=1)
     rows: int | None = Field(default=None, ge=0)
-    parameters: dict[str, Rule] = {}
+    parameters: dict[Name, Rule] = {}
     answer: dict[str, ColumnKind] = {}
 
 
@@ -139,7 +141,7 @@ class WorkloadFacts(Facts):
     order: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     tolerance: Tolerance = Tolerance()
-    constants: dict[str, Constant] = {}
+    constants: dict[Name, Constant] = {}
     lists: dict[str, Any] = {}
     operations: dict[str, OperationFacts] = {}
 

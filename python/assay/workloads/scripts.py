@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from assay.model.script import ScriptOperation, ScriptStatement
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from assay.model.script import Draw
 
-PLACEHOLDER = re.compile(r"\$\{([^{}\[\]]+)\}")
+PLACEHOLDER = re.compile(r"\$\{([\w-]+)\}")
 # The protocol of PostgreSQL counts the values of a statement in 16 bits.
 VALUES_MAX = 65_535
 # Our names of dialects where they differ from the tokenizer's.
@@ -93,26 +94,24 @@ def _bound(
     text: str, begin: int, tokens: Sequence[Token], indices: dict[str, int]
 ) -> ScriptStatement:
     """One statement with `$1`, ... for its placeholders; those in comments stay."""
-    values: list[int] = []
+    starts = [token.start for token in tokens]
+    numbers: dict[int, int] = {}
 
     def bind(found: re.Match[str]) -> str:
         start, end = begin + found.start(), begin + found.end() - 1
-        token = next((t for t in tokens if t.start <= end and start <= t.end), None)
-        if token is None:
+        token = tokens[bisect_right(starts, end) - 1]
+        if not token.start <= end <= token.end:
             return found[0]
         if (token.start, token.end) != (start, end):
             raise ValueError(_not_bindable(found, quoted=token.token_type.name != WORD))
         if found[1] not in indices:
             raise ValueError(f"it asks for {found[0]}, and no rule gives it")
-        index = indices[found[1]]
-        if index not in values:
-            values.append(index)
-        return f"${values.index(index) + 1}"
+        return f"${numbers.setdefault(indices[found[1]], len(numbers) + 1)}"
 
     bound = PLACEHOLDER.sub(bind, text).strip()
-    if len(values) > VALUES_MAX:
-        raise ValueError(f"a statement has {len(values)} values, and {VALUES_MAX} is the most")
-    return ScriptStatement(bound, tuple(values))
+    if len(numbers) > VALUES_MAX:
+        raise ValueError(f"a statement has {len(numbers)} values, and {VALUES_MAX} is the most")
+    return ScriptStatement(bound, tuple(numbers))
 
 
 def _not_bindable(placeholder: re.Match[str], *, quoted: bool) -> str:
