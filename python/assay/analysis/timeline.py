@@ -15,7 +15,7 @@ import polars as pl
 
 from assay.analysis.accounts import BUSY
 from assay.analysis.operations import NS, plain, window_ns
-from assay.record.layout import ACCOUNT_ENGINE_AND_DRIVER, PHASE_MEASURED
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER, PHASE_MEASURED
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -28,7 +28,7 @@ BACKGROUND = "background"
 STEAL = "steal"
 # Whole disks: partitions and mapped devices would count the same bytes again.
 WHOLE_DISK = "disk"
-ENGINE_ACCOUNTS = ("engine", ACCOUNT_ENGINE_AND_DRIVER)
+ENGINE_ACCOUNTS = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 PRESSURES = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
 
 CPU_SCHEMA = {"time_s": pl.Float64, "account": pl.String, "cores": pl.Float64}

@@ -15,6 +15,8 @@ DRIVER_FILE = "driver.json"
 # Phases of a plan and accounts of processes, as streams name them.
 PHASE_WARMUP = "warmup"
 PHASE_MEASURED = "measured"
+ACCOUNT_ENGINE = "engine"
+ACCOUNT_DRIVER = "driver"
 ACCOUNT_ENGINE_AND_DRIVER = "engine and driver"
 ACCOUNT_PROBES = "probes"
 
