@@ -33,7 +33,7 @@ SHORT_SECONDS = 12.0
 # Cells of the heat map: columns over time, rows over latency.
 HEAT_COLUMNS_MAX = 90
 HEAT_COLUMNS_S = (0.01, 0.02, 0.05, *SHORT_INTERVALS_S, *INTERVALS_S)
-HEAT_ROWS_A_DECADE = 8
+HEAT_ROWS_A_DECADE = 16
 # Points of a curve over the nines: this many between 90 % and 99 %, and so on.
 CURVE_POINTS_A_NINE = 12
 
@@ -201,18 +201,21 @@ def interval_for(seconds: float, intervals_max: int) -> float:
 def heat_map(succeeded_times: pl.DataFrame, window: Window) -> pl.DataFrame:
     """How many operations ended in each cell of time and latency; empty cells have no row.
 
-    Columns: begin_s, end_s (since the measured part began), low_seconds, high_seconds (of latency,
-    eight steps a decade), operations.
+    Columns: column, row (whole numbers: time in steps of `heat_column_s`, the logarithm of latency in
+    16 steps a decade), begin_s, end_s (since the measured part began), low_seconds, high_seconds
+    (of latency), operations.
     """
-    fitting = (w for w in HEAT_COLUMNS_S if window.seconds / w <= HEAT_COLUMNS_MAX)
-    width_s = next(fitting, HEAT_COLUMNS_S[-1])
-    last = max(0, math.ceil(window.seconds / width_s) - 1)
+    width_s = heat_column_s(window)
+    last = max(1, math.floor(window.seconds / width_s + 0.5)) - 1
     at_ns = pl.col("finished_ns") - window.begun_ns
     column = (at_ns // round(width_s / NS)).clip(0, last).cast(pl.Int32)
     # A clock of nanoseconds may see none pass.
     digits = pl.col("latency_ns").clip(lower_bound=1).cast(pl.Float64).log10()
     row = (digits * HEAT_ROWS_A_DECADE).floor().cast(pl.Int32)
-    edge = pl.lit(10.0) ** (pl.col("row") / HEAT_ROWS_A_DECADE) * NS
+    low, high = (
+        (pl.lit(10.0) ** ((pl.col("row") + more) / HEAT_ROWS_A_DECADE) * NS).round_sig_figs(5)
+        for more in (0, 1)
+    )
     return (
         succeeded_times.lazy()
         .select(column.alias("column"), row.alias("row"))
@@ -220,14 +223,22 @@ def heat_map(succeeded_times: pl.DataFrame, window: Window) -> pl.DataFrame:
         .agg(pl.len().alias("operations"))
         .sort("column", "row")
         .select(
-            (pl.col("column") * width_s).alias("begin_s"),
-            ((pl.col("column") + 1) * width_s).alias("end_s"),
-            edge.alias("low_seconds"),
-            (edge * 10 ** (1 / HEAT_ROWS_A_DECADE)).alias("high_seconds"),
+            "column",
+            "row",
+            (pl.col("column") * width_s).round(3).alias("begin_s"),
+            ((pl.col("column") + 1) * width_s).round(3).alias("end_s"),
+            low.alias("low_seconds"),
+            high.alias("high_seconds"),
             "operations",
         )
         .collect()
     )
+
+
+def heat_column_s(window: Window) -> float:
+    """Width of a column of the heat map in seconds."""
+    fitting = (w for w in HEAT_COLUMNS_S if window.seconds / w <= HEAT_COLUMNS_MAX)
+    return next(fitting, HEAT_COLUMNS_S[-1])
 
 
 def curve(times_ns: pl.Series) -> list[tuple[float, float]]:

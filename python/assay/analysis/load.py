@@ -197,7 +197,7 @@ def _all_operations(times: pl.DataFrame, window: Window) -> OperationLoad:
 def _by_name(times: pl.DataFrame, window: Window) -> dict[str, OperationLoad]:
     """Each operation, in the order of their names: a mix has no other."""
     ended = succeeded(times)
-    whole_ns = ended["service_ns"].sum()
+    whole_ns = int(ended["service_ns"].sum())
     parts = {key[0]: part for key, part in ended.partition_by("operation", as_dict=True).items()}
     counted = _counts(times, "operation").cast({"operation": pl.String}).sort("operation")
     return {
@@ -224,7 +224,7 @@ def _operation(
         skipped=counts["skipped"],
         failed=counts["failed"],
         retries=counts["retries"],
-        service_share=ended["service_ns"].sum() / whole_ns if whole_ns else None,
+        service_share=int(ended["service_ns"].sum()) / whole_ns if whole_ns else None,
         throughput_per_s=counts["ok"] / window.seconds,
         latency=distribution(ended["latency_ns"]),
         service=distribution(ended["service_ns"]),

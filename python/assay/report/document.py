@@ -40,8 +40,8 @@ NOTHING_MEASURED = Summary(
         "passes": None,
         "measured_seconds": None,
         "memory_peak_bytes": None,
-    }
-    | no_load_metrics(),
+        **no_load_metrics(),
+    },
     findings=(),
     accounts=None,
     probe_core_share=None,
