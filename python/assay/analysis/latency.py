@@ -201,8 +201,8 @@ def interval_for(seconds: float, intervals_max: int) -> float:
 def heat_map(succeeded_times: pl.DataFrame, window: Window) -> pl.DataFrame:
     """How many operations ended in each cell of time and latency; empty cells have no row.
 
-    Columns: column, row (whole numbers: time in steps of `heat_column_s`, the logarithm of latency in
-    16 steps a decade), begin_s, end_s (since the measured part began), low_seconds, high_seconds
+    Columns: column, row (whole numbers: time in steps of `heat_column_s`, the logarithm of latency
+    in 16 steps a decade), begin_s, end_s (since the measured part began), low_seconds, high_seconds
     (of latency), operations.
     """
     width_s = heat_column_s(window)

@@ -74,7 +74,8 @@ def rate_not_held(run_id: str, load: LoadSummary) -> Finding | None:
 
 
 def _slower(done_per_s: float) -> str:
-    return f"--rate {done_per_s * CPU_BOUND_SHARE:.2g}, or --clients without --rate for the most"
+    lower = float(f"{done_per_s * CPU_BOUND_SHARE:.2g}")
+    return f"--rate {lower:g}, or --clients without --rate for the most"
 
 
 def bound_by(

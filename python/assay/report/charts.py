@@ -136,6 +136,11 @@ class Charts:
         """Why there is no such chart, or None if there is."""
         if name not in self.names:
             return NOT_OF_THIS_LOAD[name in self.LOAD_NAMES]
+        if name in self.LOAD_NAMES:
+            return None if self._load else "No operation of the measured part ended."
+        return self._why_empty_by_pass(name)
+
+    def _why_empty_by_pass(self, name: str) -> str | None:
         if not self._document["operations"]:
             return "No operation was measured: the record holds no events of the measured part."
         timed = [op for op in self._document["operations"] if op["seconds"] is not None]
@@ -143,8 +148,6 @@ class Charts:
             return "No operation succeeded, so there is no time to draw."
         if name == "timeline" and (self._timeline is None or self._timeline.bands.is_empty()):
             return "No operation was started and ended within the record."
-        if name in self.LOAD_NAMES:
-            return None if self._load else "No operation of the measured part ended."
         if name == "passes":
             if self._timeline is None or self._timeline.passes.is_empty():
                 return "No measured pass succeeded."

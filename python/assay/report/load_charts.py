@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 NAMES = ("throughput", "latency", "heat", "percentiles", "backlog")
 HEIGHT = 170
 HEAT_HEIGHT = 230
-OUTCOMES = {"ok_per_s": "succeeded", "failed_per_s": "failed", "skipped_per_s": "never started"}
-OUTCOME_COLOURS = {"succeeded": BLUE, "failed": VERMILION, "never started": ORANGE}
+NEVER_STARTED = "never started"
+OUTCOMES = {"ok_per_s": "succeeded", "failed_per_s": "failed"}
+OUTCOME_COLOURS = {"succeeded": BLUE, "failed": VERMILION, NEVER_STARTED: ORANGE}
 PERCENTILES = {"max_seconds": "longest", "p99_seconds": "p99", "p50_seconds": "median"}
 PERCENTILE_COLOURS = {"longest": VERMILION, "p99": ORANGE, "median": BLUE}
 # From few operations in a cell to many; each can be seen on a light and on a dark page.
@@ -84,8 +85,10 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
 
     rows = _outcome_rows(view)
     drawn = set(rows["outcome"])
+    if view.series["skipped_per_s"].sum():
+        drawn.add(NEVER_STARTED)
     colours = {words: colour for words, colour in OUTCOME_COLOURS.items() if words in drawn}
-    bars: alt.TopLevelMixin = (
+    bars: alt.Chart = (
         alt.Chart(_values(rows), width=WIDTH, height=HEIGHT)
         .mark_rect()
         .encode(
@@ -97,15 +100,41 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
             tooltip=[_told("seconds"), _told("outcome"), _told("rate", "a second")],
         )
     )
+    layers = [bars, *_never_started(view)]
     if rate_per_s is None:
-        return bars
+        closed: alt.TopLevelMixin = alt.layer(*layers)
+        return closed
     rate = alt.Chart(alt.InlineData(values=[{"rate": rate_per_s, "words": "due"}]))
     rule = rate.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5).encode(y="rate:Q")
     words = rate.mark_text(align="left", dx=4, dy=-6, fontSize=11).encode(
         x=alt.datum(0), y="rate:Q", text="words:N"
     )
-    layered: alt.TopLevelMixin = alt.layer(bars, rule, words)
+    layered: alt.TopLevelMixin = alt.layer(*layers, rule, words)
     return layered
+
+
+def _never_started(view: LoadView) -> list[alt.Chart]:
+    """A line of what was due and never started; not stacked, since others ended at that time."""
+    import altair as alt
+
+    if not view.series["skipped_per_s"].sum():
+        return []
+    rows = view.series.select(
+        "begin_s",
+        pl.col("skipped_per_s").alias("skipped"),
+        _text("skipped_per_s", rate_text).alias("rate"),
+        pl.lit(NEVER_STARTED).alias("outcome"),
+        _span_text(),
+    )
+    line = alt.Chart(_values(rows)).mark_line(interpolate="step-after", strokeWidth=2)
+    return [
+        line.encode(
+            x=_time(view, "begin_s"),
+            y="skipped:Q",
+            color="outcome:N",
+            tooltip=[_told("seconds"), _told("outcome"), _told("rate", "a second")],
+        )
+    ]
 
 
 def _outcome_rows(view: LoadView) -> pl.DataFrame:

@@ -36,14 +36,14 @@ COVERAGE_WORDS = (
     " Cores are CPU seconds a second."
 )
 CLOSED_WORDS = (
-    "A closed load: {clients} clients, each of which issued its next operation, drawn from the mix,"
-    " when the last one had ended. A stall of the engine is a stall of the load, too, so the"
+    "A closed load: {clients} clients, each of which issued its next operation, drawn from the"
+    " mix, when the last one had ended. A stall of the engine is a stall of the load, too, so the"
     " latencies of a closed load tell nothing of what others would have waited for."
 )
 OPEN_WORDS = (
-    "An open load: {rate} became due by the clock, whether or not one of the {{clients}} clients was"
-    " free. Latency counts from when an operation was due, so it contains the waiting that a stall"
-    " caused for those behind it."
+    "An open load: {rate} became due by the clock, whether or not one of the {{clients}} clients"
+    " was free. Latency counts from when an operation was due, so it contains the waiting that a"
+    " stall caused for those behind it."
 )
 PERCENTILE_WORDS = (
     "Percentiles are exact and by nearest rank, over the operations that succeeded: the smallest"
@@ -53,14 +53,16 @@ WHERE_WORDS = "split by what its threads did. Point at a bar for its figures."
 PASSES_ABOUT = (
     "passes",
     "Spread of the passes",
-    "Each execution around its operation's median. Dots of one shade far from the middle in many"
-    " rows mean that something else happened during that pass.",
+    (
+        "Each execution around its operation's median. Dots of one shade far from the middle in"
+        " many rows mean that something else happened during that pass."
+    ),
 )
 LOAD_ABOUT = (
     (
         "throughput",
         "Throughput",
-        "Operations that ended, a second. What was never started counts where it was due.",
+        "Operations that ended, a second; those never started, by when they were due.",
     ),
     (
         "latency",
@@ -70,21 +72,27 @@ LOAD_ABOUT = (
     (
         "heat",
         "Where latencies lie",
-        "Each cell is an interval of time and of latency, coloured by how many operations fell"
-        " into it. Two bands mean two ways of being served; a slope means a queue.",
+        (
+            "Each cell is an interval of time and of latency, coloured by how many operations fell"
+            " into it. Two bands mean two ways of being served; a slope means a queue."
+        ),
     ),
     (
         "percentiles",
         "The tail",
-        "Latency by the share of operations that were as fast: each step to the right is a tenth"
-        " of what is left. It ends at the longest of all.",
+        (
+            "Latency by the share of operations that were as fast: each mark to the right leaves a"
+            " tenth of those that were slower. It ends at the longest of all."
+        ),
     ),
 )
 BACKLOG_ABOUT = (
     "backlog",
     "Backlog",
-    "Operations that were due and not started yet. Where this grows through the run, the rate was"
-    " not held and every percentile above depends on how long the run was.",
+    (
+        "Operations that were due and not started yet. Where this grows through the run, the rate"
+        " was not held and every percentile above depends on how long the run was."
+    ),
 )
 PROBES_WORDS = (
     "Probes read kernel counters every {interval}, outside the engine's process. Rates over time"

@@ -37,7 +37,7 @@ class LoadedRun:
 
     @cached_property
     def charts(self) -> Charts:
-        """`.operations`, `.timeline` and `.passes`, as Altair charts; `.names` has all there are."""
+        """`.operations`, `.timeline` and `.passes`, as Altair charts; `.names`: all."""
         return Charts(self.document, read_timeline(self.run), read_load(self.run))
 
     def table(self, stream: str) -> pl.DataFrame:

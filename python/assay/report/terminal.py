@@ -12,7 +12,7 @@ from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.report.terminal_load import (
     load_conditions,
     load_figures,
-    load_operation_line,
+    load_operation,
     pace_lines,
     run_figure,
 )
@@ -188,7 +188,7 @@ def _operation_lines(document: dict[str, Any], width: int, *, all_operations: bo
     if not operations:
         return ["  no operation was measured"]
     if document["pace"] is not None:
-        return _loaded_lines(operations, all_operations=all_operations)
+        return _loaded_lines(operations, width, all_operations=all_operations)
     ordered = sorted(operations, key=_longest_first)
     shown = operations if all_operations else ordered[:TOP_OPERATIONS]
     longest = max((op["seconds"] for op in operations if op["seconds"] is not None), default=0.0)
@@ -198,12 +198,17 @@ def _operation_lines(document: dict[str, Any], width: int, *, all_operations: bo
     return [*lines, f"  ... {left} more (--all)"] if left else lines
 
 
-def _loaded_lines(operations: list[dict[str, Any]], *, all_operations: bool) -> list[str]:
+def _loaded_lines(
+    operations: list[dict[str, Any]], width: int, *, all_operations: bool
+) -> list[str]:
     """Operations of a load, those that took most of the service time first."""
     ordered = sorted(operations, key=lambda op: (not op["failed"], -(op["share"] or 0.0)))
     shown = operations if all_operations else ordered[:TOP_OPERATIONS]
     name_width = max(len(op["name"]) for op in shown)
-    lines = [load_operation_line(op, name_width) for op in shown]
+    lines = []
+    for operation in shown:
+        lead, told = load_operation(operation, name_width)
+        lines += _packed(told or ["no time measured"], width, lead=lead, gap="  ")
     left = len(operations) - len(shown)
     return [*lines, f"  ... {left} more (--all)"] if left else lines
 

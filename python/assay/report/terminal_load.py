@@ -57,8 +57,8 @@ def load_figures(document: dict[str, Any]) -> list[str] | None:
     return figures
 
 
-def load_operation_line(operation: dict[str, Any], name_width: int) -> str:
-    """One operation: its rate, its share of all service time, percentiles of its latency."""
+def load_operation(operation: dict[str, Any], name_width: int) -> tuple[str, list[str]]:
+    """One operation: its name and rate, then its share of the time, latency and what went wrong."""
     latency = operation["latency"]
     told = [
         f"{words} {seconds_text(latency[name]):>7}"
@@ -73,7 +73,7 @@ def load_operation_line(operation: dict[str, Any], name_width: int) -> str:
         told.append(f"{operation['retries']:,} retries")
     rate = rate_text(operation["throughput_per_s"])
     share = percent_text(operation["share"]) if operation["share"] is not None else ""
-    return f"  {operation['name']:<{name_width}}  {rate:>9}  {share:>5}  {'  '.join(told)}"
+    return f"  {operation['name']:<{name_width}}  {rate:>9}  {share:>5}  ", told
 
 
 def pace_lines(document: dict[str, Any], width: int) -> list[str]:
