@@ -54,6 +54,7 @@ class TestAll:
                 "completeness",
                 "outcomes",
                 "probes",
+                "rate_held",
                 "row_counts",
                 "steal",
             ],
@@ -122,7 +123,9 @@ class TestThresholds:
         ]
         rows = [[cell.strip(" `") for cell in row] for row in cells if len(row) == 3]
         return {
-            name: float(value) for name, value, _ in rows if re.fullmatch(r"[A-Z][A-Z_]+_MAX", name)
+            name: float(value)
+            for name, value, _ in rows
+            if re.fullmatch(r"[A-Z][A-Z_]+_(MAX|MIN)", name)
         }
 
     def test_the_methodology_repeats_every_threshold_and_no_other(self) -> None:
@@ -529,7 +532,7 @@ class TestClient:
         assert "wait for the recorder" in told(client, synthetic.write(), UNKNOWN).reason
 
     def served(self, run: SyntheticRun, share: float | None) -> Run:
-        """A server whose driver is a process of its own and uses this share of the CPUs."""
+        """A server whose driver is a process of its own and uses this share of its one CPU."""
         run.facts["engine"] = {"kind": "server"}
         if share is not None:
             seen: list[dict[str, Any]] = [
@@ -537,7 +540,7 @@ class TestClient:
                     "time_ns": row["time_ns"],
                     "pid": 102,
                     "account": "driver",
-                    "user_ns": round(share * CPUS * (row["time_ns"] - BEGUN_NS + S)),
+                    "user_ns": round(share * (row["time_ns"] - BEGUN_NS + S)),
                 }
                 for row in run.streams["system"]
             ]
