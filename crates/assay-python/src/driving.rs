@@ -92,8 +92,8 @@ struct PyPythonSession {
 #[pymethods]
 impl PyPythonSession {
     #[new]
-    fn new(object: Py<PyAny>, script: &str, seed: u64, number: u32) -> PyResult<Self> {
-        Ok(Self { object, script: read_script(script)?, seed, number })
+    fn new(asked: Py<PyAny>, script: &str, seed: u64, number: u32) -> PyResult<Self> {
+        Ok(Self { object: asked, script: read_script(script)?, seed, number })
     }
 }
 

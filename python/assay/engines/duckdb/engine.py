@@ -111,9 +111,7 @@ class DuckEngine:
         rows = instance.handle.execute(_script("effective_settings.sql")).fetchall()
         return {name: str(value) for name, value in rows if not is_secret(name)}
 
-    def sessions(
-        self, instance: Instance, script: Script, seed: int, clients: int
-    ) -> list[object]:
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One cursor a client, all on one database."""
         # Measured, and faster all the same: see README.md.
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
