@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, cast
 
 from assay.engines.contract import EngineError, tell_nobody
@@ -66,7 +66,7 @@ def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
     """Runs the statements, kind by kind, on up to `streams` connections.
 
     Raises:
-        EngineError: With the statement that was refused; those under way are awaited first.
+        EngineError: With the statement that was refused; those under way are cancelled.
     """
     statements = split(sql)
     done = 0
@@ -105,31 +105,41 @@ def _side_by_side(
     """Runs statements that do not need each other, each in a transaction of its own."""
     if not statements:
         return
-    dsn = instance.address["dsn"]
+    open_now: set[Connection] = set()
+
+    def run(statement: str | Composed) -> None:
+        connection = connect(instance.address["dsn"], LOADING)
+        open_now.add(connection)
+        try:
+            _execute_patiently(connection, statement)
+        finally:
+            open_now.discard(connection)
+            connection.close()
+
     tell(phase, 0, len(statements), "statements")
     with ThreadPoolExecutor(max(1, min(streams, len(statements)))) as pool:
+        running = [pool.submit(run, statement) for statement in statements]
         try:
-            running = pool.map(lambda statement: _on_its_own(dsn, statement), statements)
-            for done, _ in enumerate(running, 1):
+            for done, future in enumerate(as_completed(running), 1):
+                future.result()
                 tell(phase, done, len(statements), "statements")
         except BaseException:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
+            # Nothing goes on in the server that nobody waits for.
+            for connection in list(open_now):
+                connection.cancel_safe()
             raise
 
 
-def _on_its_own(dsn: str, statement: str | Composed) -> None:
-    connection = connect(dsn, LOADING)
-    try:
-        for chance in range(1, DEADLOCK_TRIES + 1):
-            try:
-                execute(connection, statement)
-                return
-            except EngineError as error:
-                # Two keys that lead to each other's tables lock them in opposite order.
-                if chance == DEADLOCK_TRIES or not _is_deadlock(error):
-                    raise
-    finally:
-        connection.close()
+def _execute_patiently(connection: Connection, statement: str | Composed) -> None:
+    for chance in range(1, DEADLOCK_TRIES + 1):
+        try:
+            execute(connection, statement)
+            return
+        except EngineError as error:
+            # Two keys that lead to each other's tables lock them in opposite order.
+            if chance == DEADLOCK_TRIES or not _is_deadlock(error):
+                raise
 
 
 def _is_deadlock(error: EngineError) -> bool:
