@@ -71,7 +71,7 @@ def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
     statements = split(sql)
     done = 0
     for kind in ORDER:
-        some = [statement for statement in statements if _kind(statement) == kind]
+        some = [statement for statement in statements if kind_of(statement) == kind]
         _side_by_side(instance, some, streams, kind, tell)
         done += len(some)
     if done != len(statements):
@@ -91,7 +91,8 @@ def finish(instance: Instance) -> None:
         return  # On a server that is not ours, checkpoints are its owner's affair.
 
 
-def _kind(statement: str) -> str:
+def kind_of(statement: str) -> str:
+    """Which of `ORDER` a statement belongs to."""
     return next(kind for kind, pattern in KINDS if pattern.search(statement))
 
 

@@ -66,7 +66,7 @@ class Programs:
         found = re.search(r"\(PostgreSQL\) (\S+)", told.stdout)
         if told.returncode != 0 or found is None:
             raise EngineError(
-                f"{self.postgres} does not run on this host: {told.stderr.strip() or told.stdout}."
+                f"{self.postgres} does not run on this host: {(told.stderr or told.stdout).strip()}."
                 " Choose another version, or name programs that do with --bin-dir."
             )
         return found[1]
