@@ -26,6 +26,7 @@ import assay
 from assay.engines import obtaining
 from assay.engines.contract import EngineError, EngineFacts, Product, Wanted, tell_nobody
 from assay.engines.obtaining import obtain, resolve
+from assay.engines.providers import archives
 from assay.engines.providers.archives import unpack_tar, unpack_zip
 from assay.engines.providers.contract import ProviderError
 from assay.engines.providers.debian import DebianProvider
@@ -399,15 +400,48 @@ class TestDebian:
 
 
 class TestArchives:
-    def test_nothing_gets_outside_a_tar(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        "members",
+        [
+            [("../evil", "")],
+            [("/evil", "")],
+            [("link", "/elsewhere")],
+            [("link", "..")],
+            [("a/link", "../.."), ("a/link/evil", "")],
+        ],
+    )
+    @pytest.mark.parametrize("filtered", [True, False])
+    def test_nothing_gets_outside_a_tar(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        members: list[tuple[str, str]],
+        filtered: bool,
+    ) -> None:
         file = tmp_path / "x.tar"
         with tarfile.open(file, "w") as tar:
-            tar.addfile(tarfile.TarInfo("../evil"), io.BytesIO())
+            for name, target in members:
+                told = tarfile.TarInfo(name)
+                told.type = tarfile.SYMTYPE if target else tarfile.REGTYPE
+                told.linkname = target
+                tar.addfile(told, io.BytesIO())
         home = tmp_path / "home"
         home.mkdir()
-        with pytest.raises(ProviderError, match="is damaged"):
+        if not filtered:
+            monkeypatch.setattr(archives, "FILTER", {})
+        with pytest.raises(ProviderError, match=r"is damaged .*outside"):
             unpack_tar(file, home)
-        assert not (tmp_path / "evil").exists()
+        assert {path.name for path in tmp_path.iterdir()} == {"x.tar", "home"}
+
+    def test_links_that_stay_inside_are_kept(self, tmp_path: Path) -> None:
+        file, home = tmp_path / "x.tar", tmp_path / "home"
+        with tarfile.open(file, "w") as tar:
+            tar.addfile(tarfile.TarInfo("lib/libx.so.1"), io.BytesIO())
+            told = tarfile.TarInfo("lib/libx.so")
+            told.type, told.linkname = tarfile.SYMTYPE, "libx.so.1"
+            tar.addfile(told)
+        unpack_tar(file, home)
+        assert (home / "lib" / "libx.so").readlink() == Path("libx.so.1")
 
     def test_nothing_gets_outside_a_zip(self, tmp_path: Path) -> None:
         file = tmp_path / "x.zip"
