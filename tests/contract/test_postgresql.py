@@ -23,7 +23,6 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-import assay
 from assay.engines.contract import (
     Address,
     EngineError,
@@ -42,7 +41,6 @@ from assay.study.places import cache_dir
 from assay.study.serving import ServerLauncher, unprivileged_user
 
 PATIENCE_S = 30.0
-PACKAGE_ROOT = str(Path(next(iter(assay.__path__))).parent)
 VERSIONS = ("18", "16", "15")
 COUNTERS = {
     "18": {"buffers", "checkpointer", "database", "io", "statements", "wal", "writer"},
@@ -269,7 +267,7 @@ class TestWhoeverIsKilled:
     def owner(self, reachable: Path) -> Iterator[tuple[subprocess.Popen[str], dict[str, int]]]:
         obtained("18")
         root = Path(__file__).parents[2]
-        environment = {**os.environ, "PYTHONPATH": f"{PACKAGE_ROOT}:{root}"}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *sys.path])}
         process = subprocess.Popen(
             [sys.executable, "-c", OWNER, reachable],
             env=environment,
