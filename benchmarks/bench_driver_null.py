@@ -7,6 +7,7 @@ operation recorded with three times, histogram and event.
 from __future__ import annotations
 
 import json
+import os
 import resource
 import statistics
 import tempfile
@@ -51,7 +52,7 @@ def one_round(clients: int, operations: int, *, metered: bool) -> tuple[float, f
             Path(place),
             _core.CancelFlag(),
             lambda *_: None,
-            metered,
+            os.getpid() if metered else None,
         )
         wall_s, used_s = time.monotonic() - before_s, cpu_s() - cpu_before_s
     waits = json.loads(told)["recorder_waits"]

@@ -20,21 +20,27 @@ class CancelFlag:
 class NullSession:
     def __new__(cls, delay_ns: int = 0, fail_every: int = 0) -> NullSession: ...
 
+@final
+class PostgresSession:
+    def __new__(cls, dsn: str, script: str, seed: int, number: int) -> PostgresSession: ...
+
+@final
+class PythonSession:
+    def __new__(cls, object: object, script: str, seed: int, number: int) -> PythonSession: ...
+
 def drive(
     plan: str,
     sessions: Sequence[object],
     raw_dir: str | PathLike[str],
     cancel: CancelFlag,
     tick: Callable[[str, int, int], object],
-    metered: bool,
+    metered: int | None = None,
+    observer: Callable[[int, str], object] | None = None,
 ) -> str: ...
 
+def postgres_copy(config: str, table: str, rows: object, streams: int) -> int: ...
+
 @final
-class PostgresSession:
-    def __new__(cls, dsn: str, script: str, number: int) -> PostgresSession: ...
-
-def postgres_copy(dsn: str, table: str, rows: Any, streams: int) -> int: ...
-
 class TableStream:
     def __new__(cls, generator: str, table: str, scale: float, threads: int) -> TableStream: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any: ...

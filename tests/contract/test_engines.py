@@ -14,10 +14,21 @@ import pyarrow as pa
 import pytest
 
 from assay import _core
-from assay.engines.contract import BulkLoads, ChecksSettings, Engine, EngineError, Instance, Place
+from assay.engines.contract import (
+    BulkLoads,
+    ChecksSettings,
+    Engine,
+    EngineError,
+    Instance,
+    Place,
+    Product,
+    Wanted,
+    tell_nobody,
+)
 from assay.engines.discovery import EngineFolder, find_engines
 from assay.model.secrets import is_secret
-from assay.workloads.contract import find_workload
+from assay.model.script import Script, ScriptOperation, ScriptStatement
+from assay.workloads.discovery import find_workload
 
 ENGINES = find_engines()
 IN_PROCESS = [name for name, found in ENGINES.items() if found.facts.kind in {"embedded", "none"}]
@@ -27,6 +38,12 @@ TRIED = {"duckdb": {"threads": "1"}, "null": {"delay": "1ms"}}
 SECRET_SETTING = {"duckdb": "http_proxy_password"}
 HIDDEN_VALUE = "hunter2"
 SCALE = 0.01
+ONE = Script((ScriptOperation("one", (ScriptStatement("select 1 as n"),)),))
+SCHEMA = "\n".join(find_workload("tpch").setup(("duckdb",), SCALE).values())
+
+
+def obtained(engine: Engine) -> Product:
+    return engine.obtain(Wanted(Path("cache")), tell_nobody)
 
 
 @pytest.fixture(params=list(ENGINES))
@@ -42,7 +59,7 @@ def startable(request: pytest.FixtureRequest) -> EngineFolder:
 @pytest.fixture
 def engine(startable: EngineFolder) -> Engine:
     made = startable.engine()
-    assert made.obtain()
+    assert obtained(made).version
     return made
 
 
@@ -79,17 +96,17 @@ class TestLife:
     def test_what_it_is_obtained_as_is_what_is_pinned(
         self, startable: EngineFolder, engine: Engine
     ) -> None:
-        assert startable.facts.version_pinned in {None, engine.obtain()}
+        assert startable.facts.version_pinned in {None, obtained(engine).version}
 
     def test_it_starts_answers_and_stops(
         self, startable: EngineFolder, engine: Engine, place: Place, tmp_path: Path
     ) -> None:
         started = engine.start(place, {})
-        sessions = engine.sessions(started, ["select 1 as n"], 1)
+        sessions = engine.sessions(started, ONE, 1, 1)
         phase = {"name": "measured", "arrival": {"shape": "power"}, "operations": [0]}
         plan = {"operations": ["one"], "phases": [phase], "seed": 1}
         report = _core.drive(
-            json.dumps(plan), sessions, tmp_path, _core.CancelFlag(), lambda *_: None, metered=False
+            json.dumps(plan), sessions, tmp_path, _core.CancelFlag(), lambda *_: None
         )
         del sessions
         engine.stop(started)
@@ -100,15 +117,15 @@ class TestLife:
         assert events[0]["rows"] == (1 if startable.facts.answers else 0)
 
     def test_there_is_a_session_for_every_client(self, engine: Engine, instance: Instance) -> None:
-        assert len(engine.sessions(instance, ["select 1"], 3)) == 3
+        assert len(engine.sessions(instance, ONE, 1, 3)) == 3
 
     @pytest.mark.parametrize("name", LOADING)
     def test_what_was_loaded_survives_a_restart(self, name: str, place: Place) -> None:
         engine = ENGINES[name].engine()
         assert isinstance(engine, BulkLoads)
         first = engine.start(place, {})
-        engine.create_tables(first, find_workload("tpch").schema())
-        engine.load(first, "nation", _core.TableStream("tpch", "nation", SCALE, 1))
+        engine.run_script(first, SCHEMA)
+        engine.load(first, "nation", _core.TableStream("tpch", "nation", SCALE, 1), 1)
         engine.finish_load(first)
         assert engine.count(first, "nation") == 25
         engine.stop(first)
@@ -169,7 +186,7 @@ class TestSettings:
         wrong = right[:-1] + letters
         assert isinstance(engine, ChecksSettings)
         with pytest.raises(EngineError, match=f"no setting '{wrong}'; did you mean '{right}'"):
-            engine.check_settings({wrong: "1"})
+            engine.check_settings(obtained(engine), {wrong: "1"})
 
     def test_an_unknown_setting_is_refused_before_anything_is_written(
         self, engine: Engine, place: Place
@@ -180,4 +197,4 @@ class TestSettings:
 
     def test_right_settings_pass_the_check(self, startable: EngineFolder, engine: Engine) -> None:
         assert isinstance(engine, ChecksSettings)
-        engine.check_settings(startable.facts.settings)
+        engine.check_settings(obtained(engine), startable.facts.settings)

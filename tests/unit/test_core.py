@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -187,7 +188,18 @@ def drive(
     metered: bool = False,
 ) -> Driven:
     flag = cancel or _core.CancelFlag()
-    return Driven(raw, _core.drive(json.dumps(of), list(sessions), raw, flag, tick, metered))
+    driven = [driven_by(session, of) for session in sessions]
+    pid = os.getpid() if metered else None
+    return Driven(raw, _core.drive(json.dumps(of), driven, raw, flag, tick, pid))
+
+
+def driven_by(session: object, of: dict[str, Any]) -> object:
+    """The session as the driver takes it: ones in Python come with a script."""
+    if isinstance(session, _core.NullSession):
+        return session
+    statement = {"text": "as its name says"}
+    operations = [{"name": name, "statements": [statement]} for name in of["operations"]]
+    return _core.PythonSession(session, json.dumps({"operations": operations}), 1, 0)
 
 
 class TestDriveOfNothing:
@@ -253,7 +265,7 @@ class Scripted:
         self.scripts = list(scripts.values())
         self.interrupted = threading.Event()
 
-    def execute(self, operation: int) -> object:
+    def execute(self, operation: int, _values: list[object]) -> object:
         return self.scripts[operation](self)
 
     def interrupt(self) -> None:
@@ -382,9 +394,7 @@ class TestDriveOfPython:
 class TestRefusals:
     def refused(self, tmp_path: Path, of: str, *sessions: object) -> str:
         with pytest.raises(_core.PlanError) as told:
-            _core.drive(
-                of, list(sessions), tmp_path, _core.CancelFlag(), lambda *_: None, metered=False
-            )
+            _core.drive(of, list(sessions), tmp_path, _core.CancelFlag(), lambda *_: None)
         return str(told.value)
 
     def test_an_unknown_key_is_named(self, tmp_path: Path) -> None:

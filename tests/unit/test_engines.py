@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from assay.engines import discovery
-from assay.engines.contract import BulkLoads, EngineError, Place
+from assay.engines.contract import (
+    BulkLoads,
+    Engine,
+    EngineError,
+    Place,
+    Product,
+    Wanted,
+    tell_nobody,
+)
 from assay.engines.discovery import find_engine, find_engines, read_facts
 from assay.model.errors import AssayError, UsageError
 
@@ -22,18 +30,22 @@ obtained_from = "a test"
 """
 
 BEHAVIOUR = """
-from assay.engines.contract import Instance
+from assay.engines.contract import Product
 
 class Acme:
     def __init__(self, facts):
         self.facts = facts
 
-    def obtain(self):
-        return "1.2.3"
+    def obtain(self, wanted, tell):
+        return Product("1.2.3")
 
 def engine(facts):
     return Acme(facts)
 """
+
+
+def obtained(engine: Engine) -> str:
+    return engine.obtain(Wanted(Path("cache")), tell_nobody).version
 
 
 def an_engine(root: Path, facts: str = FACTS, behaviour: str | None = BEHAVIOUR) -> Path:
@@ -61,7 +73,7 @@ class TestDiscovery:
         monkeypatch.setenv("ASSAY_ENGINES", f"/nowhere:{tmp_path}")
         found = find_engine("acme")
         assert found.facts.title == "Acme"
-        assert found.engine().obtain() == "1.2.3"
+        assert obtained(found.engine()) == "1.2.3"
         assert "duckdb" in find_engines()
 
     def test_a_package_of_somebody_else_is_found_by_its_entry_point(
@@ -77,7 +89,7 @@ class TestDiscovery:
             "entry_points",
             lambda *, group: [entry] if group == entry.group else [],
         )
-        assert find_engine("acme").engine().obtain() == "1.2.3"
+        assert obtained(find_engine("acme").engine()) == "1.2.3"
 
     def test_an_engine_of_somebody_else_does_not_hide_ours(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -141,7 +153,13 @@ class TestDuckDB:
     ) -> None:
         monkeypatch.setattr("duckdb.__version__", "0.0.1")
         with pytest.raises(EngineError, match=r"0\.0\.1 is installed.*make setup"):
-            find_engine("duckdb").engine().obtain()
+            obtained(find_engine("duckdb").engine())
+
+    def test_another_version_than_the_one_there_is_cannot_be_had(self) -> None:
+        engine = find_engine("duckdb").engine()
+        with pytest.raises(EngineError, match="comes with Assay, and 1 was asked for"):
+            engine.obtain(Wanted(Path("cache"), version="1"), tell_nobody)
+        assert engine.obtain(Wanted(Path("cache"), version="2"), tell_nobody).version
 
     def test_a_file_that_is_no_database_is_named(self, tmp_path: Path) -> None:
         (tmp_path / "assay.duckdb").write_bytes(b"no database" * 1000)
@@ -152,7 +170,7 @@ class TestDuckDB:
         engine = find_engine("duckdb").engine()
         settings = {"memory_limit": "much", "http_proxy_password": "hunter2"}
         with pytest.raises(EngineError, match="--set memory_limit=much") as told:
-            engine.check_settings(settings)  # type: ignore[attr-defined]
+            engine.check_settings(Product("0"), settings)  # type: ignore[attr-defined]
         assert "hunter2" not in str(told.value)
 
 

@@ -8,9 +8,10 @@ import pytest
 
 from assay import _core
 from assay.model.errors import UsageError
-from assay.study.request import RunRequest, driver_plan, parse_settings
+from assay.study.request import RunRequest, driver_plan, parse_pin, parse_settings
 
 ORDER = ("q2", "q1", "q3")
+EQUAL = dict.fromkeys(ORDER, 1)
 
 
 def request(**asked: object) -> RunRequest:
@@ -19,7 +20,7 @@ def request(**asked: object) -> RunRequest:
 
 class TestPlan:
     def test_hot_is_one_untimed_pass_and_then_timed_ones(self) -> None:
-        warmup, measured = driver_plan(request(min_time_s=20.0), ORDER)["phases"]
+        warmup, measured = driver_plan(request(min_time_s=20.0), ORDER, EQUAL)["phases"]
         assert (warmup["name"], warmup["passes_min"], "duration_ns" in warmup) == (
             "warmup",
             1,
@@ -29,27 +30,48 @@ class TestPlan:
         assert measured["duration_ns"] == 20_000_000_000
 
     def test_both_play_the_order_of_the_workload(self) -> None:
-        plan = driver_plan(request(), ORDER)
+        plan = driver_plan(request(), ORDER, EQUAL)
         for phase in plan["phases"]:
             assert [plan["operations"][index] for index in phase["operations"]] == list(ORDER)
 
     def test_an_operation_that_comes_twice_is_one_operation_played_twice(self) -> None:
-        plan = driver_plan(request(), ["a", "b", "a"])
+        plan = driver_plan(request(), ["a", "b", "a"], {"a": 1, "b": 1})
         assert plan["operations"] == ["a", "b"]
         assert plan["phases"][0]["operations"] == [0, 1, 0]
 
     def test_seed_and_deadline_are_handed_on(self) -> None:
-        plan = driver_plan(request(seed=7, operation_deadline_s=1.5), ORDER)
+        plan = driver_plan(request(seed=7, operation_deadline_s=1.5), ORDER, EQUAL)
         assert (plan["seed"], plan["operation_deadline_ns"]) == (7, 1_500_000_000)
 
-    def test_the_driver_takes_it(self, tmp_path: object) -> None:
-        plan = driver_plan(request(min_time_s=0.0), ORDER)
-        session, flag = _core.NullSession(), _core.CancelFlag()
-        report = json.loads(
-            _core.drive(
-                json.dumps(plan), [session], str(tmp_path), flag, lambda *_: None, metered=False
-            )
-        )
+    def test_with_clients_it_is_a_mix_by_weight_after_a_warm_up(self) -> None:
+        asked = request(clients=8, time_s=30.0, warmup_s=5.0, retries_max=3)
+        plan = driver_plan(asked, ORDER, {"q2": 3, "q1": 1, "q3": 2})
+        warmup, measured = plan["phases"]
+        assert measured["arrival"] == warmup["arrival"] == {"shape": "closed", "clients": 8}
+        assert (warmup["duration_ns"], measured["duration_ns"]) == (5_000_000_000, 30_000_000_000)
+        assert measured["weights"] == [3, 1, 2]
+        assert plan["retries_max"] == 3
+
+    def test_with_a_rate_only_the_measured_part_is_open(self) -> None:
+        warmup, measured = driver_plan(request(clients=2, rate_per_s=50.0), ORDER, EQUAL)["phases"]
+        assert warmup["arrival"]["shape"] == "closed"
+        assert measured["arrival"] == {"shape": "open", "rate_per_s": 50.0, "clients": 2}
+
+    def test_what_comes_after_is_played_once(self) -> None:
+        plan = driver_plan(request(clients=2), ORDER, EQUAL, ("sums",))
+        assert plan["operations"] == [*ORDER, "sums"]
+        assert plan["phases"][1]["operations"] == [0, 1, 2]
+        after = plan["phases"][2]
+        assert (after["name"], after["operations"], after["passes_min"]) == ("after", [3], 1)
+
+    @pytest.mark.parametrize(
+        "asked", [{"min_time_s": 0.0}, {"clients": 3, "time_s": 0.05, "warmup_s": 0.01}]
+    )
+    def test_the_driver_takes_it(self, tmp_path: object, asked: dict[str, object]) -> None:
+        plan = driver_plan(request(**asked), ORDER, EQUAL)
+        sessions = [_core.NullSession(1_000_000) for _ in range(request(**asked).sessions)]
+        flag, silent = _core.CancelFlag(), lambda *_: None
+        report = json.loads(_core.drive(json.dumps(plan), sessions, str(tmp_path), flag, silent))
         assert report["ended"] == "done"
         assert [phase["phase"] for phase in report["phases"]] == ["warmup", "measured"]
 
@@ -72,6 +94,23 @@ class TestRecord:
     def test_so_is_a_password_in_a_url(self) -> None:
         facts = request(settings={"attach": "postgresql://me:hunter2@host/db"}).facts()
         assert facts["settings"]["attach"] == "postgresql://me:***@host/db"
+
+
+    def test_a_password_in_the_dsn_does_not_stand_there(self) -> None:
+        facts = request(dsn="postgresql://me:hunter2@host/db").facts()
+        assert facts["dsn"] == "postgresql://me:***@host/db"
+
+
+class TestPin:
+    def test_cpus_follow_the_name_that_came_last(self) -> None:
+        assert parse_pin("engine=0,client=1") == {"engine": [0], "client": [1]}
+        assert parse_pin("engine=0,2,client=1") == {"engine": [0, 2], "client": [1]}
+        assert parse_pin(None) == {}
+
+    @pytest.mark.parametrize("text", ["0", "server=1", "engine", "engine=", "engine=a", "engine=-1"])
+    def test_what_is_no_placement_is_refused_with_the_form(self, text: str) -> None:
+        with pytest.raises(UsageError, match="write it as --pin engine=0,client=1"):
+            parse_pin(text)
 
 
 class TestSettings:

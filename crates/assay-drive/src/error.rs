@@ -26,6 +26,14 @@ pub enum DriveError {
         /// What the system said.
         reason: String,
     },
+    /// The system refused the driver something.
+    #[error("the system refused {what}: {reason}")]
+    System {
+        /// What was asked for.
+        what: &'static str,
+        /// What the system said.
+        reason: String,
+    },
     /// A driver thread ended in a panic: a defect of ours.
     #[error("the driver's {0} thread broke down; this is a defect of the driver")]
     Thread(&'static str),

@@ -3,7 +3,9 @@
 //!
 //! Invariant: for every phase `scheduled = ok + skipped + failed`, and each of them is one event.
 
+pub mod books;
 pub mod clock;
+pub mod crew;
 pub mod digest;
 pub mod digest_arrow;
 pub mod drive;
@@ -12,6 +14,7 @@ pub mod latency;
 pub mod recorder;
 pub mod run;
 pub mod schedule;
+pub mod script;
 pub mod session;
 pub mod stream;
 pub mod watchdog;

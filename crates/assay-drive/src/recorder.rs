@@ -7,19 +7,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_model::counters::TASKS;
-use assay_model::event::EVENTS;
+use assay_model::event::{BACKENDS, EVENTS};
 use assay_model::{Cell, Edge, Event, Plan, Rows, TaskCounters};
 use rtrb::{Consumer, Producer, RingBuffer};
 use serde::Serialize;
 
-use crate::drive::Sink;
+use crate::books::Sink;
+use crate::clock::{Clock, MonotonicClock};
 use crate::error::DriveError;
 use crate::session::SessionError;
 use crate::stream::StreamFile;
 
-/// Events a worker can be ahead of the recorder by. At twenty looks a second: 1.3 million operations
-/// a second and session before a worker has to wait.
-const RING_EVENTS: usize = 1 << 16;
+/// Events a worker can be ahead of the recorder by. A ring that is no larger stays in the caches of
+/// the worker's CPU.
+const RING_EVENTS: usize = 1 << 14;
 /// Readings of tasks happen in serial tests only.
 const RING_READINGS: usize = 1 << 12;
 /// Rows in a record batch at most.
@@ -36,14 +37,26 @@ pub struct ErrorClass {
     pub message: String,
 }
 
-/// Classes of errors of the whole run. Only failing operations touch it.
-#[derive(Clone, Default)]
-pub struct ErrorClasses(Arc<Mutex<Vec<ErrorClass>>>);
+/// A session's new connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Connected {
+    time_ns: i64,
+    session: u32,
+    backend: u32,
+}
 
-impl ErrorClasses {
+/// What workers tell rarely: a new class of errors, a new connection, a full ring.
+#[derive(Clone, Default)]
+pub struct Notes {
+    errors: Arc<Mutex<Vec<ErrorClass>>>,
+    connected: Arc<Mutex<Vec<Connected>>>,
+    waits: Arc<AtomicU64>,
+}
+
+impl Notes {
     /// The number of a class and operation; a new one is added with this message.
     pub fn number(&self, operation: u16, error: &SessionError) -> u16 {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |k: &ErrorClass| k.class == error.class && k.operation == operation;
         if let Some(number) = known.iter().position(same) {
             return number as u16;
@@ -57,8 +70,22 @@ impl ErrorClasses {
     }
 
     /// All classes so far.
-    pub fn list(&self) -> Vec<ErrorClass> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn errors(&self) -> Vec<ErrorClass> {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Times a worker had to wait for the recorder.
+    pub fn waits(&self) -> u64 {
+        self.waits.load(Ordering::Relaxed)
+    }
+
+    fn connected(&self, session: u32, backend: u32) {
+        let connected = Connected { time_ns: MonotonicClock.now_ns(), session, backend };
+        self.connected.lock().unwrap_or_else(PoisonError::into_inner).push(connected);
+    }
+
+    fn take_connected(&self) -> Vec<Connected> {
+        std::mem::take(&mut self.connected.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -66,8 +93,7 @@ impl ErrorClasses {
 pub struct RingSink {
     events: Producer<Event>,
     readings: Producer<(u64, Edge, TaskCounters)>,
-    errors: ErrorClasses,
-    waits: Arc<AtomicU64>,
+    notes: Notes,
 }
 
 /// The recorder's end of one worker's rings.
@@ -77,14 +103,13 @@ pub struct RingSource {
 }
 
 /// A pair of rings for one worker.
-pub fn rings(errors: &ErrorClasses, waits: &Arc<AtomicU64>) -> (RingSink, RingSource) {
+pub fn rings(notes: &Notes) -> (RingSink, RingSource) {
     let (events_in, events_out) = RingBuffer::new(RING_EVENTS);
     let (readings_in, readings_out) = RingBuffer::new(RING_READINGS);
     let sink = RingSink {
         events: events_in,
         readings: readings_in,
-        errors: errors.clone(),
-        waits: Arc::clone(waits),
+        notes: notes.clone(),
     };
     (sink, RingSource { events: events_out, readings: readings_out })
 }
@@ -103,24 +128,29 @@ fn push<T>(ring: &mut Producer<T>, mut value: T, waits: &AtomicU64) {
 
 impl Sink for RingSink {
     fn event(&mut self, event: &Event) {
-        push(&mut self.events, *event, &self.waits);
+        push(&mut self.events, *event, &self.notes.waits);
     }
 
     fn reading(&mut self, sequence: u64, edge: Edge, counters: &TaskCounters) {
-        push(&mut self.readings, (sequence, edge, *counters), &self.waits);
+        push(&mut self.readings, (sequence, edge, *counters), &self.notes.waits);
     }
 
     fn error_class(&mut self, operation: u16, error: &SessionError) -> u16 {
-        self.errors.number(operation, error)
+        self.notes.number(operation, error)
+    }
+
+    fn connected(&mut self, session: u32, backend: u32) {
+        self.notes.connected(session, backend);
     }
 }
 
 /// Writes the streams of one driver host.
 pub struct Recorder<'a> {
     plan: &'a Plan,
-    errors: ErrorClasses,
+    notes: Notes,
     sources: Vec<RingSource>,
     events: (StreamFile, Rows),
+    backends: (StreamFile, Rows),
     tasks: (StreamFile, Rows),
 }
 
@@ -128,21 +158,30 @@ impl<'a> Recorder<'a> {
     /// Creates the streams in `raw_dir`.
     pub fn create(
         plan: &'a Plan,
-        errors: ErrorClasses,
+        notes: Notes,
         sources: Vec<RingSource>,
         raw_dir: &Path,
     ) -> Result<Self, DriveError> {
         let events = (StreamFile::create(raw_dir, &EVENTS)?, Rows::new(&EVENTS));
         let tasks = (StreamFile::create(raw_dir, &TASKS)?, Rows::new(&TASKS));
-        Ok(Self { plan, errors, sources, events, tasks })
+        let backends = (StreamFile::create(raw_dir, &BACKENDS)?, Rows::new(&BACKENDS));
+        Ok(Self { plan, notes, sources, events, backends, tasks })
     }
 
-    /// Writes all that waits in the rings.
-    pub fn drain(&mut self) -> Result<(), DriveError> {
-        let errors = self.errors.list();
+    /// Writes all that waits in the rings; whether one of them was filling up.
+    pub fn drain(&mut self) -> Result<bool, DriveError> {
+        let filling = self.sources.iter().any(|source| source.events.slots() > RING_EVENTS / 4);
+        for connected in self.notes.take_connected() {
+            self.backends.1.push(&[
+                Cell::Int(connected.time_ns),
+                Cell::Count(u64::from(connected.session)),
+                Cell::Count(u64::from(connected.backend)),
+            ]);
+        }
+        let errors = self.notes.errors();
         for source in &mut self.sources {
             while let Ok(event) = source.events.pop() {
-                push_event(&mut self.events.1, self.plan, &errors, &self.errors, &event);
+                push_event(&mut self.events.1, self.plan, &errors, &self.notes, &event);
                 if self.events.1.len() >= BATCH_ROWS {
                     write(&mut self.events)?;
                 }
@@ -152,13 +191,16 @@ impl<'a> Recorder<'a> {
             }
         }
         write(&mut self.events)?;
-        write(&mut self.tasks)
+        write(&mut self.backends)?;
+        write(&mut self.tasks)?;
+        Ok(filling)
     }
 
     /// Writes what is left and ends the streams.
     pub fn finish(mut self) -> Result<(), DriveError> {
         self.drain()?;
         self.events.0.finish()?;
+        self.backends.0.finish()?;
         self.tasks.0.finish()
     }
 }
@@ -175,7 +217,7 @@ fn push_event(
     rows: &mut Rows,
     plan: &Plan,
     errors: &[ErrorClass],
-    all_errors: &ErrorClasses,
+    notes: &Notes,
     event: &Event,
 ) {
     // A class that was added after the list was taken is looked up again.
@@ -184,7 +226,7 @@ fn push_event(
         None => Cell::Null,
         Some(number) if number < errors.len() => Cell::Text(&errors[number].class),
         Some(number) => {
-            newest = all_errors.list();
+            newest = notes.errors();
             Cell::Text(&newest[number].class)
         }
     };

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -11,16 +11,21 @@ use assay_model::{Meter, OutcomeCounts, Plan, split_mix};
 use serde::Serialize;
 
 use crate::clock::{Clock, MonotonicClock};
-use crate::drive::{Results, Shared, Worker};
+use crate::books::{Books, Results};
+use crate::crew::{Crew, Member};
+use crate::drive::{Observer, Shared, Worker};
 use crate::error::DriveError;
 use crate::latency::{LatencyBook, Quantiles};
-use crate::recorder::{ErrorClass, ErrorClasses, Recorder, RingSink, RingSource, rings};
+use crate::recorder::{ErrorClass, Notes, Recorder, RingSink, RingSource, rings};
 use crate::schedule::Schedule;
 use crate::session::Session;
 use crate::watchdog::Watch;
 
 /// How often the recorder empties the rings and the watchdog looks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How often it does while rings fill up.
+const HURRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Asks a run to stop, from any thread.
 #[derive(Clone, Debug, Default)]
@@ -108,11 +113,75 @@ pub struct Parts {
     pub sessions: Vec<Box<dyn Session>>,
     /// Reads the engine's tasks; for plans with one session.
     pub meter: Option<Box<dyn Meter + Send>>,
+    /// Reads the engine's own counters; for plans with one session.
+    pub observer: Option<Observer>,
     /// Asks for the end.
     pub cancel: CancelFlag,
 }
 
 type PhaseBooks = Mutex<Vec<(LatencyBook, Vec<OutcomeCounts>)>>;
+
+/// A worker, whatever number of sessions it owns.
+trait Player {
+    fn first(&self) -> u32;
+    fn play(
+        &mut self,
+        plan: &Plan,
+        phase: u16,
+        schedule: &Schedule<'_>,
+        shared: &Shared,
+    ) -> Result<(), DriveError>;
+    fn take_books(&mut self) -> (LatencyBook, Vec<OutcomeCounts>);
+    fn meter_error(&self) -> Option<String>;
+}
+
+impl Player for Worker<'_, MonotonicClock, dyn Session, RingSink> {
+    fn first(&self) -> u32 {
+        self.number
+    }
+
+    fn play(
+        &mut self,
+        plan: &Plan,
+        phase: u16,
+        schedule: &Schedule<'_>,
+        shared: &Shared,
+    ) -> Result<(), DriveError> {
+        Worker::play(self, plan, phase, schedule, shared)
+    }
+
+    fn take_books(&mut self) -> (LatencyBook, Vec<OutcomeCounts>) {
+        self.books.take()
+    }
+
+    fn meter_error(&self) -> Option<String> {
+        self.meter.as_ref().and_then(|meter| meter.error())
+    }
+}
+
+impl Player for Crew<'_, MonotonicClock, RingSink> {
+    fn first(&self) -> u32 {
+        self.first_number()
+    }
+
+    fn play(
+        &mut self,
+        plan: &Plan,
+        phase: u16,
+        schedule: &Schedule<'_>,
+        shared: &Shared,
+    ) -> Result<(), DriveError> {
+        Crew::play(self, plan, phase, schedule, shared)
+    }
+
+    fn take_books(&mut self) -> (LatencyBook, Vec<OutcomeCounts>) {
+        self.books.take()
+    }
+
+    fn meter_error(&self) -> Option<String> {
+        None
+    }
+}
 
 /// State of a run that its threads share.
 struct Stage<'a> {
@@ -139,38 +208,33 @@ pub fn drive(
     let results_dir = raw_dir.join("results");
     std::fs::create_dir_all(&results_dir)
         .map_err(|error| DriveError::record(&results_dir, error))?;
-    let errors = ErrorClasses::default();
-    let waits = Arc::new(AtomicU64::new(0));
-    let stage = Stage::new(plan, parts.sessions.len());
+    let notes = Notes::default();
+    let mut sessions = parts.sessions;
     let watches: Vec<Watch> =
-        parts.sessions.iter().map(|session| Watch::new(session.canceller())).collect();
+        sessions.iter().map(|session| Watch::new(session.canceller())).collect();
+    let mut groups = groups(&mut sessions, plan.sessions_per_worker);
+    let stage = Stage::new(plan, groups.len());
     let (sinks, sources): (Vec<RingSink>, Vec<RingSource>) =
-        parts.sessions.iter().map(|_| rings(&errors, &waits)).unzip();
-    let recorder = Recorder::create(plan, errors.clone(), sources, raw_dir)?;
+        groups.iter().map(|_| rings(&notes)).unzip();
+    let recorder = Recorder::create(plan, notes.clone(), sources, raw_dir)?;
     let guard = Guard { plan, stage: &stage, watches: &watches, cancel: &parts.cancel };
+    let books = sinks.into_iter().map(|sink| {
+        let results = Results::new(results_dir.clone(), plan.operations.len(), plan.results_kept);
+        Books::new(sink, Some(results), plan.operations.len())
+    });
+    let players = players(&mut groups, &watches, books, (parts.meter, parts.observer))?;
     let ended = thread::scope(|scope| {
-        let mut meter = parts.meter;
         let mut workers = Vec::new();
-        for (number, (mut session, sink)) in parts.sessions.into_iter().zip(sinks).enumerate() {
-            let (stage, watch) = (&stage, &watches[number]);
-            let meter = meter.take();
-            let results =
-                Results::new(results_dir.clone(), plan.operations.len(), plan.results_kept);
-            let work = move || {
-                let worker = Worker {
-                    number: number as u32,
-                    clock: &MonotonicClock,
-                    session: session.as_mut(),
-                    sink,
-                    meter,
-                    results: Some(results),
-                    watch,
-                    book: LatencyBook::new(plan.operations.len()),
-                    counts: Vec::new(),
-                };
-                stage.work(worker)
-            };
+        let mut gates = Vec::new();
+        for player in players {
+            let (gate, stage) = (mpsc::channel::<()>(), &stage);
+            // Where not all threads can be started, the gates close and those that were end.
+            let work = move || gate.1.recv().map_or(Ok(()), |()| stage.work(player));
             workers.push(named("session").spawn_scoped(scope, work).map_err(spawn_failed)?);
+            gates.push(gate.0);
+        }
+        for gate in &gates {
+            gate.send(()).map_err(|_| DriveError::Thread("session"))?;
         }
         let ended = guard.keep(recorder, &mut tick, || {
             workers.iter().all(thread::ScopedJoinHandle::is_finished)
@@ -180,7 +244,61 @@ pub fn drive(
         }
         ended
     })?;
-    Ok(stage.report(ended, &errors, waits.load(Ordering::Relaxed)))
+    Ok(stage.report(ended, &notes))
+}
+
+type Looks = (Option<Box<dyn Meter + Send>>, Option<Observer>);
+
+/// One worker a group of sessions. The first has what looks at the engine around operations.
+fn players<'a>(
+    groups: &'a mut [Vec<Box<dyn Session>>],
+    watches: &'a [Watch],
+    books: impl Iterator<Item = Books<RingSink>>,
+    looks: Looks,
+) -> Result<Vec<Box<dyn Player + Send + 'a>>, DriveError> {
+    let mut looks = Some(looks);
+    let mut first = 0;
+    let mut players: Vec<Box<dyn Player + Send + 'a>> = Vec::with_capacity(groups.len());
+    for (group, books) in groups.iter_mut().zip(books) {
+        let mine = &watches[first..first + group.len()];
+        let numbers = first as u32..;
+        first += group.len();
+        let (meter, observer) = looks.take().unwrap_or_default();
+        players.push(match group.as_mut_slice() {
+            [session] => Box::new(Worker {
+                number: numbers.start,
+                clock: &MonotonicClock,
+                session: session.as_mut(),
+                meter,
+                observer,
+                watch: &mine[0],
+                books,
+            }),
+            several => {
+                let members = several.iter_mut().zip(numbers).zip(mine);
+                let member = |((session, number), watch): ((&'a mut Box<dyn Session>, u32), _)| {
+                    Member { number, session: session.as_mut(), watch }
+                };
+                Box::new(Crew::new(&MonotonicClock, members.map(member).collect(), books)?)
+            }
+        });
+    }
+    Ok(players)
+}
+
+/// Sessions by the worker that owns them: several a worker only where they can share a thread.
+fn groups(sessions: &mut Vec<Box<dyn Session>>, most: u32) -> Vec<Vec<Box<dyn Session>>> {
+    let can_share = sessions.iter_mut().all(|session| session.shared().is_some());
+    let most = if can_share { most.max(1) as usize } else { 1 };
+    let count = sessions.len().div_ceil(most);
+    let mut groups: Vec<Vec<Box<dyn Session>>> = Vec::with_capacity(count);
+    let mut left = sessions.drain(..);
+    for group in 0..count {
+        // As even as possible: the first groups have one more.
+        let size = left.len().div_ceil(count - group);
+        groups.push(left.by_ref().take(size).collect());
+    }
+    groups
 }
 
 fn named(name: &str) -> thread::Builder {
@@ -192,7 +310,7 @@ fn spawn_failed(error: std::io::Error) -> DriveError {
 }
 
 impl<'a> Stage<'a> {
-    fn new(plan: &'a Plan, sessions: usize) -> Self {
+    fn new(plan: &'a Plan, workers: usize) -> Self {
         let seed = |index: usize| split_mix(plan.seed ^ split_mix(index as u64));
         let schedules =
             plan.phases.iter().enumerate().map(|(i, phase)| Schedule::new(phase, seed(i)));
@@ -201,49 +319,44 @@ impl<'a> Stage<'a> {
             schedules: schedules.collect(),
             ends_ns: plan.phases.iter().map(|_| AtomicI64::new(0)).collect(),
             books: plan.phases.iter().map(|_| Mutex::new(Vec::new())).collect(),
-            barrier: Barrier::new(sessions),
+            barrier: Barrier::new(workers),
             shared: Shared::default(),
             phase: AtomicU64::new(0),
             meter_error: Mutex::new(None),
         }
     }
 
-    /// One session's way through all phases. Sessions that a phase does not need wait for its end.
-    fn work(
-        &self,
-        mut worker: Worker<'_, MonotonicClock, dyn Session, RingSink>,
-    ) -> Result<(), DriveError> {
+    /// A worker's way through all phases. Workers that a phase does not need wait for its end.
+    fn work(&self, mut player: Box<dyn Player + Send + '_>) -> Result<(), DriveError> {
         let mut outcome = Ok(());
         for (index, schedule) in self.schedules.iter().enumerate() {
             if self.barrier.wait().is_leader() {
                 self.phase.store(index as u64, Ordering::Relaxed);
-                schedule.begin(worker.clock.now_ns());
+                schedule.begin(MonotonicClock.now_ns());
             }
             self.barrier.wait();
-            let taking_part = worker.number < self.plan.phases[index].arrival.sessions();
+            let taking_part = player.first() < self.plan.phases[index].arrival.sessions();
             if !taking_part || outcome.is_err() {
                 continue;
             }
-            // A panic that left here would leave the other sessions at the barrier for ever.
-            let play = || worker.play(self.plan, index as u16, schedule, &self.shared);
+            // A panic that left here would leave the other workers at the barrier for ever.
+            let play = || player.play(self.plan, index as u16, schedule, &self.shared);
             outcome =
                 catch_unwind(AssertUnwindSafe(play)).unwrap_or(Err(DriveError::Thread("session")));
             if outcome.is_err() {
                 self.shared.stop.store(true, Ordering::Relaxed);
             }
-            self.ends_ns[index].fetch_max(worker.clock.now_ns(), Ordering::Relaxed);
-            let empty = LatencyBook::new(self.plan.operations.len());
-            let book = std::mem::replace(&mut worker.book, empty);
-            let counts = std::mem::take(&mut worker.counts);
+            self.ends_ns[index].fetch_max(MonotonicClock.now_ns(), Ordering::Relaxed);
+            let (book, counts) = player.take_books();
             self.books[index].lock().unwrap_or_else(PoisonError::into_inner).push((book, counts));
         }
-        if let Some(error) = worker.meter.and_then(|meter| meter.error()) {
+        if let Some(error) = player.meter_error() {
             self.meter_error.lock().unwrap_or_else(PoisonError::into_inner).replace(error);
         }
         outcome
     }
 
-    fn report(&self, ended: Ended, errors: &ErrorClasses, recorder_waits: u64) -> RunReport {
+    fn report(&self, ended: Ended, notes: &Notes) -> RunReport {
         let phases = self.plan.phases.iter().enumerate().map(|(index, phase)| PhaseReport {
             phase: phase.name.clone(),
             begun_ns: self.schedules[index].begun_ns(),
@@ -251,7 +364,7 @@ impl<'a> Stage<'a> {
             operations: self.operations(index),
         });
         let meter_error = self.meter_error.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let errors = errors.list();
+        let (errors, recorder_waits) = (notes.errors(), notes.waits());
         RunReport { ended, phases: phases.collect(), errors, recorder_waits, meter_error }
     }
 
@@ -304,12 +417,11 @@ impl Guard<'_> {
 
     fn record(&self, mut recorder: Recorder<'_>, over: &AtomicBool) -> Result<(), DriveError> {
         while !over.load(Ordering::Acquire) {
-            if let Err(error) = recorder.drain() {
+            let filling = recorder.drain().inspect_err(|_| {
                 // Dropping the recorder tells the rings that nobody listens any more.
                 self.stage.shared.stop.store(true, Ordering::Relaxed);
-                return Err(error);
-            }
-            thread::park_timeout(LOOK_INTERVAL);
+            })?;
+            thread::park_timeout(if filling { HURRY_INTERVAL } else { LOOK_INTERVAL });
         }
         recorder.finish()
     }

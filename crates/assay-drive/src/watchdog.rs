@@ -3,6 +3,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 
+use assay_model::Plan;
+
 use crate::session::{Canceller, SessionError};
 
 const IDLE: u8 = 0;
@@ -73,6 +75,19 @@ impl Watch {
             std::thread::yield_now();
         }
         if self.stopped.load(Ordering::Acquire) { Cut::Stopped } else { Cut::No }
+    }
+
+    /// The operation ended: what its result counts as.
+    pub fn judge(
+        &self,
+        plan: &Plan,
+        started_ns: i64,
+        finished_ns: i64,
+        result: Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
+        let limit_ns = plan.operation_deadline_ns;
+        let late = limit_ns > 0 && finished_ns - started_ns > limit_ns;
+        self.end().judge(result, late)
     }
 
     /// Looks once: interrupts the session if the run stops or its operation is over the deadline.

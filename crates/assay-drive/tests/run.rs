@@ -27,13 +27,14 @@ fn plan(arrival: Arrival, operations_max: u64) -> Plan {
         run_deadline_ns: 0,
         retries_max: 0,
         results_kept: 1,
+        sessions_per_worker: 1,
     }
 }
 
 fn parts(plan: &Plan, delay_ns: i64) -> Parts {
     let sessions =
         (0..plan.sessions()).map(|_| Box::new(steady(delay_ns, 0)) as Box<dyn Session>).collect();
-    Parts { sessions, meter: None, cancel: CancelFlag::default() }
+    Parts { sessions, meter: None, observer: None, cancel: CancelFlag::default() }
 }
 
 fn rows(path: &Path) -> usize {

@@ -1,7 +1,7 @@
 //! The loop on a clock that stands still: coordinated omission and overload, exactly, in no time.
 
-use assay_drive::drive::{Shared, Sink, Worker};
-use assay_drive::latency::LatencyBook;
+use assay_drive::books::{Books, Sink};
+use assay_drive::drive::{Shared, Worker};
 use assay_drive::schedule::Schedule;
 use assay_drive::session::null::{Answer, NullSession};
 use assay_drive::watchdog::Watch;
@@ -22,6 +22,7 @@ impl Sink for &mut Log {
     fn error_class(&mut self, _: u16, _: &SessionError) -> u16 {
         0
     }
+    fn connected(&mut self, _: u32, _: u32) {}
 }
 
 struct Played {
@@ -50,6 +51,7 @@ fn plan(arrival: Arrival, duration_ns: i64) -> Plan {
         run_deadline_ns: 0,
         retries_max: 2,
         results_kept: 1,
+        sessions_per_worker: 1,
     }
 }
 
@@ -64,15 +66,14 @@ fn play(plan: &Plan, script: impl FnMut(u64) -> Answer + Send) -> Played {
         number: 0,
         clock: &clock,
         session: &mut session,
-        sink: &mut log,
         meter: None,
-        results: None,
+        observer: None,
         watch: &Watch::default(),
-        book: LatencyBook::new(1),
-        counts: Vec::new(),
+        books: Books::new(&mut log, None, 1),
     };
     worker.play(plan, 0, &schedule, &Shared::default()).unwrap();
-    let (counts, book) = (worker.counts[0], worker.book);
+    let (book, counts) = worker.books.take();
+    let counts = counts[0];
     Played {
         events: log.0,
         counts,

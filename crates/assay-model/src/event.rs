@@ -64,3 +64,14 @@ pub static EVENTS: Table = Table {
         ),
     ],
 };
+
+/// Which process of a server engine serves which session; no rows where the engine has none.
+pub static BACKENDS: Table = Table {
+    file: "backends.arrows",
+    about: "One row a connection of a session to a server engine, new ones after a loss included.",
+    columns: &[
+        Column::needed("time_ns", Kind::Int64, "when it was first used"),
+        Column::needed("session", Kind::UInt32, "the session"),
+        Column::needed("backend_pid", Kind::UInt32, "process of the server that serves it"),
+    ],
+};

@@ -9,6 +9,7 @@ pub mod event;
 pub mod outcome;
 pub mod plan;
 pub mod random;
+pub mod script;
 pub mod table;
 
 pub use counters::{Edge, Meter, TaskCounters};
@@ -16,4 +17,5 @@ pub use event::Event;
 pub use outcome::{Outcome, OutcomeCounts};
 pub use plan::{Arrival, Phase, Plan, PlanError};
 pub use random::{SplitMix, split_mix};
+pub use script::{Draw, Script, ScriptError, ScriptOperation, ScriptStatement};
 pub use table::{Cell, Column, Kind, Rows, Table};

@@ -93,6 +93,9 @@ pub struct Plan {
     /// Distinct results (by digest) of an operation that are kept as rows.
     #[serde(default = "results_kept_default")]
     pub results_kept: u32,
+    /// Sessions that one thread of the driver may own, where their protocol lets them share one.
+    #[serde(default = "one")]
+    pub sessions_per_worker: u32,
 }
 
 const fn results_kept_default() -> u32 {
@@ -173,6 +176,7 @@ mod tests {
             run_deadline_ns: 0,
             retries_max: 0,
             results_kept: 1,
+            sessions_per_worker: 1,
         }
     }
 

@@ -1,26 +1,35 @@
 //! What observing costs: all three probes at ten samples a second for ten seconds, then readings of
-//! the process meter. `cargo run --release -p assay-observe --example cost [pid...]` follows the
+//! the process meter and of the server meter. `cargo run --release -p assay-observe --example cost [pid...]` follows the
 //! given processes and this one.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use assay_model::{Edge, Meter};
-use assay_observe::{ObserveError, ProbeKind, ProcessMeter, Sampler, SamplerConfig, SamplerReport};
+use assay_observe::{
+    ObserveError, ProbeKind, ProcessMeter, Sampler, SamplerConfig, SamplerReport, ServerMeter,
+};
 
 const SECONDS: u64 = 10;
 const INTERVAL: Duration = Duration::from_millis(100);
 const READINGS: usize = 1_000;
 const THREADS: usize = 8;
+const PROCESSES: usize = 20;
 
 fn main() -> Result<(), ObserveError> {
     let pids = std::env::args().skip(1).filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>();
     probes(&pids)?;
+    println!("meter of a server, median of {READINGS} readings:");
+    let own = std::process::id();
+    pids.first().map_or(Ok(()), |pid| server_meter("of the first process that was given", *pid))?;
+    server_meter_with_children(own)?;
     println!("meter of this process, {THREADS} idle threads, median of {READINGS} readings:");
     for _ in 0..THREADS {
         std::thread::spawn(|| std::thread::sleep(Duration::from_secs(3_600)));
     }
-    meter("without PSS", false)?;
-    meter("with PSS", true)
+    meter("without PSS", ProcessMeter::of_self(false)?);
+    meter("with PSS", ProcessMeter::of_self(true)?);
+    Ok(())
 }
 
 fn probes(pids: &[u32]) -> Result<(), ObserveError> {
@@ -74,15 +83,35 @@ fn print(name: &str, report: &SamplerReport) {
     );
 }
 
-fn meter(name: &str, with_pss: bool) -> Result<(), ObserveError> {
-    let mut meter = ProcessMeter::of_self(with_pss)?;
+fn server_meter(name: &str, pid: u32) -> Result<(), ObserveError> {
+    let mut server = ServerMeter::of(pid)?;
+    server.read(Edge::Start);
+    meter(&format!("{name}, {} processes", server.processes()), server);
+    Ok(())
+}
+
+/// As a server with idle connections: a root at work and children that sleep.
+fn server_meter_with_children(own: u32) -> Result<(), ObserveError> {
+    let sleeping = (1..PROCESSES).map(|_| Command::new("sleep").arg("3600").spawn());
+    let sleeping: Result<Vec<_>, _> = sleeping.collect();
+    let mut sleeping =
+        sleeping.map_err(|source| ObserveError::Io { path: "sleep".into(), source })?;
+    let measured = server_meter("this process at work, its children asleep", own);
+    for child in &mut sleeping {
+        // One that cannot be ended ends by itself.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    measured
+}
+
+fn meter(name: &str, mut meter: impl Meter) {
     let (mut starts_us, mut ends_us) = (Vec::new(), Vec::new());
     for _ in 0..READINGS {
         starts_us.push(timed_us(|| meter.read(Edge::Start)));
         ends_us.push(timed_us(|| meter.read(Edge::End)));
     }
     println!("  {name}: start {:.0} us, end {:.0} us", median(starts_us), median(ends_us));
-    Ok(())
 }
 
 fn timed_us<T>(work: impl FnOnce() -> T) -> f64 {

@@ -1,26 +1,31 @@
-//! Finds the descendants of followed processes. Only processes not seen before are read, so a
-//! scan costs little more than listing `/proc`.
+//! Finds the descendants of followed processes. Only processes not seen before are read, and only
+//! if the kernel has given out a new pid, so a scan mostly costs the reading of one number.
 
 use std::collections::{BTreeMap, HashSet};
 
 use crate::file::{Buffer, ProcFile};
-use crate::followed::{Followed, Reader};
+use crate::followed::Reader;
 use crate::parse::ProcessStat;
+use crate::text::{number, words};
 use crate::{ObserveError, ProcRoot};
 
-/// A scan lists every process of the host.
+/// A pid is given out a moment before its process can be seen, so all are listed this often, too.
 const SCAN_INTERVAL_NS: i64 = 1_000_000_000;
 
 /// Which processes were looked at, and when to look again.
 pub(crate) struct Descent {
     root: ProcRoot,
+    loadavg: ProcFile,
+    newest_pid: Option<u64>,
     strangers: HashSet<u32>,
     due_ns: i64,
 }
 
 impl Descent {
     pub fn new(root: ProcRoot) -> Self {
-        Self { root, strangers: HashSet::new(), due_ns: i64::MIN }
+        let loadavg = ProcFile::record(root.join("loadavg"));
+        let strangers = HashSet::new();
+        Self { root, loadavg, newest_pid: None, strangers, due_ns: i64::MIN }
     }
 
     /// Looks at all processes again at the next scan, which is due now: those seen before may
@@ -30,29 +35,40 @@ impl Descent {
         self.due_ns = i64::MIN;
     }
 
-    /// New descendants with the accounts they inherit; nothing if a scan is not due.
-    pub fn scan(
+    /// New descendants with the accounts they inherit; nothing if a scan is not due. `account_of`
+    /// tells the account of a process that is followed.
+    pub fn scan<A: Clone>(
         &mut self,
         now_ns: i64,
-        followed: &BTreeMap<u32, Followed>,
+        account_of: impl Fn(u32) -> Option<A>,
         reader: &mut Reader,
-    ) -> Result<BTreeMap<u32, String>, ObserveError> {
-        if now_ns < self.due_ns {
+    ) -> Result<BTreeMap<u32, A>, ObserveError> {
+        if !self.is_due(now_ns, &mut reader.buffer)? {
             return Ok(BTreeMap::new());
         }
         self.due_ns = now_ns.saturating_add(SCAN_INTERVAL_NS);
         let pids = self.pids()?;
         let mut new = Vec::new();
         for pid in &pids {
-            if !self.strangers.contains(pid) && !followed.contains_key(pid) {
+            if !self.strangers.contains(pid) && account_of(*pid).is_none() {
                 let parent = self.parent(*pid, reader)?;
                 new.extend(parent.map(|parent| (*pid, parent)));
             }
         }
-        let found = inherit(&new, followed);
+        let found = inherit(&new, &account_of);
         self.strangers = pids;
-        self.strangers.retain(|pid| !found.contains_key(pid) && !followed.contains_key(pid));
+        self.strangers.retain(|pid| !found.contains_key(pid) && account_of(*pid).is_none());
         Ok(found)
+    }
+
+    /// Whether a process may have started since the last scan.
+    fn is_due(&mut self, now_ns: i64, buffer: &mut Buffer) -> Result<bool, ObserveError> {
+        // The last word of loadavg is the pid that was given out last.
+        let newest =
+            self.loadavg.read(buffer)?.and_then(|text| words(text).last()).and_then(number);
+        let is_new = newest != self.newest_pid;
+        self.newest_pid = newest;
+        Ok(is_new || now_ns >= self.due_ns)
     }
 
     fn pids(&self) -> Result<HashSet<u32>, ObserveError> {
@@ -64,23 +80,21 @@ impl Descent {
     fn parent(&self, pid: u32, reader: &mut Reader) -> Result<Option<u32>, ObserveError> {
         let mut file = ProcFile::record(self.root.process(pid).join("stat"));
         let Reader { buffer, units, .. } = reader;
-        let buffer: &mut Buffer = buffer;
         let Some(text) = file.read(buffer)? else { return Ok(None) };
         ProcessStat::parse(file.path(), text, units).map(|stat| Some(stat.ppid))
     }
 }
 
 /// Children of followed processes, their children, and so on.
-fn inherit(new: &[(u32, u32)], followed: &BTreeMap<u32, Followed>) -> BTreeMap<u32, String> {
-    let mut found = BTreeMap::new();
+fn inherit<A: Clone>(
+    new: &[(u32, u32)],
+    account_of: &impl Fn(u32) -> Option<A>,
+) -> BTreeMap<u32, A> {
+    let mut found: BTreeMap<u32, A> = BTreeMap::new();
     loop {
         let before = found.len();
         for (pid, parent) in new {
-            let account = followed
-                .get(parent)
-                .map(|process| &process.account)
-                .or_else(|| found.get(parent))
-                .cloned();
+            let account = account_of(*parent).or_else(|| found.get(parent).cloned());
             if let (Some(account), false) = (account, found.contains_key(pid)) {
                 found.insert(*pid, account);
             }

@@ -2,7 +2,7 @@
 //! the time, so a task is looked at only if the scheduler ran it since the last look.
 
 use crate::file::{Buffer, ProcFile};
-use crate::parse::{Io, ProcessStat};
+use crate::parse::{Io, ProcessStat, Statm};
 use crate::tasks::{DISK, RUNNING, Task, TaskCounts, TaskSet};
 use crate::{ObserveError, ProcRoot, Units};
 
@@ -23,6 +23,7 @@ pub(crate) struct Followed {
     pid: u32,
     started_ns: Option<u64>,
     stat: ProcFile,
+    statm: ProcFile,
     io: ProcFile,
     tasks: TaskSet,
     last: Option<ProcessSample>,
@@ -32,6 +33,7 @@ pub(crate) struct Followed {
 /// One sample of one process.
 pub(crate) struct ProcessSample {
     pub stat: ProcessStat,
+    pub memory: Option<Statm>,
     pub io: Io,
     pub counts: TaskCounts,
     pub states: States,
@@ -65,9 +67,29 @@ impl Followed {
     pub fn new(root: &ProcRoot, pid: u32, account: String) -> Self {
         let dir = root.process(pid);
         let stat = ProcFile::record(dir.join("stat"));
+        let statm = ProcFile::record(dir.join("statm"));
         let io = ProcFile::record(dir.join("io"));
         let tasks = TaskSet::new(&dir);
-        Self { account, pid, started_ns: None, stat, io, tasks, last: None, look_due_ns: 0 }
+        Self { account, pid, started_ns: None, stat, statm, io, tasks, last: None, look_due_ns: 0 }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// What the last sample saw; `None` before the first one and after the end.
+    pub fn last(&self) -> Option<&ProcessSample> {
+        self.last.as_ref()
+    }
+
+    /// Its live tasks, as last read.
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks.live
+    }
+
+    /// Counters by task, of ended tasks and even of an ended process as last seen.
+    pub fn counts(&self) -> TaskCounts {
+        self.tasks.sum()
     }
 
     /// One sample; `None`: the process is gone, or another one has its number.
@@ -101,11 +123,20 @@ impl Followed {
             return Ok(None);
         }
         let states = self.look_at_tasks(reader, &stat)?;
-        let io = match self.io.read(&mut reader.buffer)? {
-            Some(text) => Io::parse(self.io.path(), text)?,
-            None => Io::default(),
+        let memory = match self.statm.read(&mut reader.buffer)? {
+            Some(text) => Some(Statm::parse(self.statm.path(), text, &reader.units)?),
+            None => None,
         };
-        Ok(Some(ProcessSample { stat, io, counts: self.tasks.sum(), states }))
+        let io = match self.io.read(&mut reader.buffer)? {
+            Some(text) => Some(Io::parse(self.io.path(), text)?),
+            None => None,
+        };
+        // One that ended just now has no such file any more, which is no absence of its counters.
+        if io.is_none() && self.stat.read(&mut reader.buffer)?.is_none() {
+            return Ok(None);
+        }
+        let io = io.unwrap_or_default();
+        Ok(Some(ProcessSample { stat, memory, io, counts: self.tasks.sum(), states }))
     }
 
     /// Lists the tasks only when their number or one of them is gone: a new one changes the

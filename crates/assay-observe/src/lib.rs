@@ -1,6 +1,6 @@
 //! Observes the host while an engine works: kernel counters of the system, of its disks and of
-//! followed processes, read by sampler threads that state their own cost, and a meter that reads
-//! one process just outside each timed interval.
+//! followed processes, read by sampler threads that state their own cost, and meters that read one
+//! process, or a server's tree of them, just outside each timed interval.
 //!
 //! Invariant: what is stored is what the kernel printed, converted to bytes and nanoseconds. No
 //! rate is computed here, and what the kernel does not give is `None`, never zero.
@@ -17,10 +17,14 @@ mod probe;
 mod root;
 mod sampler;
 mod schedule;
+mod server_meter;
 mod stream;
 pub mod tables;
 mod tasks;
 mod text;
+mod title;
+mod totals;
+mod tree;
 mod units;
 mod usage;
 mod worker;
@@ -30,4 +34,5 @@ pub use meter::ProcessMeter;
 pub use probe::ProbeKind;
 pub use root::{ProcRoot, SysRoot};
 pub use sampler::{Sampler, SamplerConfig, SamplerReport};
+pub use server_meter::ServerMeter;
 pub use units::Units;

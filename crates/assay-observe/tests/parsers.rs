@@ -5,8 +5,8 @@ mod common;
 use std::path::Path;
 
 use assay_observe::parse::{
-    Cpu, Disk, Io, Memory, Pressure, ProcessStat, SchedStat, SmapsRollup, Status, SystemStat,
-    VmStat,
+    Cpu, Disk, Io, Memory, Pressure, ProcessStat, SchedStat, SmapsRollup, Statm, Status,
+    SystemStat, VmStat,
 };
 use assay_observe::{ObserveError, Units};
 
@@ -158,8 +158,12 @@ fn a_process_name_may_hold_parentheses_spaces_and_line_ends() {
         pgrp: Some(4240),
         minor_faults: 1234,
         major_faults: 56,
+        children_minor_faults: 99,
+        children_major_faults: 7,
         user_ns: 2_500_000_000,
         system_ns: 1_300_000_000,
+        children_user_ns: 110_000_000,
+        children_system_ns: 120_000_000,
         threads: 2,
         started_ns: 987_650_000_000,
         rss_bytes: 2048 * 4096,
@@ -231,4 +235,15 @@ fn a_kernel_that_does_not_say_so_counts_no_block_delay() {
         std::fs::write(proc_root.join("sys/kernel/task_delayacct"), text).unwrap();
         assert_eq!(proc_root.counts_block_delay(), counts);
     }
+}
+
+#[test]
+fn memory_in_pages_becomes_bytes() {
+    let units = Units { tick_ns: 10_000_000, page_bytes: 4096 };
+    let path = Path::new("/proc/1/statm");
+    let statm = Statm::parse(path, b"41303 5219 4820 1 0 380 0\n", &units).unwrap();
+    assert_eq!(statm, Statm { rss_bytes: 5219 * 4096, shared_bytes: 4820 * 4096 });
+    assert_eq!(statm.private_bytes(), 399 * 4096);
+    let error = Statm::parse(path, b"41303 5219 x", &units).unwrap_err().to_string();
+    assert!(error.contains("/proc/1/statm: cannot read shared"), "{error}");
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use assay_observe::Units;
 use assay_observe::parse::{
-    Disk, Io, Memory, Pressure, ProcessStat, SchedStat, SmapsRollup, Status, SystemStat, VmStat,
+    Disk, Io, Memory, Pressure, ProcessStat, SchedStat, SmapsRollup, Statm, Status, SystemStat,
+    VmStat,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -24,6 +25,7 @@ fn parse_all(text: &[u8]) {
     let _ = Disk::parse_all(path(), text);
     let _ = ProcessStat::parse(path(), text, &UNITS);
     let _ = SchedStat::parse(path(), text);
+    let _ = Statm::parse(path(), text, &UNITS);
     let _ = Io::parse(path(), text);
     let _ = Status::parse(path(), text);
     let _ = SmapsRollup::parse(path(), text);

@@ -87,6 +87,10 @@ fn a_process_has_the_sums_of_its_tasks() {
     assert_eq!(first("block_delay_ns"), Some(500_000_000));
     assert_eq!(first("voluntary_switches"), Some(750));
     assert_eq!(first("read_bytes"), Some(24_117_248));
+    assert_eq!(first("children_user_ns"), Some(110_000_000));
+    assert_eq!(first("children_system_ns"), Some(120_000_000));
+    assert_eq!(first("rss_shared_bytes"), Some(1_500 * 4096));
+    assert_eq!(texts(&path, "title")[0].as_deref(), Some("server: writer"));
     assert_eq!((first("threads_running"), first("threads_disk")), (Some(0), Some(1)));
     assert_eq!(texts(&path, "comm")[0].as_deref(), Some("a) R (b c"));
     // Process 4301 has never been on a CPU as far as this kernel says, and no io file.
@@ -194,4 +198,5 @@ fn sampler_and_meter_may_move_between_threads() {
     fn movable<T: Send + Sync>() {}
     movable::<Sampler>();
     movable::<assay_observe::ProcessMeter>();
+    movable::<assay_observe::ServerMeter>();
 }

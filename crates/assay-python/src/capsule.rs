@@ -25,12 +25,18 @@ pub fn export(
 
 /// Schema and all batches of an object that exports an Arrow stream.
 pub fn import(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
+    let stream = open(object)?;
+    let schema = stream.schema();
+    let read: Result<Vec<RecordBatch>, _> = stream.collect();
+    Ok((schema, read.map_err(|error| PyValueError::new_err(error.to_string()))?))
+}
+
+/// The stream of an object that exports one.
+pub fn open(object: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     let capsule = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let pointer: NonNull<FFI_ArrowArrayStream> = capsule.pointer_checked(Some(STREAM))?.cast();
     // SAFETY: a capsule of this name holds a valid stream by the interface's contract; `from_raw`
     // moves it out and leaves a released one behind, so it is released once.
     let stream = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) };
-    stream
-        .and_then(|stream| Ok((stream.schema(), stream.collect::<Result<Vec<RecordBatch>, _>>()?)))
-        .map_err(|error| PyValueError::new_err(error.to_string()))
+    stream.map_err(|error| PyValueError::new_err(error.to_string()))
 }

@@ -1,15 +1,21 @@
 //! The door to the driver.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use assay_drive::drive::Observer;
 use assay_drive::run::Parts;
 use assay_drive::session::null::steady;
+use assay_drive::session::postgres::PostgresSession;
+use assay_drive::session::postgres::config::Config;
+use assay_drive::session::postgres::copy::copy_in;
 use assay_drive::{CancelFlag, Progress, Session};
-use assay_model::{Meter, Plan};
-use assay_observe::ProcessMeter;
-use pyo3::exceptions::PyValueError;
+use assay_model::{Edge, Meter, Plan, Script};
+use assay_observe::{ProcessMeter, ServerMeter};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::capsule;
 use crate::errors::{self, PlanError};
 use crate::python_session::PythonSession;
 
@@ -53,10 +59,59 @@ impl PyNullSession {
     }
 }
 
+/// A native connection to a PostgreSQL server; it is opened here and driven once.
+#[pyclass(name = "PostgresSession", frozen)]
+struct PyPostgresSession(Mutex<Option<PostgresSession>>);
+
+#[pymethods]
+impl PyPostgresSession {
+    /// Connects to `dsn` as session `number`, to execute a script (JSON) with values drawn from
+    /// `seed`.
+    #[new]
+    fn new(py: Python<'_>, dsn: &str, script: &str, seed: u64, number: u32) -> PyResult<Self> {
+        let script = Arc::new(read_script(script)?);
+        let session = py.detach(|| {
+            let config = Config::from_environment(dsn).map_err(|error| error.to_string())?;
+            PostgresSession::open(config, script, seed, number).map_err(|error| error.message)
+        });
+        let session = session.map_err(errors::SessionOpenError::new_err)?;
+        Ok(Self(Mutex::new(Some(session))))
+    }
+}
+
+/// A Python object as a session: `execute(operation, values)` returns the rows as an Arrow stream,
+/// `interrupt()` ends it.
+#[pyclass(name = "PythonSession", frozen)]
+struct PyPythonSession {
+    object: Py<PyAny>,
+    script: Script,
+    seed: u64,
+    number: u32,
+}
+
+#[pymethods]
+impl PyPythonSession {
+    #[new]
+    fn new(object: Py<PyAny>, script: &str, seed: u64, number: u32) -> PyResult<Self> {
+        Ok(Self { object, script: read_script(script)?, seed, number })
+    }
+}
+
+fn read_script(text: &str) -> PyResult<Script> {
+    let script: Script = serde_json::from_str(text)
+        .map_err(|error| PlanError::new_err(format!("the script cannot be read: {error}")))?;
+    script.validate().map_err(|error| PlanError::new_err(error.to_string()))?;
+    Ok(script)
+}
+
 /// Drives a plan (JSON) on sessions and writes its streams into `raw_dir`; returns the report as
-/// JSON. `tick(phase, ended, phase_ns)` is called several times a second. With `metered`, the
-/// counters of this process are read just outside each operation's interval.
+/// JSON. `tick(phase, ended, phase_ns)` is called several times a second.
+///
+/// For a plan with one session: `metered` is the process whose counters are read just outside each
+/// operation's interval, this one or the root of a server's; `observer(sequence, edge)` is called
+/// there, too, with `start` or `end`.
 #[pyfunction]
+#[pyo3(signature = (plan, sessions, raw_dir, cancel, tick, metered = None, observer = None))]
 fn drive(
     py: Python<'_>,
     plan: &str,
@@ -64,7 +119,8 @@ fn drive(
     raw_dir: PathBuf,
     cancel: &PyCancelFlag,
     tick: Py<PyAny>,
-    metered: bool,
+    metered: Option<u32>,
+    observer: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let plan: Plan = serde_json::from_str(plan)
         .map_err(|error| PlanError::new_err(format!("the plan cannot be read: {error}")))?;
@@ -72,14 +128,14 @@ fn drive(
         let (given, wanted) = (sessions.len(), plan.sessions());
         return Err(PlanError::new_err(format!("{given} sessions were opened for {wanted}")));
     }
+    let serial = sessions.len() == 1;
     let cancel = cancel.0.clone();
-    let meter: Option<Box<dyn Meter + Send>> = if metered {
-        Some(Box::new(ProcessMeter::of_self(true).map_err(errors::observing)?))
-    } else {
-        None
+    let parts = Parts {
+        sessions: sessions.iter().map(session).collect::<PyResult<_>>()?,
+        meter: metered.filter(|_| serial).map(meter).transpose()?,
+        observer: observer.filter(|_| serial).map(|observer| observing(observer, cancel.clone())),
+        cancel: cancel.clone(),
     };
-    let parts =
-        Parts { sessions: sessions.iter().map(session).collect(), meter, cancel: cancel.clone() };
     let told = |progress: &Progress| tell(&tick, progress, &cancel);
     let report = py.detach(|| assay_drive::drive(&plan, parts, &raw_dir, told));
     py.check_signals()?;
@@ -87,11 +143,46 @@ fn drive(
     serde_json::to_string(&report).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-fn session(object: &Bound<'_, PyAny>) -> Box<dyn Session> {
-    match object.cast::<PyNullSession>() {
-        Ok(null) => Box::new(steady(null.get().delay_ns, null.get().fail_every)),
-        Err(_) => Box::new(PythonSession::new(object.clone().unbind())),
+fn meter(pid: u32) -> PyResult<Box<dyn Meter + Send>> {
+    Ok(if pid == std::process::id() {
+        Box::new(ProcessMeter::of_self(true).map_err(errors::observing)?)
+    } else {
+        Box::new(ServerMeter::of(pid).map_err(errors::observing)?)
+    })
+}
+
+/// An error of the observer stops the run in good order: what it saw would be taken for whole.
+fn observing(observer: Py<PyAny>, cancel: CancelFlag) -> Observer {
+    Box::new(move |sequence, edge| {
+        Python::attach(|py| {
+            let edge = match edge {
+                Edge::Start => "start",
+                Edge::End => "end",
+            };
+            if let Err(error) = observer.call1(py, (sequence, edge)) {
+                error.print(py);
+                cancel.cancel();
+            }
+        });
+    })
+}
+
+fn session(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Session>> {
+    if let Ok(null) = object.cast::<PyNullSession>() {
+        return Ok(Box::new(steady(null.get().delay_ns, null.get().fail_every)));
     }
+    if let Ok(python) = object.cast::<PyPythonSession>() {
+        let PyPythonSession { object: asked, script, seed, number } = python.get();
+        let asked = asked.clone_ref(object.py());
+        return Ok(Box::new(PythonSession::new(asked, script.clone(), *seed, *number)));
+    }
+    if let Ok(postgres) = object.cast::<PyPostgresSession>() {
+        let taken = postgres.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let taken = taken.ok_or_else(|| PlanError::new_err("a session was driven already"))?;
+        return Ok(Box::new(taken));
+    }
+    let kind = object.get_type().name()?;
+    Err(PyTypeError::new_err(format!("{kind} is no session of the driver")))
 }
 
 /// Tells Python how far the run is, and hears Ctrl-C there. Whatever goes wrong in telling stops
@@ -109,8 +200,28 @@ fn tell(tick: &Py<PyAny>, progress: &Progress, cancel: &CancelFlag) {
     });
 }
 
+/// Appends all rows of an Arrow stream to a table of a PostgreSQL server over `streams`
+/// connections; returns how many it were.
+#[pyfunction]
+fn postgres_copy(
+    py: Python<'_>,
+    config: &str,
+    table: &str,
+    rows: &Bound<'_, PyAny>,
+    streams: usize,
+) -> PyResult<u64> {
+    let config = Config::from_environment(config)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let rows = capsule::open(rows)?;
+    let copied = py.detach(|| copy_in(&config, table, rows, streams));
+    copied.map_err(|error| PyOSError::new_err(error.to_string()))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyCancelFlag>()?;
     module.add_class::<PyNullSession>()?;
+    module.add_class::<PyPostgresSession>()?;
+    module.add_class::<PyPythonSession>()?;
+    module.add_function(wrap_pyfunction!(postgres_copy, module)?)?;
     module.add_function(wrap_pyfunction!(drive, module)?)
 }

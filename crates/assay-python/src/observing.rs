@@ -72,7 +72,11 @@ fn probe(kind: &str) -> PyResult<ProbeKind> {
 /// them.
 #[pyfunction]
 fn record_tables() -> Vec<TableTold> {
-    let mut tables = vec![&assay_model::event::EVENTS, &assay_model::counters::TASKS];
+    let mut tables = vec![
+        &assay_model::event::EVENTS,
+        &assay_model::event::BACKENDS,
+        &assay_model::counters::TASKS,
+    ];
     tables.extend([
         &SYSTEM,
         &CPUS,

@@ -7,24 +7,45 @@ use arrow_array::RecordBatch;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::SchemaRef;
 use assay_drive::digest_arrow::digest_batches;
+use assay_drive::script::{Drawer, Drawn};
 use assay_drive::session::Canceller;
 use assay_drive::{Fetched, Session, SessionError};
+use assay_model::Script;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use crate::capsule;
 
-/// Calls `execute(number)`, which returns an object that exports an Arrow stream, with all rows
-/// fetched; `interrupt()` ends a running call from another thread.
+/// Calls `execute(number, values)`, which returns an object that exports an Arrow stream, with all
+/// rows fetched; `interrupt()` ends a running call from another thread.
 pub struct PythonSession {
     object: Py<PyAny>,
+    script: Script,
+    drawer: Drawer,
+    /// The operation's values are drawn once, however often it is sent.
+    drawn: bool,
     result: Option<Py<PyAny>>,
     fetched: Option<(SchemaRef, Vec<RecordBatch>)>,
 }
 
 impl PythonSession {
     /// A session on a Python object.
-    pub const fn new(object: Py<PyAny>) -> Self {
-        Self { object, result: None, fetched: None }
+    pub fn new(object: Py<PyAny>, script: Script, seed: u64, number: u32) -> Self {
+        let drawer = Drawer::new(&script, seed, number);
+        Self { object, script, drawer, drawn: false, result: None, fetched: None }
+    }
+
+    fn values<'py>(&self, py: Python<'py>, operation: u16) -> PyResult<Bound<'py, PyList>> {
+        let draws = &self.script.operations[usize::from(operation)].draws;
+        let values = PyList::empty(py);
+        for (drawn, draw) in self.drawer.values().iter().zip(draws) {
+            match (drawn, &draw.choice) {
+                (Drawn::Integer(number), _) => values.append(number)?,
+                (Drawn::Choice(index), Some(choice)) => values.append(&choice[*index])?,
+                (Drawn::Choice(_), None) => values.append(py.None())?,
+            }
+        }
+        Ok(values)
     }
 }
 
@@ -39,8 +60,13 @@ fn unreadable(message: impl std::fmt::Display) -> SessionError {
 
 impl Session for PythonSession {
     fn execute(&mut self, operation: u16) -> Result<(), SessionError> {
+        if !self.drawn {
+            self.drawer.draw(&self.script, operation);
+            self.drawn = true;
+        }
         Python::attach(|py| {
-            let result = self.object.call_method1(py, "execute", (operation,));
+            let values = self.values(py, operation).map_err(|error| failed(py, &error))?;
+            let result = self.object.call_method1(py, "execute", (operation, values));
             self.result = Some(result.map_err(|error| failed(py, &error))?);
             Ok(())
         })
@@ -70,6 +96,7 @@ impl Session for PythonSession {
     }
 
     fn release(&mut self) {
+        self.drawn = false;
         self.fetched = None;
         Python::attach(|_| self.result = None);
     }

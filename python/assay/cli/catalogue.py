@@ -1,37 +1,33 @@
-"""`assay engines`, `assay workloads`, `assay --version`: what there is."""
+"""`assay engines`, `assay workloads`, `assay --version`: what there is, and how to get more."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from assay.cli.options import AsJson
-from assay.cli.output import say, say_json
+from assay.cli.output import console, say, say_json
+
+engines = typer.Typer(rich_markup_mode=None)
+workloads = typer.Typer(rich_markup_mode=None)
 
 
-def engines(
-    name: Annotated[str | None, typer.Argument(help="Tell all of one engine.")] = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Lists the engines; with a name, what is known of one.
+@engines.callback(invoke_without_command=True)
+def list_engines(context: typer.Context, *, as_json: AsJson = False) -> None:
+    """Lists the engines, tells all of one, installs them.
 
     \b
     Examples:
       assay engines
-      assay engines duckdb
+      assay engines show postgresql
+      assay engines install postgresql@18
     """
-    from assay.engines.discovery import find_engine, find_engines
-
-    if name is not None:
-        folder = find_engine(name)
-        facts = folder.facts.model_dump() | {"folder": str(folder.folder)}
-        if as_json:
-            say_json(facts)
-            return
-        say((folder.folder / "README.md").read_text(encoding="utf-8").rstrip())
+    if context.invoked_subcommand is not None:
         return
+    from assay.engines.discovery import find_engines
+
     found = find_engines()
     if as_json:
         say_json([folder.facts.model_dump() for folder in found.values()])
@@ -40,37 +36,123 @@ def engines(
         say(f"{folder.facts.name:<14}{folder.facts.about}")
 
 
-def workloads(
-    name: Annotated[str | None, typer.Argument(help="Tell all of one workload.")] = None,
+@engines.command("show")
+def show_engine(
+    name: Annotated[str, typer.Argument(help="Name of an engine.")], *, as_json: AsJson = False
+) -> None:
+    """Tells what is known of one engine: settings, versions, how it is measured.
+
+    \b
+    Example:
+      assay engines show duckdb
+    """
+    from assay.engines.discovery import find_engine
+
+    folder = find_engine(name)
+    if as_json:
+        say_json(folder.facts.model_dump() | {"folder": str(folder.folder)})
+        return
+    say((folder.folder / "README.md").read_text(encoding="utf-8").rstrip())
+
+
+@engines.command("install")
+def install_engine(
+    name: Annotated[str, typer.Argument(help="Which one.", metavar="NAME[@VERSION]")],
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Lists the workloads; with a name, its operations.
+    """Obtains an engine, so that the first run does not have to.
+
+    \b
+    Examples:
+      assay engines install postgresql
+      assay engines install postgresql@15
+    """
+    from assay.cli.progress import Progress
+    from assay.engines.contract import Wanted
+    from assay.engines.discovery import find_engine
+    from assay.study.places import engines_dir
+    from assay.study.telling import telling
+
+    asked, _, wanted = name.partition("@")
+    folder = find_engine(asked)
+    progress = Progress(console())
+    try:
+        product = folder.engine().obtain(Wanted(engines_dir(), wanted or None), telling(progress))
+    finally:
+        progress.close()
+    if as_json:
+        say_json({"engine": asked, "version": product.version, "home": str(product.home or "")})
+        return
+    where = "a library of Assay" if product.home is None else str(product.home)
+    say(f"{folder.facts.title} {product.version}: {where}")
+
+
+@workloads.callback(invoke_without_command=True)
+def list_workloads(context: typer.Context, *, as_json: AsJson = False) -> None:
+    """Lists the workloads, tells all of one, begins a new one.
 
     \b
     Examples:
       assay workloads
-      assay workloads tpch
+      assay workloads show tpch
+      assay workloads new ./my-queries
     """
-    from assay.workloads.contract import find_workload, find_workloads
-
-    if name is None:
-        found = find_workloads()
-        if as_json:
-            say_json([{"name": w.facts.name, "about": w.facts.about} for w in found.values()])
-            return
-        for workload in found.values():
-            say(f"{workload.facts.name:<14}{workload.facts.about}")
+    if context.invoked_subcommand is not None:
         return
+    from assay.workloads.discovery import find_workloads
+
+    found = find_workloads()
+    if as_json:
+        say_json([{"name": w.facts.name, "about": w.facts.about} for w in found.values()])
+        return
+    for workload in found.values():
+        say(f"{workload.facts.name:<14}{workload.facts.about}")
+
+
+@workloads.command("show")
+def show_workload(
+    name: Annotated[str, typer.Argument(help="Name or folder of a workload.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Tells the operations of one workload.
+
+    \b
+    Example:
+      assay workloads show tpch
+    """
+    from assay.workloads.discovery import find_workload
+
     facts = find_workload(name).facts
     if as_json:
         say_json(facts.model_dump())
         return
-    say(f"{facts.title}: {facts.about}")
+    say(f"{facts.title}: {facts.about}" if facts.about else facts.title)
+    width = max(len(operation) for operation in facts.operations)
     for operation, told in facts.operations.items():
-        say(f"  {operation:<8}{told.title}")
+        say(f"  {operation:<{width}}  {told.title}".rstrip())
     if facts.legal:
         say(facts.legal)
+
+
+@workloads.command("new")
+def begin_workload(
+    folder: Annotated[Path, typer.Argument(help="Folder to be made.", metavar="FOLDER")],
+) -> None:
+    """Writes a commented example: a workload of your own, in SQL files.
+
+    \b
+    Example:
+      assay workloads new ./my-queries
+      assay run ./my-queries
+    """
+    from assay.workloads.new import new_workload
+
+    new_workload(folder)
+    place = folder if folder.is_absolute() else Path(".") / folder
+    say(f"{folder} is a workload now: read {folder / 'workload.toml'}, then try")
+    say(f"  assay run {place if folder.is_absolute() else './' + str(place)}")
 
 
 def version(*, as_json: bool) -> None:

@@ -45,11 +45,11 @@ VERBS: tuple[Callable[..., None], ...] = (
     browse.export,
     browse.runs,
     doctor.doctor,
-    catalogue.engines,
-    catalogue.workloads,
 )
 for verb in VERBS:
     app.command()(verb)
+app.add_typer(catalogue.engines, name="engines")
+app.add_typer(catalogue.workloads, name="workloads")
 
 
 @app.callback(invoke_without_command=True)

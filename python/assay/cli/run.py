@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,11 +10,10 @@ import typer
 from assay.cli.options import AsJson, RunsDir, exit_code
 from assay.cli.output import complain, console, say_json
 from assay.model.errors import AssayError, RunFailedError, UsageError
+from assay.model.secrets import without_secrets
 from assay.model.units import parse_duration_s
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from assay.cli.progress import Progress
     from assay.study.request import RunRequest
 
@@ -23,7 +23,11 @@ Examples:
   assay run tpch                               DuckDB, SF 1, half a minute
   assay run tpch --scale 0.1 --min-time 5s     a quick look
   assay run tpch --set threads=1 --set memory_limit=1GB
-  assay run tpch --parameters drawn --seed 7   other parameters
+  assay run tpch --engine postgresql@18 --set work_mem=64MB
+  assay run tpch --dsn postgresql://user@localhost/db    a server that runs already
+  assay run ./my-queries --dsn ...             a folder of .sql files is a workload
+  assay run point-select --engine postgresql --clients 8 --time 30s
+  assay run point-select --engine postgresql --clients 8 --rate 5000 --pin engine=0,client=1
   assay run tpch --engine null                 what the laboratory itself costs
 
 \b
@@ -31,12 +35,31 @@ Exit codes:
   0  done            2  failed or stopped, partial record kept
   1  wrong usage     3  invalid: wrong answers or failed operations
 """
+ENGINE_DEFAULT = "duckdb"
 
 
 def run(
-    workload: Annotated[str, typer.Argument(help="Name of a workload: see `assay workloads`.")],
+    workload: Annotated[
+        str, typer.Argument(help="A workload (see `assay workloads`), or a folder of .sql files.")
+    ],
     *,
-    engine: Annotated[str, typer.Option(help="Name of an engine: see `assay engines`.")] = "duckdb",
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="An engine (see `assay engines`) [default: duckdb, or what --dsn names].",
+            metavar="NAME[@VERSION]",
+        ),
+    ] = None,
+    dsn: Annotated[
+        str | None,
+        typer.Option(help="A server that runs already, as its own clients write it."),
+    ] = None,
+    keep_data: Annotated[
+        bool, typer.Option("--keep-data", help="With --dsn: leave the tables for the next run.")
+    ] = False,
+    bin_dir: Annotated[
+        Path | None, typer.Option(help="Take the server's programs from here.", metavar="DIR")
+    ] = None,
     scale: Annotated[
         float | None, typer.Option(help="Scale of the data [default: the workload's].")
     ] = None,
@@ -46,8 +69,21 @@ def run(
             "--set", help="A setting of the engine; can be repeated.", metavar="NAME=VALUE"
         ),
     ] = None,
+    clients: Annotated[
+        int | None,
+        typer.Option(help="Sessions that draw from the mix [default: 1 for a mix].", min=1),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(help="Operations a second that become due, whether or not one is free."),
+    ] = None,
+    time: Annotated[str, typer.Option(help="How long a mix is measured.")] = "30s",
+    warmup: Annotated[str, typer.Option(help="How long it is played before that.")] = "5s",
+    retries: Annotated[
+        int, typer.Option(help="Attempts beyond the first after a temporary error.", min=0)
+    ] = 0,
     min_time: Annotated[
-        str, typer.Option(help="Passes are repeated until this much time was measured.")
+        str, typer.Option(help="Passes over an order are repeated for at least this long.")
     ] = "20s",
     parameters: Annotated[
         str, typer.Option(help="'default' (the validation's) or 'drawn' from --seed.")
@@ -56,6 +92,10 @@ def run(
     timeout: Annotated[
         str, typer.Option(help="An operation that takes longer is cancelled and failed; 0s: none.")
     ] = "0s",
+    pin: Annotated[
+        str | None,
+        typer.Option(help="CPUs of engine and client.", metavar="engine=0,client=1"),
+    ] = None,
     probe_interval: Annotated[
         str, typer.Option(help="Time between two samples of a probe.")
     ] = "100ms",
@@ -69,19 +109,32 @@ def run(
     """Runs a workload on an engine, checks and explains it, and writes a report."""
     from assay.cli.progress import Progress
     from assay.study.places import runs_dir
-    from assay.study.request import PARAMETERS, RunRequest, parse_settings
-    from assay.workloads.contract import find_workload
+    from assay.study.request import PARAMETERS, RunRequest, parse_pin, parse_settings
+    from assay.workloads.discovery import find_workload
 
+    facts = find_workload(workload).facts
+    name, version = _engine(engine, dsn)
+    mixed = facts.arrival == "closed" or rate is not None
     request = RunRequest(
         workload=workload,
-        engine=engine,
-        scale=find_workload(workload).facts.scale_default if scale is None else _scale(scale),
+        engine=name,
+        engine_version=version,
+        bin_dir=None if bin_dir is None else str(bin_dir.absolute()),
+        dsn=dsn,
+        keep_data=keep_data,
+        scale=facts.scale_default if scale is None else _above_zero("--scale", scale),
         settings=parse_settings(settings or []),
         parameters=_one_of("--parameters", parameters, PARAMETERS),
         seed=seed,
+        clients=clients or (1 if mixed else None),
+        rate_per_s=None if rate is None else _above_zero("--rate", rate),
+        time_s=_above_zero("--time", _duration("--time", time)),
+        warmup_s=_duration("--warmup", warmup),
+        retries_max=retries,
         min_time_s=_duration("--min-time", min_time),
         operation_deadline_s=_duration("--timeout", timeout),
         probe_interval_s=_interval(probe_interval),
+        pin=parse_pin(pin),
     )
     from assay.report.terminal import render
 
@@ -97,6 +150,27 @@ def run(
 
 
 run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"
+
+
+def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:
+    """Name and version of the engine: as given, or the one that speaks the scheme of the DSN."""
+    if given is not None:
+        name, _, version = given.partition("@")
+        if dsn is not None and version:
+            raise UsageError(f"--engine {given}: a running server has the version that it has")
+        return name, version or None
+    if dsn is None:
+        return ENGINE_DEFAULT, None
+    from assay.engines.discovery import find_engines
+
+    scheme = dsn.partition("://")[0]
+    speaking = [name for name, found in find_engines().items() if scheme in found.facts.schemes]
+    if not speaking:
+        raise UsageError(
+            f"no engine speaks the scheme of --dsn {without_secrets(dsn)}: write it as"
+            " postgresql://user@host/database, or name the --engine"
+        )
+    return speaking[0], None
 
 
 def _executed(
@@ -125,10 +199,10 @@ def _executed(
         progress.close()
 
 
-def _scale(scale: float) -> float:
-    if not 0 < scale < float("inf"):
-        raise UsageError(f"--scale {scale:g}: a scale is a number above 0, such as 0.1 or 1")
-    return scale
+def _above_zero(option: str, number: float) -> float:
+    if not 0 < number < float("inf"):
+        raise UsageError(f"{option} {number:g}: it must be above 0")
+    return number
 
 
 def _duration(option: str, text: str) -> float:

@@ -159,8 +159,10 @@ class Engine(Protocol):
         """Settings as the product reports them, without secrets."""
         ...
 
-    def sessions(self, instance: Instance, script: Script, clients: int) -> list[object]:
-        """One session a client, as the driver takes them."""
+    def sessions(
+        self, instance: Instance, script: Script, seed: int, clients: int
+    ) -> list[object]:
+        """One session a client, as the driver takes them; values are drawn from the seed."""
         ...
 
 

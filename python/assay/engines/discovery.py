@@ -13,7 +13,7 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MANIFEST = "engine.toml"
+COUNTERS = "counters.toml"
 ENTRY_POINTS = "assay.engines"
 
 
@@ -35,6 +36,20 @@ class EngineFolder:
 
     facts: EngineFacts
     folder: Path
+
+    def counters(self) -> dict[str, Any] | None:
+        """Which of the engine's own counters are shown, and how; None if it has none.
+
+        Raises:
+            EngineError: If `counters.toml` cannot be read.
+        """
+        path = self.folder / COUNTERS
+        try:
+            return tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise EngineError(f"{path} cannot be read: {error}") from error
 
     def engine(self) -> Engine:
         """The engine's behaviour. Imports the product's own libraries."""

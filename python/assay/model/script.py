@@ -49,9 +49,16 @@ class ScriptOperation:
 
 @dataclass(frozen=True)
 class Script:
-    """Everything that a run's sessions can be asked to execute; operation `n` is the plan's."""
+    """Everything that a run's sessions can be asked to execute; operation `n` is the plan's.
+
+    Attributes:
+        operations: In the plan's order.
+        prepared: Whether statements are prepared once a session; else each execution parses and
+            plans anew, as a query that is asked once does.
+    """
 
     operations: tuple[ScriptOperation, ...]
+    prepared: bool = False
 
     def facts(self) -> dict[str, Any]:
         """As JSON values, for the record and the driver."""
@@ -60,7 +67,8 @@ class Script:
     @classmethod
     def read(cls, facts: dict[str, Any]) -> Script:
         """The script that `facts` was made from."""
-        return cls(tuple(_operation(told) for told in facts["operations"]))
+        operations = tuple(_operation(told) for told in facts["operations"])
+        return cls(operations, facts["prepared"])
 
 
 def _operation(told: dict[str, Any]) -> ScriptOperation:

@@ -3,10 +3,71 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+
+class CounterReader(Protocol):
+    """Reads an engine's own counters. Belongs to one thread."""
+
+    def read(self) -> list[tuple[str, str, str, float]]:
+        """Rows of (source, object, counter, value), raw: never rates. Raises `OSError`."""
+        ...
+
+    def close(self) -> None:
+        """Ends the connection."""
+        ...
+
+
+class Activity(Protocol):
+    """What one process of an engine is doing. Absent is None."""
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        ...
+
+    @property
+    def leader_pid(self) -> int | None:
+        """The process that it works for, if it is another one."""
+        ...
+
+    @property
+    def backend_type(self) -> str:
+        """What kind of process it is, in the engine's words."""
+        ...
+
+    @property
+    def application(self) -> str | None:
+        """What its client calls itself; None for a process without a client."""
+        ...
+
+    @property
+    def state(self) -> str | None:
+        """What it is about, in the engine's words."""
+        ...
+
+    @property
+    def wait_event_type(self) -> str | None:
+        """The kind of thing it waits for; None: it does not wait."""
+        ...
+
+    @property
+    def wait_event(self) -> str | None:
+        """The thing it waits for."""
+        ...
+
+
+@runtime_checkable
+class ActivityReader(Protocol):
+    """Counter readers that can also tell what each process is doing."""
+
+    def activity(self) -> Sequence[Activity]:
+        """Every process of the engine at this moment. Raises `OSError`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -17,21 +78,29 @@ class Target:
         raw_dir: Where streams are written; each probe owns its files.
         interval_s: Time between samples.
         followed: Processes to follow, with the account that each is charged to.
+        counters: Reads the engine's own counters; None where it has none.
     """
 
     raw_dir: Path
     interval_s: float
     followed: tuple[tuple[int, str], ...]
+    counters: CounterReader | None = None
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a probe did and took. `error`: why it ended early."""
+    """What a probe did and took.
+
+    Attributes:
+        error: Why it ended early.
+        interval_s: Time between the samples of its stream, where that is not the run's.
+    """
 
     samples: int
     cpu_ns: int
     longest_ns: int
     error: str | None = None
+    interval_s: float | None = None
 
 
 class Probe(Protocol):
@@ -40,6 +109,10 @@ class Probe(Protocol):
     name: str
     cost: str
     stream: str  # the one whose times show when it looked
+
+    def applies(self, target: Target) -> bool:
+        """Whether there is anything that it could observe."""
+        ...
 
     def start(self, target: Target) -> None:
         """Starts observing; raises `OSError` with the path if it cannot."""

@@ -23,6 +23,10 @@ class Sampled:
     def __init__(self) -> None:
         self._sampler: Sampler | None = None
 
+    def applies(self, target: Target) -> bool:  # noqa: ARG002 - there always is a host
+        """Always: every host has these counters."""
+        return True
+
     def start(self, target: Target) -> None:
         """Starts the thread; the first sample is on disk when this returns."""
         followed = list(target.followed) if self.follows_processes else []

@@ -15,7 +15,10 @@ DRIVER_FILE = "driver.json"
 # Phases of a plan and accounts of processes, as streams name them.
 PHASE_WARMUP = "warmup"
 PHASE_MEASURED = "measured"
+PHASE_AFTER = "after"
 ACCOUNT_ENGINE_AND_DRIVER = "engine and driver"
+ACCOUNT_ENGINE = "engine"
+ACCOUNT_DRIVER = "driver"
 ACCOUNT_PROBES = "probes"
 
 STATUS_RUNNING = "running"

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     import socket
 
 READ_BYTES = 1 << 16
+# In place of a process id in a job: the host itself is what is metered.
+METERED_HOST = "host"
 
 
 class Channel:

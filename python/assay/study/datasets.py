@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MANIFEST = "manifest.json"
+DATASETS = "datasets"
 DATA = "data"
 PARTIAL = ".partial"
 COPY_BYTES = 1 << 22
-FORMAT = 1
+FORMAT = 2
 
 
 class DamagedDataError(Exception):
@@ -111,6 +112,7 @@ class DatasetCache:
             facts = make(partial / DATA)
             facts["seconds"] = time.monotonic() - begun_s
             facts["files"] = _described(partial / DATA)
+            facts["directories"] = _directories(partial / DATA)
             write_json(partial / MANIFEST, facts)
             partial.rename(place)
         except BaseException:
@@ -147,13 +149,23 @@ def _described(data: Path) -> dict[str, dict[str, Any]]:
     }
 
 
+def _directories(data: Path) -> list[str]:
+    """All directories, empty ones too: some servers do not start without theirs."""
+    return sorted(str(path.relative_to(data)) for path in data.rglob("*") if path.is_dir())
+
+
 def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
     """Copies the files of a data set, comparing each with the manifest on the way."""
     try:
         manifest: dict[str, Any] = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
         files = {name: described["sha256"] for name, described in manifest["files"].items()}
+        directories = manifest["directories"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedDataError(f"{MANIFEST} cannot be read: {error}") from error
+    # What a database holds is nobody else's business, and some servers insist on it.
+    target.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name in directories:
+        (target / name).mkdir(mode=0o700, exist_ok=True)
     for name, sha256 in files.items():
         source = place / DATA / name
         if not source.is_file():
@@ -164,7 +176,6 @@ def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
 
 
 def _copy_hashed(source: Path, target: Path) -> str:
-    target.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
     buffer = bytearray(COPY_BYTES)
     view = memoryview(buffer)

@@ -1,7 +1,7 @@
 """The driver's host: a process of its own that holds the driver's loop and embedded engines.
 
 It is started by the guardian, told what to do over its control socket, and ends when that closes.
-It has two jobs. `load` makes a loaded data directory; `drive` plays a plan on a copy of it.
+It has two jobs. `load` fills an engine with a workload's data; `drive` plays a plan on it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,32 @@ import sys
 import threading
 import time
 import traceback
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay import _core
-from assay.engines.contract import BulkLoads, Engine, Instance, Place
+from assay.engines.contract import (
+    BulkLoads,
+    Embedded,
+    Engine,
+    HasCounters,
+    HasKeys,
+    Instance,
+    Place,
+    Server,
+)
 from assay.engines.discovery import find_engine
 from assay.model.errors import AssayError, RunFailedError
-from assay.study.control import Channel
+from assay.model.script import Script
+from assay.probes.operation_counters import operation_counters
+from assay.study.control import METERED_HOST, Channel
 from assay.workloads.generate import table_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engines.contract import Tell
 
 log = logging.getLogger("assay.host")
 
@@ -59,41 +76,60 @@ def main() -> int:
     return 0
 
 
-def _started(job: dict[str, Any]) -> tuple[Engine, Instance]:
+@contextmanager
+def _instance(job: dict[str, Any]) -> Iterator[tuple[Engine, Instance]]:
+    """The engine of a job: started here if it is embedded, attached to if it is a server."""
     engine = find_engine(job["engine"]).engine()
-    engine.obtain()
-    place = Place(data=Path(job["data"]), scratch=Path(job["scratch"]))
-    place.data.mkdir(parents=True, exist_ok=True)
-    place.scratch.mkdir(parents=True, exist_ok=True)
-    return engine, engine.start(place, job["settings"])
+    if isinstance(engine, Server):
+        instance = engine.attach(job["address"])
+        try:
+            yield engine, instance
+        finally:
+            engine.detach(instance)
+    elif isinstance(engine, Embedded):
+        place = Place(data=Path(job["data"]), scratch=Path(job["scratch"]))
+        place.data.mkdir(parents=True, exist_ok=True)
+        place.scratch.mkdir(parents=True, exist_ok=True)
+        instance = engine.start(place, job["settings"])
+        yield engine, instance
+        engine.stop(instance)
+    else:
+        raise RunFailedError(f"engine {job['engine']} can neither be started nor attached to")
 
 
 def _load(channel: Channel, job: dict[str, Any]) -> None:
     """Makes tables, loads them from the generator, counts rows; tells rows and checksums."""
-    engine, instance = _started(job)
-    if not isinstance(engine, BulkLoads):
-        raise RunFailedError(f"engine {job['engine']} cannot load tables")
-    engine.create_tables(instance, job["ddl"])
-    tables = {}
-    for table in job["tables"]:
-        tables[table] = _load_table(channel, engine, instance, job, table)
-    channel.send("phase", name="statistics and checkpoint")
-    engine.finish_load(instance)
-    engine.stop(instance)
+    with _instance(job) as (engine, instance):
+        if not isinstance(engine, BulkLoads):
+            raise RunFailedError(f"engine {job['engine']} cannot load tables")
+
+        def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
+            channel.send("amount", phase=phase, done=done, expected=expected, unit=unit)
+
+        for number, script in enumerate(job["setup"]):
+            tell("tables", number, len(job["setup"]), "scripts")
+            engine.run_script(instance, script)
+        tables = {
+            table: _load_table(tell, engine, instance, job, table) for table in job["tables"]
+        }
+        if isinstance(engine, HasKeys):
+            for script in job["keys"]:
+                engine.make_keys(instance, script, job["streams"], tell)
+        tell("statistics and checkpoint", 0, None, "")
+        engine.finish_load(instance)
     channel.send("loaded", tables=tables)
 
 
 def _load_table(
-    channel: Channel, engine: BulkLoads, instance: Instance, job: dict[str, Any], table: str
+    tell: Tell, engine: BulkLoads, instance: Instance, job: dict[str, Any], table: str
 ) -> dict[str, Any]:
-    stream = table_stream(job["generator"], table, job["scale"], job["threads"])
-    channel.send("rows", table=table, rows=0, expected=stream.rows_expected)
+    stream = table_stream(job["generator"], table, job["scale"], job["streams"])
     begun_s = time.monotonic()
     done = threading.Event()
-    telling = threading.Thread(target=_tell_rows, args=(channel, table, stream, done))
+    telling = threading.Thread(target=_tell_rows, args=(tell, table, stream, done))
     telling.start()
     try:
-        engine.load(instance, table, stream)
+        engine.load(instance, table, stream, job["streams"])
     finally:
         done.set()
         telling.join()
@@ -102,27 +138,42 @@ def _load_table(
         raise RunFailedError(
             f"{table}: {stream.rows} rows were sent and {counted} are in the table after loading"
         )
-    channel.send("rows", table=table, rows=counted, expected=counted)
+    tell(f"loading {table}", counted, counted, "rows")
     seconds = time.monotonic() - begun_s
     return {"rows": counted, "checksum": stream.checksum, "seconds": seconds}
 
 
-def _tell_rows(
-    channel: Channel, table: str, stream: _core.TableStream, done: threading.Event
-) -> None:
-    while not done.wait(PROGRESS_INTERVAL_S):
-        channel.send("rows", table=table, rows=stream.rows, expected=stream.rows_expected)
+def _tell_rows(tell: Tell, table: str, stream: _core.TableStream, done: threading.Event) -> None:
+    while True:
+        tell(f"loading {table}", stream.rows, stream.rows_expected, "rows")
+        if done.wait(PROGRESS_INTERVAL_S):
+            return
 
 
 def _drive(channel: Channel, job: dict[str, Any]) -> None:
     """Starts the engine, waits for the word to go, plays the plan, tells the driver's report."""
-    engine, instance = _started(job)
-    settings = engine.effective_settings(instance)
-    sessions = engine.sessions(instance, job["statements"], job["clients"])
-    channel.send("ready", effective_settings=settings)
-    go = channel.receive()
-    if go is None or go["kind"] != "go":
-        return
+    if job["cpus"]:
+        os.sched_setaffinity(0, job["cpus"])
+    with _instance(job) as (engine, instance):
+        settings = engine.effective_settings(instance)
+        script = Script.read(job["script"])
+        sessions = engine.sessions(instance, script, job["plan"]["seed"], job["clients"])
+        channel.send("ready", effective_settings=settings)
+        go = channel.receive()
+        if go is None or go["kind"] != "go":
+            return
+        report = _played(channel, job, engine, instance, sessions)
+        del sessions
+    channel.send("driven", report=json.loads(report))
+
+
+def _played(
+    channel: Channel,
+    job: dict[str, Any],
+    engine: Engine,
+    instance: Instance,
+    sessions: list[object],
+) -> str:
     cancel = _core.CancelFlag()
     threading.Thread(target=_hear_cancel, args=(channel, cancel), daemon=True).start()
     last_told_s = 0.0
@@ -133,12 +184,12 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
             last_told_s = time.monotonic()
             channel.send("progress", phase=phase, ended=ended, phase_ns=phase_ns)
 
-    report = _core.drive(
-        json.dumps(job["plan"]), sessions, job["raw_dir"], cancel, tick, job["metered"]
-    )
-    del sessions
-    engine.stop(instance)
-    channel.send("driven", report=json.loads(report))
+    metered = os.getpid() if job["metered"] == METERED_HOST else job["metered"]
+    plan, raw_dir = json.dumps(job["plan"]), Path(job["raw_dir"])
+    if job["clients"] > 1 or not isinstance(engine, HasCounters):
+        return _core.drive(plan, sessions, raw_dir, cancel, tick, metered)
+    with operation_counters(engine.counters(instance), raw_dir) as counters:
+        return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, counters.read)
 
 
 def _hear_cancel(channel: Channel, cancel: _core.CancelFlag) -> None:

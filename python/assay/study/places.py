@@ -2,6 +2,9 @@
 
 The XDG base directory specification asks that a relative path in one of its variables is ignored;
 that is done here, so that a wrong variable never scatters directories over the current one.
+
+Servers never run as root, and root's home is closed to the user they run as. Without those
+variables root's things are therefore where the file system standard has them for programs.
 """
 
 from __future__ import annotations
@@ -11,17 +14,22 @@ from pathlib import Path
 
 from assay.record.places import runs_dir
 
-__all__ = ["cache_dir", "instances_dir", "runs_dir", "state_dir"]
+__all__ = ["cache_dir", "engines_dir", "instances_dir", "runs_dir", "state_dir"]
 
 
 def cache_dir() -> Path:
-    """Engines, data sets and answers that can be obtained again: `$XDG_CACHE_HOME/assay`."""
-    return _xdg("XDG_CACHE_HOME", ".cache") / "assay"
+    """Engines and data sets that can be made again: `$XDG_CACHE_HOME/assay`."""
+    return _xdg("XDG_CACHE_HOME", ".cache", "/var/cache") / "assay"
+
+
+def engines_dir() -> Path:
+    """Engines that were obtained."""
+    return cache_dir() / "engines"
 
 
 def state_dir() -> Path:
     """What must outlive one command but is no record: `$XDG_STATE_HOME/assay`."""
-    return _xdg("XDG_STATE_HOME", ".local/state") / "assay"
+    return _xdg("XDG_STATE_HOME", ".local/state", "/var/lib") / "assay"
 
 
 def instances_dir() -> Path:
@@ -29,6 +37,8 @@ def instances_dir() -> Path:
     return state_dir() / "instances"
 
 
-def _xdg(variable: str, default: str) -> Path:
+def _xdg(variable: str, default: str, default_of_root: str) -> Path:
     value = Path(os.environ.get(variable, ""))
-    return value if value.is_absolute() else Path.home() / default
+    if value.is_absolute():
+        return value
+    return Path(default_of_root) if os.geteuid() == 0 else Path.home() / default

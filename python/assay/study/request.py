@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any
 from assay.model.errors import UsageError
 from assay.model.secrets import HIDDEN, is_secret, without_secrets
 from assay.model.units import NS_PER_S
-from assay.record.layout import PHASE_MEASURED, PHASE_WARMUP
+from assay.record.layout import PHASE_AFTER, PHASE_MEASURED, PHASE_WARMUP
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 # Distinct results of an operation that are kept as rows.
 RESULTS_KEPT = 8
+# Sessions that one thread of the driver owns where their protocol lets them share one: an operation
+# costs the driver some microseconds, so a thread with this many is far from busy.
+SESSIONS_PER_WORKER = 32
 PARAMETERS_DEFAULT = "default"
 PARAMETERS = (PARAMETERS_DEFAULT, "drawn")
+PINNED = ("engine", "client")
 
 
 @dataclass(frozen=True)
@@ -24,26 +28,51 @@ class RunRequest:
     """One run as asked for.
 
     Attributes:
-        workload: Name of the workload.
+        workload: Name or folder of the workload.
         engine: Name of the engine.
+        engine_version: Which of its versions; None: the engine's default.
+        bin_dir: Programs of the engine that are there already; None: they are obtained.
+        dsn: A server that runs already; None: one of our own.
+        keep_data: Leave the tables that were made on a running server where they are.
         scale: Scale of the data, in the workload's own measure.
         settings: Settings of the engine that differ from its defaults.
         parameters: `default` (the validation values) or `drawn` from the seed.
         seed: Seed of drawn parameters and of mixes.
-        min_time_s: Passes are repeated until this much time was measured.
+        clients: Sessions of a mix; None: the workload's operations one after another.
+        rate_per_s: Operations a second that become due; None: as soon as a session is free.
+        time_s: How long a mix is measured.
+        warmup_s: How long it is played before.
+        retries_max: Attempts beyond the first after an error that the engine calls temporary.
+        min_time_s: Passes of the power order are repeated until this much time was measured.
         operation_deadline_s: An operation that takes longer is cancelled; 0: no limit.
         probe_interval_s: Time between two samples of a probe.
+        pin: CPUs of `engine` and `client`, where they are given.
     """
 
     workload: str
     engine: str
     scale: float
+    engine_version: str | None = None
+    bin_dir: str | None = None
+    dsn: str | None = None
+    keep_data: bool = False
     settings: dict[str, str] = field(default_factory=dict)
     parameters: str = PARAMETERS_DEFAULT
     seed: int = 1
+    clients: int | None = None
+    rate_per_s: float | None = None
+    time_s: float = 30.0
+    warmup_s: float = 5.0
+    retries_max: int = 0
     min_time_s: float = 20.0
     operation_deadline_s: float = 0.0
     probe_interval_s: float = 0.1
+    pin: dict[str, list[int]] = field(default_factory=dict)
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions the run needs."""
+        return self.clients or 1
 
     def facts(self) -> dict[str, Any]:
         """The request as it stands in the record, without secrets."""
@@ -51,32 +80,71 @@ class RunRequest:
             name: HIDDEN if is_secret(name) else without_secrets(value)
             for name, value in self.settings.items()
         }
-        return asdict(self) | {"settings": settings}
+        dsn = None if self.dsn is None else without_secrets(self.dsn)
+        return asdict(self) | {"settings": settings, "dsn": dsn}
 
 
-def driver_plan(request: RunRequest, order: Sequence[str]) -> dict[str, Any]:
-    """The plan for a power order, hot: one untimed, checked pass, then timed ones.
+def driver_plan(
+    request: RunRequest,
+    order: Sequence[str],
+    weights: Mapping[str, int],
+    after: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The driver's plan; its keys are explained there.
 
-    The keys are those of the driver's plan, where each is explained.
+    Without clients it is the power order, hot: one untimed, checked pass, then timed ones. With
+    clients it is a mix of the operations, drawn by their weights. Operations of `after` are played
+    once when that is over.
     """
-    operations = list(dict.fromkeys(order))
-    indices = [operations.index(name) for name in order]
-    arrival = {"shape": "power"}
-    warmup = {"name": PHASE_WARMUP, "arrival": arrival, "operations": indices, "passes_min": 1}
-    measured = {
-        "name": PHASE_MEASURED,
-        "arrival": arrival,
-        "operations": indices,
-        "passes_min": 1,
-        "duration_ns": round(request.min_time_s * NS_PER_S),
-    }
+    operations = list(dict.fromkeys((*order, *after)))
+    phases = (
+        _passes(request, [operations.index(name) for name in order])
+        if request.clients is None
+        else _mix(request, [weights[name] for name in dict.fromkeys(order)])
+    )
+    if after:
+        once = [operations.index(name) for name in after]
+        power = {"shape": "power"}
+        phases.append({"name": PHASE_AFTER, "arrival": power, "operations": once, "passes_min": 1})
     return {
         "operations": operations,
-        "phases": [warmup, measured],
+        "phases": phases,
         "seed": request.seed,
         "results_kept": RESULTS_KEPT,
         "operation_deadline_ns": round(request.operation_deadline_s * NS_PER_S),
+        "retries_max": request.retries_max,
+        "sessions_per_worker": SESSIONS_PER_WORKER,
     }
+
+
+def _passes(request: RunRequest, order: list[int]) -> list[dict[str, Any]]:
+    arrival = {"shape": "power"}
+    one = {"arrival": arrival, "operations": order, "passes_min": 1}
+    duration_ns = round(request.min_time_s * NS_PER_S)
+    return [
+        {"name": PHASE_WARMUP, **one},
+        {"name": PHASE_MEASURED, **one, "duration_ns": duration_ns},
+    ]
+
+
+def _mix(request: RunRequest, weights: list[int]) -> list[dict[str, Any]]:
+    """A warm-up with as many clients, as fast as they go, and the load that was asked for."""
+    closed = {"shape": "closed", "clients": request.clients}
+    rate = {"shape": "open", "rate_per_s": request.rate_per_s, "clients": request.clients}
+    mix = {"operations": list(range(len(weights))), "weights": weights}
+    warmup = {
+        "name": PHASE_WARMUP,
+        "arrival": closed,
+        **mix,
+        "duration_ns": round(request.warmup_s * NS_PER_S),
+    }
+    measured = {
+        "name": PHASE_MEASURED,
+        "arrival": closed if request.rate_per_s is None else rate,
+        **mix,
+        "duration_ns": round(request.time_s * NS_PER_S),
+    }
+    return [warmup, measured] if request.warmup_s > 0 else [measured]
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, str]:
@@ -94,3 +162,20 @@ def parse_settings(texts: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"--set {key.strip()} is given twice")
         settings[key.strip()] = value.strip()
     return settings
+
+
+def parse_pin(text: str | None) -> dict[str, list[int]]:
+    """CPUs by who is pinned to them, from a text such as `engine=0,1,client=2`.
+
+    Raises:
+        UsageError: If the text is not of that form.
+    """
+    pin: dict[str, list[int]] = {}
+    who = None
+    for part in (text or "").split(",") if text else []:
+        name, separator, rest = part.partition("=")
+        who, number = (name.strip(), rest) if separator else (who, name)
+        if who not in PINNED or not number.strip().isdecimal():
+            raise UsageError(f"--pin {text}: write it as --pin engine=0,client=1")
+        pin.setdefault(who, []).append(int(number))
+    return pin

@@ -71,9 +71,13 @@ def unprivileged_user() -> User | None:
 
 
 class ServerLauncher:
-    """See `assay.engines.contract.Launcher`. One server at a time; `log` is where it writes."""
+    """See `assay.engines.contract.Launcher`. One server at a time; `log` is where it writes.
 
-    def __init__(self, guardian: Guardian, log: Path) -> None:
+    `cpus` are those that programs may use; empty: all of them.
+    """
+
+    def __init__(self, guardian: Guardian, log: Path, cpus: Sequence[int] = ()) -> None:
+        self._cpus = cpus
         self._guardian = guardian
         self._log = log
         self._user = unprivileged_user()
@@ -161,7 +165,7 @@ class ServerLauncher:
         for path in (program, self._scratch):
             self._check_reachable(path)
         return self._guardian.start(
-            [*self._prefix(), *argv],
+            [*self._placed(), *self._prefix(), *argv],
             env=env,
             # Not our own directory, which the user may not read; not the data, which may go first.
             cwd=self._scratch,
@@ -169,6 +173,15 @@ class ServerLauncher:
             stop_signal=stop_signal,
             stop_grace_s=stop_grace_s,
         )
+
+    def _placed(self) -> list[str]:
+        """What binds a program to CPUs, replaced by it."""
+        if not self._cpus:
+            return []
+        taskset = shutil.which("taskset")
+        if taskset is None:
+            raise EngineError("--pin engine needs taskset: install util-linux.")
+        return [taskset, "--cpu-list", ",".join(map(str, self._cpus))]
 
     def _prefix(self) -> list[str]:
         """What makes a program another user's, replaced by it: the child is the server itself."""

@@ -1,7 +1,9 @@
 //! One connection of the driver. One file a protocol; `null` answers at once.
 
 pub mod null;
+pub mod postgres;
 
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 /// Rows of the last operation, counted and digested after the clock was read.
@@ -27,7 +29,8 @@ pub struct SessionError {
     pub retryable: bool,
 }
 
-/// Ends what a session is executing, from another thread.
+/// Ends what a session is executing, from another thread. It is called again and again, some
+/// twenty times a second, until the operation has ended.
 pub type Canceller = Box<dyn Fn() + Send + Sync>;
 
 /// One connection: executes operations by their number in the plan.
@@ -48,4 +51,45 @@ pub trait Session: Send {
     fn canceller(&self) -> Option<Canceller> {
         None
     }
+
+    /// The engine's process behind a new connection, told once after each connect.
+    fn take_backend(&mut self) -> Option<u32> {
+        None
+    }
+
+    /// Makes the engine's own counters of the last operation visible to other connections. Not
+    /// timed; called in serial runs only.
+    fn settle(&mut self) {}
+
+    /// The same connection as one of several that a thread owns; `None`: `execute` must block.
+    fn shared(&mut self) -> Option<&mut dyn SharedSession> {
+        None
+    }
+}
+
+/// What a session that shares its thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The operation has ended.
+    Ended,
+    /// There is more to come.
+    Reads,
+    /// There is more to be sent, and the system takes no more now.
+    Writes,
+}
+
+/// A session whose thread owns several: it never waits, but for connecting anew.
+pub trait SharedSession {
+    /// From now on reads and writes do not block.
+    fn share(&mut self) -> Result<(), SessionError>;
+
+    /// What is to be watched, and which connection it belongs to: the number changes when the
+    /// session connects anew. `None` while there is no connection.
+    fn connection(&self) -> Option<(BorrowedFd<'_>, u32)>;
+
+    /// Begins an operation.
+    fn begin(&mut self, operation: u16) -> Result<Step, SessionError>;
+
+    /// Goes on, after the connection became ready.
+    fn advance(&mut self) -> Result<Step, SessionError>;
 }

@@ -10,9 +10,13 @@ mod place {
     pub const PPID: usize = 1;
     pub const PGRP: usize = 2;
     pub const MINFLT: usize = 7;
+    pub const CMINFLT: usize = 8;
     pub const MAJFLT: usize = 9;
+    pub const CMAJFLT: usize = 10;
     pub const UTIME: usize = 11;
     pub const STIME: usize = 12;
+    pub const CUTIME: usize = 13;
+    pub const CSTIME: usize = 14;
     pub const NUM_THREADS: usize = 17;
     pub const STARTTIME: usize = 19;
     pub const RSS: usize = 21;
@@ -21,7 +25,8 @@ mod place {
 }
 
 /// What is kept of the file. In a process's own file times and faults are of all its tasks, ended
-/// ones included, but state and block delay are of its first task alone.
+/// ones included, but state and block delay are of its first task alone. What is of children is of
+/// those that ended and were waited for, with their own such children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessStat {
     /// Process or task.
@@ -38,10 +43,18 @@ pub struct ProcessStat {
     pub minor_faults: u64,
     /// Page faults that read from storage.
     pub major_faults: u64,
+    /// Page faults of children answered without a read.
+    pub children_minor_faults: u64,
+    /// Page faults of children that read from storage.
+    pub children_major_faults: u64,
     /// CPU time in user mode.
     pub user_ns: u64,
     /// CPU time in the kernel.
     pub system_ns: u64,
+    /// CPU time of children in user mode.
+    pub children_user_ns: u64,
+    /// CPU time of children in the kernel.
+    pub children_system_ns: u64,
     /// Live tasks.
     pub threads: u64,
     /// When it started, since boot. With the pid it names a process for good.
@@ -87,8 +100,12 @@ impl ProcessStat {
         };
         self.minor_faults = line.scaled("minflt", fields[place::MINFLT], 1)?;
         self.major_faults = line.scaled("majflt", fields[place::MAJFLT], 1)?;
+        self.children_minor_faults = line.scaled("cminflt", fields[place::CMINFLT], 1)?;
+        self.children_major_faults = line.scaled("cmajflt", fields[place::CMAJFLT], 1)?;
         self.user_ns = line.scaled("utime", fields[place::UTIME], units.tick_ns)?;
         self.system_ns = line.scaled("stime", fields[place::STIME], units.tick_ns)?;
+        self.children_user_ns = line.scaled("cutime", fields[place::CUTIME], units.tick_ns)?;
+        self.children_system_ns = line.scaled("cstime", fields[place::CSTIME], units.tick_ns)?;
         self.threads = line.scaled("num_threads", fields[place::NUM_THREADS], 1)?;
         self.started_ns = line.scaled("starttime", fields[place::STARTTIME], units.tick_ns)?;
         self.rss_bytes = line.scaled("rss", fields[place::RSS], units.page_bytes)?;

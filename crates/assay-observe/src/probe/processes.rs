@@ -9,12 +9,13 @@ use super::Probe;
 use crate::descent::Descent;
 use crate::followed::{Followed, ProcessSample, Reader};
 use crate::stream::Stream;
+use crate::title::Title;
 use crate::{ObserveError, ProcRoot, tables};
 
 /// Reads the files of each followed process.
 pub(crate) struct ProcessesProbe {
     root: ProcRoot,
-    followed: BTreeMap<u32, Followed>,
+    followed: BTreeMap<u32, (Followed, Title)>,
     descent: Descent,
     reader: Reader,
     streams: [Stream; 1],
@@ -40,11 +41,18 @@ impl ProcessesProbe {
     }
 
     fn find_descendants(&mut self, time_ns: i64) -> Result<(), ObserveError> {
-        let found = self.descent.scan(time_ns, &self.followed, &mut self.reader)?;
+        let followed = &self.followed;
+        let account_of = |pid| followed.get(&pid).map(|(process, _)| process.account.clone());
+        let found = self.descent.scan(time_ns, account_of, &mut self.reader)?;
         for (pid, account) in found {
-            self.followed.insert(pid, Followed::new(&self.root, pid, account));
+            self.insert(pid, account);
         }
         Ok(())
+    }
+
+    fn insert(&mut self, pid: u32, account: String) {
+        let process = Followed::new(&self.root, pid, account);
+        self.followed.insert(pid, (process, Title::new(&self.root, pid)));
     }
 }
 
@@ -52,10 +60,13 @@ impl Probe for ProcessesProbe {
     fn sample(&mut self, time_ns: i64) -> Result<(), ObserveError> {
         self.find_descendants(time_ns)?;
         let mut gone = Vec::new();
-        for (pid, process) in &mut self.followed {
+        for (pid, (process, title)) in &mut self.followed {
             let account = process.account.clone();
+            let title = title.read(time_ns, &mut self.reader.buffer)?;
             match process.sample(time_ns, &mut self.reader)? {
-                Some(sample) => self.streams[0].push(&cells(time_ns, *pid, &account, sample)),
+                Some(sample) => {
+                    self.streams[0].push(&cells(time_ns, *pid, (&account, title), sample));
+                }
                 None => gone.push(*pid),
             }
         }
@@ -71,10 +82,10 @@ impl Probe for ProcessesProbe {
 
     /// A process that is followed already, or as a descendant, changes its account from now on.
     fn follow(&mut self, pid: u32, account: String) {
-        if let Some(process) = self.followed.get_mut(&pid) {
+        if let Some((process, _)) = self.followed.get_mut(&pid) {
             process.account = account;
         } else {
-            self.followed.insert(pid, Followed::new(&self.root, pid, account));
+            self.insert(pid, account);
         }
         self.descent.restart();
     }
@@ -83,10 +94,10 @@ impl Probe for ProcessesProbe {
 fn cells<'a>(
     time_ns: i64,
     pid: u32,
-    account: &'a str,
+    (account, title): (&'a str, Option<&'a str>),
     sample: &'a ProcessSample,
-) -> [Cell<'a>; 24] {
-    let ProcessSample { stat, io, counts, states } = sample;
+) -> [Cell<'a>; 28] {
+    let ProcessSample { stat, memory, io, counts, states } = sample;
     let scheduler = counts.scheduler();
     [
         Cell::Int(time_ns),
@@ -113,6 +124,10 @@ fn cells<'a>(
         Cell::Count(states.disk),
         Cell::Count(stat.rss_bytes),
         io.cancelled_write_bytes.into(),
+        Cell::Count(stat.children_user_ns),
+        Cell::Count(stat.children_system_ns),
+        memory.map(|memory| memory.shared_bytes).into(),
+        title.map_or(Cell::Null, Cell::Text),
     ]
 }
 

@@ -56,11 +56,15 @@ pub static PROCESSES: Table = Table {
             Kind::UInt64,
             "time tasks waited for block devices, in ticks of the kernel; null without delay accounting",
         ),
-        Column::optional("read_bytes", Kind::UInt64, "bytes fetched from storage"),
+        Column::optional(
+            "read_bytes",
+            Kind::UInt64,
+            "bytes fetched from storage, by children that ended and were waited for, too",
+        ),
         Column::optional(
             "write_bytes",
             Kind::UInt64,
-            "bytes caused to be written to storage, counted when the page cache is dirtied",
+            "bytes caused to be written to storage, counted when the page cache is dirtied; by children that ended and were waited for, too",
         ),
         Column::needed("minor_faults", Kind::UInt64, "page faults answered without a read"),
         Column::needed("major_faults", Kind::UInt64, "page faults that read from storage"),
@@ -94,6 +98,26 @@ pub static PROCESSES: Table = Table {
             "cancelled_write_bytes",
             Kind::UInt64,
             "bytes counted in write_bytes whose pages were thrown away before they were written",
+        ),
+        Column::needed(
+            "children_user_ns",
+            Kind::UInt64,
+            "CPU time in user mode of children that ended and were waited for, in ticks of the kernel",
+        ),
+        Column::needed(
+            "children_system_ns",
+            Kind::UInt64,
+            "CPU time in the kernel of children that ended and were waited for, in ticks of the kernel",
+        ),
+        Column::optional(
+            "rss_shared_bytes",
+            Kind::UInt64,
+            "the part of rss_bytes in files and in memory that processes share, which each of them counts (a gauge)",
+        ),
+        Column::optional(
+            "title",
+            Kind::Text,
+            "what the process calls itself, else its program; the first 64 bytes, up to a second old",
         ),
     ],
 };

@@ -1,7 +1,9 @@
-"""DuckDB: opened in the host process, loaded from Arrow streams, asked by its relational API."""
+"""DuckDB: opened in the host process, loaded from Arrow streams, asked through its cursors."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,12 +11,16 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow
 
-from assay.engines.contract import ArrowStream, EngineError, EngineFacts, Instance, Place
+from assay._core import PythonSession
+from assay.engines.contract import ArrowStream, EngineError, EngineFacts, Instance, Place, Product
 from assay.model.errors import suggestion
 from assay.model.secrets import is_secret, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from assay.engines.contract import Tell, Wanted
+    from assay.model.script import Script, ScriptStatement
 
 DATABASE_FILE = "assay.duckdb"
 CONF = Path(__file__).parent / "conf"
@@ -23,14 +29,27 @@ CONF = Path(__file__).parent / "conf"
 class DuckSession:
     """One connection. The driver calls `execute` from a thread of its own."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, statements: Sequence[str]) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, script: Script) -> None:
         self._connection = connection
-        self._statements = statements
+        self._operations = script.operations
 
-    def execute(self, operation: int) -> object:
-        """Runs an operation and fetches all its rows, as an Arrow table."""
+    def execute(self, operation: int, values: Sequence[object]) -> object:
+        """Runs an operation; all rows of its last statement, as an Arrow table."""
+        rows: object = None
+        try:
+            for statement in self._operations[operation].statements:
+                rows = self._fetched(statement, values)
+        except duckdb.Error:
+            # A transaction that the operation began is not left to the next one.
+            with contextlib.suppress(duckdb.Error):
+                self._connection.rollback()
+            raise
+        return rows
+
+    def _fetched(self, statement: ScriptStatement, values: Sequence[object]) -> object:
+        bound = [values[draw] for draw in statement.values]
         # Of DuckDB's ways this one plans a query once; a relation binds it once more.
-        result = self._connection.execute(self._statements[operation])
+        result = self._connection.execute(statement.text, bound or None)
         return pyarrow.RecordBatchReader.from_stream(result.to_arrow_reader()).read_all()
 
     def interrupt(self) -> None:
@@ -39,23 +58,30 @@ class DuckSession:
 
 
 class DuckEngine:
-    """See `assay.engines.contract.Engine` and `BulkLoads`."""
+    """See `assay.engines.contract`: `Engine`, `Embedded`, `BulkLoads`, `ChecksSettings`."""
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
 
-    def obtain(self) -> str:
-        """Checks that the wheel is the pinned one."""
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """Checks that the wheel is the pinned one, and that it is what was wanted."""
+        del tell
         version: str = duckdb.__version__
         if version != self._facts.version_pinned:
             raise EngineError(
                 f"duckdb {version} is installed, and {self._facts.version_pinned} is pinned:"
                 " run `make setup` again."
             )
-        return version
+        if wanted.version is not None and not f"{version}.".startswith(f"{wanted.version}."):
+            raise EngineError(
+                f"duckdb {version} comes with Assay, and {wanted.version} was asked for: it is a"
+                " Python package, so another version needs an environment of its own."
+            )
+        return Product(version)
 
-    def check_settings(self, settings: Mapping[str, str]) -> None:
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
         """Opens an empty database in memory with the settings."""
+        del product
         try:
             duckdb.connect(":memory:", config=dict(settings)).close()
         except duckdb.Error as error:
@@ -74,7 +100,7 @@ class DuckEngine:
             raise EngineError(
                 f"DuckDB cannot open {place.data / DATABASE_FILE}: {error}"
             ) from error
-        return Instance(place, dict(settings), connection)
+        return Instance(dict(settings), connection, place)
 
     def stop(self, instance: Instance) -> None:
         """Closes the database, which writes a checkpoint."""
@@ -85,18 +111,28 @@ class DuckEngine:
         rows = instance.handle.execute(_script("effective_settings.sql")).fetchall()
         return {name: str(value) for name, value in rows if not is_secret(name)}
 
-    def sessions(self, instance: Instance, statements: Sequence[str], clients: int) -> list[object]:
+    def sessions(
+        self, instance: Instance, script: Script, seed: int, clients: int
+    ) -> list[object]:
         """One cursor a client, all on one database."""
         # Measured, and faster all the same: see README.md.
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
-        return [DuckSession(instance.handle.cursor(), statements) for _ in range(clients)]
+        told = json.dumps(script.facts())
+        return [
+            PythonSession(DuckSession(instance.handle.cursor(), script), told, seed, number)
+            for number in range(clients)
+        ]
 
-    def create_tables(self, instance: Instance, ddl: str) -> None:
-        """Runs a schema."""
-        instance.handle.execute(ddl)
+    def run_script(self, instance: Instance, sql: str) -> None:
+        """Runs statements of a workload's schema."""
+        try:
+            instance.handle.execute(sql)
+        except duckdb.Error as error:
+            raise EngineError(f"DuckDB refuses the workload's schema: {error}") from error
 
-    def load(self, instance: Instance, table: str, rows: ArrowStream) -> None:
-        """Appends an Arrow stream to a table."""
+    def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
+        """Appends an Arrow stream to a table; DuckDB spreads the work over its threads itself."""
+        del streams
         # DuckDB asks a bare stream for its schema and then finds it used up; a reader keeps it.
         reader = pyarrow.RecordBatchReader.from_stream(rows)
         instance.handle.from_arrow(reader).insert_into(table)

@@ -5,31 +5,41 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay._core import NullSession
-from assay.engines.contract import EngineError, EngineFacts, Instance, Place
+from assay.engines.contract import EngineError, EngineFacts, Instance, Place, Product
 from assay.model.errors import suggestion
 from assay.model.units import NS_PER_S, parse_duration_s
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
+
+    from assay.engines.contract import Tell, Wanted
+    from assay.model.script import Script
+
+VERSION = "0"
 
 
 class NullEngine:
-    """See `assay.engines.contract.Engine`."""
+    """See `assay.engines.contract`: `Engine`, `Embedded`, `ChecksSettings`."""
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
 
-    def obtain(self) -> str:
-        """The null engine has no version of its own."""
-        return "0"
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """The null engine is always there, in its one version."""
+        del tell
+        if wanted.version not in (None, VERSION):
+            raise EngineError(f"null has no version {wanted.version}; its one version is {VERSION}")
+        return Product(VERSION)
 
-    def check_settings(self, settings: Mapping[str, str]) -> None:
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
         """Reads the settings."""
+        del product
         self._session(settings)
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
         """Reads the settings; there is nothing to start."""
-        return Instance(place, {**self._facts.settings, **settings}, self._session(settings))
+        effective = {**self._facts.settings, **settings}
+        return Instance(effective, self._session(settings), place)
 
     def _session(self, settings: Mapping[str, str]) -> NullSession:
         known = list(self._facts.settings)
@@ -54,9 +64,11 @@ class NullEngine:
         """The settings in use."""
         return dict(instance.settings)
 
-    def sessions(self, instance: Instance, statements: Sequence[str], clients: int) -> list[object]:
-        """As many null sessions as clients; what the statements say does not matter."""
-        del statements
+    def sessions(
+        self, instance: Instance, script: Script, seed: int, clients: int
+    ) -> list[object]:
+        """As many null sessions as clients; what the script says does not matter."""
+        del script, seed
         return [instance.handle] * clients
 
 

@@ -1,0 +1,69 @@
+"""A PostgreSQL server of our own for a benchmark, started and removed as a run does it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.engines.contract import Place, Wanted, tell_nobody
+from assay.engines.discovery import find_engine
+from assay.engines.postgresql.programs import find_programs
+from assay.record.writer import new_run_id
+from assay.study.launcher import Guardian
+from assay.study.places import engines_dir
+from assay.study.serving import ServerLauncher
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server at work.
+
+    Attributes:
+        dsn: How it is reached, over its socket.
+        bin: Directory of its programs.
+        pid: Its root process.
+        version: In full.
+    """
+
+    dsn: str
+    bin: Path
+    pid: int
+    version: str
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The environment of its own clients."""
+        told = dict(part.split("=", 1) for part in self.dsn.split())
+        names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD", "dbname": "PGDATABASE"}
+        return {**os.environ, **{variable: told[name].strip("'") for name, variable in names.items() if name in told}}
+
+    @property
+    def client_options(self) -> list[str]:
+        """What its clients need on their command lines: nothing, all is in the environment."""
+        return []
+
+    def pin(self, cpu: int) -> None:
+        """Binds all its processes to a CPU; those to come inherit it."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        for pid in (self.pid, *map(int, children)):
+            os.sched_setaffinity(pid, [cpu])
+
+
+@contextmanager
+def server(engine: str, settings: dict[str, str], transport: str = "socket") -> Iterator[Server]:
+    """Starts a server with an empty database, reached over its `socket` or over `tcp`; gone when the block is left."""
+    name, _, version = engine.partition("@")
+    behaviour = find_engine(name).engine()
+    product = behaviour.obtain(Wanted(engines_dir(), version or None), tell_nobody)
+    with Guardian(new_run_id("benchmark", name)) as guardian:
+        data = guardian.directory / "data"
+        data.mkdir(mode=0o700)
+        launcher = ServerLauncher(guardian, guardian.directory / "server.log", [])
+        launcher.own(data)
+        address = behaviour.start(product, Place(data, launcher.scratch), settings, launcher)
+        assert launcher.server is not None
+        yield Server(address["dsn" if transport == "socket" else "dsn_tcp"], find_programs(product.home).bin_dir, launcher.server.pid, product.version)
+        launcher.stop()

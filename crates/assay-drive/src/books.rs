@@ -1,0 +1,215 @@
+//! What a worker keeps of its operations: events for the recorder, latencies, outcomes, results.
+
+use std::path::PathBuf;
+
+use assay_model::{Edge, Event, Outcome, OutcomeCounts, Plan, TaskCounters};
+
+use crate::error::DriveError;
+use crate::latency::LatencyBook;
+use crate::schedule::Ticket;
+use crate::session::{Fetched, Session, SessionError};
+
+/// Receives what the loop saw.
+pub trait Sink {
+    /// One ended operation.
+    fn event(&mut self, event: &Event);
+    /// One reading of the engine's tasks.
+    fn reading(&mut self, sequence: u64, edge: Edge, counters: &TaskCounters);
+    /// The number by which events refer to a class of errors; keeps the first message.
+    fn error_class(&mut self, operation: u16, error: &SessionError) -> u16;
+    /// A session has a connection, served by this process of the engine.
+    fn connected(&mut self, session: u32, backend: u32);
+}
+
+/// Keeps the rows of each distinct result once; the same rows in another order are another result.
+pub struct Results {
+    directory: PathBuf,
+    kept: Vec<Vec<(u64, u64)>>,
+    kept_max: usize,
+}
+
+impl Results {
+    /// Keeps up to `kept_max` distinct results of each of `operations` operations.
+    pub fn new(directory: PathBuf, operations: usize, kept_max: u32) -> Self {
+        let kept_max = kept_max as usize;
+        let kept = (0..operations).map(|_| Vec::with_capacity(kept_max)).collect();
+        Self { directory, kept, kept_max }
+    }
+
+    /// The file that a result not seen before is to be written to.
+    fn place(&mut self, plan: &Plan, operation: u16, fetched: Fetched) -> Option<PathBuf> {
+        let Fetched { digest, ordered_digest, .. } = fetched;
+        let kept = &mut self.kept[usize::from(operation)];
+        if kept.len() >= self.kept_max || kept.contains(&(digest, ordered_digest)) {
+            return None;
+        }
+        kept.push((digest, ordered_digest));
+        let name = &plan.operations[usize::from(operation)];
+        let path = self.directory.join(format!("{name}-{digest:016x}-{ordered_digest:016x}.arrow"));
+        // Another worker may have kept the same result.
+        (!path.exists()).then_some(path)
+    }
+}
+
+/// An operation that was taken from the schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct Issue {
+    /// Number of the operation in the run.
+    pub sequence: u64,
+    /// Index of the phase.
+    pub phase: u16,
+    /// Session that issues it.
+    pub session: u32,
+    /// What the schedule said.
+    pub ticket: Ticket,
+}
+
+/// How one operation ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// When its first attempt was sent.
+    pub started_ns: i64,
+    /// When its last row or its error had come.
+    pub finished_ns: i64,
+    /// Attempts beyond the first.
+    pub retries: u32,
+    /// What the session said of the last attempt.
+    pub result: Result<(), SessionError>,
+}
+
+/// The books of one worker.
+pub struct Books<K> {
+    /// Where events go.
+    pub sink: K,
+    /// Where rows of results are kept, if they are.
+    pub results: Option<Results>,
+    /// Latencies of the phase.
+    pub latencies: LatencyBook,
+    /// Outcomes of the phase.
+    pub counts: Vec<OutcomeCounts>,
+}
+
+impl<K: Sink> Books<K> {
+    /// Empty books. All memory is taken here.
+    pub fn new(sink: K, results: Option<Results>, operations: usize) -> Self {
+        let counts = vec![OutcomeCounts::default(); operations];
+        Self { sink, results, latencies: LatencyBook::new(operations), counts }
+    }
+
+    /// Starts a phase.
+    pub fn clear(&mut self) {
+        self.latencies.reset();
+        self.counts.fill(OutcomeCounts::default());
+    }
+
+    /// Takes what was kept of a phase.
+    pub fn take(&mut self) -> (LatencyBook, Vec<OutcomeCounts>) {
+        let operations = self.counts.len();
+        let latencies = std::mem::replace(&mut self.latencies, LatencyBook::new(operations));
+        let none = vec![OutcomeCounts::default(); operations];
+        (latencies, std::mem::replace(&mut self.counts, none))
+    }
+
+    /// Ends a phase.
+    pub fn check(&self) {
+        assert!(
+            self.counts.iter().all(OutcomeCounts::balanced),
+            "scheduled = ok + skipped + failed"
+        );
+    }
+
+    /// Tells of a new connection, if the session has one.
+    pub fn note_backend<S: Session + ?Sized>(&mut self, session: &mut S, number: u32) {
+        if let Some(backend) = session.take_backend() {
+            self.sink.connected(number, backend);
+        }
+    }
+
+    /// An operation that came too late to be started.
+    pub fn skipped(&mut self, issue: &Issue, due_ns: i64) {
+        self.enter(&Event {
+            sequence: issue.sequence,
+            phase: issue.phase,
+            pass: issue.ticket.pass,
+            session: issue.session,
+            operation: issue.ticket.operation,
+            scheduled_ns: due_ns,
+            started_ns: None,
+            finished_ns: None,
+            outcome: Outcome::Skipped,
+            error: None,
+            retries: 0,
+            rows: None,
+            digest: None,
+        });
+    }
+
+    /// An operation that ended: its rows are counted, digested, kept and let go.
+    pub fn ended<S: Session + ?Sized>(
+        &mut self,
+        plan: &Plan,
+        session: &mut S,
+        issue: &Issue,
+        mut ended: Ended,
+    ) -> Result<(), DriveError> {
+        let operation = issue.ticket.operation;
+        let fetched = self.fetched(plan, session, operation, &mut ended)?;
+        session.release();
+        let scheduled_ns = issue.ticket.due_ns.unwrap_or(ended.started_ns);
+        let error = match &ended.result {
+            Ok(()) => None,
+            Err(error) => Some(self.sink.error_class(operation, error)),
+        };
+        if error.is_none() {
+            let latency_ns = ended.finished_ns - scheduled_ns;
+            self.latencies.record(operation, latency_ns, ended.finished_ns - ended.started_ns);
+        }
+        self.note_backend(session, issue.session);
+        self.enter(&Event {
+            sequence: issue.sequence,
+            phase: issue.phase,
+            pass: issue.ticket.pass,
+            session: issue.session,
+            operation,
+            scheduled_ns,
+            started_ns: Some(ended.started_ns),
+            finished_ns: Some(ended.finished_ns),
+            outcome: if error.is_none() { Outcome::Ok } else { Outcome::Failed },
+            error,
+            retries: ended.retries,
+            rows: fetched.map(|fetched| fetched.rows),
+            digest: fetched.map(|fetched| fetched.digest),
+        });
+        Ok(())
+    }
+
+    fn enter(&mut self, event: &Event) {
+        self.counts[usize::from(event.operation)].add(event.outcome, event.retries);
+        self.sink.event(event);
+    }
+
+    /// Counts, digests and keeps the rows. An error while looking at rows fails the operation.
+    fn fetched<S: Session + ?Sized>(
+        &mut self,
+        plan: &Plan,
+        session: &mut S,
+        operation: u16,
+        ended: &mut Ended,
+    ) -> Result<Option<Fetched>, DriveError> {
+        if ended.result.is_err() {
+            return Ok(None);
+        }
+        let fetched = match session.fetched() {
+            Ok(fetched) => fetched,
+            Err(error) => {
+                ended.result = Err(error);
+                return Ok(None);
+            }
+        };
+        let place = self.results.as_mut().and_then(|r| r.place(plan, operation, fetched));
+        if let Some(path) = place {
+            session.keep(&path).map_err(|error| DriveError::record(path, error.message))?;
+        }
+        Ok(Some(fetched))
+    }
+}

@@ -1,0 +1,50 @@
+//! Asks a server to end what it is doing for one of its connections.
+
+use std::io::{Read, Write};
+use std::time::Duration;
+
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+
+use super::config::{Config, Place};
+use super::startup::{ConnectError, Connection, open};
+
+/// The watchdog of all sessions waits meanwhile.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What is needed to end what one connection's server process is doing.
+#[derive(Clone, Debug)]
+pub struct Cancel {
+    config: Config,
+    place: Place,
+    backend_pid: i32,
+    secret_key: i32,
+}
+
+impl Cancel {
+    /// For a connection made with `config`.
+    pub fn new(config: &Config, connection: &Connection) -> Self {
+        Self {
+            config: Config { timeout: PATIENCE, ..config.clone() },
+            place: connection.place.clone(),
+            backend_pid: connection.backend_pid,
+            secret_key: connection.secret_key,
+        }
+    }
+
+    /// Sends the request over a line of its own and waits until the server has taken it. Whether
+    /// it came in time shows in how the operation ends.
+    pub fn send(&self) -> Result<(), ConnectError> {
+        let mut line = open(&self.config, &self.place)?;
+        let mut request = BytesMut::new();
+        frontend::cancel_request(self.backend_pid, self.secret_key, &mut request);
+        let sent = line.write_all(&request).and_then(|()| line.flush());
+        sent.map_err(|error| ConnectError::Refused {
+            place: "the server".into(),
+            reason: error.to_string(),
+        })?;
+        // The server closes the line once it has told its process; it says nothing.
+        let _ = line.read(&mut [0]);
+        Ok(())
+    }
+}

@@ -1,0 +1,350 @@
+//! Rows into a table by COPY in its binary form, over several connections that take batches from
+//! one source. Each connection is one transaction; the first error ends all of them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
+};
+use arrow_array::{
+    Array, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int32Array, Int64Array,
+    LargeStringArray, RecordBatch, RecordBatchReader, StringArray, StringViewArray,
+    TimestampMicrosecondArray,
+};
+use arrow_schema::{DataType, TimeUnit};
+use bytes::BytesMut;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::config::Config;
+use super::link::{Link, Reply};
+use super::startup::connect;
+use super::values::{Column, EPOCH_DAYS, EPOCH_MICROS, Kind};
+
+/// One write is about this long.
+const WRITE_BYTES: usize = 256 << 10;
+const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+const TRAILER: [u8; 2] = (-1_i16).to_be_bytes();
+const NULL: [u8; 4] = (-1_i32).to_be_bytes();
+const NEGATIVE: u16 = 0x4000;
+
+/// Why rows could not be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("table {table}: {reason}")]
+pub struct CopyError {
+    /// Which table.
+    pub table: String,
+    /// What is wrong, in the server's words where they are its.
+    pub reason: String,
+}
+
+/// Batches that all connections take from, until one of them fails.
+struct Source<R> {
+    rows: Mutex<R>,
+    failed: AtomicBool,
+}
+
+impl<R: RecordBatchReader> Source<R> {
+    fn next(&self) -> Result<Option<RecordBatch>, String> {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.next().transpose().map_err(|error| error.to_string())
+    }
+}
+
+/// Appends all rows to a table over `streams` connections; how many rows it were.
+pub fn copy_in<R: RecordBatchReader + Send>(
+    config: &Config,
+    table: &str,
+    rows: R,
+    streams: usize,
+) -> Result<u64, CopyError> {
+    let source = Source { rows: Mutex::new(rows), failed: AtomicBool::new(false) };
+    let copied = thread::scope(|scope| {
+        let work = || {
+            let copied = copy_some(config, table, &source);
+            if copied.is_err() {
+                source.failed.store(true, Ordering::Relaxed);
+            }
+            copied
+        };
+        let workers: Vec<_> = (0..streams.max(1)).map(|_| scope.spawn(work)).collect();
+        // The first error is the one that says why; the others only say that they gave up.
+        let ended = workers.into_iter().map(|worker| {
+            worker.join().unwrap_or_else(|_| Err("the loading thread broke down".into()))
+        });
+        let (good, bad): (Vec<_>, Vec<_>) = ended.partition(Result::is_ok);
+        let mut reasons: Vec<String> = bad.into_iter().filter_map(Result::err).collect();
+        reasons.sort_by_key(|reason| reason == GAVE_UP);
+        match reasons.into_iter().next() {
+            None => Ok(good.into_iter().flatten().sum()),
+            Some(reason) => Err(reason),
+        }
+    });
+    copied.map_err(|reason| CopyError { table: table.into(), reason })
+}
+
+const GAVE_UP: &str = "given up, because another connection failed";
+
+/// What one connection loads.
+fn copy_some<R: RecordBatchReader>(
+    config: &Config,
+    table: &str,
+    source: &Source<R>,
+) -> Result<u64, String> {
+    let connection = connect(config).map_err(|error| error.to_string())?;
+    let mut link = Link::new(connection);
+    let name = format!("\"{}\"", table.replace('"', "\"\""));
+    let columns = columns_of(&mut link, &name)?;
+    link.begin_copy(&format!("copy {name} from stdin (format binary)")).map_err(text)?;
+    let mut out = BytesMut::with_capacity(WRITE_BYTES * 2);
+    out.extend_from_slice(SIGNATURE);
+    let mut rows = 0;
+    loop {
+        if source.failed.load(Ordering::Relaxed) {
+            link.fail_copy(GAVE_UP).map_err(text)?;
+            return Err(GAVE_UP.into());
+        }
+        let batch = match source.next() {
+            Ok(Some(batch)) => batch,
+            Ok(None) => break,
+            Err(reason) => {
+                link.fail_copy(&reason).map_err(text)?;
+                return Err(reason);
+            }
+        };
+        let writers = writers(&batch, &columns)?;
+        for row in 0..batch.num_rows() {
+            write_row(&writers, row, &mut out)?;
+            if out.len() >= WRITE_BYTES {
+                link.send_copy(&out).map_err(text)?;
+                out.clear();
+            }
+        }
+        rows += batch.num_rows() as u64;
+        if spoke(&link) {
+            // In the middle of a copy a server only speaks up to refuse it.
+            return Err(link.end_copy().err().map_or("the server ended the copy".into(), text));
+        }
+    }
+    out.extend_from_slice(&TRAILER);
+    link.send_copy(&out).map_err(text)?;
+    link.end_copy().map_err(text)?;
+    Ok(rows)
+}
+
+fn text(error: crate::session::SessionError) -> String {
+    error.to_string()
+}
+
+/// Whether the server has said something.
+fn spoke(link: &Link) -> bool {
+    let mut line = [PollFd::new(link.descriptor(), PollFlags::POLLIN)];
+    poll(&mut line, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+}
+
+fn columns_of(link: &mut Link, name: &str) -> Result<Vec<Column>, String> {
+    link.describe("", &format!("select * from {name}")).map_err(text)?;
+    link.flush().map_err(text)?;
+    let (mut columns, mut refused) = (Vec::new(), None);
+    loop {
+        match link.next().map_err(text)? {
+            Some(Reply::Described(described)) => columns = described.columns.to_vec(),
+            Some(Reply::Error(error)) => refused = Some(text(error)),
+            Some(Reply::Ready(_)) => return refused.map_or(Ok(columns), Err),
+            Some(Reply::Row) => {}
+            None => {
+                link.read().map_err(text)?;
+            }
+        }
+    }
+}
+
+/// A column of a batch, and the form that the table wants it in.
+enum Writer<'a> {
+    Int8(&'a Int64Array),
+    Int8To4(&'a Int64Array, &'a str),
+    Int4(&'a Int32Array),
+    Int4To8(&'a Int32Array),
+    Float8(&'a Float64Array),
+    Bool(&'a BooleanArray),
+    Text(&'a StringArray),
+    LargeText(&'a LargeStringArray),
+    ViewedText(&'a StringViewArray),
+    Date(&'a Date32Array),
+    Timestamp(&'a TimestampMicrosecondArray),
+    Numeric(&'a Decimal128Array, u32),
+}
+
+fn writers<'a>(batch: &'a RecordBatch, columns: &'a [Column]) -> Result<Vec<Writer<'a>>, String> {
+    if batch.num_columns() != columns.len() {
+        let (rows, table) = (batch.num_columns(), columns.len());
+        return Err(format!("rows of {rows} columns for a table of {table}"));
+    }
+    batch.columns().iter().zip(columns).map(|(array, column)| writer(array, column)).collect()
+}
+
+fn writer<'a>(array: &'a dyn Array, column: &'a Column) -> Result<Writer<'a>, String> {
+    Ok(match (array.data_type(), column.kind) {
+        (DataType::Int64, Kind::Int8) => Writer::Int8(array.as_primitive::<Int64Type>()),
+        (DataType::Int64, Kind::Int4) => {
+            Writer::Int8To4(array.as_primitive::<Int64Type>(), &column.name)
+        }
+        (DataType::Int32, Kind::Int4) => Writer::Int4(array.as_primitive::<Int32Type>()),
+        (DataType::Int32, Kind::Int8) => Writer::Int4To8(array.as_primitive::<Int32Type>()),
+        (DataType::Float64, Kind::Float8) => Writer::Float8(array.as_primitive::<Float64Type>()),
+        (DataType::Boolean, Kind::Bool) => Writer::Bool(array.as_boolean()),
+        (DataType::Utf8, Kind::Text) => Writer::Text(array.as_string()),
+        (DataType::LargeUtf8, Kind::Text) => Writer::LargeText(array.as_string()),
+        (DataType::Utf8View, Kind::Text) => Writer::ViewedText(array.as_string_view()),
+        (DataType::Date32, Kind::Date) => Writer::Date(array.as_primitive::<Date32Type>()),
+        (DataType::Timestamp(TimeUnit::Microsecond, _), Kind::Timestamp) => {
+            Writer::Timestamp(array.as_primitive::<TimestampMicrosecondType>())
+        }
+        (DataType::Decimal128(_, scale), Kind::Numeric) if *scale >= 0 => {
+            Writer::Numeric(array.as_primitive::<Decimal128Type>(), u32::from(scale.unsigned_abs()))
+        }
+        (from, to) => {
+            let name = &column.name;
+            return Err(format!("column {name}: {from} is not loaded into {to:?}"));
+        }
+    })
+}
+
+fn write_row(writers: &[Writer<'_>], row: usize, out: &mut BytesMut) -> Result<(), String> {
+    out.extend_from_slice(&(writers.len() as i16).to_be_bytes());
+    for writer in writers {
+        writer.write(row, out)?;
+    }
+    Ok(())
+}
+
+impl Writer<'_> {
+    fn array(&self) -> &dyn Array {
+        match self {
+            Self::Int8(array) | Self::Int8To4(array, _) => *array,
+            Self::Int4(array) | Self::Int4To8(array) => *array,
+            Self::Float8(array) => *array,
+            Self::Bool(array) => *array,
+            Self::Text(array) => *array,
+            Self::LargeText(array) => *array,
+            Self::ViewedText(array) => *array,
+            Self::Date(array) => *array,
+            Self::Timestamp(array) => *array,
+            Self::Numeric(array, _) => *array,
+        }
+    }
+
+    fn write(&self, row: usize, out: &mut BytesMut) -> Result<(), String> {
+        if self.array().is_null(row) {
+            out.extend_from_slice(&NULL);
+            return Ok(());
+        }
+        match self {
+            Self::Int8(array) => sized(out, &array.value(row).to_be_bytes()),
+            Self::Int8To4(array, name) => {
+                let value = array.value(row);
+                let fitting = i32::try_from(value);
+                let fitting = fitting.map_err(|_| format!("column {name}: {value} is no integer"));
+                sized(out, &fitting?.to_be_bytes());
+            }
+            Self::Int4(array) => sized(out, &array.value(row).to_be_bytes()),
+            Self::Int4To8(array) => sized(out, &i64::from(array.value(row)).to_be_bytes()),
+            Self::Float8(array) => sized(out, &array.value(row).to_be_bytes()),
+            Self::Bool(array) => sized(out, &[u8::from(array.value(row))]),
+            Self::Text(array) => sized(out, array.value(row).as_bytes()),
+            Self::LargeText(array) => sized(out, array.value(row).as_bytes()),
+            Self::ViewedText(array) => sized(out, array.value(row).as_bytes()),
+            Self::Date(array) => {
+                sized(out, &array.value(row).saturating_sub(EPOCH_DAYS).to_be_bytes());
+            }
+            Self::Timestamp(array) => {
+                sized(out, &array.value(row).saturating_sub(EPOCH_MICROS).to_be_bytes());
+            }
+            Self::Numeric(array, scale) => numeric(out, array.value(row), *scale),
+        }
+        Ok(())
+    }
+}
+
+fn sized(out: &mut BytesMut, bytes: &[u8]) {
+    out.extend_from_slice(&(bytes.len() as i32).to_be_bytes());
+    out.extend_from_slice(bytes);
+}
+
+/// `numeric`: groups of four decimal digits, without zeros at either end.
+fn numeric(out: &mut BytesMut, coefficient: i128, scale: u32) {
+    let behind = scale.div_ceil(4);
+    let mut rest = coefficient.unsigned_abs();
+    let mut groups = [0_u16; 12];
+    let mut count = 0;
+    // The last group is filled up with zeros, so that groups end at the point.
+    let filling = 10_u128.pow(behind * 4 - scale);
+    let first = (rest % (10_000 / filling)) * filling;
+    if behind > 0 && filling > 1 {
+        groups[0] = first as u16;
+        count = 1;
+        rest /= 10_000 / filling;
+    }
+    while rest > 0 {
+        groups[count] = (rest % 10_000) as u16;
+        rest /= 10_000;
+        count += 1;
+    }
+    let zeros = groups[..count].iter().take_while(|group| **group == 0).count();
+    let kept = &groups[zeros..count];
+    let kept = &kept[..kept.len() - kept.iter().rev().take_while(|group| **group == 0).count()];
+    let weight = if kept.is_empty() { 0 } else { (zeros + kept.len()) as i16 - 1 - behind as i16 };
+    let sign = if coefficient < 0 && !kept.is_empty() { NEGATIVE } else { 0 };
+    out.extend_from_slice(&(8 + 2 * kept.len() as i32).to_be_bytes());
+    out.extend_from_slice(&(kept.len() as u16).to_be_bytes());
+    out.extend_from_slice(&weight.to_be_bytes());
+    out.extend_from_slice(&sign.to_be_bytes());
+    out.extend_from_slice(&(scale as u16).to_be_bytes());
+    kept.iter().rev().for_each(|group| out.extend_from_slice(&group.to_be_bytes()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::values::Value;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read_back(coefficient: i128, scale: u32) -> Value<'static> {
+        let mut out = BytesMut::new();
+        numeric(&mut out, coefficient, scale);
+        let body = out.split_off(4).to_vec();
+        match Kind::Numeric.read(&body).unwrap() {
+            Value::Exact(coefficient, scale) => Value::Exact(coefficient, scale),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn decimals_are_written_as_the_server_reads_them() {
+        let written = |coefficient, scale| {
+            let mut out = BytesMut::new();
+            numeric(&mut out, coefficient, scale);
+            out.to_vec()
+        };
+        // 12.34: two groups, the first of weight 0, two places behind the point.
+        assert_eq!(written(1234, 2), [0, 0, 0, 12, 0, 2, 0, 0, 0, 0, 0, 2, 0, 12, 0x0d, 0x48]);
+        assert_eq!(written(0, 2), [0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 2]);
+        assert_eq!(written(-10_000, 0)[4..8], [0, 1, 0, 1]);
+        assert_eq!(written(-10_000, 0)[8..10], [0x40, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn decimals_come_back(digits in 0..32_u32, number in any::<i128>(), scale in 0..20_u32) {
+            let coefficient = number % 10_i128.pow(digits);
+            let Value::Exact(read, read_scale) = read_back(coefficient, scale) else { panic!() };
+            let mut expected = (coefficient, scale as i32);
+            while expected.1 > 0 && expected.0 % 10 == 0 {
+                expected = (expected.0 / 10, expected.1 - 1);
+            }
+            prop_assert_eq!((read, read_scale), expected);
+        }
+    }
+}

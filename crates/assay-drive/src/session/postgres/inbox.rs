@@ -1,0 +1,178 @@
+//! What the server sends, in one buffer that is parsed in place. Rows stay where they are until
+//! the operation is let go, so that they are digested after the clock was read, without a copy.
+
+/// Room that is kept free for the next read.
+const ROOM_BYTES: usize = 8 << 10;
+/// A message that says it is longer than this is no message of PostgreSQL.
+const MESSAGE_BYTES_MAX: usize = 1 << 30;
+/// Tag and length.
+const HEADER_BYTES: usize = 5;
+
+/// One whole message: its tag, and where its body is in the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// First byte of the message.
+    pub tag: u8,
+    /// Beginning of the body.
+    pub begin: usize,
+    /// End of the body.
+    pub end: usize,
+}
+
+/// The bytes were not a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the server sent bytes that are no message of its protocol (tag {tag}, length {length})")]
+pub struct Garbled {
+    tag: u8,
+    length: i32,
+}
+
+/// The receiving buffer of one connection.
+#[derive(Debug, Default)]
+pub struct Inbox {
+    bytes: Vec<u8>,
+    filled: usize,
+    parsed: usize,
+}
+
+impl Inbox {
+    /// Where the next read may write; never empty.
+    pub fn room(&mut self) -> &mut [u8] {
+        if self.bytes.len() - self.filled < ROOM_BYTES {
+            let grown = (self.bytes.len() * 2).max(4 * ROOM_BYTES);
+            self.bytes.resize(grown, 0);
+        }
+        &mut self.bytes[self.filled..]
+    }
+
+    /// A read wrote this many bytes.
+    pub fn received(&mut self, count: usize) {
+        self.filled += count;
+    }
+
+    /// Adds bytes that came with the connection.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        while self.bytes.len() - self.filled < bytes.len() {
+            let grown = (self.bytes.len() * 2).max(4 * ROOM_BYTES);
+            self.bytes.resize(grown, 0);
+        }
+        self.bytes[self.filled..self.filled + bytes.len()].copy_from_slice(bytes);
+        self.filled += bytes.len();
+    }
+
+    /// The next whole message, if it is there.
+    pub fn next(&mut self) -> Result<Option<Message>, Garbled> {
+        let message = message_at(&self.bytes[..self.filled], self.parsed)?;
+        if let Some(message) = message {
+            self.parsed = message.end;
+        }
+        Ok(message)
+    }
+
+    /// The body of a message.
+    pub fn body(&self, message: Message) -> &[u8] {
+        &self.bytes[message.begin..message.end]
+    }
+
+    /// A message with its tag and length.
+    pub fn whole(&self, message: Message) -> &[u8] {
+        &self.bytes[message.begin - HEADER_BYTES..message.end]
+    }
+
+    /// All messages that were parsed since the buffer was cleared.
+    pub fn messages(&self) -> impl Iterator<Item = (u8, &[u8])> {
+        let mut place = 0;
+        std::iter::from_fn(move || {
+            let message = message_at(&self.bytes[..self.parsed], place).ok()??;
+            place = message.end;
+            Some((message.tag, self.body(message)))
+        })
+    }
+
+    /// Bytes that were parsed and are kept.
+    pub const fn kept_bytes(&self) -> usize {
+        self.parsed
+    }
+
+    /// Forgets what was parsed; what was not stays.
+    pub fn clear(&mut self) {
+        self.bytes.copy_within(self.parsed..self.filled, 0);
+        self.filled -= self.parsed;
+        self.parsed = 0;
+    }
+}
+
+fn message_at(bytes: &[u8], place: usize) -> Result<Option<Message>, Garbled> {
+    let Some(header) = bytes.get(place..place + HEADER_BYTES) else { return Ok(None) };
+    let length = i32::from_be_bytes([header[1], header[2], header[3], header[4]]);
+    match usize::try_from(length) {
+        Ok(size) if (4..MESSAGE_BYTES_MAX).contains(&size) => {
+            let end = place + 1 + size;
+            let message = Message { tag: header[0], begin: place + HEADER_BYTES, end };
+            Ok((end <= bytes.len()).then_some(message))
+        }
+        _ => Err(Garbled { tag: header[0], length }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![tag];
+        bytes.extend_from_slice(&(body.len() as i32 + 4).to_be_bytes());
+        bytes.extend_from_slice(body);
+        bytes
+    }
+
+    #[test]
+    fn a_length_that_cannot_be_is_an_error() {
+        let mut inbox = Inbox::default();
+        inbox.feed(&[b'D', 0, 0, 0, 3]);
+        assert!(inbox.next().is_err());
+    }
+
+    #[test]
+    fn what_was_not_parsed_survives_clearing() {
+        let mut inbox = Inbox::default();
+        inbox.feed(&message(b'Z', b"I"));
+        inbox.feed(b"N\0");
+        assert_eq!(inbox.next().unwrap().unwrap().tag, b'Z');
+        assert_eq!(inbox.next().unwrap(), None);
+        inbox.clear();
+        inbox.feed(&[0, 0, 4]);
+        assert_eq!(inbox.next().unwrap().unwrap().tag, b'N');
+    }
+
+    proptest! {
+        #[test]
+        fn messages_are_the_same_however_the_bytes_come(
+            bodies in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 1..20),
+            cuts in proptest::collection::vec(1..60_usize, 1..80),
+        ) {
+            let sent: Vec<u8> = bodies.iter().flat_map(|body| message(b'D', body)).collect();
+            let (mut inbox, mut seen, mut place) = (Inbox::default(), Vec::new(), 0);
+            for cut in cuts.iter().cycle() {
+                let end = (place + cut).min(sent.len());
+                inbox.feed(&sent[place..end]);
+                place = end;
+                while let Some(message) = inbox.next().unwrap() {
+                    seen.push(inbox.body(message).to_vec());
+                }
+                if place == sent.len() { break; }
+            }
+            prop_assert_eq!(&seen, &bodies);
+            let again: Vec<Vec<u8>> = inbox.messages().map(|(_, body)| body.to_vec()).collect();
+            prop_assert_eq!(again, bodies);
+        }
+
+        #[test]
+        fn garbage_never_breaks_it(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut inbox = Inbox::default();
+            inbox.feed(&bytes);
+            while let Ok(Some(_)) = inbox.next() {}
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! One connection's requests and answers: what is encoded, what is parsed, and the stream between.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use assay_model::ScriptOperation;
+use bytes::BytesMut;
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::IsNull;
+use postgres_protocol::message::backend::{
+    ErrorFields, Message as Known, ParameterDescriptionBody, RowDescriptionBody,
+};
+use postgres_protocol::message::frontend;
+
+use super::Described;
+use super::inbox::{Inbox, Message};
+use super::startup::Connection;
+use super::stream::Stream;
+use super::values::{Column, Kind};
+use crate::script::Drawn;
+use crate::session::SessionError;
+
+/// The first version that can be asked to hand in a process's statistics at once.
+pub const VERSION_WITH_FLUSH: u32 = 15;
+const SERIALIZATION_FAILURE: &str = "40001";
+const DEADLOCK_DETECTED: &str = "40P01";
+const CONNECTION_LOST: &str = "08006";
+
+/// What the server answered, as far as a session cares.
+pub enum Reply {
+    /// A statement's parameters and columns are known now.
+    Described(Described),
+    /// One more row is held.
+    Row,
+    /// A request failed.
+    Error(SessionError),
+    /// The server awaits the next request; `I` idle, `T` in a transaction, `E` in a broken one.
+    Ready(u8),
+}
+
+/// One connection at work.
+pub struct Link {
+    stream: Stream,
+    out: BytesMut,
+    sent: usize,
+    version: u32,
+    parameters: Vec<u32>,
+    /// What came in.
+    pub inbox: Inbox,
+}
+
+/// The error of a connection that is gone.
+pub fn lost() -> SessionError {
+    broken("the server closed the connection")
+}
+
+fn broken(message: impl std::fmt::Display) -> SessionError {
+    SessionError {
+        class: CONNECTION_LOST.into(),
+        message: message.to_string(),
+        retryable: false,
+    }
+}
+
+/// The error of an answer that makes no sense.
+pub fn unreadable(message: impl Into<String>) -> SessionError {
+    SessionError { class: "result".into(), message: message.into(), retryable: false }
+}
+
+impl Link {
+    /// A link over a connection that is ready for its first request.
+    pub fn new(connection: Connection) -> Self {
+        let version = connection.parameters.get("server_version");
+        let version = version.and_then(|text| text.split(|c: char| !c.is_ascii_digit()).next());
+        let mut inbox = Inbox::default();
+        inbox.feed(&connection.unread);
+        Self {
+            version: version.and_then(|number| number.parse().ok()).unwrap_or(0),
+            stream: connection.stream,
+            out: BytesMut::with_capacity(4 << 10),
+            sent: 0,
+            parameters: Vec::new(),
+            inbox,
+        }
+    }
+
+    /// Major version of the server; 0 if it does not tell.
+    pub const fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// Whether reads and writes return at once.
+    pub fn set_nonblocking(&mut self, nonblocking: bool) -> Result<(), SessionError> {
+        self.stream.set_nonblocking(nonblocking).map_err(broken)
+    }
+
+    /// What an epoll can watch.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    /// Asks what a statement's parameters and columns are. With a name it stays prepared.
+    pub fn describe(&mut self, name: &str, text: &str) -> Result<(), SessionError> {
+        frontend::parse(name, text, [], &mut self.out).map_err(broken)?;
+        frontend::describe(b'S', name, &mut self.out).map_err(broken)?;
+        frontend::sync(&mut self.out);
+        Ok(())
+    }
+
+    /// Has an unnamed statement parsed and planned.
+    pub fn parse(&mut self, text: &str) -> Result<(), SessionError> {
+        frontend::parse("", text, [], &mut self.out).map_err(broken)
+    }
+
+    /// Binds the values of a statement and has it executed: one write.
+    pub fn execute(
+        &mut self,
+        name: &str,
+        described: &Described,
+        operation: &ScriptOperation,
+        statement: usize,
+        drawn: &[Drawn],
+    ) -> Result<(), SessionError> {
+        let values = operation.statements[statement].values.iter();
+        let values = values.map(|draw| (usize::from(*draw), drawn[usize::from(*draw)]));
+        let bound = values.zip(&described.parameters);
+        if bound.len() != described.parameters.len() {
+            return Err(unreadable(format!(
+                "the statement has {} parameters, and {} values are drawn for it",
+                described.parameters.len(),
+                operation.statements[statement].values.len()
+            )));
+        }
+        frontend::bind(
+            "",
+            name,
+            described.parameters.iter().map(|oid| parameter_format(*oid)),
+            bound,
+            |((draw, drawn), oid), out| {
+                let text = operation.draws[draw].choice.as_deref();
+                write_value(drawn, text.unwrap_or_default(), *oid, out)?;
+                Ok(IsNull::No)
+            },
+            described.columns.iter().map(|column| column.kind.format()),
+            &mut self.out,
+        )
+        .map_err(|error| match error {
+            frontend::BindError::Conversion(error) => unreadable(error.to_string()),
+            frontend::BindError::Serialization(error) => broken(error),
+        })?;
+        frontend::execute("", 0, &mut self.out).map_err(broken)?;
+        frontend::sync(&mut self.out);
+        Ok(())
+    }
+
+    /// Has text executed as it is.
+    pub fn simple(&mut self, text: &str) -> Result<(), SessionError> {
+        frontend::query(text, &mut self.out).map_err(broken)
+    }
+
+    /// Executes text and waits for its end, on a stream that blocks. Rows are thrown away.
+    pub fn ask(&mut self, text: &str) -> Result<(), SessionError> {
+        self.inbox.clear();
+        self.simple(text)?;
+        self.flush()?;
+        loop {
+            match self.next()? {
+                Some(Reply::Ready(_)) => {
+                    self.inbox.clear();
+                    return Ok(());
+                }
+                Some(_) => {}
+                None => {
+                    self.read()?;
+                }
+            }
+        }
+    }
+
+    /// Begins a copy into a table, on a stream that blocks.
+    pub fn begin_copy(&mut self, text: &str) -> Result<(), SessionError> {
+        self.simple(text)?;
+        self.flush()?;
+        self.await_tag(b'G')
+    }
+
+    /// Sends a part of a copy.
+    pub fn send_copy(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        let header = [b"d", ((bytes.len() + 4) as i32).to_be_bytes().as_slice()].concat();
+        self.stream.write_all(&header).and_then(|()| self.stream.write_all(bytes)).map_err(broken)
+    }
+
+    /// Ends a copy that must not take effect.
+    pub fn fail_copy(&mut self, reason: &str) -> Result<(), SessionError> {
+        frontend::copy_fail(reason, &mut self.out).map_err(broken)?;
+        self.flush()?;
+        Ok(())
+    }
+
+    /// Ends a copy and waits until it has taken effect.
+    pub fn end_copy(&mut self) -> Result<(), SessionError> {
+        frontend::copy_done(&mut self.out);
+        self.flush()?;
+        self.await_tag(b'Z')
+    }
+
+    /// Waits for a message; an error of the server is ours.
+    fn await_tag(&mut self, wanted: u8) -> Result<(), SessionError> {
+        loop {
+            while let Some(message) = self.inbox.next().map_err(broken)? {
+                if message.tag == wanted {
+                    return Ok(());
+                }
+                if message.tag == b'E'
+                    && let Some(Reply::Error(error)) = self.rare(message)?
+                {
+                    return Err(error);
+                }
+            }
+            self.read()?;
+        }
+    }
+
+    /// Sends what waits; false if the system takes no more now.
+    pub fn flush(&mut self) -> Result<bool, SessionError> {
+        while self.sent < self.out.len() {
+            match self.stream.write(&self.out[self.sent..]) {
+                Ok(0) => return Err(lost()),
+                Ok(count) => self.sent += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(broken(error)),
+            }
+        }
+        match self.stream.flush() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+            flushed => flushed.map_err(broken)?,
+        }
+        self.out.clear();
+        self.sent = 0;
+        Ok(true)
+    }
+
+    /// Whether nothing waits to be sent.
+    pub fn all_sent(&self) -> bool {
+        self.out.is_empty()
+    }
+
+    /// Reads once; false if there is nothing now.
+    pub fn read(&mut self) -> Result<bool, SessionError> {
+        loop {
+            match self.stream.read(self.inbox.room()) {
+                Ok(0) => return Err(lost()),
+                Ok(count) => {
+                    self.inbox.received(count);
+                    return Ok(true);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(broken(error)),
+            }
+        }
+    }
+
+    /// Whether bytes were decrypted that no read has taken yet: no epoll tells of those.
+    pub fn may_have_more(&self) -> bool {
+        self.stream.has_buffered()
+    }
+
+    /// The next answer that a session cares about.
+    pub fn next(&mut self) -> Result<Option<Reply>, SessionError> {
+        while let Some(message) = self.inbox.next().map_err(broken)? {
+            match message.tag {
+                b'D' => return Ok(Some(Reply::Row)),
+                b'Z' => {
+                    let status = self.inbox.body(message).first().copied().unwrap_or(b'I');
+                    return Ok(Some(Reply::Ready(status)));
+                }
+                b'E' | b't' | b'T' | b'n' => {
+                    if let Some(reply) = self.rare(message)? {
+                        return Ok(Some(reply));
+                    }
+                }
+                b'G' | b'W' => {
+                    let reason = "this operation copies from the client, which sends nothing";
+                    frontend::copy_fail(reason, &mut self.out).map_err(broken)?;
+                    frontend::sync(&mut self.out);
+                    self.flush()?;
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Messages that come once a statement or with an error.
+    fn rare(&mut self, message: Message) -> Result<Option<Reply>, SessionError> {
+        let mut bytes = BytesMut::from(self.inbox.whole(message));
+        match Known::parse(&mut bytes).map_err(broken)? {
+            Some(Known::ErrorResponse(body)) => {
+                Ok(Some(Reply::Error(server_error(body.fields()).map_err(broken)?)))
+            }
+            Some(Known::ParameterDescription(body)) => {
+                self.parameters = parameters(&body).map_err(broken)?;
+                Ok(None)
+            }
+            Some(Known::RowDescription(body)) => {
+                Ok(Some(self.described(columns(&body).map_err(broken)?)))
+            }
+            Some(Known::NoData) => Ok(Some(self.described(Vec::new()))),
+            _ => Ok(None),
+        }
+    }
+
+    fn described(&mut self, columns: Vec<Column>) -> Reply {
+        let parameters = std::mem::take(&mut self.parameters);
+        Reply::Described(Described { parameters, columns: columns.into() })
+    }
+
+    /// The rows that are held, with the statement that returned them, counted from `first`.
+    pub fn rows(&self, first: usize) -> impl Iterator<Item = (usize, &[u8])> {
+        let mut statement = first;
+        let mut described = false;
+        self.inbox.messages().filter_map(move |(tag, body)| {
+            match tag {
+                b'T' | b'n' => described = true,
+                // A request that only described a statement executed nothing.
+                b'Z' if std::mem::take(&mut described) => {}
+                b'Z' => statement += 1,
+                b'D' => return Some((statement, body)),
+                _ => {}
+            }
+            None
+        })
+    }
+}
+
+const INT2: u32 = 21;
+const INT4: u32 = 23;
+const INT8: u32 = 20;
+
+/// Whole numbers are bound in binary, all else as text, which the server reads by its type.
+const fn parameter_format(oid: u32) -> i16 {
+    matches!(oid, INT2 | INT4 | INT8) as i16
+}
+
+fn write_value(
+    drawn: Drawn,
+    choice: &[String],
+    oid: u32,
+    out: &mut BytesMut,
+) -> Result<(), Box<dyn std::error::Error + Sync + Send>> {
+    let number = match drawn {
+        Drawn::Integer(number) => number,
+        Drawn::Choice(index) if parameter_format(oid) == 0 => {
+            out.extend_from_slice(choice[index].as_bytes());
+            return Ok(());
+        }
+        Drawn::Choice(index) => choice[index]
+            .trim()
+            .parse()
+            .map_err(|_| format!("{:?} is no whole number, and one is bound", choice[index]))?,
+    };
+    match oid {
+        INT2 => out.extend_from_slice(&i16::try_from(number)?.to_be_bytes()),
+        INT4 => out.extend_from_slice(&i32::try_from(number)?.to_be_bytes()),
+        INT8 => out.extend_from_slice(&number.to_be_bytes()),
+        _ => out.extend_from_slice(number.to_string().as_bytes()),
+    }
+    Ok(())
+}
+
+fn parameters(body: &ParameterDescriptionBody) -> std::io::Result<Vec<u32>> {
+    body.parameters().collect()
+}
+
+fn columns(body: &RowDescriptionBody) -> std::io::Result<Vec<Column>> {
+    body.fields()
+        .map(|field| Ok(Column { name: field.name().into(), kind: Kind::of(field.type_oid()) }))
+        .collect()
+}
+
+/// The server's error with its SQLSTATE as class.
+fn server_error(mut fields: ErrorFields<'_>) -> std::io::Result<SessionError> {
+    let (mut class, mut message) = (String::from("XX000"), String::new());
+    while let Some(field) = fields.next()? {
+        let text = String::from_utf8_lossy(field.value_bytes());
+        match field.type_() {
+            b'C' => class = text.into_owned(),
+            b'M' => message.insert_str(0, &text),
+            b'D' => message = format!("{message}; {text}"),
+            b'H' => message = format!("{message} (hint: {text})"),
+            b'P' => message = format!("{message} at character {text}"),
+            _ => {}
+        }
+    }
+    let retryable = matches!(class.as_str(), SERIALIZATION_FAILURE | DEADLOCK_DETECTED);
+    Ok(SessionError { class, message, retryable })
+}

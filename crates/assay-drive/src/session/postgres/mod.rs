@@ -1,0 +1,388 @@
+//! PostgreSQL, version 3 of its protocol. The session itself encodes requests and parses answers;
+//! it reads and writes through a stream that blocks (a thread a session) or does not (a thread
+//! several sessions).
+//!
+//! An operation that meets a lost connection fails; the next one connects anew, once, and fails
+//! too if that is refused. A transaction that an operation left open or broken is rolled back
+//! before the operation ends, within its time.
+
+pub mod cancel;
+pub mod config;
+pub mod copy;
+pub mod inbox;
+pub mod interrupt;
+pub mod link;
+pub mod rows;
+pub mod startup;
+pub mod stream;
+pub mod tls;
+pub mod values;
+
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use assay_model::{Script, ScriptOperation};
+
+use self::config::Config;
+use self::interrupt::Interrupt;
+use self::link::{Link, Reply};
+use self::values::{Column, Value, each_value};
+use super::{Canceller, Fetched, Session, SessionError, SharedSession, Step};
+use crate::digest::RowDigest;
+use crate::script::Drawer;
+
+/// Rows of one operation that are held at once. What goes beyond is digested while it comes, and
+/// such a result is not kept as rows.
+const HELD_BYTES_MAX: usize = 64 << 20;
+/// An operation that finds no server waits this long before it fails, so that a dead server is not
+/// asked a million times a second.
+const REFUSED_PAUSE: Duration = Duration::from_millis(100);
+
+/// What the session is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    Nothing,
+    Describing,
+    Executing,
+    RollingBack,
+}
+
+/// What the server told of a statement.
+#[derive(Clone, Debug)]
+pub struct Described {
+    parameters: Vec<u32>,
+    columns: Arc<[Column]>,
+}
+
+/// Rows that were digested before the operation ended, and the place in what is still held.
+#[derive(Default)]
+struct Digesting {
+    digest: RowDigest,
+    dropped: bool,
+    /// The statement that the first held message answers.
+    statement: usize,
+}
+
+/// One connection to a PostgreSQL server.
+pub struct PostgresSession {
+    config: Config,
+    script: Arc<Script>,
+    drawer: Drawer,
+    /// The operation's values are drawn once, however often it is sent.
+    drawn: bool,
+    link: Option<Link>,
+    connections: u32,
+    backend: Option<u32>,
+    interrupt: Arc<Interrupt>,
+    shares: bool,
+    names: Vec<Vec<String>>,
+    described: Vec<Vec<Option<Described>>>,
+    operation: usize,
+    statement: usize,
+    doing: Doing,
+    error: Option<SessionError>,
+    digesting: Digesting,
+}
+
+impl PostgresSession {
+    /// Opens session number `number` of a run.
+    pub fn open(
+        config: Config,
+        script: Arc<Script>,
+        seed: u64,
+        number: u32,
+    ) -> Result<Self, SessionError> {
+        let described = script.operations.iter().map(|o| vec![None; o.statements.len()]).collect();
+        let named = |(operation, asked): (usize, &ScriptOperation)| {
+            (0..asked.statements.len()).map(|number| format!("s{operation}_{number}")).collect()
+        };
+        let mut session = Self {
+            names: script.operations.iter().enumerate().map(named).collect(),
+            drawer: Drawer::new(&script, seed, number),
+            config,
+            script,
+            drawn: false,
+            link: None,
+            connections: 0,
+            backend: None,
+            interrupt: Arc::default(),
+            shares: false,
+            described,
+            operation: 0,
+            statement: 0,
+            doing: Doing::Nothing,
+            error: None,
+            digesting: Digesting::default(),
+        };
+        session.connect()?;
+        Ok(session)
+    }
+
+    fn connect(&mut self) -> Result<(), SessionError> {
+        let connection = startup::connect(&self.config).map_err(|error| SessionError {
+            class: error.class().into(),
+            message: error.to_string(),
+            retryable: false,
+        })?;
+        self.backend = u32::try_from(connection.backend_pid).ok();
+        self.interrupt.connected(&self.config, &connection);
+        let mut link = Link::new(connection);
+        link.set_nonblocking(self.shares)?;
+        self.link = Some(link);
+        self.connections += 1;
+        for statements in &mut self.described {
+            statements.fill(None);
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, operation: u16) -> Result<Step, SessionError> {
+        if self.link.is_none()
+            && let Err(error) = self.connect()
+        {
+            thread::sleep(REFUSED_PAUSE);
+            return Err(error);
+        }
+        if !self.drawn {
+            self.drawer.draw(&self.script, operation);
+            self.drawn = true;
+        }
+        self.interrupt.begin();
+        self.operation = usize::from(operation);
+        self.statement = 0;
+        self.error = None;
+        self.digesting = Digesting::default();
+        self.link_mut()?.inbox.clear();
+        self.send()
+    }
+
+    fn link_mut(&mut self) -> Result<&mut Link, SessionError> {
+        self.link.as_mut().ok_or_else(link::lost)
+    }
+
+    /// Sends the statement that is next, or the request to describe it.
+    fn send(&mut self) -> Result<Step, SessionError> {
+        let (operation, statement) = (self.operation, self.statement);
+        let script = Arc::clone(&self.script);
+        let asked = &script.operations[operation];
+        let text = &asked.statements[statement].text;
+        let name = if script.prepared { self.names[operation][statement].as_str() } else { "" };
+        let known = self.described[operation][statement].as_ref();
+        let link = self.link.as_mut().ok_or_else(link::lost)?;
+        let Some(described) = known else {
+            self.doing = Doing::Describing;
+            link.describe(name, text)?;
+            return self.flush();
+        };
+        self.doing = Doing::Executing;
+        if !script.prepared {
+            link.parse(text)?;
+        }
+        link.execute(name, described, asked, statement, self.drawer.values())?;
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<Step, SessionError> {
+        let sent = self.link_mut()?.flush();
+        match self.checked(sent)? {
+            true => Ok(Step::Reads),
+            false => Ok(Step::Writes),
+        }
+    }
+
+    /// An error of the connection ends it. What the server said before it went says more.
+    fn checked<T>(&mut self, result: Result<T, SessionError>) -> Result<T, SessionError> {
+        result.map_err(|error| {
+            self.link = None;
+            self.doing = Doing::Nothing;
+            self.interrupt.lost();
+            self.error.take().unwrap_or(error)
+        })
+    }
+
+    fn go_on(&mut self) -> Result<Step, SessionError> {
+        if !self.link_mut()?.all_sent() && self.flush()? == Step::Writes {
+            return Ok(Step::Writes);
+        }
+        loop {
+            let step = self.parse()?;
+            if step != Step::Reads {
+                return Ok(step);
+            }
+            let read = self.link_mut()?.read();
+            if !self.checked(read)? {
+                return Ok(Step::Reads);
+            }
+            if self.shares && !self.link_mut()?.may_have_more() {
+                return self.parse();
+            }
+        }
+    }
+
+    /// Handles all messages that are there.
+    fn parse(&mut self) -> Result<Step, SessionError> {
+        loop {
+            let reply = self.link_mut()?.next();
+            match self.checked(reply)? {
+                None => return Ok(Step::Reads),
+                Some(Reply::Error(error)) => {
+                    self.error.get_or_insert(error);
+                }
+                Some(Reply::Described(described)) => {
+                    self.described[self.operation][self.statement] = Some(described);
+                }
+                Some(Reply::Row) => self.hold()?,
+                Some(Reply::Ready(status)) => {
+                    let step = self.ready(status)?;
+                    if step != Step::Reads {
+                        return Ok(step);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The server awaits the next request.
+    fn ready(&mut self, status: u8) -> Result<Step, SessionError> {
+        let statements = self.script.operations[self.operation].statements.len();
+        match self.doing {
+            Doing::Describing if self.error.is_none() => return self.send(),
+            Doing::Executing if self.error.is_none() => {
+                self.statement += 1;
+                if self.statement < statements {
+                    return self.send();
+                }
+            }
+            _ => {}
+        }
+        if status != b'I' && self.doing != Doing::RollingBack {
+            self.error.get_or_insert_with(|| SessionError {
+                class: "open_transaction".into(),
+                message: "the operation left its transaction open: end it with commit".into(),
+                retryable: false,
+            });
+            self.doing = Doing::RollingBack;
+            self.link_mut()?.simple("rollback")?;
+            return self.flush();
+        }
+        self.doing = Doing::Nothing;
+        self.error.take().map_or(Ok(Step::Ended), Err)
+    }
+
+    /// Keeps what is held within its limit.
+    fn hold(&mut self) -> Result<(), SessionError> {
+        if self.link_mut()?.inbox.kept_bytes() < HELD_BYTES_MAX {
+            return Ok(());
+        }
+        self.digest_held()?;
+        self.digesting.dropped = true;
+        self.digesting.statement = self.statement;
+        self.link_mut()?.inbox.clear();
+        Ok(())
+    }
+
+    /// Digests the rows that are held.
+    fn digest_held(&mut self) -> Result<(), SessionError> {
+        let digest = &mut self.digesting.digest;
+        let described = &self.described[self.operation];
+        let Some(link) = &self.link else { return Ok(()) };
+        for (statement, row) in link.rows(self.digesting.statement) {
+            let Some(Some(Described { columns, .. })) = described.get(statement) else {
+                return Err(link::unreadable("rows of a statement that was not described"));
+            };
+            each_value(row, columns, |_, value| value.digest(digest)).map_err(link::unreadable)?;
+            digest.end_row();
+        }
+        Ok(())
+    }
+}
+
+impl Session for PostgresSession {
+    fn execute(&mut self, operation: u16) -> Result<(), SessionError> {
+        let mut step = self.start(operation)?;
+        while step != Step::Ended {
+            step = self.go_on()?;
+        }
+        Ok(())
+    }
+
+    fn fetched(&mut self) -> Result<Fetched, SessionError> {
+        self.digest_held()?;
+        let digest = &self.digesting.digest;
+        Ok(Fetched {
+            rows: digest.rows(),
+            digest: digest.finish(),
+            ordered_digest: digest.finish_ordered(),
+        })
+    }
+
+    /// Keeps the rows of the last statement that returns any.
+    fn keep(&mut self, path: &Path) -> Result<(), SessionError> {
+        let Some(link) = self.link.as_ref().filter(|_| !self.digesting.dropped) else {
+            return Ok(());
+        };
+        let described = self.described[self.operation].iter().enumerate().rev();
+        let with_rows = described.filter_map(|(number, known)| Some((number, known.as_ref()?)));
+        let Some((number, Described { columns, .. })) =
+            with_rows.into_iter().find(|(_, known)| !known.columns.is_empty())
+        else {
+            return Ok(());
+        };
+        let mut values: Vec<Vec<Value<'_>>> = columns.iter().map(|_| Vec::new()).collect();
+        for (_, row) in link.rows(0).filter(|(statement, _)| *statement == number) {
+            each_value(row, columns, |column, value| values[column].push(value))
+                .map_err(link::unreadable)?;
+        }
+        rows::write(path, columns, &values).map_err(|error| link::unreadable(error.to_string()))
+    }
+
+    fn release(&mut self) {
+        self.drawn = false;
+    }
+
+    fn canceller(&self) -> Option<Canceller> {
+        let interrupt = Arc::clone(&self.interrupt);
+        Some(Box::new(move || interrupt.ask()))
+    }
+
+    fn take_backend(&mut self) -> Option<u32> {
+        self.backend.take()
+    }
+
+    /// Hands in what the server's process counted of itself (PostgreSQL 15 and newer).
+    fn settle(&mut self) {
+        let Some(link) = &mut self.link else { return };
+        if link.version() >= link::VERSION_WITH_FLUSH
+            && let Err(error) = link.ask("select pg_stat_force_next_flush()")
+        {
+            // The next operation meets what is wrong with the connection, and tells it.
+            let _: Result<(), SessionError> = self.checked(Err(error));
+        }
+    }
+
+    fn shared(&mut self) -> Option<&mut dyn SharedSession> {
+        Some(self)
+    }
+}
+
+impl SharedSession for PostgresSession {
+    fn share(&mut self) -> Result<(), SessionError> {
+        self.shares = true;
+        self.link_mut()?.set_nonblocking(true)
+    }
+
+    fn connection(&self) -> Option<(BorrowedFd<'_>, u32)> {
+        Some((self.link.as_ref()?.descriptor(), self.connections))
+    }
+
+    fn begin(&mut self, operation: u16) -> Result<Step, SessionError> {
+        self.start(operation)
+    }
+
+    fn advance(&mut self) -> Result<Step, SessionError> {
+        self.go_on()
+    }
+}

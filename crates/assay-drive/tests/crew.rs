@@ -1,0 +1,194 @@
+//! A worker that owns several sessions, over real sockets with a server of a few lines.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt32Type};
+use arrow_ipc::reader::StreamReader;
+use assay_drive::run::Parts;
+use assay_drive::session::{SharedSession, Step};
+use assay_drive::{CancelFlag, Ended, Fetched, Session, SessionError, drive};
+use assay_model::{Arrival, Phase, Plan};
+
+/// Sends a byte and waits for it to come back. Its server drops the line after `answers` answers.
+struct Echo {
+    line: Option<UnixStream>,
+    answers: usize,
+    connections: u32,
+    told: u32,
+}
+
+impl Echo {
+    fn open(answers: usize) -> Self {
+        let mut session = Self { line: None, answers, connections: 0, told: 0 };
+        session.connect();
+        session
+    }
+
+    fn connect(&mut self) {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let answers = self.answers;
+        std::thread::spawn(move || {
+            let mut byte = [0];
+            for _ in 0..answers {
+                if theirs.read_exact(&mut byte).is_err() || theirs.write_all(&byte).is_err() {
+                    return;
+                }
+            }
+        });
+        self.line = Some(ours);
+        self.connections += 1;
+    }
+
+    fn lost(&mut self) -> SessionError {
+        self.line = None;
+        SessionError { class: "lost".into(), message: "gone".into(), retryable: false }
+    }
+}
+
+impl Session for Echo {
+    fn execute(&mut self, _: u16) -> Result<(), SessionError> {
+        unreachable!("a crew never blocks in one session")
+    }
+    fn fetched(&mut self) -> Result<Fetched, SessionError> {
+        Ok(Fetched { rows: 1, ..Fetched::default() })
+    }
+    fn keep(&mut self, _: &Path) -> Result<(), SessionError> {
+        Ok(())
+    }
+    fn take_backend(&mut self) -> Option<u32> {
+        let new = self.connections != self.told;
+        self.told = self.connections;
+        new.then_some(self.connections)
+    }
+    fn shared(&mut self) -> Option<&mut dyn SharedSession> {
+        Some(self)
+    }
+}
+
+impl SharedSession for Echo {
+    fn share(&mut self) -> Result<(), SessionError> {
+        Ok(())
+    }
+    fn connection(&self) -> Option<(BorrowedFd<'_>, u32)> {
+        Some((self.line.as_ref()?.as_fd(), self.connections))
+    }
+    fn begin(&mut self, _: u16) -> Result<Step, SessionError> {
+        if self.line.is_none() {
+            self.connect();
+        }
+        let line = self.line.as_mut().unwrap();
+        line.set_nonblocking(true).unwrap();
+        line.write_all(b"x").map_err(|_| self.lost())?;
+        Ok(Step::Reads)
+    }
+    fn advance(&mut self) -> Result<Step, SessionError> {
+        match self.line.as_mut().unwrap().read(&mut [0]) {
+            Ok(1) => Ok(Step::Ended),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(Step::Reads),
+            _ => Err(self.lost()),
+        }
+    }
+}
+
+fn plan(arrival: Arrival, duration_ns: i64, operations_max: u64) -> Plan {
+    let phase = Phase {
+        name: "measured".into(),
+        arrival,
+        operations: vec![0],
+        weights: vec![],
+        passes_min: 1,
+        duration_ns,
+        operations_max,
+        late_limit_ns: 0,
+    };
+    Plan {
+        operations: vec!["echo".into()],
+        phases: vec![phase],
+        seed: 1,
+        operation_deadline_ns: 0,
+        run_deadline_ns: 0,
+        retries_max: 0,
+        results_kept: 1,
+        sessions_per_worker: 3,
+    }
+}
+
+fn parts(plan: &Plan, answers: usize) -> Parts {
+    let session = |_| Box::new(Echo::open(answers)) as Box<dyn Session>;
+    Parts {
+        sessions: (0..plan.sessions()).map(session).collect(),
+        meter: None,
+        observer: None,
+        cancel: CancelFlag::default(),
+    }
+}
+
+fn rows(path: &Path, mut each: impl FnMut(&arrow_array::RecordBatch, usize)) {
+    let file = std::fs::File::open(path).unwrap();
+    for batch in StreamReader::try_new(file, None).unwrap() {
+        let batch = batch.unwrap();
+        (0..batch.num_rows()).for_each(|row| each(&batch, row));
+    }
+}
+
+#[test]
+fn every_session_of_every_crew_works_and_every_operation_is_one_event() {
+    let raw = tempfile::tempdir().unwrap();
+    let plan = plan(Arrival::Closed { clients: 8 }, 0, 4_000);
+    let report = drive(&plan, parts(&plan, usize::MAX), raw.path(), |_| {}).unwrap();
+    assert_eq!(report.ended, Ended::Done);
+    let counts = report.phases[0].operations[0].counts;
+    assert_eq!((counts.scheduled, counts.ok), (4_000, 4_000));
+    let mut by_session = [0; 8];
+    rows(&raw.path().join("events.arrows"), |batch, row| {
+        let session = batch["session"].as_primitive::<UInt32Type>().value(row);
+        by_session[session as usize] += 1;
+    });
+    assert_eq!(by_session.iter().sum::<i32>(), 4_000);
+    assert!(by_session.iter().all(|count| *count > 0), "{by_session:?}");
+}
+
+#[test]
+fn a_lost_connection_fails_one_operation_and_is_told_anew() {
+    let raw = tempfile::tempdir().unwrap();
+    let plan = plan(Arrival::Closed { clients: 2 }, 0, 100);
+    let report = drive(&plan, parts(&plan, 10), raw.path(), |_| {}).unwrap();
+    let counts = report.phases[0].operations[0].counts;
+    assert_eq!(counts.scheduled, 100);
+    assert!(counts.failed >= 8 && counts.ok >= 80, "{counts:?}");
+    let mut connected = 0;
+    rows(&raw.path().join("backends.arrows"), |_, _| connected += 1);
+    assert!(connected >= 9, "{connected}");
+}
+
+#[test]
+fn an_open_load_starts_nothing_before_it_is_due() {
+    let raw = tempfile::tempdir().unwrap();
+    let plan = plan(Arrival::Open { rate_per_s: 2_000.0, clients: 4 }, 200_000_000, 0);
+    let report = drive(&plan, parts(&plan, usize::MAX), raw.path(), |_| {}).unwrap();
+    let counts = report.phases[0].operations[0].counts;
+    assert_eq!(counts.scheduled, 400);
+    rows(&raw.path().join("events.arrows"), |batch, row| {
+        let scheduled = batch["scheduled_ns"].as_primitive::<Int64Type>().value(row);
+        let started = batch["started_ns"].as_primitive::<Int64Type>();
+        assert!(started.value(row) == 0 || started.value(row) >= scheduled);
+    });
+}
+
+#[test]
+fn a_run_without_end_stops_when_it_is_asked_to() {
+    let raw = tempfile::tempdir().unwrap();
+    let plan = plan(Arrival::Closed { clients: 5 }, 0, u64::MAX);
+    let parts = parts(&plan, usize::MAX);
+    let cancel = parts.cancel.clone();
+    let report = drive(&plan, parts, raw.path(), |progress| {
+        if progress.ended > 100 {
+            cancel.cancel();
+        }
+    });
+    assert_eq!(report.unwrap().ended, Ended::Cancelled);
+}

@@ -1,0 +1,128 @@
+//! What a session executes: statements, and operations made of them. The JSON form is that of
+//! `python/assay/model/script.py`.
+
+use serde::{Deserialize, Serialize};
+
+/// How one value of an operation is drawn at each execution. Exactly one form is given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Draw {
+    /// As the text names it.
+    pub name: String,
+    /// A whole number from the first to the second, both included, equally likely.
+    #[serde(default)]
+    pub integer: Option<[i64; 2]>,
+    /// One of these, equally likely.
+    #[serde(default)]
+    pub choice: Option<Vec<String>>,
+}
+
+/// One statement, sent and answered as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptStatement {
+    /// Text with `$1`, `$2`, ... where values are bound.
+    pub text: String,
+    /// For `$1`, `$2`, ...: the index of the draw in its operation.
+    #[serde(default)]
+    pub values: Vec<u16>,
+}
+
+/// One operation: its draws, made anew at each execution, and its statements in order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptOperation {
+    /// Name, as in the plan.
+    pub name: String,
+    /// Statements, sent one after another.
+    pub statements: Vec<ScriptStatement>,
+    /// Values that the statements share.
+    #[serde(default)]
+    pub draws: Vec<Draw>,
+}
+
+/// Everything that a run's sessions can be asked to execute; operation `n` is the plan's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    /// Operations in the plan's order.
+    pub operations: Vec<ScriptOperation>,
+    /// Whether statements are prepared once a session; else each execution parses and plans anew,
+    /// as a query that is asked once does.
+    #[serde(default)]
+    pub prepared: bool,
+}
+
+/// A script that cannot be executed.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("operation {operation}: {reason}")]
+pub struct ScriptError {
+    /// Which operation.
+    pub operation: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Script {
+    /// Refuses what a session could not execute.
+    pub fn validate(&self) -> Result<(), ScriptError> {
+        for operation in &self.operations {
+            operation.check().map_err(|reason| ScriptError {
+                operation: operation.name.clone(),
+                reason,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl ScriptOperation {
+    fn check(&self) -> Result<(), String> {
+        if self.statements.is_empty() {
+            return Err("it has no statement".into());
+        }
+        for draw in &self.draws {
+            match (&draw.integer, &draw.choice) {
+                (Some([low, high]), None) if low > high => {
+                    return Err(format!("{} is drawn from {low} to {high}", draw.name));
+                }
+                (None, Some(choice)) if choice.is_empty() => {
+                    return Err(format!("{} is drawn from an empty list", draw.name));
+                }
+                (Some(_), None) | (None, Some(_)) => {}
+                _ => return Err(format!("{} needs one of integer and choice", draw.name)),
+            }
+        }
+        let wanted = self.statements.iter().flat_map(|statement| &statement.values).max();
+        match wanted {
+            Some(index) if usize::from(*index) >= self.draws.len() => {
+                Err(format!("a statement binds value {index}, which is not drawn"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(operation: &str) -> String {
+        let text = format!(r#"{{"operations": [{operation}]}}"#);
+        let script: Script = serde_json::from_str(&text).unwrap();
+        script.validate().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_script_that_cannot_be_executed_says_why() {
+        let statement = r#""statements": [{"text": "select 1", "values": [0]}]"#;
+        assert!(reason(r#"{"name": "a", "statements": []}"#).contains("no statement"));
+        assert!(reason(&format!(r#"{{"name": "a", {statement}}}"#)).contains("not drawn"));
+        let draw = |form: &str| {
+            reason(&format!(r#"{{"name": "a", {statement}, "draws": [{{"name": "x"{form}}}]}}"#))
+        };
+        assert!(draw("").contains("one of integer and choice"));
+        assert!(draw(r#", "integer": [2, 1]"#).contains("from 2 to 1"));
+        assert!(draw(r#", "choice": []"#).contains("empty list"));
+    }
+}

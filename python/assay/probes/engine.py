@@ -1,0 +1,174 @@
+"""The engine's own counters once a second, and what its processes are doing at each sample."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
+
+from assay.probes.contract import ActivityReader, Cost
+from assay.probes.streams import ACTIVITY, COST, ENGINE, Stream
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from assay.probes.contract import CounterReader, Target
+
+COUNTERS_INTERVAL_S = 1.0
+# A server that does not answer for so long holds nobody up.
+PATIENCE_S = 10.0
+DEFECT = "its thread broke down; the trace is where errors of this process go"
+
+
+class EngineProbe:
+    """Asks the engine on a connection of its own."""
+
+    name = "engine"
+    stream = "engine"
+    cost = "asks the engine for its counters once a second and for its activity at each sample"
+
+    def __init__(self) -> None:
+        self._begun = threading.Event()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._told = Told()
+        self._error: str | None = DEFECT
+
+    def applies(self, target: Target) -> bool:
+        """Whether the engine counts what it does."""
+        return target.counters is not None
+
+    def start(self, target: Target) -> None:
+        """Starts the thread; the first reading is on disk when this returns.
+
+        Raises:
+            OSError: If the first reading fails, or takes too long.
+        """
+        if target.counters is None:
+            raise RuntimeError("probe engine was started without counters")
+        self._thread = threading.Thread(
+            target=self._run, args=(target, target.counters), name="assay-probe-engine", daemon=True
+        )
+        self._thread.start()
+        if not self._begun.wait(PATIENCE_S):
+            self._stopping.set()
+            raise TimeoutError(f"the engine did not tell its counters within {PATIENCE_S:.0f} s")
+        if self._told.samples == 0:
+            self._thread.join()
+            raise OSError(self._error)
+
+    def stop(self) -> Cost:
+        """Takes a last reading and ends the thread, or gives up waiting for it."""
+        if self._thread is None:
+            raise RuntimeError("probe engine was stopped before it was started")
+        self._stopping.set()
+        self._thread.join(PATIENCE_S)
+        told, error = self._told, self._error
+        if self._thread.is_alive():
+            error = f"the engine did not tell its counters within {PATIENCE_S:.0f} s"
+        return Cost(told.samples, told.cpu_ns, told.longest_ns, error, COUNTERS_INTERVAL_S)
+
+    def _run(self, target: Target, counters: CounterReader) -> None:
+        """The thread. A server that goes away ends it, and is told when it is stopped."""
+        try:
+            with Watch(target, counters, self._told) as watch:
+                watch.look(time.monotonic(), everything=True)
+                self._begun.set()
+                while not self._stopping.wait(watch.due_s - time.monotonic()):
+                    watch.look(watch.due_s)
+                watch.look(time.monotonic(), everything=True)
+            self._error = None
+        except OSError as error:
+            self._error = str(error)
+        finally:
+            self._begun.set()
+
+
+class Told:
+    """What looking has cost so far."""
+
+    def __init__(self) -> None:
+        self.samples = 0
+        self.cpu_ns = 0
+        self.longest_ns = 0
+
+
+class Watch:
+    """An engine under observation: its reader, and the streams of what it tells."""
+
+    def __init__(self, target: Target, counters: CounterReader, told: Told) -> None:
+        self._counters = counters
+        self._activity = counters if isinstance(counters, ActivityReader) else None
+        self._interval_s = target.interval_s if self._activity else COUNTERS_INTERVAL_S
+        self._counters_due_s = 0.0
+        self._told = told
+        self.due_s = 0.0
+        with ExitStack() as opened:
+            self._engine_stream = opened.enter_context(Stream(target.raw_dir, "engine", ENGINE))
+            if self._activity:
+                stream = Stream(target.raw_dir, "activity", ACTIVITY)
+                self._activity_stream = opened.enter_context(stream)
+            self._cost_stream = opened.enter_context(Stream(target.raw_dir, "probe-engine", COST))
+            self._open = opened.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open.close()
+
+    def look(self, now_s: float, *, everything: bool = False) -> None:
+        """Reads what is due, and sets when the next look is. Raises `OSError`.
+
+        Looks that were missed because the engine took its time are left out, not made up for.
+        """
+        begun_ns = time.monotonic_ns()
+        if self._activity:
+            self._read_activity(self._activity, begun_ns)
+        if everything or now_s >= self._counters_due_s:
+            self._read_counters(time.monotonic_ns())
+            self._counters_due_s = now_s + COUNTERS_INTERVAL_S
+            self._flush()
+        told = self._told
+        told.samples += 1
+        told.longest_ns = max(told.longest_ns, time.monotonic_ns() - begun_ns)
+        told.cpu_ns = time.thread_time_ns()
+        late_s = max(0.0, time.monotonic() - now_s)
+        self.due_s = now_s + (late_s // self._interval_s + 1) * self._interval_s
+
+    def _read_counters(self, time_ns: int) -> None:
+        for source, thing, counter, value in self._counters.read():
+            self._engine_stream.push(time_ns, source, thing, counter, value)
+
+    def _read_activity(self, reader: ActivityReader, time_ns: int) -> None:
+        for row in reader.activity():
+            self._activity_stream.push(
+                time_ns,
+                row.pid,
+                row.backend_type,
+                row.leader_pid,
+                row.application,
+                row.state,
+                row.wait_event_type,
+                row.wait_event,
+            )
+
+    def _flush(self) -> None:
+        self._engine_stream.flush()
+        if self._activity:
+            self._activity_stream.flush()
+        told, now_ns = self._told, time.monotonic_ns()
+        told.cpu_ns = time.thread_time_ns()
+        # The look under way counts already: a reader of a killed run sees no sample without cost.
+        row = (now_ns, EngineProbe.name, told.cpu_ns, told.samples + 1, told.longest_ns)
+        self._cost_stream.push(*row)
+        self._cost_stream.flush()
+
+
+probe = EngineProbe

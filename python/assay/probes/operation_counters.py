@@ -1,0 +1,68 @@
+"""The engine's own counters just before and just after operations of a serial run."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from assay.model.units import NS_PER_S
+from assay.probes.streams import ENGINE_OPERATIONS, Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from assay.probes.contract import CounterReader
+
+START = "start"
+FLUSH_INTERVAL_NS = NS_PER_S
+# Readings take at most this part of a run's time: of short operations only some are read.
+READING_SHARE_MAX = 0.1
+
+
+class OperationCounters:
+    """Reads at both edges of an operation, outside of its timed interval."""
+
+    def __init__(self, reader: CounterReader, stream: Stream) -> None:
+        self._reader = reader
+        self._stream = stream
+        self._flushed_ns = time.monotonic_ns()
+        self._due_ns = 0
+        self._spent_ns = 0
+        self._reads = False
+
+    def read(self, sequence: int, edge: str) -> None:
+        """One reading, if this operation is one of those that are read.
+
+        Raises:
+            OSError: If the engine does not answer, or the disk is full.
+        """
+        begun_ns = time.monotonic_ns()
+        if edge == START:
+            self._reads = begun_ns >= self._due_ns
+            self._spent_ns = 0
+        if not self._reads:
+            return
+        for source, thing, counter, value in self._reader.read():
+            self._stream.push(sequence, edge, begun_ns, source, thing, counter, value)
+        if begun_ns - self._flushed_ns >= FLUSH_INTERVAL_NS:
+            self._stream.flush()
+            self._flushed_ns = begun_ns
+        ended_ns = time.monotonic_ns()
+        self._spent_ns += ended_ns - begun_ns
+        self._due_ns = ended_ns + round(self._spent_ns * (1 / READING_SHARE_MAX - 1))
+
+
+@contextmanager
+def operation_counters(reader: CounterReader, raw_dir: Path) -> Iterator[OperationCounters]:
+    """Counters around operations, in `engine-operations.arrows`; closes the reader at the end.
+
+    Raises:
+        OSError: If the stream cannot be made or ended.
+    """
+    try:
+        with Stream(raw_dir, "engine-operations", ENGINE_OPERATIONS) as stream:
+            yield OperationCounters(reader, stream)
+    finally:
+        reader.close()

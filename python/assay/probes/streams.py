@@ -1,0 +1,107 @@
+"""Streams that probes of this language write: the columns of an engine's counters, and a writer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+WORD = pa.dictionary(pa.uint32(), pa.string())
+NEEDED_ROW = [("source", WORD), ("object", WORD), ("counter", WORD), ("value", pa.float64())]
+
+
+def _schema(
+    needed: list[tuple[str, Any]], optional: list[tuple[str, Any]] | None = None
+) -> pa.Schema:
+    fields = [pa.field(name, kind, nullable=False) for name, kind in needed]
+    return pa.schema(fields + [pa.field(name, kind) for name, kind in optional or []])
+
+
+ENGINE = _schema([("time_ns", pa.int64()), *NEEDED_ROW])
+ENGINE_OPERATIONS = _schema(
+    [("sequence", pa.uint64()), ("edge", WORD), ("time_ns", pa.int64()), *NEEDED_ROW]
+)
+ACTIVITY = _schema(
+    [("time_ns", pa.int64()), ("pid", pa.uint32()), ("backend_type", WORD)],
+    [
+        ("leader_pid", pa.uint32()),
+        ("application", WORD),
+        ("state", WORD),
+        ("wait_event_type", WORD),
+        ("wait_event", WORD),
+    ],
+)
+COST = _schema(
+    [
+        ("time_ns", pa.int64()),
+        ("probe", WORD),
+        ("cpu_ns", pa.uint64()),
+        ("samples", pa.uint64()),
+        ("longest_ns", pa.uint64()),
+    ]
+)
+
+
+class Stream:
+    """The one writer of one stream of the record.
+
+    Rows wait in memory until `flush`, which hands them to the operating system as one batch.
+    """
+
+    def __init__(self, raw_dir: Path, name: str, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._rows: list[tuple[Any, ...]] = []
+        self._words: dict[str, dict[str, int]] = {
+            field.name: {} for field in schema if field.type == WORD
+        }
+        self._file = (raw_dir / f"{name}.arrows").open("xb")
+        # Words are only ever added, so that a batch brings those that are new and no others.
+        options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
+        self._writer = pa.ipc.new_stream(self._file, schema, options=options)
+        self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def push(self, *row: object) -> None:
+        """Adds a row, in the order of the columns."""
+        self._rows.append(row)
+
+    def flush(self) -> None:
+        """Writes the waiting rows. Raises `OSError` if the disk is full."""
+        if not self._rows:
+            return
+        columns = zip(*self._rows, strict=True)
+        arrays = [
+            self._array(field, column) for field, column in zip(self._schema, columns, strict=True)
+        ]
+        self._rows = []
+        self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+        self._file.flush()
+
+    def close(self) -> None:
+        """Flushes and marks the end of the stream."""
+        try:
+            self.flush()
+            self._writer.close()
+        finally:
+            self._file.close()
+
+    def _array(self, field: pa.Field, column: tuple[Any, ...]) -> pa.Array:
+        if field.type != WORD:
+            return pa.array(column, field.type)
+        words = self._words[field.name]
+        places = [None if word is None else words.setdefault(word, len(words)) for word in column]
+        return pa.DictionaryArray.from_arrays(pa.array(places, pa.uint32()), pa.array(list(words)))

@@ -1,0 +1,158 @@
+"""What a run was asked to be, understood: workload, engine, product, script and plan.
+
+Everything that can be refused is refused here, before anything is written, loaded or started.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.contract import ChecksSettings, Engine, Product, Server, Wanted
+from assay.engines.discovery import EngineFolder, find_engine
+from assay.model.errors import UsageError
+from assay.model.script import Script
+from assay.study.places import engines_dir
+from assay.study.request import RunRequest, driver_plan
+from assay.study.telling import Teller, telling
+from assay.workloads.contract import Workload
+from assay.workloads.discovery import find_workload
+from assay.workloads.generate import table_stream
+
+if TYPE_CHECKING:
+    from assay.engines.contract import Address
+
+@dataclass(frozen=True)
+class Asked:
+    """A run that can be carried out.
+
+    Attributes:
+        request: As it was asked for.
+        workload, engine: What was found under the names.
+        behaviour: The engine's own code.
+        version: Of the product, in full.
+        origin: Where the product came from; empty for a library or a running server.
+        product: None for a server that runs already.
+    """
+
+    request: RunRequest
+    workload: Workload
+    engine: EngineFolder
+    behaviour: Engine
+    version: str
+    product: Product | None
+
+    @property
+    def origin(self) -> Mapping[str, Any]:
+        """Where the product came from."""
+        return self.product.origin if self.product is not None else {}
+
+    @property
+    def dialects(self) -> tuple[str, ...]:
+        """Search order for files of the workload."""
+        return self.engine.facts.dialects
+
+    @cached_property
+    def script(self) -> Script:
+        """What sessions execute."""
+        request = self.request
+        parameters = "drawn" if request.parameters == "drawn" else "default"
+        script = self.workload.script(self.dialects, request.scale, request.seed, parameters)
+        # A mix asks the same statements again and again, as an application does that prepares them.
+        return replace(script, prepared=self.workload.facts.arrival == "closed")
+
+    @cached_property
+    def plan(self) -> dict[str, Any]:
+        """The driver's plan."""
+        facts = self.workload.facts
+        return driver_plan(self.request, facts.order, self.workload.weights, facts.after)
+
+    def facts(self) -> dict[str, Any]:
+        """What stands in run.json from the first moment on."""
+        engine = self.engine.facts
+        return {
+            "request": self.request.facts(),
+            "workload": self.workload.recorded(),
+            "engine": {
+                "name": engine.name,
+                "title": engine.title,
+                "kind": engine.kind,
+                "session": engine.session,
+                "version": self.version,
+                "answers": engine.answers,
+                "counters": self.engine.counters(),
+            },
+            "plan": self.plan,
+            "statements": self._statements(),
+        }
+
+    def _statements(self) -> dict[str, Any]:
+        request = self.request
+        seed = request.seed if request.parameters == "drawn" else None
+        names = [operation.name for operation in self.script.operations]
+        told = {
+            name: self.workload.statement(name, self.dialects, request.scale, seed)
+            for name in names
+        }
+        return {name: vars(statement) for name, statement in told.items()}
+
+
+def understood(request: RunRequest, teller: Teller) -> Asked:
+    """The run that a request asks for; its product is there when this returns.
+
+    Raises:
+        UsageError: If the request names something that is not there.
+        EngineError: If the engine cannot be obtained or refuses a setting.
+    """
+    workload, engine = find_workload(request.workload), find_engine(request.engine)
+    behaviour = engine.engine()
+    _check_request(request, workload, behaviour)
+    if request.dsn is None:
+        product = _product(request, behaviour, teller)
+        version = product.version
+        if isinstance(behaviour, ChecksSettings):
+            behaviour.check_settings(product, request.settings)
+    else:
+        product, version = None, _running_version(behaviour, request.dsn)
+    asked = Asked(request, workload, engine, behaviour, version, product)
+    asked.facts()
+    return asked
+
+
+def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
+    """Refuses what could only fail later, after data was loaded."""
+    for table in workload.facts.tables:
+        table_stream(workload.facts.generator or "", table, request.scale, 1)
+    server = isinstance(behaviour, Server)
+    if request.dsn is not None and not server:
+        raise UsageError(f"--dsn: {request.engine} is no server; leave --engine out")
+    if request.dsn is not None and request.settings:
+        raise UsageError(
+            "--set goes with a server of our own: a running one has its owner's settings. Settings"
+            " of a session can stand in its --dsn, as in ?options=-c%20work_mem%3D64MB"
+        )
+    if "engine" in request.pin and (request.dsn is not None or not server):
+        who = "a running server is not ours to move" if server else "it shares the driver's process"
+        raise UsageError(f"--pin engine: {who}; pin the client only")
+    if request.rate_per_s is not None and request.clients is None:
+        raise UsageError("--rate goes with --clients: how many sessions share the rate")
+
+
+def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:
+    bin_dir = None if request.bin_dir is None else Path(request.bin_dir)
+    wanted = Wanted(engines_dir(), request.engine_version, bin_dir)
+    return behaviour.obtain(wanted, telling(teller))
+
+
+def _running_version(behaviour: Engine, dsn: str) -> str:
+    if not isinstance(behaviour, Server):
+        raise UsageError("--dsn goes with an engine that is a server")
+    address: Address = behaviour.address(dsn)
+    instance = behaviour.attach(address)
+    try:
+        return behaviour.version(instance)
+    finally:
+        behaviour.detach(instance)

@@ -1,0 +1,160 @@
+"""Brings up what a run is pointed at, with its data, and takes it down again."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.contract import LoadSettings, Place, Server
+from assay.model.errors import UsageError
+from assay.study.datasets import DATASETS, DatasetCache, DatasetKey
+from assay.study.places import cache_dir
+from assay.study.serving import ServerLauncher
+from assay.study.subject import Subject, embedded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from assay.engines.contract import Product
+    from assay.study.asking import Asked
+    from assay.study.launcher import Guardian
+    from assay.study.loading import Loading
+
+Dataset = dict[str, Any] | None
+
+
+@contextmanager
+def ready(
+    asked: Asked, guardian: Guardian, loading: Loading, raw: Path
+) -> Iterator[tuple[Subject, Dataset]]:
+    """The engine with its data, ready to be driven; and what the data are (None: there are none).
+
+    A server of ours is stopped when the block is left; one that runs already goes on, without the
+    tables that were made on it.
+    """
+    if not isinstance(asked.behaviour, Server):
+        yield _embedded(asked, guardian, loading)
+    elif asked.product is not None:
+        own = _OwnServer(asked, asked.behaviour, asked.product, guardian, raw)
+        with own.ready(loading) as subject_and_data:
+            yield subject_and_data
+    else:
+        with _running(asked, asked.behaviour, guardian, loading) as subject_and_data:
+            yield subject_and_data
+
+
+def _embedded(asked: Asked, guardian: Guardian, loading: Loading) -> tuple[Subject, Dataset]:
+    name, scratch = asked.engine.facts.name, guardian.directory / "scratch"
+    data = guardian.directory / "data"
+
+    def make(place: Path) -> dict[str, Any]:
+        return loading.fill(guardian, embedded(name, place, scratch, {}))
+
+    dataset = None
+    if asked.engine.facts.kind != "none" and asked.workload.makes_data:
+        dataset = _cache(loading).copy_to(_key(asked), data, make)
+    return embedded(name, data, scratch, asked.request.settings), dataset
+
+
+def _cache(loading: Loading) -> DatasetCache:
+    loading.teller.phase("data")
+    waiting = "waiting for another run that uses this data"
+    return DatasetCache(cache_dir() / DATASETS, lambda: loading.teller.phase(waiting))
+
+
+def _key(asked: Asked) -> DatasetKey:
+    return DatasetKey(
+        workload=asked.workload.facts.name,
+        content_hash=asked.workload.content_hash,
+        scale=asked.request.scale,
+        engine=asked.engine.facts.name,
+        version=asked.version,
+    )
+
+
+class _OwnServer:
+    """A server that is started for this run only."""
+
+    def __init__(
+        self, asked: Asked, engine: Server, product: Product, guardian: Guardian, raw: Path
+    ) -> None:
+        self._asked = asked
+        self._engine = engine
+        self._product = product
+        self._guardian = guardian
+        self._raw = raw
+
+    @contextmanager
+    def ready(self, loading: Loading) -> Iterator[tuple[Subject, Dataset]]:
+        data = self._guardian.directory / "data"
+        dataset = None
+        if self._asked.workload.makes_data:
+            make = lambda place: self._make(place, loading)  # noqa: E731
+            dataset = _cache(loading).copy_to(_key(self._asked), data, make)
+        else:
+            data.mkdir(mode=0o700)
+        loading.teller.phase("start")
+        request = self._asked.request
+        with self._started(data, request.settings, "server.log", request.pin) as subject:
+            yield subject, dataset
+
+    def _make(self, place: Path, loading: Loading) -> dict[str, Any]:
+        """Fills an empty directory with a loaded database, stopped in good order."""
+        settings = self._engine.load_settings() if isinstance(self._engine, LoadSettings) else {}
+        with self._started(place, settings, "server-load.log", {}) as subject:
+            return loading.fill(self._guardian, subject)
+
+    @contextmanager
+    def _started(
+        self, data: Path, settings: Mapping[str, str], log: str, pin: dict[str, list[int]]
+    ) -> Iterator[Subject]:
+        launcher = ServerLauncher(self._guardian, self._raw / log, pin.get("engine", []))
+        launcher.own(data)
+        place = Place(data, launcher.scratch)
+        try:
+            address = self._engine.start(self._product, place, settings, launcher)
+            assert launcher.server is not None  # noqa: S101 - start has started it
+            pids = (launcher.server.pid,)
+            name = self._asked.engine.facts.name
+            yield Subject(name, {"address": address}, pids, last_words=launcher.last_words)
+        finally:
+            launcher.stop()
+
+
+@contextmanager
+def _running(
+    asked: Asked, engine: Server, guardian: Guardian, loading: Loading
+) -> Iterator[tuple[Subject, Dataset]]:
+    """A server that runs already. Tables are made in a schema of our own, and dropped with it."""
+    address = engine.address(asked.request.dsn or "")
+    instance = engine.attach(address)
+    name, workload = asked.engine.facts.name, asked.workload
+    schema = f"assay_{_identifier(workload.facts.name)}_{asked.request.scale:g}".replace(".", "_")
+    mark = f"made by Assay: {workload.facts.name} {workload.content_hash}"
+    made = False
+    try:
+        pids = engine.processes(instance)
+        dataset = None
+        if workload.makes_data:
+            loading.teller.phase("data")
+            made = engine.private_schema(instance, schema, mark)
+            if not made:
+                raise UsageError(
+                    f"{schema} is there already, left by an earlier run of this workload: drop it,"
+                    f' as in psql with: drop schema "{schema}" cascade'
+                )
+            there = Subject(name, {"address": instance.address}, pids)
+            dataset = loading.fill(guardian, there)
+        yield Subject(name, {"address": instance.address}, pids), dataset
+    finally:
+        try:
+            if made and not asked.request.keep_data:
+                loading.teller.phase("dropping our tables")
+                engine.drop_schema(instance, schema, mark)
+        finally:
+            engine.detach(instance)
+
+
+def _identifier(name: str) -> str:
+    return "".join(char if char.isalnum() else "_" for char in name.lower())

@@ -1,0 +1,69 @@
+"""What a run is pointed at: an embedded engine, a server of ours, or one that runs already.
+
+All three are the same to the rest of a run: facts for the host's job, processes to follow, and
+whether it is still there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from assay.record.layout import ACCOUNT_DRIVER, ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
+from assay.study.control import METERED_HOST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from assay.engines.contract import Address
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An engine that can be driven.
+
+    Attributes:
+        engine: Its name.
+        reached: How a host reaches it: `data`, `scratch` and `settings`, or `address`. May hold a
+            password, so it is neither recorded nor logged.
+        pids: Root processes of a server on this host; empty for an embedded engine, and for a
+            server that is elsewhere.
+        embedded: Whether it lives in the host.
+        last_words: None while it is there; else how it ended. For servers of ours.
+    """
+
+    engine: str
+    reached: dict[str, Any] = field(repr=False)
+    pids: tuple[int, ...] = ()
+    embedded: bool = False
+    last_words: Callable[[], str | None] = lambda: None
+
+    def job(self) -> dict[str, Any]:
+        """What a host has to know of it."""
+        return {"engine": self.engine, **self.reached}
+
+    @property
+    def address(self) -> Address:
+        """Where the server is reached."""
+        address: Address = self.reached["address"]
+        return address
+
+    @property
+    def metered(self) -> str | int | None:
+        """Whose counters are read around operations: the host's, a server's, or nobody's."""
+        if self.embedded:
+            return METERED_HOST
+        return self.pids[0] if len(self.pids) == 1 else None
+
+    def accounts(self, host_pid: int) -> dict[int, str]:
+        """Whose cost each process is, when a host drives it."""
+        if self.embedded:
+            return {host_pid: ACCOUNT_ENGINE_AND_DRIVER}
+        return {**dict.fromkeys(self.pids, ACCOUNT_ENGINE), host_pid: ACCOUNT_DRIVER}
+
+
+def embedded(engine: str, data: Path, scratch: Path, settings: dict[str, str]) -> Subject:
+    """An engine that lives in the host."""
+    reached = {"data": str(data), "scratch": str(scratch), "settings": settings}
+    return Subject(engine, reached, embedded=True)

@@ -1,0 +1,37 @@
+"""How far a run is, told to whoever shows it to a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.engines.contract import Tell
+
+
+class Teller(Protocol):
+    """Whoever shows a person how far the run is."""
+
+    def record(self, directory: Path) -> None:
+        """The run's directory is there from now on, however the run ends."""
+        ...
+
+    def phase(self, name: str) -> None:
+        """A new part of the run has begun."""
+        ...
+
+    def amount(self, done: float, expected: float | None, unit: str) -> None:
+        """How much of the part is done."""
+        ...
+
+
+def telling(teller: Teller) -> Tell:
+    """The teller as engines know it."""
+
+    def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
+        teller.phase(phase)
+        if unit:
+            teller.amount(done, expected, unit)
+
+    return tell
