@@ -266,8 +266,8 @@ class TestCore:
             module._core, "PostgresSession", lambda *given: made.append(given), raising=False
         )
         script = Script((ScriptOperation("one", (ScriptStatement("select 1"),)),))
-        sessions = engine.sessions(Instance({}, None, address={"dsn": "host=h"}), script, 3)
+        sessions = engine.sessions(Instance({}, None, address={"dsn": "host=h"}), script, 7, 3)
         assert len(sessions) == 3
-        assert [given[2] for given in made] == [0, 1, 2]
-        assert {given[0] for given in made} == {"host=h"}
+        assert [given[3] for given in made] == [0, 1, 2]
+        assert {(given[0], given[2]) for given in made} == {("host=h", 7)}
         assert '"select 1"' in made[0][1]
