@@ -127,7 +127,7 @@ def owners(backends: pl.DataFrame, activity: pl.DataFrame | None) -> pl.DataFram
     """Which process works for whom: columns pid, owner, session, is_worker; others are not in it.
 
     A process belongs to the session that it serves, else to that of the process it works for.
-    Others that have a client are that client's.
+    Others that have a client are that client's: only they have a state, or name an application.
     """
     of_session = backends.sort("time_ns").group_by("backend_pid").agg(pl.col("session").last())
     direct = of_session.select(
@@ -140,7 +140,9 @@ def owners(backends: pl.DataFrame, activity: pl.DataFrame | None) -> pl.DataFram
         .group_by("pid", maintain_order=True)
         .agg(
             pl.col("leader_pid").drop_nulls().last(),
-            pl.col("application").is_not_null().any().alias("has_client"),
+            pl.any_horizontal(pl.col("application", "state").is_not_null().any()).alias(
+                "has_client"
+            ),
         )
         .join(direct.select("pid"), on="pid", how="anti")
         .join(of_session, left_on="leader_pid", right_on="backend_pid", how="left")
