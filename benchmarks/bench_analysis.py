@@ -1,4 +1,4 @@
-"""How long a record of ten million operations takes to be read, summarised and judged.
+"""How long a record of ten million operations takes to be read, summarised, judged and drawn.
 
 The record is a real one: eight sessions of the null engine in a closed loop over 22 operations.
 """
@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from assay import _core
+from assay.analysis.load_view import load_view
 from assay.analysis.summary import summarise
 from assay.checks.judge import judge
 from assay.record.reader import Run
@@ -60,6 +61,7 @@ def main() -> None:
             ("read", lambda: run.table("events")),
             ("summarise", lambda: summarise(run)),
             ("judge", lambda: judge(run)),
+            ("draw", lambda: load_view(run)),
         ):
             begun_s = time.monotonic()
             step()

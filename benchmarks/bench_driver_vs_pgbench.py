@@ -33,6 +33,8 @@ ACCOUNTS, TELLERS, BRANCHES = 100_000 * SCALE, 10 * SCALE, SCALE
 
 @dataclass(frozen=True)
 class Cell:
+    """What is measured: work, clients and where both sides run."""
+
     work: str
     clients: int
     placement: str  # "same CPU" or "own CPUs"
@@ -76,8 +78,13 @@ def main() -> None:
                 ours, theirs = one_round(running, cell, asked.seconds, ours_first=number % 2 == 0)
                 ratios[cell].append(ours / theirs)
                 costs[cell].append((ours, theirs))
-                print(f"round {number + 1}  {cell}  {ours:6.2f} / {theirs:6.2f} us = {ours / theirs:.2f}", flush=True)
-    print(f"\nclient CPU a transaction on PostgreSQL {running.version} over {asked.transport}, {asked.rounds} rounds of {asked.seconds:g} s")
+                print(
+                    f"round {number + 1}  {cell}  {ours:6.2f} / {theirs:6.2f} us = {ours / theirs:.2f}",
+                    flush=True,
+                )
+    print(
+        f"\nclient CPU a transaction on PostgreSQL {running.version} over {asked.transport}, {asked.rounds} rounds of {asked.seconds:g} s"
+    )
     print(f"{'':<30}  driver  pgbench   ratio (lowest to highest)")
     for cell in cells:
         ours, theirs = (statistics.median(values) for values in zip(*costs[cell], strict=True))
@@ -90,11 +97,16 @@ def prepare(running: Server) -> None:
     subprocess.run(command, env=running.env, check=True, capture_output=True)
 
 
-def one_round(running: Server, cell: Cell, seconds: float, *, ours_first: bool) -> tuple[float, float]:
+def one_round(
+    running: Server, cell: Cell, seconds: float, *, ours_first: bool
+) -> tuple[float, float]:
     """Microseconds of client CPU a transaction: ours and pgbench's."""
     client_cpu = 0 if cell.placement == "same CPU" else 1
     running.pin(0)
-    measures = [lambda: ours_us(running, cell, seconds, client_cpu), lambda: pgbench_us(running, cell, seconds, client_cpu)]
+    measures = [
+        lambda: ours_us(running, cell, seconds, client_cpu),
+        lambda: pgbench_us(running, cell, seconds, client_cpu),
+    ]
     if ours_first:
         ours = measures[0]()
         return ours, measures[1]()
@@ -104,8 +116,21 @@ def one_round(running: Server, cell: Cell, seconds: float, *, ours_first: bool) 
 
 def pgbench_us(running: Server, cell: Cell, seconds: float, cpu: int) -> float:
     command = [
-        "taskset", "-c", str(cpu), str(running.bin / "pgbench"), "-n", "-M", "prepared", *PGBENCH[cell.work],
-        "-c", str(cell.clients), "-j", "1", "-T", str(max(1, round(seconds))), *running.client_options,
+        "taskset",
+        "-c",
+        str(cpu),
+        str(running.bin / "pgbench"),
+        "-n",
+        "-M",
+        "prepared",
+        *PGBENCH[cell.work],
+        "-c",
+        str(cell.clients),
+        "-j",
+        "1",
+        "-T",
+        str(max(1, round(seconds))),
+        *running.client_options,
     ]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     told = subprocess.run(command, env=running.env, check=True, capture_output=True, text=True)
@@ -115,7 +140,13 @@ def pgbench_us(running: Server, cell: Cell, seconds: float, cpu: int) -> float:
 
 
 def ours_us(running: Server, cell: Cell, seconds: float, cpu: int) -> float:
-    job = {"dsn": running.dsn, "work": cell.work, "clients": cell.clients, "seconds": seconds, "cpu": cpu}
+    job = {
+        "dsn": running.dsn,
+        "work": cell.work,
+        "clients": cell.clients,
+        "seconds": seconds,
+        "cpu": cpu,
+    }
     command = [sys.executable, __file__, "--child", json.dumps(job)]
     told = subprocess.run(command, env=os.environ, check=True, capture_output=True, text=True)
     result = json.loads(told.stdout)
@@ -128,7 +159,9 @@ def drive_once(job: dict) -> None:
 
     os.sched_setaffinity(0, [job["cpu"]])
     script = json.dumps({"operations": [OPERATIONS[job["work"]]], "prepared": True})
-    sessions = [_core.PostgresSession(job["dsn"], script, 1, number) for number in range(job["clients"])]
+    sessions = [
+        _core.PostgresSession(job["dsn"], script, 1, number) for number in range(job["clients"])
+    ]
     phase = {
         "name": "measured",
         "arrival": {"shape": "closed", "clients": job["clients"]},
@@ -169,14 +202,25 @@ OPERATIONS = {
     },
     "tpcb": {
         "name": "tpcb",
-        "draws": [drawn("aid", 1, ACCOUNTS), drawn("bid", 1, BRANCHES), drawn("tid", 1, TELLERS), drawn("delta", -5000, 5000)],
+        "draws": [
+            drawn("aid", 1, ACCOUNTS),
+            drawn("bid", 1, BRANCHES),
+            drawn("tid", 1, TELLERS),
+            drawn("delta", -5000, 5000),
+        ],
         "statements": [
             statement("BEGIN"),
             statement("UPDATE pgbench_accounts SET abalance = abalance + $1 WHERE aid = $2", 3, 0),
             statement("SELECT abalance FROM pgbench_accounts WHERE aid = $1", 0),
             statement("UPDATE pgbench_tellers SET tbalance = tbalance + $1 WHERE tid = $2", 3, 2),
             statement("UPDATE pgbench_branches SET bbalance = bbalance + $1 WHERE bid = $2", 3, 1),
-            statement("INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES ($1, $2, $3, $4, CURRENT_TIMESTAMP)", 2, 1, 0, 3),
+            statement(
+                "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES ($1, $2, $3, $4, CURRENT_TIMESTAMP)",
+                2,
+                1,
+                0,
+                3,
+            ),
             statement("END"),
         ],
     },

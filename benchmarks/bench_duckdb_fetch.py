@@ -19,7 +19,7 @@ import duckdb
 
 from assay.analysis.operations import geometric_mean
 from assay.study.places import cache_dir
-from assay.workloads.contract import find_workload
+from assay.workloads.discovery import find_workload
 
 Fetch = Callable[[duckdb.DuckDBPyConnection, str], object]
 

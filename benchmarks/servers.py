@@ -37,8 +37,17 @@ class Server:
     def env(self) -> dict[str, str]:
         """The environment of its own clients."""
         told = dict(part.split("=", 1) for part in self.dsn.split())
-        names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD", "dbname": "PGDATABASE"}
-        return {**os.environ, **{variable: told[name].strip("'") for name, variable in names.items() if name in told}}
+        names = {
+            "host": "PGHOST",
+            "port": "PGPORT",
+            "user": "PGUSER",
+            "password": "PGPASSWORD",
+            "dbname": "PGDATABASE",
+        }
+        return {
+            **os.environ,
+            **{variable: told[name].strip("'") for name, variable in names.items() if name in told},
+        }
 
     @property
     def client_options(self) -> list[str]:
@@ -65,5 +74,10 @@ def server(engine: str, settings: dict[str, str], transport: str = "socket") -> 
         launcher.own(data)
         address = behaviour.start(product, Place(data, launcher.scratch), settings, launcher)
         assert launcher.server is not None
-        yield Server(address["dsn" if transport == "socket" else "dsn_tcp"], find_programs(product.home).bin_dir, launcher.server.pid, product.version)
+        yield Server(
+            address["dsn" if transport == "socket" else "dsn_tcp"],
+            find_programs(product.home).bin_dir,
+            launcher.server.pid,
+            product.version,
+        )
         launcher.stop()

@@ -26,7 +26,7 @@ class PostgresSession:
 
 @final
 class PythonSession:
-    def __new__(cls, object: object, script: str, seed: int, number: int) -> PythonSession: ...
+    def __new__(cls, asked: object, script: str, seed: int, number: int) -> PythonSession: ...
 
 def drive(
     plan: str,
@@ -37,7 +37,6 @@ def drive(
     metered: int | None = None,
     observer: Callable[[int, str], object] | None = None,
 ) -> str: ...
-
 def postgres_copy(config: str, table: str, rows: object, streams: int) -> int: ...
 
 @final

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from assay.report.build import build
 from assay.report.charts import Charts
-from tests.records import OPERATIONS, truncate_run, write_run
+from tests.loads import an_operation, open_load, write_load
+from tests.records import MS, OPERATIONS, truncate_run, write_run
 
 HOSTILE = (
     "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
@@ -66,13 +67,46 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_chart_is_drawn(browser: Browser, report: Path) -> None:
     opened = Opened(browser)
     page = opened.show(report)
-    for name in Charts.NAMES:
+    for name in Charts.POWER_NAMES:
         svg = page.locator(f"#chart-{name} svg")
         box = svg.bounding_box()
         assert box is not None, name
         assert box["width"] > WIDE / 2, name
         assert box["width"] <= WIDE, name
         assert svg.locator(MARKS).count() >= len(OPERATIONS), name
+    assert opened.wrong == []
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_every_chart_of_a_load_is_drawn(browser: Browser, tmp_path: Path, width: int) -> None:
+    rows = [
+        an_operation(n, n * MS, n * MS // 9, MS + n * 7_919 % MS, retries=n % 2)
+        for n in range(9_000)
+    ]
+    run = write_load(tmp_path, open_load(1_000, 4), rows, 10.0)
+    opened = Opened(browser, width)
+    page = opened.show(Path(build(run)["report"]))
+    for name in (*Charts.LOAD_NAMES, "timeline"):
+        box = page.locator(f"#chart-{name} svg").bounding_box()
+        assert box is not None, name
+        assert width / 2 < box["width"] <= width, name
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("button", name="p99.9").click()
+    assert page.locator("#operations tbody tr").count() == 2
+    assert opened.wrong == []
+
+
+def test_a_cell_of_the_heat_map_tells_its_operations(browser: Browser, tmp_path: Path) -> None:
+    rows = [an_operation(n, n * MS, 0, MS) for n in range(10_000)]
+    opened = Opened(browser)
+    page = opened.show(Path(build(write_load(tmp_path, open_load(1_000, 4), rows, 10.0))["report"]))
+    page.locator("#chart-heat .mark-rect path").nth(20).hover()
+    tooltip = page.locator("#vg-tooltip-element.visible")
+    tooltip.wait_for()
+    words = tooltip.inner_text()
+    assert "latency" in words
+    assert "operations" in words
+    assert "undefined" not in words
     assert opened.wrong == []
 
 

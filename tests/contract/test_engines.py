@@ -26,8 +26,8 @@ from assay.engines.contract import (
     tell_nobody,
 )
 from assay.engines.discovery import EngineFolder, find_engines
-from assay.model.secrets import is_secret
 from assay.model.script import Script, ScriptOperation, ScriptStatement
+from assay.model.secrets import is_secret
 from assay.workloads.discovery import find_workload
 
 ENGINES = find_engines()

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import duckdb
 import pytest
 
+from assay.analysis.answers import Tolerances, difference, read_expected
 from assay.engines.discovery import find_engines
-from assay.workloads.contract import Workload, find_workloads, read_workload
+from assay.model.script import Script, ScriptOperation
+from assay.workloads.contract import Workload
+from assay.workloads.discovery import find_workloads, read_workload
 
 WORKLOADS = find_workloads()
 DIALECTS = {dialect for engine in find_engines().values() for dialect in engine.facts.dialects}
+SPOKEN = sorted({(), *(engine.facts.dialects for engine in find_engines().values())})
 PLACEHOLDER = re.compile(r"\$\{(\w+)(?:\[(\d+)\])?\}")
 SEEDS = range(200)
 WHY_WORDS_MIN = 4
@@ -31,13 +38,13 @@ def defects_of_files(workload: Workload, dialects: set[str]) -> list[str]:
     folder = workload.folder / "operations"
     found = [
         f"{name} has no file"
-        for name in workload.facts.order
+        for name in workload.facts.operations
         if not (folder / f"{name}.sql").is_file()
     ]
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
         operation, *dialect = path.name.removesuffix(".sql").split(".")
         if operation not in workload.facts.operations:
-            found.append(f"{path.name} is of no operation")
+            found.append(f"{path.name} is of no operation that is played")
         elif dialect:
             found += _defects_of_override(path, folder / f"{operation}.sql", dialect[0], dialects)
     return found
@@ -62,7 +69,8 @@ class TestFiles:
         assert defects_of_files(workload, DIALECTS) == []
 
     def test_every_operation_is_played(self, workload: Workload) -> None:
-        assert set(workload.facts.order) == set(workload.facts.operations)
+        played = {*workload.facts.order, *workload.facts.after}
+        assert played == set(workload.facts.operations)
 
     def test_it_says_what_it_is(self, workload: Workload) -> None:
         assert (workload.folder / "README.md").is_file()
@@ -74,7 +82,7 @@ class TestFiles:
             assert "not comparable to published TPC results" in (workload.facts.legal or "")
 
     def test_every_table_is_in_the_schema(self, workload: Workload) -> None:
-        schema = workload.schema()
+        schema = "".join(workload.setup((), workload.facts.scale_default).values())
         assert [
             t for t in workload.facts.tables if not re.search(rf"(?i)create table {t}\b", schema)
         ] == []
@@ -111,7 +119,7 @@ class TestFilesOfAMadeWorkload:
             ("q1.new.sql", "-- why: so\nselect 2 - 1", "does not say why"),
             ("q1.new.sql", "-- why: new has no one\nselect  1", "says what its base says"),
             ("q1.new.sql", f"-- why: new has no one\n{BASE}", "says what its base says"),
-            ("q2.sql", "select 1", "is of no operation"),
+            ("q2.sql", "select 1", "is of no operation that is played"),
         ],
     )
     def test_a_bad_one_is(self, made: Workload, name: str, text: str, defect: str) -> None:
@@ -125,35 +133,37 @@ class TestFilesOfAMadeWorkload:
         assert defects_of_files(made, set()) == ["q1 has no file"]
 
 
+def asked_of(path: Path) -> set[tuple[str, int]]:
+    """Placeholders of a text outside of comments: name and number of the value."""
+    text = re.sub(r"--[^\n]*", "", path.read_text("utf-8"))
+    return {(name, int(number or 0)) for name, number in PLACEHOLDER.findall(text)}
+
+
 class TestParameters:
     def test_placeholders_and_rules_match(self, workload: Workload) -> None:
         for name, facts in workload.facts.operations.items():
-            defaults = workload.statement(name, (), 1.0, None, 0).parameters
-            for path in (workload.folder / "operations").glob(f"{name}.*sql"):
-                asked = PLACEHOLDER.findall(path.read_text("utf-8"))
-                assert {parameter for parameter, _ in asked} == set(facts.parameters), path
-                assert [p for p, n in asked if int(n or 0) >= len(defaults[p])] == [], path
+            for path in workload.operations_folder.glob(f"{name}.*sql"):
+                named = {parameter for parameter, _ in asked_of(path)}
+                assert named - set(workload.facts.constants) == set(facts.parameters), path
 
     def test_every_value_of_a_list_is_used(self, workload: Workload) -> None:
-        for name in workload.facts.operations:
-            text = (workload.folder / "operations" / f"{name}.sql").read_text("utf-8")
-            asked = {(parameter, int(n or 0)) for parameter, n in PLACEHOLDER.findall(text)}
-            given = workload.statement(name, (), 1.0, None, 0).parameters
+        for name in set(workload.facts.operations) - set(workload.drawn_operations):
+            asked = asked_of(workload.operations_folder / f"{name}.sql")
+            given = workload.statement(name, (), 1.0).parameters
             assert {(p, n) for p, values in given.items() for n in range(len(values))} == asked, (
                 name
             )
 
-    def test_default_text_has_no_placeholder_left(self, workload: Workload) -> None:
-        for name in workload.facts.operations:
-            assert (
-                "${" not in workload.statement(name, (), workload.facts.scale_default, None, 0).text
-            )
-
     def test_drawn_values_obey_their_rules(self, workload: Workload) -> None:
-        for name, facts in workload.facts.operations.items():
+        for name in set(workload.facts.operations) - set(workload.drawn_operations):
+            facts = workload.facts.operations[name]
+            rules = {
+                parameter: rule.model_dump(exclude_unset=True)
+                for parameter, rule in facts.parameters.items()
+            }
             for seed in SEEDS:
                 drawn = workload.statement(name, (), 1.0, seed, 0).parameters
-                for parameter, rule in facts.parameters.items():
+                for parameter, rule in rules.items():
                     values = drawn[parameter]
                     assert obeys(values, rule, workload.facts.lists, drawn), (
                         name,
@@ -161,6 +171,102 @@ class TestParameters:
                         parameter,
                         values,
                     )
+
+
+class TestScript:
+    @pytest.mark.parametrize("dialects", SPOKEN)
+    def test_no_statement_has_a_placeholder_left(
+        self, workload: Workload, dialects: tuple[str, ...]
+    ) -> None:
+        script = workload.script(dialects, workload.facts.scale_default, seed=1)
+        texts = [one.text for operation in script.operations for one in operation.statements]
+        assert [text for text in texts if "${" in re.sub(r"--[^\n]*", "", text)] == []
+
+    @pytest.mark.parametrize("dialects", SPOKEN)
+    def test_a_dialect_draws_what_the_others_draw(
+        self, workload: Workload, dialects: tuple[str, ...]
+    ) -> None:
+        scripts = [workload.script(spoken, 1.0, seed=1) for spoken in ((), dialects)]
+        plain, other = ([operation.draws for operation in s.operations] for s in scripts)
+        assert plain == other
+
+    def test_it_is_the_same_after_a_journey_through_json(self, workload: Workload) -> None:
+        script = workload.script((), workload.facts.scale_default, seed=1)
+        assert Script.read(json.loads(json.dumps(script.facts()))) == script
+
+    def test_it_has_every_operation_that_is_played(self, workload: Workload) -> None:
+        script = workload.script((), workload.facts.scale_default, seed=1)
+        names = [operation.name for operation in script.operations]
+        assert names == list(dict.fromkeys((*workload.facts.order, *workload.facts.after)))
+
+    def test_draws_and_values_belong_together(self, workload: Workload) -> None:
+        for operation in workload.script((), workload.facts.scale_default, seed=1).operations:
+            used = {index for statement in operation.statements for index in statement.values}
+            assert used == set(range(len(operation.draws))), operation.name
+            for one in operation.statements:
+                numbers = {int(number) for number in re.findall(r"\$(\d+)", one.text)}
+                assert numbers == set(range(1, len(one.values) + 1)), one.text
+
+
+FILLED_BY_SQL = [name for name, workload in WORKLOADS.items() if not workload.facts.tables]
+DUCKDB = ("duckdb", "postgresql")
+EXECUTIONS = 20
+
+
+@pytest.mark.parametrize("name", FILLED_BY_SQL)
+class TestOnDuckDb:
+    """Oracle: DuckDB, asked directly, carries out what a script says."""
+
+    def test_its_statements_return_what_is_promised(self, name: str) -> None:
+        workload, scale, random = WORKLOADS[name], 0.02, Random(1)
+        with duckdb.connect() as connection:
+            for text in workload.setup(DUCKDB, scale).values():
+                connection.execute(text)
+            for operation in workload.script(DUCKDB, scale, seed=1).operations:
+                for _ in range(EXECUTIONS if operation.draws else 1):
+                    rows = executed(connection, operation, random)
+                    wanted = workload.facts.operations[operation.name].rows
+                    assert wanted in (None, len(rows)), operation.name
+                assert wrong_answer(workload, operation.name, rows, scale) is None
+
+    def test_its_data_are_the_same_each_time(self, name: str) -> None:
+        made = []
+        for _ in range(2):
+            with duckdb.connect() as connection:
+                for text in WORKLOADS[name].setup(DUCKDB, 0.02).values():
+                    connection.execute(text)
+                tables = sorted(row[0] for row in connection.execute("show tables").fetchall())
+                made.append([sorted(connection.table(t).fetchall()) for t in tables])
+        assert made[0] == made[1]
+        assert any(made[0])
+
+
+def executed(
+    connection: duckdb.DuckDBPyConnection, operation: ScriptOperation, random: Random
+) -> list[tuple[Any, ...]]:
+    """The rows that one execution selects."""
+    drawn = [
+        random.randint(*draw.integer) if draw.integer else random.choice(draw.choice or ())
+        for draw in operation.draws
+    ]
+    rows = []
+    for one in operation.statements:
+        values = [drawn[index] for index in one.values]
+        found = connection.execute(one.text, values or None).fetchall()
+        if re.search(r"(?im)^select\b", one.text):
+            rows += found
+    return rows
+
+
+def wrong_answer(
+    workload: Workload, operation: str, rows: list[tuple[Any, ...]], scale: float
+) -> str | None:
+    answers = workload.answers(scale)
+    if answers is None or not (answers / f"{operation}.csv").is_file():
+        return None
+    kinds, tolerance = workload.facts.operations[operation].answer, workload.facts.tolerance
+    tolerances = Tolerances.of(kinds, tolerance.sum_absolute, tolerance.ratio_relative, scale)
+    return difference(rows, read_expected(answers / f"{operation}.csv"), tolerances)
 
 
 def obeys(
@@ -232,20 +338,25 @@ def test_what_breaks_a_rule_is_seen(values: list[str], rule: dict[str, Any]) -> 
 
 class TestAnswers:
     def test_columns_with_a_kind_are_in_every_answer(self, workload: Workload) -> None:
-        files = sorted((workload.folder / "answers").glob("*/*.csv"))
+        files = sorted((workload.folder / "answers").rglob("*.csv"))
         for path in files:
             header = path.read_text("utf-8").partition("\n")[0].split("|")
             assert set(workload.facts.operations[path.stem].answer) <= set(header), path
 
+    def test_what_is_drawn_at_each_execution_says_how_many_rows_it_returns(
+        self, workload: Workload
+    ) -> None:
+        facts = workload.facts.operations
+        assert [name for name in workload.drawn_operations if facts[name].rows is None] == []
+
     def test_every_column_that_is_a_float_in_nature_has_a_kind(self, workload: Workload) -> None:
         """An average or a quotient has as many digits as an engine likes, so it cannot be exact."""
         for name, facts in workload.facts.operations.items():
-            text = (workload.folder / "operations" / f"{name}.sql").read_text("utf-8")
+            text = (workload.operations_folder / f"{name}.sql").read_text("utf-8")
             averages = re.findall(r"(?i)\bavg\([^()]*\) as (\w+)", text.partition("from")[0])
             assert {facts.answer.get(column) for column in averages} <= {"average", "ratio"}, name
 
     def test_a_scale_has_all_of_them_or_none(self, workload: Workload) -> None:
-        for folder in (path for path in (workload.folder / "answers").iterdir() if path.is_dir()):
-            assert {path.stem for path in folder.glob("*.csv")} == set(workload.facts.operations), (
-                folder
-            )
+        answered = set(workload.facts.operations) - set(workload.drawn_operations)
+        for folder in {path.parent for path in (workload.folder / "answers").rglob("*.csv")}:
+            assert {path.stem for path in folder.glob("*.csv")} == answered, folder

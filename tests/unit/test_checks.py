@@ -19,6 +19,7 @@ from assay.checks import (
     judge,
     outcomes,
     probes,
+    row_counts,
     steal,
     thresholds,
 )
@@ -53,6 +54,8 @@ class TestAll:
                 "completeness",
                 "outcomes",
                 "probes",
+                "rate_held",
+                "row_counts",
                 "steal",
             ],
             "valid",
@@ -120,7 +123,9 @@ class TestThresholds:
         ]
         rows = [[cell.strip(" `") for cell in row] for row in cells if len(row) == 3]
         return {
-            name: float(value) for name, value, _ in rows if re.fullmatch(r"[A-Z][A-Z_]+_MAX", name)
+            name: float(value)
+            for name, value, _ in rows
+            if re.fullmatch(r"[A-Z][A-Z_]+_(MAX|MIN)", name)
         }
 
     def test_the_methodology_repeats_every_threshold_and_no_other(self) -> None:
@@ -187,6 +192,37 @@ class TestAnswers:
         synthetic.expected = {"a": "n\n1\n"}
         assert told(answers, synthetic.write(), UNKNOWN).reason.endswith("are kept for b")
 
+    def test_what_is_drawn_at_each_execution_is_left_to_the_row_counts(
+        self, synthetic: SyntheticRun
+    ) -> None:
+        drawn = {"drawn_operations": ["a"], "rows_expected": {"a": 1}}
+        synthetic.facts["workload"] = drawn
+        synthetic.expected = {"b": "n\n1\n"}
+        result = told(answers, synthetic.write(), VALID)
+        assert result.reason == "1 of 1 answers right, in every pass"
+        assert result.measured
+
+    def test_a_wrong_answer_of_another_operation_is_seen_all_the_same(
+        self, synthetic: SyntheticRun
+    ) -> None:
+        synthetic.facts["workload"] = {"drawn_operations": ["a"], "rows_expected": {"a": 1}}
+        synthetic.expected = {"b": "n\n2\n"}
+        assert told(answers, synthetic.write(), INVALID).reason.startswith("wrong answer: b")
+
+    def test_where_all_is_drawn_nothing_is_compared(self, synthetic: SyntheticRun) -> None:
+        drawn = {"drawn_operations": ["a", "b"], "rows_expected": {"a": 1, "b": 1}}
+        synthetic.facts["workload"] = drawn
+        synthetic.expected = {"none": ""}
+        assert not told(answers, synthetic.write(), VALID).measured
+
+    def test_what_is_drawn_and_not_counted_is_unknown_with_the_mend(
+        self, synthetic: SyntheticRun
+    ) -> None:
+        synthetic.facts["workload"] = {"drawn_operations": ["a"], "rows_expected": {"b": 1}}
+        synthetic.expected = {"b": "n\n1\n"}
+        reason = told(answers, synthetic.write(), UNKNOWN).reason
+        assert "values of a are drawn at each execution; `rows` in workload.toml" in reason
+
     def test_an_engine_that_returns_nothing_is_unknown(self, synthetic: SyntheticRun) -> None:
         synthetic.facts["engine"] = {"answers": False}
         assert "returns no rows" in told(answers, synthetic.write(), UNKNOWN).reason
@@ -207,6 +243,67 @@ class TestAnswers:
         synthetic.facts["request"] = {"scale": 0.01}
         synthetic.results["b"] = {1: pa.table({"n": [101]})}
         told(answers, synthetic.write(), INVALID)
+
+
+class TestRowCounts:
+    @pytest.fixture
+    def counted(self, synthetic: SyntheticRun) -> SyntheticRun:
+        synthetic.facts["workload"] = {"rows_expected": {"b": 1}}
+        return synthetic
+
+    def test_as_many_rows_as_told_are_valid(self, counted: SyntheticRun) -> None:
+        result = told(row_counts, counted.write(), VALID)
+        assert result.reason == "4 executions returned as many rows as they should"
+        assert result.measured
+
+    def test_another_number_in_one_execution_is_invalid_and_named(
+        self, counted: SyntheticRun
+    ) -> None:
+        counted.events[-1]["rows"] = 0
+        result = told(row_counts, counted.write(), INVALID)
+        assert "1 of 4 executions returned a wrong number of rows" in result.reason
+        assert result.reason.endswith("the first was b: 0 instead of 1")
+        assert (result.value, result.threshold) == (1.0, 0.0)
+
+    def test_a_warm_up_counts(self, counted: SyntheticRun) -> None:
+        counted.events[1]["rows"] = 2
+        assert counted.events[1]["phase"] == "warmup"
+        told(row_counts, counted.write(), INVALID)
+
+    def test_rows_that_were_not_counted_are_not_right(self, counted: SyntheticRun) -> None:
+        counted.events[-1]["rows"] = None
+        assert "b: None instead of 1" in told(row_counts, counted.write(), INVALID).reason
+
+    @pytest.mark.parametrize(("rows", "verdict"), [(0, VALID), (1, INVALID)])
+    def test_no_rows_may_be_what_is_told(
+        self, counted: SyntheticRun, rows: int, verdict: Verdict
+    ) -> None:
+        counted.facts["workload"] = {"rows_expected": {"b": 0}}
+        for event in counted.events:
+            event["rows"] = rows
+        told(row_counts, counted.write(), verdict)
+
+    def test_other_operations_may_return_what_they_like(self, counted: SyntheticRun) -> None:
+        counted.events[0]["rows"] = 7
+        told(row_counts, counted.write(), VALID)
+
+    def test_what_failed_is_left_to_the_outcomes(self, counted: SyntheticRun) -> None:
+        counted.events[-1] |= {"outcome": "failed", "error": "x", "rows": 0}
+        assert told(row_counts, counted.write(), VALID).reason.startswith("3 executions")
+
+    def test_if_none_succeeded_it_is_unknown(self, counted: SyntheticRun) -> None:
+        for event in counted.events:
+            event |= {"outcome": "failed", "error": "x"}
+        assert told(row_counts, counted.write(), UNKNOWN).reason.endswith("none of b succeeded")
+
+    def test_without_a_number_nothing_is_measured(self, synthetic: SyntheticRun) -> None:
+        result = told(row_counts, synthetic.write(), VALID)
+        assert (result.measured, "no operation says" in result.reason) == (False, True)
+
+    def test_an_engine_that_returns_nothing_is_not_measured(self, counted: SyntheticRun) -> None:
+        counted.facts["engine"] = {"answers": False}
+        result = told(row_counts, counted.write(), VALID)
+        assert (result.measured, "engine engine returns none" in result.reason) == (False, True)
 
 
 class TestOutcomes:
@@ -435,7 +532,7 @@ class TestClient:
         assert "wait for the recorder" in told(client, synthetic.write(), UNKNOWN).reason
 
     def served(self, run: SyntheticRun, share: float | None) -> Run:
-        """A server whose driver is a process of its own and uses this share of the CPUs."""
+        """A server whose driver is a process of its own and uses this share of its one CPU."""
         run.facts["engine"] = {"kind": "server"}
         if share is not None:
             seen: list[dict[str, Any]] = [
@@ -443,7 +540,7 @@ class TestClient:
                     "time_ns": row["time_ns"],
                     "pid": 102,
                     "account": "driver",
-                    "user_ns": round(share * CPUS * (row["time_ns"] - BEGUN_NS + S)),
+                    "user_ns": round(share * (row["time_ns"] - BEGUN_NS + S)),
                 }
                 for row in run.streams["system"]
             ]

@@ -122,7 +122,7 @@ class TestTimeline:
 
 
 class TestCharts:
-    @pytest.mark.parametrize("name", Charts.NAMES)
+    @pytest.mark.parametrize("name", Charts.POWER_NAMES)
     def test_each_draws_and_can_be_saved(self, run: Run, tmp_path: Path, name: str) -> None:
         charts = Charts(document(run, run.dir), timeline(run))
         svg = save(charts[name], tmp_path / f"{name}.svg")

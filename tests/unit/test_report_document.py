@@ -48,6 +48,9 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
     assert made["findings"][0]["interval_words"] == "one run, no interval"
     assert made["conditions"] == {
         "arrival": "power",
+        "clients": None,
+        "rate_per_s": None,
+        "time_s": None,
         "state": "hot",
         "parameters": "default",
         "seed": 1,

@@ -95,7 +95,6 @@ class TestRecord:
         facts = request(settings={"attach": "postgresql://me:hunter2@host/db"}).facts()
         assert facts["settings"]["attach"] == "postgresql://me:***@host/db"
 
-
     def test_a_password_in_the_dsn_does_not_stand_there(self) -> None:
         facts = request(dsn="postgresql://me:hunter2@host/db").facts()
         assert facts["dsn"] == "postgresql://me:***@host/db"
@@ -107,7 +106,9 @@ class TestPin:
         assert parse_pin("engine=0,2,client=1") == {"engine": [0, 2], "client": [1]}
         assert parse_pin(None) == {}
 
-    @pytest.mark.parametrize("text", ["0", "server=1", "engine", "engine=", "engine=a", "engine=-1"])
+    @pytest.mark.parametrize(
+        "text", ["0", "server=1", "engine", "engine=", "engine=a", "engine=-1"]
+    )
     def test_what_is_no_placement_is_refused_with_the_form(self, text: str) -> None:
         with pytest.raises(UsageError, match="write it as --pin engine=0,client=1"):
             parse_pin(text)

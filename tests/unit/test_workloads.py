@@ -9,7 +9,8 @@ import pytest
 
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
-from assay.workloads.contract import Workload, find_workload, find_workloads, read_workload
+from assay.workloads.contract import Workload
+from assay.workloads.discovery import find_workload, find_workloads, read_workload
 from assay.workloads.generate import table_stream
 
 SEEDS = range(200)
@@ -42,10 +43,19 @@ def tpch() -> Workload:
     return find_workload("tpch")
 
 
+def a_folder(root: Path, files: dict[str, str]) -> Path:
+    folder = root / "my-queries"
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
 def refusal(folder: Path) -> str:
     with pytest.raises(UsageError) as told:
         read_workload(folder)
-    assert str(folder / "workload.toml") in str(told.value)
+    assert str(folder) in str(told.value)
     return str(told.value)
 
 
@@ -62,6 +72,18 @@ class TestManifest:
                 "tolerance.sum_absolut",
                 "did you mean 'sum_absolute'",
             ),
+            (
+                "integer = [1, 3]",
+                "intger = [1, 3]",
+                "operations.q1.parameters.n.intger",
+                "did you mean 'integer'",
+            ),
+            (
+                "[operations.q1]\n",
+                "[constants]\nn = { time_scale = 3 }\n[operations.q1]\n",
+                "constants.n.time_scale",
+                "did you mean 'times_scale'",
+            ),
         ],
     )
     def test_an_unknown_key_is_named_with_the_nearest_known_one(
@@ -70,10 +92,6 @@ class TestManifest:
         told = refusal(a_workload(tmp_path, MANIFEST.replace(right, wrong, 1)))
         assert f": {key}: " in told
         assert hint in told
-
-    def test_a_missing_key_is_named_without_a_silly_suggestion(self, tmp_path: Path) -> None:
-        told = refusal(a_workload(tmp_path, MANIFEST.replace('title = "Made"\n', "", 1)))
-        assert told.endswith("title: Field required")
 
     def test_a_kind_of_column_that_does_not_exist_is_refused(self, tmp_path: Path) -> None:
         told = refusal(a_workload(tmp_path, MANIFEST.replace('n = "exact"', 'n = "about"')))
@@ -84,7 +102,59 @@ class TestManifest:
         assert "'q11'" in told
         assert "did you mean 'q1'" in told
 
-    @pytest.mark.parametrize("content", [b"name = ", b"\xff\xfe", b""])
+    @pytest.mark.parametrize(
+        ("wrong", "told"),
+        [
+            ('name = "a/b"', "name: String should match"),
+            ("scale_default = 0.0", "scale_default: Input should be greater than 0"),
+            ('arrival = "open"', "arrival: Input should be 'power' or 'closed'"),
+            ("[constants]\nn = { }", "constants.n: Value error, write a plain value"),
+            ("[constants]\n'n m' = 1", "constants.n m.[key]: String should match"),
+            ("[constants]\nn = [1]", "constants.n: Value error, it has to be one value"),
+            ("[operations.q1]\nweight = 0", "operations.q1.weight: Input should be greater"),
+            ("[operations.q1]\nrows = -1", "operations.q1.rows: Input should be greater"),
+            (
+                "[operations.q1.parameters]\nn = { choice = [1], times_scale = true }",
+                "times_scale goes with integer",
+            ),
+            ('tables = ["t"]', "tables are filled by a generator, and none is named"),
+            ('after = ["q1"]', "every operation is in `after`"),
+            ('order = ["q1"]\nafter = ["q1"]', "'q1' is in order and in after"),
+            ('after = ["q11"]', "after names 'q11', and q11.sql is missing; did you mean 'q1'"),
+            ("[operations.q2]", "operations names 'q2', and q2.sql is missing"),
+            (
+                "[constants]\nn = 1\n[operations.q1.parameters]\nn = { integer = [1, 2] }",
+                "'n' is a constant and a parameter of 'q1'",
+            ),
+            ('setup = ["../other.sql"]', "setup names '../other.sql', which is outside"),
+        ],
+    )
+    def test_what_cannot_be_is_refused(self, tmp_path: Path, wrong: str, told: str) -> None:
+        assert told in refusal(a_workload(tmp_path, wrong))
+
+    def test_nothing_in_it_is_needed(self, tmp_path: Path) -> None:
+        facts = read_workload(a_workload(tmp_path, "")).facts
+        assert (facts.name, facts.title, facts.about) == ("made", "made", "")
+        assert (facts.arrival, facts.order, facts.scale_default) == ("power", ("q1",), 1.0)
+        assert list(facts.operations) == ["q1"]
+
+    def test_an_order_may_leave_operations_out(self, tmp_path: Path) -> None:
+        folder = a_workload(tmp_path)
+        (folder / "operations" / "q2.sql").write_text("select 2", encoding="utf-8")
+        assert read_workload(folder).facts.order == ("q1",)
+        assert list(read_workload(folder).facts.operations) == ["q1"]
+
+    def test_what_comes_after_is_not_in_the_order(self, tmp_path: Path) -> None:
+        folder = a_workload(tmp_path, 'after = ["a"]', "select 1")
+        (folder / "operations" / "a.sql").write_text("select 2", encoding="utf-8")
+        workload = read_workload(folder)
+        assert workload.facts.order == ("q1",)
+        assert [operation.name for operation in workload.script((), 1.0, 1).operations] == [
+            "q1",
+            "a",
+        ]
+
+    @pytest.mark.parametrize("content", [b"name = ", b"\xff\xfe"])
     def test_what_is_no_manifest_is_refused(self, tmp_path: Path, content: bytes) -> None:
         folder = a_workload(tmp_path)
         (folder / "workload.toml").write_bytes(content)
@@ -113,6 +183,81 @@ class TestDiscovery:
         assert find_workload("tpch").facts.title == "TPC-H"
 
 
+class TestFolder:
+    """A folder of somebody's queries, without a manifest."""
+
+    @pytest.mark.parametrize("inside", ["", "operations/"])
+    def test_sql_files_are_operations_in_alphabetical_order(
+        self, tmp_path: Path, inside: str
+    ) -> None:
+        files = {f"{inside}{name}.sql": f"select '{name}'" for name in ("b", "c d", "a")}
+        folder = a_folder(tmp_path, files)
+        workload = find_workload(str(folder))
+        assert workload.facts.name == workload.facts.title == "my-queries"
+        assert workload.facts.order == ("a", "b", "c d")
+        assert (workload.facts.arrival, workload.facts.scale_default) == ("power", 1.0)
+        assert not workload.makes_data
+        texts = [o.statements[0].text for o in workload.script((), 1.0, 1).operations]
+        assert texts == ["select 'a'", "select 'b'", "select 'c d'"]
+
+    def test_a_name_with_blanks_becomes_one_without(self, tmp_path: Path) -> None:
+        folder = tmp_path / "my queries (old)"
+        folder.mkdir()
+        (folder / "a.sql").write_text("select 1", encoding="utf-8")
+        facts = read_workload(folder).facts
+        assert (facts.name, facts.title) == ("my-queries-old", "my queries (old)")
+
+    def test_it_may_be_named_without_a_slash_and_be_where_one_is(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = a_folder(tmp_path, {"a.sql": "select 1"})
+        monkeypatch.chdir(tmp_path)
+        assert find_workload("my-queries").facts.name == "my-queries"
+        assert find_workload("./my-queries/").facts.name == "my-queries"
+        monkeypatch.chdir(folder)
+        assert find_workload(".").facts.name == "my-queries"
+
+    def test_a_name_of_ours_is_not_hidden_by_a_folder(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        a_folder(tmp_path, {"a.sql": "select 1"}).rename(tmp_path / "tpch")
+        monkeypatch.chdir(tmp_path)
+        assert find_workload("tpch").facts.title == "TPC-H"
+        assert find_workload("./tpch").facts.title == "tpch"
+
+    def test_a_dialects_file_is_no_operation_of_its_own(self, tmp_path: Path) -> None:
+        folder = a_folder(tmp_path, {"a.sql": "select 1", "a.old.sql": "select 2"})
+        workload = read_workload(folder)
+        assert workload.facts.order == ("a",)
+        assert workload.script(("old",), 1.0, 1).operations[0].statements[0].text == "select 2"
+
+    def test_schema_tables_sql_is_its_setup(self, tmp_path: Path) -> None:
+        folder = a_folder(tmp_path, {"a.sql": "select 1", "schema/tables.sql": "select 2"})
+        workload = read_workload(folder)
+        assert workload.makes_data
+        assert workload.setup((), 1.0) == {"schema/tables.sql": "select 2"}
+
+    def test_a_missing_one_suggests_its_neighbour(self, tmp_path: Path) -> None:
+        a_folder(tmp_path, {"a.sql": "select 1"})
+        with pytest.raises(UsageError, match=r"is no folder; did you mean 'my-queries'\?"):
+            find_workload(f"{tmp_path}/my-querys")
+        with pytest.raises(UsageError, match=r"/nowhere is not there either"):
+            find_workload("/nowhere/x")
+
+    def test_a_file_is_none(self, tmp_path: Path) -> None:
+        folder = a_folder(tmp_path, {"a.sql": "select 1"})
+        with pytest.raises(UsageError, match=r"a\.sql is no folder: name the folder"):
+            find_workload(f"{folder}/a.sql")
+
+    @pytest.mark.parametrize("files", [{"README.md": "words"}, {"operations/.a.sql": "select 1"}])
+    def test_an_empty_one_is_refused(self, tmp_path: Path, files: dict[str, str]) -> None:
+        assert "there is no .sql file in" in refusal(a_folder(tmp_path, files))
+
+    def test_an_answer_to_nothing_is_refused(self, tmp_path: Path) -> None:
+        folder = a_folder(tmp_path, {"q1.sql": "select 1", "answers/q11.csv": "n\n1\n"})
+        assert "q11.csv answers no operation; did you mean 'q1'" in refusal(folder)
+
+
 class TestStatement:
     def test_a_dialects_file_goes_before_the_plain_one_in_the_engines_order(
         self, tmp_path: Path
@@ -127,11 +272,26 @@ class TestStatement:
         ]
         assert chosen == ["q1.sql", "q1.new.sql", "q1.old.sql", "q1.sql"]
 
-    def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
-        folder = a_workload(tmp_path)
-        (folder / "operations" / "q1.sql").unlink()
-        with pytest.raises(UsageError, match=r"q1\.sql is missing"):
-            read_workload(folder).statement("q1", (), 1.0, None, 0)
+    def test_a_file_for_other_dialects_only_is_told(self, tmp_path: Path) -> None:
+        folder = a_folder(tmp_path, {"q1.old.sql": "select 1"})
+        with pytest.raises(UsageError, match=r"q1\.sql or q1\.new\.sql is missing; .*q1\.old\.sql"):
+            read_workload(folder).statement("q1", ("new",), 1.0)
+
+    @pytest.mark.parametrize("text", ["", "-- words\n", " ;; /* x */ ;"])
+    def test_a_file_without_a_statement_is_refused(self, tmp_path: Path, text: str) -> None:
+        with pytest.raises(UsageError, match=r"q1\.sql: there is no statement in it"):
+            read_workload(a_folder(tmp_path, {"q1.sql": text})).script((), 1.0, 1)
+
+    def test_a_file_that_is_no_text_is_refused(self, tmp_path: Path) -> None:
+        folder = a_folder(tmp_path, {"q1.sql": ""})
+        (folder / "q1.sql").write_bytes(b"select '\xff'")
+        with pytest.raises(UsageError, match=r"q1\.sql is not UTF-8"):
+            read_workload(folder).script((), 1.0, 1)
+
+    def test_a_file_that_cannot_be_read_is_refused(self, tmp_path: Path) -> None:
+        folder = a_folder(tmp_path, {"q1.sql": "select 1"})
+        (folder / "workload.toml").mkdir()
+        assert "workload.toml cannot be read" in refusal(folder)
 
     def test_a_placeholder_without_a_rule_is_refused_with_the_file(self, tmp_path: Path) -> None:
         folder = a_workload(tmp_path, text="select ${m}")
@@ -145,11 +305,33 @@ class TestStatement:
 
 class TestContentHash:
     @pytest.mark.parametrize(
-        "name", ["workload.toml", "operations/q1.sql", "operations/q1.new.sql"]
+        "name",
+        [
+            "workload.toml",
+            "operations/q1.sql",
+            "operations/q1.new.sql",
+            "schema/keys.sql",
+            "data/fill.sql",
+            "data/fill.new.sql",
+        ],
     )
     def test_what_defines_the_measurement_changes_it(self, tmp_path: Path, name: str) -> None:
-        folder = a_workload(tmp_path)
+        folder = a_workload(tmp_path, f'setup = ["data/fill.sql"]\n{MANIFEST}')
+        (folder / "data").mkdir()
+        (folder / "data" / "fill.sql").write_text("select 1", encoding="utf-8")
         before = read_workload(folder).content_hash
+        (folder / name).parent.mkdir(exist_ok=True)
+        with (folder / name).open("a", encoding="utf-8") as file:
+            file.write("\n")
+        assert read_workload(folder).content_hash != before
+
+    @pytest.mark.parametrize(
+        "name", ["a.sql", "b.sql", "a.old.sql", "schema/tables.sql", "workload.toml"]
+    )
+    def test_so_it_does_without_a_manifest(self, tmp_path: Path, name: str) -> None:
+        folder = a_folder(tmp_path, {"a.sql": "select 1"})
+        before = read_workload(folder).content_hash
+        (folder / name).parent.mkdir(exist_ok=True)
         with (folder / name).open("a", encoding="utf-8") as file:
             file.write("\n")
         assert read_workload(folder).content_hash != before

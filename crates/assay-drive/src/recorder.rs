@@ -18,9 +18,9 @@ use crate::error::DriveError;
 use crate::session::SessionError;
 use crate::stream::StreamFile;
 
-/// Events a worker can be ahead of the recorder by. At twenty looks a second: 1.3 million operations
-/// a second and session before a worker has to wait.
-const RING_EVENTS: usize = 1 << 16;
+/// Events a worker can be ahead of the recorder by. A ring that is no larger stays in the caches of
+/// the worker's CPU.
+const RING_EVENTS: usize = 1 << 14;
 /// Readings of tasks happen in serial tests only.
 const RING_READINGS: usize = 1 << 12;
 /// Rows in a record batch at most.
@@ -168,8 +168,9 @@ impl<'a> Recorder<'a> {
         Ok(Self { plan, notes, sources, events, backends, tasks })
     }
 
-    /// Writes all that waits in the rings.
-    pub fn drain(&mut self) -> Result<(), DriveError> {
+    /// Writes all that waits in the rings; whether one of them was filling up.
+    pub fn drain(&mut self) -> Result<bool, DriveError> {
+        let filling = self.sources.iter().any(|source| source.events.slots() > RING_EVENTS / 4);
         for connected in self.notes.take_connected() {
             self.backends.1.push(&[
                 Cell::Int(connected.time_ns),
@@ -191,7 +192,8 @@ impl<'a> Recorder<'a> {
         }
         write(&mut self.events)?;
         write(&mut self.backends)?;
-        write(&mut self.tasks)
+        write(&mut self.tasks)?;
+        Ok(filling)
     }
 
     /// Writes what is left and ends the streams.

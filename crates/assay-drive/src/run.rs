@@ -24,6 +24,9 @@ use crate::watchdog::Watch;
 /// How often the recorder empties the rings and the watchdog looks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
+/// How often it does while rings fill up.
+const HURRY_INTERVAL: Duration = Duration::from_millis(5);
+
 /// Asks a run to stop, from any thread.
 #[derive(Clone, Debug, Default)]
 pub struct CancelFlag(Arc<AtomicBool>);
@@ -414,12 +417,11 @@ impl Guard<'_> {
 
     fn record(&self, mut recorder: Recorder<'_>, over: &AtomicBool) -> Result<(), DriveError> {
         while !over.load(Ordering::Acquire) {
-            if let Err(error) = recorder.drain() {
+            let filling = recorder.drain().inspect_err(|_| {
                 // Dropping the recorder tells the rings that nobody listens any more.
                 self.stage.shared.stop.store(true, Ordering::Relaxed);
-                return Err(error);
-            }
-            thread::park_timeout(LOOK_INTERVAL);
+            })?;
+            thread::park_timeout(if filling { HURRY_INTERVAL } else { LOOK_INTERVAL });
         }
         recorder.finish()
     }

@@ -11,7 +11,7 @@ use assay_drive::session::postgres::config::Config;
 use assay_drive::session::postgres::copy::copy_in;
 use assay_drive::{CancelFlag, Progress, Session};
 use assay_model::{Edge, Meter, Plan, Script};
-use assay_observe::ProcessMeter;
+use assay_observe::{ProcessMeter, ServerMeter};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -92,8 +92,8 @@ struct PyPythonSession {
 #[pymethods]
 impl PyPythonSession {
     #[new]
-    fn new(object: Py<PyAny>, script: &str, seed: u64, number: u32) -> PyResult<Self> {
-        Ok(Self { object, script: read_script(script)?, seed, number })
+    fn new(asked: Py<PyAny>, script: &str, seed: u64, number: u32) -> PyResult<Self> {
+        Ok(Self { object: asked, script: read_script(script)?, seed, number })
     }
 }
 
@@ -147,7 +147,7 @@ fn meter(pid: u32) -> PyResult<Box<dyn Meter + Send>> {
     Ok(if pid == std::process::id() {
         Box::new(ProcessMeter::of_self(true).map_err(errors::observing)?)
     } else {
-        return Err(PyValueError::new_err("not yet"))
+        Box::new(ServerMeter::of(pid).map_err(errors::observing)?)
     })
 }
 

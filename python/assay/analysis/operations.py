@@ -22,8 +22,12 @@ def measured(events: pl.DataFrame) -> pl.DataFrame:
 
     What was under way when the run was stopped is no pass of its operation and is left out.
     """
+    return plain(_measured(events))
+
+
+def _measured(events: pl.DataFrame) -> pl.DataFrame:
     cut_short = pl.col("error").eq_missing(CANCELLED)
-    return plain(events).filter((pl.col("phase") == PHASE_MEASURED) & ~cut_short)
+    return events.filter((pl.col("phase") == PHASE_MEASURED) & ~cut_short)
 
 
 def plain(events: pl.DataFrame) -> pl.DataFrame:
@@ -42,7 +46,7 @@ def operation_table(events: pl.DataFrame) -> pl.DataFrame:
     service = (pl.col("finished_ns") - pl.col("started_ns")) * NS
     succeeded = pl.col("outcome") == "ok"
     return (
-        measured(events)
+        _measured(events)
         .group_by("operation")
         .agg(
             pl.col("sequence").min(),
@@ -60,6 +64,7 @@ def operation_table(events: pl.DataFrame) -> pl.DataFrame:
         # Sorting a row an operation instead of a row an event: seconds for millions of events.
         .sort("sequence")
         .drop("sequence")
+        .with_columns(pl.col("operation", "error").cast(pl.String))
     )
 
 
@@ -72,10 +77,13 @@ def geometric_mean(values: Sequence[float]) -> float | None:
 
 def window_ns(events: pl.DataFrame) -> tuple[int, int] | None:
     """First start and last end of the measured phase; None if nothing ended in it."""
-    ended = measured(events).drop_nulls(["started_ns", "finished_ns"])
-    if ended.is_empty():
-        return None
-    begun, over = ended["started_ns"].min(), ended["finished_ns"].max()
-    assert isinstance(begun, int)  # noqa: S101 - integer columns without nulls have integer extremes
-    assert isinstance(over, int)  # noqa: S101
-    return begun, over
+    cut_short = pl.col("error").eq_missing(CANCELLED)
+    begun, over = (
+        events.lazy()
+        .filter((pl.col("phase") == PHASE_MEASURED) & ~cut_short)
+        .filter(pl.col("finished_ns").is_not_null())
+        .select(pl.col("started_ns").min(), pl.col("finished_ns").max())
+        .collect()
+        .row(0)
+    )
+    return None if begun is None or over is None else (begun, over)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.accounts import Accounts, accounts
 from assay.analysis.findings import findings
+from assay.analysis.load import summarise_load
+from assay.analysis.load_findings import load_findings
+from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.operations import geometric_mean, operation_table, window_ns
 from assay.analysis.split import PARTS, disk_states_ns, readings, split_table
 from assay.record.layout import ACCOUNT_ENGINE_AND_DRIVER
@@ -14,6 +17,8 @@ from assay.record.layout import ACCOUNT_ENGINE_AND_DRIVER
 if TYPE_CHECKING:
     import polars as pl
 
+    from assay.analysis.latency import Distribution
+    from assay.analysis.load import LoadSummary, OperationLoad
     from assay.model.finding import Finding
     from assay.record.reader import Run
 
@@ -26,7 +31,7 @@ class OperationSummary:
         name, title: As in the workload.
         seconds: Median service time over the passes; None if no pass succeeded.
         seconds_min, seconds_max: Fastest and slowest pass.
-        share: Of the sum of all medians, 0 to 1.
+        share: Of the sum of all medians, or of all service time under a load, 0 to 1.
         outcome: `ok` if every pass succeeded, else `failed` or `skipped`.
         error: Class of the first error.
         passes: How often it was scheduled.
@@ -40,6 +45,8 @@ class OperationSummary:
         read_bytes, write_bytes: Storage traffic of one execution, median.
         minor_faults: Page faults of one execution, median.
         disk_method: How waiting for disk was measured.
+        failed, skipped, retries: Counts over the measured part.
+        throughput_per_s, latency, service: Of a closed or an open load; None in the power order.
     """
 
     name: str
@@ -62,6 +69,12 @@ class OperationSummary:
     write_bytes: float | None
     minor_faults: float | None
     disk_method: str
+    failed: int = 0
+    skipped: int = 0
+    retries: int = 0
+    throughput_per_s: float | None = None
+    latency: Distribution | None = None
+    service: Distribution | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +87,7 @@ class Summary:
         findings: Claims, largest effect first.
         accounts: CPU seconds of the measured window; None without system samples.
         probe_core_share: CPU of all probes as a share of one core; None without probes.
+        load: Of a closed or an open load; None in the power order.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -81,20 +95,29 @@ class Summary:
     findings: tuple[Finding, ...]
     accounts: Accounts | None
     probe_core_share: float | None
+    load: LoadSummary | None = None
 
 
 def summarise(run: Run) -> Summary:
     """The summary of a run, as far as its streams go: an absent stream measures nothing."""
     events = run.table("events")
-    operations = _operations(run, events)
+    load = summarise_load(run)
+    operations = _operations(run, events, load)
     used = window_accounts(run)
     cores = _cores(run, used)
+    metrics = _metrics(operations, window_ns(events))
+    if load is None:
+        found = findings(run.id, operations, cores)
+    else:
+        found = load_findings(run.id, load, used, pinned_cpus(run), cores)
+        metrics |= {"total_seconds": None, "geometric_mean_seconds": None, "passes": None}
     return Summary(
         operations=operations,
-        metrics=_metrics(operations, window_ns(events)),
-        findings=tuple(findings(run.id, operations, cores)),
+        metrics=metrics | (no_load_metrics() if load is None else load_metrics(load, used)),
+        findings=tuple(found),
         accounts=used,
         probe_core_share=probe_core_share(run),
+        load=load,
     )
 
 
@@ -106,14 +129,30 @@ def window_accounts(run: Run) -> Accounts | None:
     return accounts(run.table("cpus"), run.table("processes"), *window)
 
 
-def _operations(run: Run, events: pl.DataFrame) -> tuple[OperationSummary, ...]:
+def _operations(
+    run: Run, events: pl.DataFrame, load: LoadSummary | None
+) -> tuple[OperationSummary, ...]:
     table = operation_table(events)
     splits = _splits(run, events)
     total = sum(seconds for seconds in table["seconds"] if seconds is not None)
     titles = run.facts["workload"]["operation_titles"]
-    return tuple(
+    made = [
         _operation(row, splits.get(row["operation"], {}), titles, total)
         for row in table.iter_rows(named=True)
+    ]
+    if load is None:
+        return tuple(made)
+    return tuple(_loaded(operation, load.by_name[operation.name]) for operation in made)
+
+
+def _loaded(operation: OperationSummary, load: OperationLoad) -> OperationSummary:
+    """The operation with what a load adds, its share being one of service time."""
+    return replace(
+        operation,
+        share=load.service_share,
+        throughput_per_s=load.throughput_per_s,
+        latency=load.latency,
+        service=load.service,
     )
 
 
@@ -155,6 +194,9 @@ def _operation(
         write_bytes=split.get("write_bytes"),
         minor_faults=split.get("minor_faults"),
         disk_method=split.get("disk_method", "not measured"),
+        failed=row["failed"],
+        skipped=row["skipped"],
+        retries=row["retries"],
     )
 
 
@@ -178,10 +220,18 @@ def _metrics(
 
 
 def _cores(run: Run, used: Accounts | None) -> int | None:
-    allowed = run.environment.get("host", {}).get("cpu", {}).get("allowed")
-    if allowed:
-        return len(allowed)
-    return used.cpus if used else None
+    return cpus_allowed(run) or (used.cpus if used else None)
+
+
+def pinned_cpus(run: Run) -> dict[str, int]:
+    """How many CPUs each side was pinned to, by `engine` and `client`; empty without pinning."""
+    pin = run.environment.get("pin") or {}
+    return {side: len(cpus) for side, cpus in pin.items() if cpus}
+
+
+def cpus_allowed(run: Run) -> int | None:
+    """How many CPUs the run was allowed to use; None if that was not recorded."""
+    return len(run.environment.get("host", {}).get("cpu", {}).get("allowed") or []) or None
 
 
 def probe_core_share(run: Run) -> float | None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.accounts import BUSY
+from assay.analysis.load import load_of
 from assay.analysis.operations import NS, plain, window_ns
-from assay.record.layout import ACCOUNT_ENGINE_AND_DRIVER, PHASE_MEASURED
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER, PHASE_MEASURED
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -28,7 +29,7 @@ BACKGROUND = "background"
 STEAL = "steal"
 # Whole disks: partitions and mapped devices would count the same bytes again.
 WHOLE_DISK = "disk"
-ENGINE_ACCOUNTS = ("engine", ACCOUNT_ENGINE_AND_DRIVER)
+ENGINE_ACCOUNTS = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 PRESSURES = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
 
 CPU_SCHEMA = {"time_s": pl.Float64, "account": pl.String, "cores": pl.Float64}
@@ -57,7 +58,7 @@ class Timeline:
         disk: time_s, direction (read, write), bytes_per_s over all whole disks.
         pressure: time_s, pressure (such as io_some), share of the time something was stalled.
         bands: One row an operation: operation, phase, pass, session, begin_s, end_s, seconds,
-            outcome.
+            outcome. Of a load, whose operations are too many and overlap: one row a phase.
         passes: What `passes` gives, of as many whole passes as fit.
         samples: How many samples there were within the time shown.
         ticks: How many of them are kept.
@@ -84,7 +85,8 @@ def timeline(run: Run) -> Timeline:
     """The timeline of a run, as far as its streams go; empty frames for what is not there."""
     events = run.table("events")
     zero_ns = origin_ns(events)
-    every_band = bands(events, zero_ns)
+    is_load = load_of(run.facts) is not None
+    every_band = phase_bands(events, zero_ns) if is_load else bands(events, zero_ns)
     sampled = _sample_times(run, every_band, zero_ns)
     ticks = thinned(sampled, TICKS_MAX)
     cpus, processes = _stream(run, "cpus"), _stream(run, "processes")
@@ -95,7 +97,7 @@ def timeline(run: Run) -> Timeline:
         disk=disk_bytes_per_s(disks, ticks, zero_ns),
         pressure=pressure_shares(system, ticks, zero_ns),
         bands=every_band.top_k(BANDS_MAX, by="seconds").sort("begin_s"),
-        passes=_whole_passes(passes(every_band)),
+        passes=_whole_passes(passes(every_band.clear() if is_load else every_band)),
         samples=len(sampled),
         ticks=len(ticks),
         operations=every_band.height,
@@ -126,6 +128,32 @@ def bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
         )
         .select(pl.col(name).cast(kind) for name, kind in BANDS_SCHEMA.items())
     )
+
+
+def phase_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
+    """The phases of a load as intervals, named in the place of operations."""
+    spans = (
+        events.lazy()
+        .filter(pl.col("finished_ns").is_not_null())
+        .group_by("phase")
+        .agg(pl.col("started_ns").min(), pl.col("finished_ns").max())
+        .with_columns(pl.col("phase").cast(pl.String))
+        .sort("started_ns")
+        .collect()
+    )
+    begin_s, end_s = (pl.col("started_ns") - zero_ns) * NS, (pl.col("finished_ns") - zero_ns) * NS
+    zero = pl.lit(0)
+    told = {
+        "operation": pl.col("phase"),
+        "phase": pl.col("phase"),
+        "pass": zero,
+        "session": zero,
+        "begin_s": begin_s,
+        "end_s": end_s,
+        "seconds": end_s - begin_s,
+        "outcome": pl.lit("ok"),
+    }
+    return spans.select(told[name].cast(kind).alias(name) for name, kind in BANDS_SCHEMA.items())
 
 
 def passes(every_band: pl.DataFrame) -> pl.DataFrame:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.summary import window_accounts
+from assay.analysis.load import load_of
+from assay.analysis.summary import cpus_allowed, pinned_cpus, window_accounts
 from assay.checks.thresholds import CLIENT_SHARE_MAX
 from assay.model.units import percent_text
 from assay.model.verdict import CheckResult, Verdict
+from assay.record.layout import ACCOUNT_DRIVER
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "client_saturation"
-DRIVER = "driver"
 
 
 def check(run: Run) -> CheckResult:
@@ -28,12 +29,26 @@ def check(run: Run) -> CheckResult:
         reason = "client saturation not measured: engine and driver share one process"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     used = window_accounts(run)
-    if used is None or DRIVER not in used.by_process:
+    if used is None or ACCOUNT_DRIVER not in used.by_process:
         reason = "client saturation not measured: there are no samples of the driver's process"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
-    share = used.by_process[DRIVER] / used.capacity_s
-    seen = f"the load generator used {percent_text(share)} of the CPUs"
+    cpus = client_cpus(run, used.cpus)
+    share = used.by_process[ACCOUNT_DRIVER] / (used.window_s * cpus)
+    could = "the CPU" if cpus == 1 else f"the {cpus} CPUs"
+    seen = f"the load generator used {percent_text(share)} of {could} it could use"
     if share > CLIENT_SHARE_MAX:
         reason = f"{seen}, so latency is partly ours: fewer clients, or a second machine"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=CLIENT_SHARE_MAX)
     return CheckResult(NAME, Verdict.VALID, seen, value=share, threshold=CLIENT_SHARE_MAX)
+
+
+def client_cpus(run: Run, cpus: int) -> int:
+    """How many CPUs the driver could use: those it was pinned to, and no more than its clients.
+
+    Args:
+        run: The run.
+        cpus: How many CPUs the machine has, where nothing else is recorded.
+    """
+    load = load_of(run.facts)
+    may = pinned_cpus(run).get("client") or cpus_allowed(run) or cpus
+    return min(may, load.clients if load is not None else 1)

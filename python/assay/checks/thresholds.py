@@ -13,3 +13,9 @@ PROBE_GAP_INTERVALS_MAX = 10.0
 CLIENT_SHARE_MAX = 0.80
 # Probes may use this share of one core.
 PROBE_CORE_SHARE_MAX = 0.02
+# In an open load this share of the operations starts within a second of when it was due.
+ON_TIME_SHARE_MIN = 0.95
+# Waiting operations at the end of an open load, in seconds of its rate.
+BACKLOG_SECONDS_MAX = 0.1
+# A backlog that does not grow has a trend as steady as this one by chance.
+BACKLOG_TREND_CHANCE_MAX = 0.01

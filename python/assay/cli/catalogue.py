@@ -150,9 +150,9 @@ def begin_workload(
     from assay.workloads.new import new_workload
 
     new_workload(folder)
-    place = folder if folder.is_absolute() else Path(".") / folder
+    place = str(folder) if folder.is_absolute() else f"./{folder}"
     say(f"{folder} is a workload now: read {folder / 'workload.toml'}, then try")
-    say(f"  assay run {place if folder.is_absolute() else './' + str(place)}")
+    say(f"  assay run {place}")
 
 
 def version(*, as_json: bool) -> None:

@@ -159,9 +159,7 @@ class Engine(Protocol):
         """Settings as the product reports them, without secrets."""
         ...
 
-    def sessions(
-        self, instance: Instance, script: Script, seed: int, clients: int
-    ) -> list[object]:
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One session a client, as the driver takes them; values are drawn from the seed."""
         ...
 
@@ -216,8 +214,9 @@ class Server(Protocol):
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Starts a server on `place` (empty, or as an orderly stop left it), waits until it
-        answers, and returns its address. Raises `EngineError` with the mend.
+        """Starts a server on `place`, waits until it answers, and returns its address.
+
+        `place` is empty, or as an orderly stop left it. Raises `EngineError` with the mend.
         """
         ...
 
@@ -226,8 +225,10 @@ class Server(Protocol):
         ...
 
     def attach(self, address: Address) -> Instance:
-        """Connects for administration. Raises `EngineError` that tells refusal, wrong password
-        and wrong name apart, each with its mend.
+        """Connects for administration.
+
+        Raises:
+            EngineError: Tells refusal, wrong password and wrong name apart, each with its mend.
         """
         ...
 
@@ -244,8 +245,10 @@ class Server(Protocol):
         ...
 
     def private_schema(self, instance: Instance, name: str, mark: str) -> bool:
-        """Makes a namespace for our tables on a server that is not ours and directs the address
-        at it. True if it was made, False if it was there with the same `mark`.
+        """Makes a namespace for our tables on a server that is not ours, and uses it from now on.
+
+        The instance's address leads there, too. True if it was made, False if it was there with the
+        same `mark`.
 
         Raises:
             EngineError: If something of that name was not made by us.

@@ -61,6 +61,11 @@ def obtain(facts: EngineFacts, wanted: Wanted, tell: Tell) -> Product:
         raise EngineError(_refused(error, shelf)) from error
 
 
+def is_installed(facts: EngineFacts, product: ProductFacts, cache: Path) -> bool:
+    """Whether a product is there, so that nothing has to be brought for it."""
+    return (cache / facts.name / _directory(product) / ORIGIN_FILE).is_file()
+
+
 def resolve(facts: EngineFacts, version: str | None) -> ProductFacts:
     """The first product that a version, or its first parts, names; the default one for None.
 
@@ -78,7 +83,7 @@ def resolve(facts: EngineFacts, version: str | None) -> ProductFacts:
 
 
 def _shelved(shelf: Path, facts: EngineFacts, chosen: ProductFacts, tell: Tell) -> Product:
-    home = shelf / f"{chosen.version}-{chosen.provider}"
+    home = shelf / _directory(chosen)
     origin = _origin(home)
     if origin is None:
         try:
@@ -91,6 +96,10 @@ def _shelved(shelf: Path, facts: EngineFacts, chosen: ProductFacts, tell: Tell) 
             log.warning("%s The one in %s is used.", raised, instead)
             return Product(chosen.version, instead, _facts(chosen) | {"installed": str(instead)})
     return Product(chosen.version, home, origin)
+
+
+def _directory(product: ProductFacts) -> str:
+    return f"{product.version}-{product.provider}"
 
 
 def _facts(chosen: ProductFacts) -> dict[str, Any]:

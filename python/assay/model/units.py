@@ -65,3 +65,17 @@ def parse_duration_s(text: str) -> float:
     if not 0 <= seconds < float("inf"):
         raise ValueError(f"{text!r} is not a duration")
     return seconds
+
+
+def rate_text(per_s: float | None) -> str:
+    """A rate of operations, such as `41,200/s`, `5.2/s`; 'not measured' for None.
+
+    Three significant digits: more are not known of a rate that was counted over seconds.
+    """
+    return "not measured" if per_s is None else f"{grouped_text(per_s)}/s"
+
+
+def grouped_text(count: float) -> str:
+    """Three significant digits, thousands apart, such as `41,200`, `312`, `5.2`."""
+    rounded = float(f"{count:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:.3g}"  # noqa: PLR2004

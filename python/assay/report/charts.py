@@ -1,7 +1,7 @@
 """All charts of a run, as Altair charts made from its document and its timeline.
 
-The palette is Okabe and Ito's, which people with colour blindness can tell apart; charts carry no
-text or background colour of their own, so that a light and a dark page can each give theirs.
+Charts carry no text or background colour of their own, so that a light and a dark page can each
+give theirs.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.timeline import BACKGROUND, STEAL, under_way
 from assay.model.errors import UsageError
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
+from assay.report import load_charts
+from assay.report.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, WIDTH
 from assay.report.terminal import operation_time
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+    from assay.analysis.load_view import LoadView
     from assay.analysis.timeline import Timeline
 
-BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
-ORANGE, VERMILION, PURPLE, GREY = "#E69F00", "#D55E00", "#CC79A7", "#999999"
 BAND_TONES = ("#7f93ab", "#a9b8c9")
 
 # Parts of an operation's time: field, words, colour.
@@ -53,7 +54,6 @@ PRESSURE_WORDS = {
 PRESSURE_COLOURS = {"CPU": BLUE, "disk": VERMILION, "memory": GREEN}
 DIRECTION_COLOURS = {"read": BLUE, "write": ORANGE}
 
-WIDTH = 680
 ROW_HEIGHT = 19
 AXIS_EXTENT = 34
 NAMED_UNDER_WAY = 4
@@ -64,21 +64,51 @@ SECONDS_LABEL = (
 FROM_MEDIAN_LABEL = "datum.value == 0 ? 'median' : format(datum.value, '+~%')"
 
 
+TIMES = ("latency", "service")
+PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "max")
+NOT_OF_THIS_LOAD = (
+    "A closed or an open load draws its operations at random: they have no passes to compare.",
+    "Such a chart is of another load: backlogs are of open ones, none is of the power order.",
+)
+
+
 class Charts:
     """The charts of one run. Each is an Altair chart; one without data says why instead."""
 
-    NAMES = ("operations", "timeline", "passes")
+    POWER_NAMES = ("operations", "timeline", "passes")
+    LOAD_NAMES = load_charts.NAMES
+    NAMES = (*POWER_NAMES, *LOAD_NAMES)
 
-    def __init__(self, document: dict[str, Any], timeline: Timeline | None) -> None:
+    def __init__(
+        self, document: dict[str, Any], timeline: Timeline | None, load: LoadView | None = None
+    ) -> None:
         self._document = document
         self._timeline = timeline
+        self._load = load
 
     def __getitem__(self, name: str) -> alt.TopLevelMixin:
         """A chart by its name."""
         if name not in self.NAMES:
             raise UsageError(f"no chart {name!r}; known: {', '.join(self.NAMES)}")
+        if name in self.LOAD_NAMES:
+            return self._load_chart(name)
         chart: alt.TopLevelMixin = getattr(self, name)
         return chart
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The charts that a run like this one has, in the order of a page."""
+        if self._document["conditions"]["clients"] is None:
+            return self.POWER_NAMES
+        closed = self._document["conditions"]["rate_per_s"] is None
+        left_out = "backlog" if closed else None
+        return (*(name for name in self.LOAD_NAMES if name != left_out), "timeline")
+
+    def _load_chart(self, name: str) -> alt.TopLevelMixin:
+        why = self.why_empty(name)
+        if why or self._load is None:
+            return _sentence(str(why))
+        return _styled(load_charts.chart(name, self._load, self._document["conditions"]))
 
     @property
     def operations(self) -> alt.TopLevelMixin:
@@ -104,6 +134,13 @@ class Charts:
 
     def why_empty(self, name: str) -> str | None:
         """Why there is no such chart, or None if there is."""
+        if name not in self.names:
+            return NOT_OF_THIS_LOAD[name in self.LOAD_NAMES]
+        if name in self.LOAD_NAMES:
+            return None if self._load else "No operation of the measured part ended."
+        return self._why_empty_by_pass(name)
+
+    def _why_empty_by_pass(self, name: str) -> str | None:
         if not self._document["operations"]:
             return "No operation was measured: the record holds no events of the measured part."
         timed = [op for op in self._document["operations"] if op["seconds"] is not None]
@@ -122,6 +159,8 @@ class Charts:
         """What a chart draws, as CSV by the words of its link."""
         import polars as pl
 
+        if name in self.LOAD_NAMES and self._load is not None:
+            return {"data (CSV)": load_charts.data(name, self._load).write_csv()}
         if name == "operations" or self._timeline is None:
             rows = [flat_operation(op) for op in self._document["operations"]]
             return {"data (CSV)": pl.DataFrame(rows, infer_schema_length=None).write_csv()}
@@ -135,8 +174,13 @@ class Charts:
 
 def flat_operation(operation: dict[str, Any]) -> dict[str, Any]:
     """One operation as a row: the shares of where its time went become columns of their own."""
-    row = {key: value for key, value in operation.items() if key != "where"}
-    return row | {f"{part}_share": share for part, share in operation["where"].items()}
+    nested = {"where", *TIMES}
+    row = {key: value for key, value in operation.items() if key not in nested}
+    row |= {f"{part}_share": share for part, share in operation["where"].items()}
+    for times in TIMES:
+        known = operation[times] or dict.fromkeys(PERCENTILES)
+        row |= {f"{times}_seconds_{name}": known[name] for name in PERCENTILES}
+    return row
 
 
 def save(chart: alt.TopLevelMixin, path: str | Path) -> Path:

@@ -12,6 +12,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import assay
+from assay.analysis.load import POWER, load_of
+from assay.analysis.load_metrics import no_load_metrics
 from assay.analysis.summary import Summary, summarise
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.analysis.accounts import Accounts
+    from assay.analysis.load import Pace
     from assay.model.finding import Finding
     from assay.record.reader import Run
 
@@ -37,6 +40,7 @@ NOTHING_MEASURED = Summary(
         "passes": None,
         "measured_seconds": None,
         "memory_peak_bytes": None,
+        **no_load_metrics(),
     },
     findings=(),
     accounts=None,
@@ -71,6 +75,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "checks": [_check(result) for result in checks],
         "metrics": dict(summary.metrics),
         "operations": [asdict(operation) for operation in summary.operations],
+        "pace": None if summary.load is None else _pace(summary.load.pace),
         "findings": [_finding(finding) for finding in summary.findings],
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
         "probes": _probes(facts, summary),
@@ -91,9 +96,13 @@ def _conditions(facts: dict[str, Any]) -> dict[str, Any]:
     """The state and the load under which the run was measured."""
     request = facts["request"]
     phases = {phase["name"]: phase for phase in facts["plan"]["phases"]}
-    measured = phases.get(PHASE_MEASURED)
+    load = load_of(facts)
+    arrival = POWER if PHASE_MEASURED in phases else None
     return {
-        "arrival": measured["arrival"]["shape"] if measured else None,
+        "arrival": load.shape if load else arrival,
+        "clients": load.clients if load else None,
+        "rate_per_s": load.rate_per_s if load else None,
+        "time_s": load.time_s if load else None,
         # One untimed, checked pass before the timed ones is what 'hot' means.
         "state": "hot" if PHASE_WARMUP in phases else None,
         "parameters": request["parameters"],
@@ -114,6 +123,14 @@ def _host(run: Run) -> dict[str, Any]:
         "memory_bytes": host.get("memory_bytes"),
         "kernel": host.get("kernel"),
         "filesystem": (host.get("data_filesystem") or {}).get("type"),
+    }
+
+
+def _pace(pace: Pace) -> dict[str, Any]:
+    return {
+        "interval_s": pace.interval_s,
+        "throughput_per_s": list(pace.throughput_per_s),
+        "waiting": None if pace.waiting is None else list(pace.waiting),
     }
 
 

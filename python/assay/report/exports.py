@@ -6,6 +6,7 @@ import json
 import logging
 from typing import TYPE_CHECKING
 
+from assay.analysis.load import per_second
 from assay.model.errors import RecordUnreadableError, UsageError, suggestion
 from assay.record.layout import RAW_DIR
 from assay.report.charts import flat_operation
@@ -23,12 +24,14 @@ log = logging.getLogger(__name__)
 
 FORMATS = ["csv", "json", "parquet"]
 OPERATIONS = "operations"
+SECONDS = "seconds"
 
 
 def export(run: Run, to: str, out: Path) -> list[Path]:
     """Writes a run into the directory `out` and returns the files.
 
-    csv and parquet: one file for the table of operations and one a stream of the record. json: the
+    csv and parquet: one file for the table of operations, one for the seconds of a load (a row a
+    second: rates, percentiles, backlog), and one a stream of the record. json: the
     document, in `out` itself if that ends in .json.
 
     Raises:
@@ -66,8 +69,11 @@ def _tables(run: Run, to: str, out: Path) -> list[Path]:
 
 
 def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The table of operations, then every stream that can be read."""
+    """The table of operations, the seconds of a load, then every stream that can be read."""
     yield OPERATIONS, operations_table(run)
+    seconds = per_second(run) if run.has("events") else None
+    if seconds is not None:
+        yield SECONDS, seconds
     for path in sorted((run.dir / RAW_DIR).glob("*.arrows")):
         try:
             yield path.stem, run.table(path.stem)

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from assay.model.errors import RecordUnreadableError
-from assay.model.units import NS_PER_S, bytes_text, count_text, percent_text, seconds_text
+from assay.model.units import (
+    NS_PER_S,
+    bytes_text,
+    count_text,
+    percent_text,
+    rate_text,
+    seconds_text,
+)
 from assay.report import method
 from assay.report.terminal import check, conditions_text, doubts, host_text, operation_time, title
 
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
 
+    from assay.analysis.load_view import LoadView
     from assay.analysis.timeline import Timeline
     from assay.record.reader import Run
     from assay.report.charts import Charts
@@ -88,13 +96,51 @@ COLUMNS = (
 )
 
 
+def _time(times: str, name: str) -> Callable[[dict[str, Any]], Any]:
+    return lambda operation: None if operation[times] is None else operation[times][name]
+
+
+def _grouped(value: int) -> str:
+    return f"{value:,}"
+
+
+LOAD_COLUMNS = (
+    Column("name", "operation of the workload", WORD, _of("name"), str),
+    Column("rate", "succeeded, a second", NUMBER, _of("throughput_per_s"), rate_text),
+    Column("share", "of the service time of all operations", NUMBER, _of("share"), percent_text),
+    *[
+        Column(words, f"latency, {about}", NUMBER, _time("latency", name), seconds_text)
+        for words, name, about in (
+            ("p50", "p50", "from when it was due: half were as fast"),
+            ("p90", "p90", "nine of ten were as fast"),
+            ("p95", "p95", "19 of 20 were as fast"),
+            ("p99", "p99", "99 of 100 were as fast"),
+            ("p99.9", "p999", "999 of 1,000 were as fast"),
+            ("longest", "max", "the longest"),
+        )
+    ],
+    *[
+        Column(words, f"service time, {about}", NUMBER, _time("service", name), seconds_text)
+        for words, name, about in (
+            ("service p50", "p50", "from when it was started: half were as fast"),
+            ("service p99", "p99", "99 of 100 were as fast"),
+        )
+    ],
+    Column("due", "how often it was due", NUMBER, _of("passes"), _grouped),
+    Column("failed", "how often it failed", NUMBER, _of("failed"), _grouped),
+    Column("skipped", "due and never started", NUMBER, _of("skipped"), _grouped),
+    Column("retries", "attempts beyond the first", NUMBER, _of("retries"), _grouped),
+)
+
+
 def page(run: Run, told: dict[str, Any]) -> str:
     """The report of a run as HTML, from its document and its record."""
     from assay.report.charts import Charts
 
     timeline = read_timeline(run)
-    charts = Charts(told, timeline)
-    drawn = [name for name in charts.NAMES if charts.why_empty(name) is None]
+    charts = Charts(told, timeline, read_load(run))
+    columns = COLUMNS if told["conditions"]["clients"] is None else LOAD_COLUMNS
+    drawn = [name for name in charts.names if charts.why_empty(name) is None]
     scripts = [_vega(), (TEMPLATES / "report.js").read_text(encoding="utf-8")]
     return (
         _environment()
@@ -107,9 +153,10 @@ def page(run: Run, told: dict[str, Any]) -> str:
             specs=drawn,
             charts_json=_trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
             data={name: _csv_links(charts, name) for name in drawn},
-            empty={name: charts.why_empty(name) for name in charts.NAMES},
-            columns=COLUMNS,
-            rows=[_row(operation) for operation in told["operations"]],
+            names=charts.names,
+            empty={name: charts.why_empty(name) for name in charts.names},
+            columns=columns,
+            rows=[[_cell(column, op) for column in columns] for op in told["operations"]],
             **_words(run, told, timeline),
         )
     )
@@ -121,6 +168,16 @@ def read_timeline(run: Run) -> Timeline | None:
 
     try:
         return timeline(run)
+    except RecordUnreadableError:
+        return None
+
+
+def read_load(run: Run) -> LoadView | None:
+    """What is drawn of a load; None in the power order, or without events."""
+    from assay.analysis.load_view import load_view
+
+    try:
+        return load_view(run)
     except RecordUnreadableError:
         return None
 
@@ -164,6 +221,7 @@ def _environment() -> jinja2.Environment:
         bytes=bytes_text,
         percent=percent_text,
         count=count_text,
+        rate=rate_text,
         nanoseconds=lambda ns: seconds_text(None if ns is None else ns / NS_PER_S),
     )
     return environment
@@ -174,10 +232,6 @@ def _csv_links(charts: Charts, name: str) -> dict[str, str]:
         words: f"data:text/csv;charset=utf-8,{quote(text)}"
         for words, text in charts.data(name).items()
     }
-
-
-def _row(operation: dict[str, Any]) -> list[dict[str, Any]]:
-    return [_cell(column, operation) for column in COLUMNS]
 
 
 def _cell(column: Column, operation: dict[str, Any]) -> dict[str, Any]:
@@ -198,9 +252,9 @@ def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[st
         "doubts": doubts(told),
         "machine": _machine(told),
         "trust": _trust(told),
-        "passes_words": _passes(told),
+        "charts_about": method.charts_about(told, timeline),
+        "table_about": method.table_about(told),
         "no_findings": method.no_findings(told),
-        "timeline_about": method.timeline_words(told, timeline),
         "environment": _environment_rows(run),
         "asked_settings": run.facts["request"]["settings"],
         "settings": run.environment.get("engine", {}).get("settings") or {},
@@ -209,13 +263,6 @@ def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[st
         "method": method.paragraphs(told),
         "absent": method.not_measured(run, told),
     }
-
-
-def _passes(told: dict[str, Any]) -> str:
-    passes = told["metrics"]["passes"]
-    if not passes:
-        return "its passes"
-    return "one pass" if passes == 1 else f"{passes} passes"
 
 
 def _machine(told: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.model.units import seconds_text
+from assay.model.units import rate_text, seconds_text
 
 if TYPE_CHECKING:
     from assay.analysis.timeline import Timeline
@@ -35,6 +35,65 @@ COVERAGE_WORDS = (
     " independent of each other, so coverage far from 100 % says how far the split may be off."
     " Cores are CPU seconds a second."
 )
+CLOSED_WORDS = (
+    "A closed load: {clients} clients, each of which issued its next operation, drawn from the"
+    " mix, when the last one had ended. A stall of the engine is a stall of the load, too, so the"
+    " latencies of a closed load tell nothing of what others would have waited for."
+)
+OPEN_WORDS = (
+    "An open load: {rate} became due by the clock, whether or not one of the {{clients}} clients"
+    " was free. Latency counts from when an operation was due, so it contains the waiting that a"
+    " stall caused for those behind it."
+)
+PERCENTILE_WORDS = (
+    "Percentiles are exact and by nearest rank, over the operations that succeeded: the smallest"
+    " time that at least that share of them did not exceed."
+)
+WHERE_WORDS = "split by what its threads did. Point at a bar for its figures."
+PASSES_ABOUT = (
+    "passes",
+    "Spread of the passes",
+    (
+        "Each execution around its operation's median. Dots of one shade far from the middle in"
+        " many rows mean that something else happened during that pass."
+    ),
+)
+LOAD_ABOUT = (
+    (
+        "throughput",
+        "Throughput",
+        "Operations that ended, a second; those never started, by when they were due.",
+    ),
+    (
+        "latency",
+        "Latency over time",
+        "Median, 99th percentile and longest of the operations that ended in each interval.",
+    ),
+    (
+        "heat",
+        "Where latencies lie",
+        (
+            "Each cell is an interval of time and of latency, coloured by how many operations fell"
+            " into it. Two bands mean two ways of being served; a slope means a queue."
+        ),
+    ),
+    (
+        "percentiles",
+        "The tail",
+        (
+            "Latency by the share of operations that were as fast: each mark to the right leaves a"
+            " tenth of those that were slower. It ends at the longest of all."
+        ),
+    ),
+)
+BACKLOG_ABOUT = (
+    "backlog",
+    "Backlog",
+    (
+        "Operations that were due and not started yet. Where this grows through the run, the rate"
+        " was not held and every percentile above depends on how long the run was."
+    ),
+)
 PROBES_WORDS = (
     "Probes read kernel counters every {interval}, outside the engine's process. Rates over time"
     " are differences between samples; a counter that was absent or went backwards gives no"
@@ -51,14 +110,49 @@ NOT_IN_THIS_VERSION = (
 )
 
 
+def charts_about(told: dict[str, Any], timeline: Timeline | None) -> list[tuple[str, str, str]]:
+    """The charts of a run in the order of its page: name, heading, what it shows."""
+    over_time = ("timeline", "Over time", timeline_words(told, timeline))
+    if told["conditions"]["clients"] is not None:
+        backlog = [BACKLOG_ABOUT] if told["conditions"]["rate_per_s"] is not None else []
+        over_time = ("timeline", "Resources over time", timeline_words(told, timeline))
+        return [*LOAD_ABOUT, *backlog, over_time]
+    passes = told["metrics"]["passes"]
+    words = {None: "its passes", 0: "its passes", 1: "one pass"}.get(passes, f"{passes} passes")
+    where = f"Median service time of each operation over {words}, {WHERE_WORDS}"
+    return [("operations", "Where the time went", where), over_time, PASSES_ABOUT]
+
+
+def table_about(told: dict[str, Any]) -> str:
+    """What the numbers in the table of operations are of."""
+    if told["conditions"]["clients"] is None:
+        return "Shares are of the operation's time."
+    return (
+        "Latency counts from when an operation was due, service time from when it was started."
+        " A percentile of too few executions is not measured."
+    )
+
+
+def _measured_words(told: dict[str, Any]) -> str:
+    """How the operations were issued and what is counted of them."""
+    conditions = told["conditions"]
+    if conditions["clients"] is None:
+        return MEASURED_WORDS.format(min_time=seconds_text(conditions["min_time_s"]))
+    rate = conditions["rate_per_s"]
+    words = CLOSED_WORDS if rate is None else OPEN_WORDS.format(rate=rate_text(rate))
+    return f"{words.format(clients=conditions['clients'])} {PERCENTILE_WORDS}"
+
+
 def paragraphs(told: dict[str, Any]) -> list[str]:
     """What was done and how each figure came to be."""
     conditions = told["conditions"]
-    hot = "The state was hot: one pass ran first, untimed. " if conditions["state"] == "hot" else ""
+    hot = (
+        "The state was hot: a warm-up ran first, untimed. " if conditions["state"] == "hot" else ""
+    )
+    of_power = [SPLIT_WORDS, COVERAGE_WORDS] if conditions["clients"] is None else []
     return [
-        f"{hot}{MEASURED_WORDS.format(min_time=seconds_text(conditions['min_time_s']))}",
-        SPLIT_WORDS,
-        COVERAGE_WORDS,
+        f"{hot}{_measured_words(told)}",
+        *of_power,
         PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),
         INTERVAL_WORDS,
     ]
@@ -100,6 +194,8 @@ def no_findings(told: dict[str, Any]) -> str:
     """Why there is nothing to explain."""
     if not told["operations"]:
         return "Nothing to explain: no operation was measured."
+    if told["conditions"]["clients"] is not None:
+        return "No findings: what bounds a load is read from CPU samples of engine and driver."
     if all(op["coverage"] is None for op in told["operations"]):
         return "No findings: where the time went was not measured in this run."
     return "No findings: nothing stood out by its numbers."
@@ -107,8 +203,9 @@ def no_findings(told: dict[str, Any]) -> str:
 
 def timeline_words(told: dict[str, Any], timeline: Timeline | None) -> str:
     """What the timeline shows, what it leaves out, and what it cannot show."""
+    what = "Operations" if told["conditions"]["clients"] is None else "The phases of the run"
     words = (
-        "Operations and resources on one axis; warm-up is paler. Point at a moment to read all"
+        f"{what} and resources on one axis; warm-up is paler. Point at a moment to read all"
         " panels there; drag over the first strip to zoom, double-click it to see all."
     )
     if timeline is None:

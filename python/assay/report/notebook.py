@@ -9,7 +9,7 @@ from assay.record.places import runs_dir
 from assay.record.reader import Run, find_run
 from assay.report.charts import Charts
 from assay.report.document import document
-from assay.report.html import read_timeline
+from assay.report.html import read_load, read_timeline
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,8 +37,8 @@ class LoadedRun:
 
     @cached_property
     def charts(self) -> Charts:
-        """`.operations`, `.timeline` and `.passes`, as Altair charts."""
-        return Charts(self.document, read_timeline(self.run))
+        """`.operations`, `.timeline` and `.passes`, as Altair charts; `.names`: all."""
+        return Charts(self.document, read_timeline(self.run), read_load(self.run))
 
     def table(self, stream: str) -> pl.DataFrame:
         """A stream of the record, such as `events`, `processes` or `disks`.

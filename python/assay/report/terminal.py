@@ -9,6 +9,13 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, percent_text, seconds_text
+from assay.report.terminal_load import (
+    load_conditions,
+    load_figures,
+    load_operation,
+    pace_lines,
+    run_figure,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,6 +47,8 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
     _say(console)
     for line in _operation_lines(document, width, all_operations=all_operations):
         _say(console, line)
+    for line in pace_lines(document, width):
+        _say(console, line)
     _print_why(document, width, console)
     for line in _packed(_trust(document), width, lead=f"{'Trust':<{LABEL_WIDTH}}", gap="  "):
         _say(console, line)
@@ -49,8 +58,8 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
 
 def run_line(document: dict[str, Any]) -> str:
     """One run in one line: verdict, what was run, total, id."""
-    total = seconds_text(document["metrics"]["total_seconds"])
-    return f"{document['verdict']:<8} {title(document):<34} {total:>12}  {document['run']}"
+    figure = run_figure(document)
+    return f"{document['verdict']:<8} {title(document):<34} {figure:>12}  {document['run']}"
 
 
 def title(document: dict[str, Any]) -> str:
@@ -61,10 +70,10 @@ def title(document: dict[str, Any]) -> str:
 def conditions_text(document: dict[str, Any]) -> str:
     """Under which conditions, and whether the answers were right."""
     conditions = document["conditions"]
-    parts = [f"{conditions['arrival']} order" if conditions["arrival"] == "power" else None]
-    if parts == [None]:
-        parts = [conditions["arrival"]]
-    parts.append(conditions["state"])
+    parts = load_conditions(document) or [
+        "power order" if conditions["arrival"] == "power" else conditions["arrival"],
+        conditions["state"],
+    ]
     answers = check(document, "answers")
     if answers is not None and answers["verdict"] == "valid":
         parts.append(answers["reason"].partition(",")[0])
@@ -166,7 +175,7 @@ def _print_reasons(document: dict[str, Any], width: int, console: Console) -> No
 
 def _figures(document: dict[str, Any]) -> list[str]:
     metrics = document["metrics"]
-    parts = [
+    parts = load_figures(document) or [
         f"total {seconds_text(metrics['total_seconds'])}",
         f"geometric mean {seconds_text(metrics['geometric_mean_seconds'])}",
     ]
@@ -178,11 +187,28 @@ def _operation_lines(document: dict[str, Any], width: int, *, all_operations: bo
     operations = document["operations"]
     if not operations:
         return ["  no operation was measured"]
+    if document["pace"] is not None:
+        return _loaded_lines(operations, width, all_operations=all_operations)
     ordered = sorted(operations, key=_longest_first)
     shown = operations if all_operations else ordered[:TOP_OPERATIONS]
     longest = max((op["seconds"] for op in operations if op["seconds"] is not None), default=0.0)
     name_width = max(len(op["name"]) for op in shown)
     lines = [_operation_line(op, name_width, longest, width) for op in shown]
+    left = len(operations) - len(shown)
+    return [*lines, f"  ... {left} more (--all)"] if left else lines
+
+
+def _loaded_lines(
+    operations: list[dict[str, Any]], width: int, *, all_operations: bool
+) -> list[str]:
+    """Operations of a load, those that took most of the service time first."""
+    ordered = sorted(operations, key=lambda op: (not op["failed"], -(op["share"] or 0.0)))
+    shown = operations if all_operations else ordered[:TOP_OPERATIONS]
+    name_width = max(len(op["name"]) for op in shown)
+    lines = []
+    for operation in shown:
+        lead, told = load_operation(operation, name_width)
+        lines += _packed(told or ["no time measured"], width, lead=lead, gap="  ")
     left = len(operations) - len(shown)
     return [*lines, f"  ... {left} more (--all)"] if left else lines
 

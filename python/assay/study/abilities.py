@@ -9,11 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.engines.contract import Wanted, tell_nobody
+from assay.engines.obtaining import is_installed
 from assay.model.errors import AssayError
 from assay.model.units import bytes_text
+from assay.study.places import engines_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from assay.engines.contract import EngineFacts
 
 # A data set at SF 1 and its copy, with room to spare.
 SPACE_WANTED_BYTES = 4 << 30
@@ -64,12 +69,25 @@ def _engines() -> Iterator[Ability]:
     from assay.engines.discovery import find_engines
 
     for name, folder in find_engines().items():
+        if folder.facts.products:
+            yield _products(folder.facts)
+            continue
         try:
-            version = folder.engine().obtain()
+            product = folder.engine().obtain(Wanted(engines_dir()), tell_nobody)
         except (AssayError, ImportError) as error:
             yield Ability(f"engine {name}", "no", str(error))
         else:
-            yield Ability(f"engine {name}", "yes", f"version {version}")
+            yield Ability(f"engine {name}", "yes", f"version {product.version}")
+
+
+def _products(facts: EngineFacts) -> Ability:
+    """Which versions are installed; what is not is obtained by the first run that asks for it."""
+    there = [p.version for p in facts.products if is_installed(facts, p, engines_dir())]
+    if there:
+        return Ability(f"engine {facts.name}", "yes", f"installed: {', '.join(there)}")
+    versions = ", ".join(f"@{product.version}" for product in facts.products)
+    mend = f"`assay engines install {facts.name}` obtains it now"
+    return Ability(f"engine {facts.name}", "partly", f"can be obtained: {versions}", mend)
 
 
 def _space(name: str, place: Path, mend: str) -> Ability:

@@ -24,6 +24,8 @@ from assay.workloads.generate import table_stream
 
 if TYPE_CHECKING:
     from assay.engines.contract import Address
+    from assay.workloads.contract import Parameters
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -59,7 +61,8 @@ class Asked:
     def script(self) -> Script:
         """What sessions execute."""
         request = self.request
-        parameters = "drawn" if request.parameters == "drawn" else "default"
+        drawn = request.parameters == "drawn"
+        parameters: Parameters = "drawn" if drawn else "default"
         script = self.workload.script(self.dialects, request.scale, request.seed, parameters)
         # A mix asks the same statements again and again, as an application does that prepares them.
         return replace(script, prepared=self.workload.facts.arrival == "closed")

@@ -165,7 +165,7 @@ def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
     # What a database holds is nobody else's business, and some servers insist on it.
     target.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in directories:
-        (target / name).mkdir(exist_ok=True)
+        (target / name).mkdir(mode=0o700, exist_ok=True)
     for name, sha256 in files.items():
         source = place / DATA / name
         if not source.is_file():

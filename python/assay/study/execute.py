@@ -235,9 +235,7 @@ class _Execution:
         return {PHASE_MEASURED: request.time_s, PHASE_WARMUP: request.warmup_s}.get(phase)
 
     @contextmanager
-    def _probes(
-        self, accounts: dict[int, str], counters: CounterReader | None
-    ) -> Iterator[None]:
+    def _probes(self, accounts: dict[int, str], counters: CounterReader | None) -> Iterator[None]:
         """All probes at work; what each cost, or why it could not start, goes into run.json."""
         followed = (*accounts.items(), (os.getpid(), ACCOUNT_PROBES))
         target = Target(self._run.raw, self._request.probe_interval_s, followed, counters)

@@ -109,9 +109,7 @@ def _load(channel: Channel, job: dict[str, Any]) -> None:
         for number, script in enumerate(job["setup"]):
             tell("tables", number, len(job["setup"]), "scripts")
             engine.run_script(instance, script)
-        tables = {
-            table: _load_table(tell, engine, instance, job, table) for table in job["tables"]
-        }
+        tables = {table: _load_table(tell, engine, instance, job, table) for table in job["tables"]}
         if isinstance(engine, HasKeys):
             for script in job["keys"]:
                 engine.make_keys(instance, script, job["streams"], tell)

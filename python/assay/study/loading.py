@@ -1,5 +1,6 @@
-"""Fills an engine with a workload's data, in a host of its own: memory that loading took would
-stand in the peaks of queries.
+"""Fills an engine with a workload's data.
+
+It is done in a host of its own: memory that loading took would stand in the peaks of queries.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 DATABASE_FILE = "assay.duckdb"
 CONF = Path(__file__).parent / "conf"
+NO_ROWS = pyarrow.table({})
 
 
 class DuckSession:
@@ -32,13 +33,24 @@ class DuckSession:
     def __init__(self, connection: duckdb.DuckDBPyConnection, script: Script) -> None:
         self._connection = connection
         self._operations = script.operations
+        texts = [one.text for asked in script.operations for one in asked.statements]
+        self._returning = {text for text in texts if self._returns_rows(text)}
+
+    def _returns_rows(self, text: str) -> bool:
+        try:
+            parsed = self._connection.extract_statements(text)
+        except duckdb.Error:  # It fails where it is executed, and is told there.
+            return True
+        query = duckdb.ExpectedResultType.QUERY_RESULT
+        return any(query in statement.expected_result_type for statement in parsed)
 
     def execute(self, operation: int, values: Sequence[object]) -> object:
         """Runs an operation; all rows of its last statement, as an Arrow table."""
-        rows: object = None
+        rows: object = NO_ROWS
         try:
             for statement in self._operations[operation].statements:
-                rows = self._fetched(statement, values)
+                fetched = self._fetched(statement, values)
+                rows = rows if fetched is None else fetched
         except duckdb.Error:
             # A transaction that the operation began is not left to the next one.
             with contextlib.suppress(duckdb.Error):
@@ -46,10 +58,13 @@ class DuckSession:
             raise
         return rows
 
-    def _fetched(self, statement: ScriptStatement, values: Sequence[object]) -> object:
+    def _fetched(self, statement: ScriptStatement, values: Sequence[object]) -> object | None:
+        """All rows of a statement; None of one that only counts what it changed."""
         bound = [values[draw] for draw in statement.values]
         # Of DuckDB's ways this one plans a query once; a relation binds it once more.
         result = self._connection.execute(statement.text, bound or None)
+        if statement.text not in self._returning:
+            return None
         return pyarrow.RecordBatchReader.from_stream(result.to_arrow_reader()).read_all()
 
     def interrupt(self) -> None:
@@ -111,9 +126,7 @@ class DuckEngine:
         rows = instance.handle.execute(_script("effective_settings.sql")).fetchall()
         return {name: str(value) for name, value in rows if not is_secret(name)}
 
-    def sessions(
-        self, instance: Instance, script: Script, seed: int, clients: int
-    ) -> list[object]:
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One cursor a client, all on one database."""
         # Measured, and faster all the same: see README.md.
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)

@@ -64,9 +64,7 @@ class NullEngine:
         """The settings in use."""
         return dict(instance.settings)
 
-    def sessions(
-        self, instance: Instance, script: Script, seed: int, clients: int
-    ) -> list[object]:
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """As many null sessions as clients; what the script says does not matter."""
         del script, seed
         return [instance.handle] * clients

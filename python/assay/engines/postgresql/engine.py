@@ -135,9 +135,7 @@ class PostgresEngine:
         """A reader on a connection of its own."""
         return PostgresCounters(instance.address["dsn"])
 
-    def sessions(
-        self, instance: Instance, script: Script, seed: int, clients: int
-    ) -> list[object]:
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""
         dsn, told = instance.address["dsn"], json.dumps(script.facts())
         return [_core.PostgresSession(dsn, told, seed, number) for number in range(clients)]

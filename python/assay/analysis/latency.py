@@ -1,0 +1,264 @@
+"""How long operations took under a closed or an open load, exactly, from the events themselves.
+
+Latency counts from when an operation was due, service time from when it was started. Both are of
+operations that succeeded: what failed or was never started has no time, and is counted beside.
+A percentile is the smallest recorded value that at least that share of the values does not exceed
+(nearest rank), so it is always a time that happened. It is null unless a value is expected
+beyond it: the 99.9th of fewer than 1,000 values would only be their maximum under another name.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.operations import CANCELLED, NS
+from assay.model.units import NS_PER_S
+from assay.record.layout import PHASE_MEASURED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Percentiles in thousandths, so that ranks are whole numbers and exact.
+PER_MILLE = {"p50": 500, "p90": 900, "p95": 950, "p99": 990, "p999": 999}
+WHOLE = 1000
+
+SHORT_INTERVALS_S = (0.1, 0.2, 0.5)
+INTERVALS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
+# Below this many seconds, intervals of whole seconds would be too few to see anything.
+SHORT_SECONDS = 12.0
+# Cells of the heat map: columns over time, rows over latency.
+HEAT_COLUMNS_MAX = 90
+HEAT_COLUMNS_S = (0.01, 0.02, 0.05, *SHORT_INTERVALS_S, *INTERVALS_S)
+HEAT_ROWS_A_DECADE = 16
+# Points of a curve over the nines: this many between 90 % and 99 %, and so on.
+CURVE_POINTS_A_NINE = 12
+
+NO_SECONDS = {
+    "begin_s": pl.Float64,
+    "width_s": pl.Float64,
+    "ok_per_s": pl.Float64,
+    "failed_per_s": pl.Float64,
+    "skipped_per_s": pl.Float64,
+    "p50_seconds": pl.Float64,
+    "p99_seconds": pl.Float64,
+    "max_seconds": pl.Float64,
+}
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Percentiles of some times, in seconds; None where there are too few of them.
+
+    Attributes:
+        count: How many values there are.
+        p50, p90, p95, p99, p999: By nearest rank.
+        max: The longest; None without any value.
+    """
+
+    count: int
+    p50: float | None
+    p90: float | None
+    p95: float | None
+    p99: float | None
+    p999: float | None
+    max: float | None
+
+
+@dataclass(frozen=True)
+class Window:
+    """The measured part of a load, in monotonic ns."""
+
+    begun_ns: int
+    ended_ns: int
+
+    @property
+    def seconds(self) -> float:
+        """Its length."""
+        return (self.ended_ns - self.begun_ns) * NS
+
+
+def measured_times(events: pl.DataFrame) -> pl.DataFrame:
+    """What was measured, without what a stopped run cut short, and only what times need.
+
+    Columns: operation, outcome (categories), scheduled_ns, started_ns, finished_ns, retries. Words
+    stay categories here: as text, ten million of them take longer than all percentiles.
+    """
+    cut_short = pl.col("error").eq_missing(CANCELLED)
+    columns = ("operation", "outcome", "scheduled_ns", "started_ns", "finished_ns", "retries")
+    wanted = events.lazy().filter((pl.col("phase") == PHASE_MEASURED) & ~cut_short)
+    return wanted.select(columns).collect()
+
+
+def succeeded(times: pl.DataFrame) -> pl.DataFrame:
+    """Operations that succeeded: operation, finished_ns, latency_ns, service_ns."""
+    return (
+        times.lazy()
+        .filter(pl.col("outcome") == "ok")
+        .select(
+            "operation",
+            "finished_ns",
+            (pl.col("finished_ns") - pl.col("scheduled_ns")).alias("latency_ns"),
+            (pl.col("finished_ns") - pl.col("started_ns")).alias("service_ns"),
+        )
+        .collect()
+    )
+
+
+def distribution(times_ns: pl.Series) -> Distribution:
+    """The percentiles of times without nulls, in any order."""
+    ranked = times_ns.sort()
+    count = len(ranked)
+    told = {name: _percentile(ranked, per_mille) for name, per_mille in PER_MILLE.items()}
+    return Distribution(count=count, max=ranked[-1] / NS_PER_S if count else None, **told)
+
+
+def _percentile(ranked: pl.Series, per_mille: int) -> float | None:
+    count = len(ranked)
+    if count * (WHOLE - per_mille) < WHOLE:
+        return None
+    seconds: float = ranked[-(-count * per_mille // WHOLE) - 1] / NS_PER_S
+    return seconds
+
+
+def by_interval(times: pl.DataFrame, window: Window, interval_s: float) -> pl.DataFrame:
+    """Outcomes and latency over time: one row an interval.
+
+    What ended counts where it ended, what was skipped where it was due. A rest of less than half an
+    interval belongs to the interval before it, so that no rate is of next to no time.
+
+    Columns: begin_s, width_s (seconds since the measured part began), ok_per_s, failed_per_s,
+    skipped_per_s, p50_seconds, p99_seconds, max_seconds (of latency; null where too few ended).
+    """
+    count = max(1, math.floor(window.seconds / interval_s + 0.5))
+    if times.is_empty() or window.seconds <= 0:
+        return pl.DataFrame(schema=NO_SECONDS)
+    at_ns = pl.coalesce("finished_ns", "scheduled_ns") - window.begun_ns
+    place = (at_ns // round(interval_s / NS)).clip(0, count - 1).cast(pl.UInt32)
+    ok = pl.col("outcome") == "ok"
+    # Ranks are taken of runs of one sorted table: sorting within each group takes twice as long.
+    ranked = (
+        times.lazy()
+        .select(
+            place.alias("place"),
+            pl.col("outcome"),
+            pl.when(ok).then(pl.col("finished_ns") - pl.col("scheduled_ns")).alias("latency_ns"),
+        )
+        .sort("place", "latency_ns", nulls_last=True)
+        .group_by("place", maintain_order=True)
+        .agg(
+            ok.sum().alias("ok"),
+            (pl.col("outcome") == "failed").sum().alias("failed"),
+            (pl.col("outcome") == "skipped").sum().alias("skipped"),
+            *[_ranked(name, ok.sum()) for name in ("p50", "p99")],
+            pl.col("latency_ns").max().alias("max") * NS,
+        )
+    )
+    begin = pl.col("place") * interval_s
+    last_s = window.seconds - (count - 1) * interval_s
+    width = pl.when(pl.col("place") == count - 1).then(last_s).otherwise(interval_s)
+    every = pl.LazyFrame({"place": range(count)}, schema={"place": pl.UInt32})
+    return (
+        every.join(ranked, on="place", how="left")
+        .sort("place")
+        .with_columns(pl.col("ok", "failed", "skipped").fill_null(0))
+        .select(
+            begin.alias("begin_s"),
+            width.alias("width_s"),
+            *[
+                (pl.col(word) / width).alias(f"{word}_per_s")
+                for word in ("ok", "failed", "skipped")
+            ],
+            *[pl.col(name).alias(f"{name}_seconds") for name in ("p50", "p99", "max")],
+        )
+        .collect()
+    )
+
+
+def _ranked(name: str, count: pl.Expr) -> pl.Expr:
+    """A percentile of the latencies of a group that is sorted by them, nulls last."""
+    per_mille = PER_MILLE[name]
+    count = count.cast(pl.Int64)
+    rank = ((count * per_mille + WHOLE - 1) // WHOLE - 1).clip(lower_bound=0)
+    enough = count * (WHOLE - per_mille) >= WHOLE
+    value = pl.col("latency_ns").get(rank, null_on_oob=True)
+    return (pl.when(enough).then(value) * NS).alias(name)
+
+
+def interval_for(seconds: float, intervals_max: int) -> float:
+    """The shortest interval with which a window has no more intervals than that.
+
+    Whole seconds, but for a window of a few of them.
+    """
+    known = (*SHORT_INTERVALS_S, *INTERVALS_S) if seconds < SHORT_SECONDS else INTERVALS_S
+    fitting = (width for width in known if seconds / width <= intervals_max)
+    return next(fitting, INTERVALS_S[-1])
+
+
+def heat_map(succeeded_times: pl.DataFrame, window: Window) -> pl.DataFrame:
+    """How many operations ended in each cell of time and latency; empty cells have no row.
+
+    Columns: column, row (whole numbers: time in steps of `heat_column_s`, the logarithm of latency
+    in 16 steps a decade), begin_s, end_s (since the measured part began), low_seconds, high_seconds
+    (of latency), operations.
+    """
+    width_s = heat_column_s(window)
+    last = max(1, math.floor(window.seconds / width_s + 0.5)) - 1
+    at_ns = pl.col("finished_ns") - window.begun_ns
+    column = (at_ns // round(width_s / NS)).clip(0, last).cast(pl.Int32)
+    # A clock of nanoseconds may see none pass.
+    digits = pl.col("latency_ns").clip(lower_bound=1).cast(pl.Float64).log10()
+    row = (digits * HEAT_ROWS_A_DECADE).floor().cast(pl.Int32)
+    low, high = (
+        (pl.lit(10.0) ** ((pl.col("row") + more) / HEAT_ROWS_A_DECADE) * NS).round_sig_figs(5)
+        for more in (0, 1)
+    )
+    return (
+        succeeded_times.lazy()
+        .select(column.alias("column"), row.alias("row"))
+        .group_by("column", "row")
+        .agg(pl.len().alias("operations"))
+        .sort("column", "row")
+        .select(
+            "column",
+            "row",
+            (pl.col("column") * width_s).round(3).alias("begin_s"),
+            ((pl.col("column") + 1) * width_s).round(3).alias("end_s"),
+            low.alias("low_seconds"),
+            high.alias("high_seconds"),
+            "operations",
+        )
+        .collect()
+    )
+
+
+def heat_column_s(window: Window) -> float:
+    """Width of a column of the heat map in seconds."""
+    fitting = (w for w in HEAT_COLUMNS_S if window.seconds / w <= HEAT_COLUMNS_MAX)
+    return next(fitting, HEAT_COLUMNS_S[-1])
+
+
+def curve(times_ns: pl.Series) -> list[tuple[float, float]]:
+    """Points of the distribution towards its tail: share of the values beyond, seconds.
+
+    From half of the values beyond (the median) to one of them (the maximum), evenly over the nines.
+    """
+    ranked = times_ns.sort()
+    count = len(ranked)
+    if not count:
+        return []
+    ranks = sorted({min(count, math.ceil(count * (1 - beyond))) for beyond in _shares(count)})
+    return [(max(count - rank, 1) / count, ranked[rank - 1] / NS_PER_S) for rank in ranks if rank]
+
+
+def _shares(count: int) -> Iterator[float]:
+    """Shares beyond, from one half down to less than one value."""
+    yield 0.5
+    steps = math.ceil(math.log10(count) * CURVE_POINTS_A_NINE) + 1 if count > 1 else 1
+    first = math.ceil(math.log10(2) * CURVE_POINTS_A_NINE)
+    for step in range(first, steps):
+        yield 10 ** (-step / CURVE_POINTS_A_NINE)
+    yield 0.0

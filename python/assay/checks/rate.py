@@ -1,0 +1,72 @@
+"""Whether an open load was kept up with. A rate that was not held has no latency of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.load import LATE_START_S, OPEN, load_of, open_schedule
+from assay.checks.thresholds import (
+    BACKLOG_SECONDS_MAX,
+    BACKLOG_TREND_CHANCE_MAX,
+    ON_TIME_SHARE_MIN,
+)
+from assay.model.units import percent_text, rate_text
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.analysis.backlog import Schedule
+    from assay.analysis.load import Load
+    from assay.record.reader import Run
+
+NAME = "rate_held"
+
+
+def check(run: Run) -> CheckResult:
+    """Invalid if operations started late, or waited in a queue that grew through the run."""
+    load = load_of(run.facts)
+    if load is None or load.shape != OPEN:
+        return CheckResult(NAME, Verdict.VALID, "not an open load: nothing was due by a clock")
+    went = open_schedule(run, load)
+    if went is None:
+        reason = "whether the rate was held is not measured: no operation ended"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
+    if grew(went, load):
+        reason = _not_held(went, "latency grows with the length of the run")
+        limit = backlog_limit(went, load)
+        return CheckResult(
+            NAME, Verdict.INVALID, reason, value=float(went.waiting_end), threshold=limit
+        )
+    share = went.on_time_share
+    if share is not None and share < ON_TIME_SHARE_MIN:
+        late = f"{percent_text(1 - share)} of all operations were {LATE_START_S:g} s late or more"
+        return CheckResult(
+            NAME,
+            Verdict.INVALID,
+            _not_held(went, late),
+            value=share,
+            threshold=ON_TIME_SHARE_MIN,
+        )
+    seen = f"{rate_text(went.rate_per_s)} was held: {rate_text(went.done_per_s)} were done"
+    on_time = f"{percent_text(share)} started in time" if share is not None else "none started late"
+    return CheckResult(
+        NAME, Verdict.VALID, f"{seen}, {on_time}", value=share, threshold=ON_TIME_SHARE_MIN
+    )
+
+
+def grew(went: Schedule, load: Load) -> bool:
+    """Whether the backlog grew through the whole run, and to more than a moment's operations."""
+    steadily = went.chance < BACKLOG_TREND_CHANCE_MAX
+    return steadily and went.waiting_end > backlog_limit(went, load)
+
+
+def backlog_limit(went: Schedule, load: Load) -> float:
+    """Operations that may wait at the end: what is due in a moment, or one for each client."""
+    return max(went.rate_per_s * BACKLOG_SECONDS_MAX, float(load.clients))
+
+
+def _not_held(went: Schedule, why: str) -> str:
+    return (
+        f"the engine did not hold {rate_text(went.rate_per_s)}: {rate_text(went.done_per_s)} were"
+        f" done, {went.waiting_end:,} operations waited at the end, and {why}; a lower --rate can"
+        " be held, and more --clients may hold this one"
+    )

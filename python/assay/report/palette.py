@@ -1,0 +1,9 @@
+"""Colours and sizes that all charts share.
+
+The palette is Okabe and Ito's, which people with colour blindness can tell apart.
+"""
+
+BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
+ORANGE, VERMILION, PURPLE, GREY = "#E69F00", "#D55E00", "#CC79A7", "#999999"
+
+WIDTH = 680

@@ -1,0 +1,118 @@
+"""What the terminal tells of a closed or an open load: rate, percentiles, pace, backlog."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.model.units import percent_text, rate_text, seconds_text
+
+PERCENTILES = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"), ("max", "max"))
+OF_AN_OPERATION = (("p50", "p50"), ("p99", "p99"), ("max", "max"))
+BLOCKS = "▁▂▃▄▅▆▇█"
+LABEL_WIDTH = 10
+# A backlog of less than this much of the rate does not fill its line: every load has a few waiting.
+BACKLOG_DRAWN_S = 0.1
+
+
+def run_figure(document: dict[str, Any]) -> str:
+    """The one figure of a run: throughput of a load, else the total."""
+    metrics = document["metrics"]
+    if document["pace"] is not None:
+        return rate_text(metrics["throughput_per_s"])
+    return seconds_text(metrics["total_seconds"])
+
+
+def load_conditions(document: dict[str, Any]) -> list[str] | None:
+    """The load in words, such as `open, 5,000/s, 8 clients, 30 s`; None in the power order."""
+    conditions = document["conditions"]
+    if conditions["clients"] is None:
+        return None
+    words = [conditions["arrival"]]
+    if conditions["rate_per_s"] is not None:
+        words.append(rate_text(conditions["rate_per_s"]))
+    words.append(f"{conditions['clients']} client{'s' if conditions['clients'] != 1 else ''}")
+    if conditions["time_s"] is not None:
+        words.append(f"{conditions['time_s']:g} s")
+    return words
+
+
+def load_figures(document: dict[str, Any]) -> list[str] | None:
+    """Throughput and percentiles of latency, then CPU time an operation; None without a load."""
+    metrics = document["metrics"]
+    if document["pace"] is None:
+        return None
+    figures = [rate_text(metrics["throughput_per_s"])]
+    for words, name in PERCENTILES:
+        seconds = metrics[f"latency_seconds_{name}"]
+        figures += [] if seconds is None else [f"{words} {seconds_text(seconds)}"]
+    for words, name in (("failed", "failed_share"), ("skipped", "skipped_share")):
+        figures += [f"{words} {percent_text(metrics[name])}"] if metrics[name] else []
+    if metrics["retries"]:
+        figures.append(f"retries {metrics['retries']:,}")
+    figures += [
+        f"{side} {seconds_text(metrics[f'{side}_cpu_seconds_per_operation'])} CPU an operation"
+        for side in ("engine", "driver")
+        if metrics[f"{side}_cpu_seconds_per_operation"] is not None
+    ]
+    return figures
+
+
+def load_operation(operation: dict[str, Any], name_width: int) -> tuple[str, list[str]]:
+    """One operation: its name and rate, then its share of the time, latency and what went wrong."""
+    latency = operation["latency"]
+    told = [
+        f"{words} {seconds_text(latency[name]):>7}"
+        for words, name in OF_AN_OPERATION
+        if latency[name] is not None
+    ]
+    if operation["failed"]:
+        told.append(f"{operation['failed']:,} failed: {operation['error'] or 'no reason recorded'}")
+    if operation["skipped"]:
+        told.append(f"{operation['skipped']:,} skipped")
+    if operation["retries"]:
+        told.append(f"{operation['retries']:,} retries")
+    rate = rate_text(operation["throughput_per_s"])
+    share = percent_text(operation["share"]) if operation["share"] is not None else ""
+    return f"  {operation['name']:<{name_width}}  {rate:>9}  {share:>5}  ", told
+
+
+def pace_lines(document: dict[str, Any], width: int) -> list[str]:
+    """Throughput over time as one line of blocks, and the backlog of an open load as another."""
+    pace = document["pace"]
+    if pace is None or not pace["throughput_per_s"]:
+        return []
+    rates = pace["throughput_per_s"]
+    every = f"every {pace['interval_s']:g} s"
+    seen = f"{rate_text(min(rates))} to {rate_text(max(rates))}, {every}"
+    lines = ["", *_series("over time", rates, seen, width)]
+    waiting = pace["waiting"]
+    if waiting is not None:
+        at_end = document["metrics"]["waiting_end"]
+        words = f"{max(waiting):,} operations at most, {at_end:,} at the end"
+        moment = document["conditions"]["rate_per_s"] * BACKLOG_DRAWN_S
+        lines += _series("backlog", waiting, words, width, moment)
+    return lines
+
+
+def _series(
+    label: str, values: list[float], words: str, width: int, full: float = 0.0
+) -> list[str]:
+    """A series and its words, on one line if they fit."""
+    drawn = sparkline(values, width - LABEL_WIDTH - 2, full)
+    line = f"  {label:<{LABEL_WIDTH}}{drawn}"
+    if len(line) + 2 + len(words) <= width:
+        return [f"{line}  {words}"]
+    return [line, " " * (LABEL_WIDTH + 2) + words]
+
+
+def sparkline(values: list[float], width: int, full: float = 0.0) -> str:
+    """One block a value, from zero to the largest, or to `full` if that is more.
+
+    Where there are more values than fit, each block is the largest of its neighbours.
+    """
+    step = -(-len(values) // width) if values else 1
+    shown = [max(values[place : place + step]) for place in range(0, len(values), step)]
+    largest = max([*shown, full], default=0.0)
+    if largest <= 0:
+        return BLOCKS[0] * len(shown)
+    return "".join(BLOCKS[round(value / largest * (len(BLOCKS) - 1))] for value in shown)

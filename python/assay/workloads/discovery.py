@@ -1,0 +1,168 @@
+"""Finding workloads: by name, or as a folder that somebody names."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from assay.model.errors import UsageError, suggestion
+from assay.workloads.contract import ANSWERS, MANIFEST, Workload, operation_files, read_text
+from assay.workloads.facts import OperationFacts, WorkloadFacts, keys_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+NO_NAME = re.compile(r"[^\w.-]+")
+
+
+def find_workloads() -> dict[str, Workload]:
+    """All workloads with a manifest, by name: ours, and those in folders of ASSAY_WORKLOADS."""
+    roots = [Path(__file__).parent]
+    roots += [Path(text) for text in os.environ.get("ASSAY_WORKLOADS", "").split(":") if text]
+    folders = [path.parent for root in roots for path in sorted(root.glob(f"*/{MANIFEST}"))]
+    found: dict[str, Workload] = {}
+    for folder in folders:
+        workload = read_workload(folder)
+        found.setdefault(workload.facts.name, workload)
+    return found
+
+
+def find_workload(named: str) -> Workload:
+    """The workload of this name, or in this folder.
+
+    What has a slash is a folder; so is anything else that is one and no workload's name.
+
+    Raises:
+        UsageError: If there is none, with the nearest one; or if it cannot be read.
+    """
+    if "/" in named:
+        return read_workload(Path(named).expanduser())
+    workloads = find_workloads()
+    if named in workloads:
+        return workloads[named]
+    if Path(named).is_dir():
+        return read_workload(Path(named))
+    raise UsageError(f"unknown workload {named!r}; {suggestion(named, list(workloads))}")
+
+
+def read_workload(folder: Path) -> Workload:
+    """The workload in a folder, whose manifest may be missing.
+
+    Raises:
+        UsageError: With the file, the key and the mend.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder{_neighbour(folder)}")
+    manifest = folder / MANIFEST
+    facts = _manifest(manifest) if manifest.exists() else WorkloadFacts()
+    workload = Workload(_completed(facts, folder, manifest), folder)
+    _refuse_contradictions(workload.facts, manifest)
+    _refuse_stray_files(workload, manifest)
+    return workload
+
+
+def _manifest(path: Path) -> WorkloadFacts:
+    try:
+        return WorkloadFacts.model_validate(tomllib.loads(read_text(path)))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        location = first["loc"]
+        hint = ""
+        if first["type"] == "extra_forbidden":
+            hint = f"; {suggestion(str(location[-1]), keys_at(location))}"
+        key = ".".join(str(part) for part in location)
+        raise UsageError(f"{path}: {key}: {first['msg']}{hint}") from error
+
+
+def _completed(facts: WorkloadFacts, folder: Path, manifest: Path) -> WorkloadFacts:
+    """The facts with all that follows from the folder: name, title, operations, order."""
+    name = NO_NAME.sub("-", folder.resolve().name).strip("-.") or "workload"
+    found = Workload(facts, folder).operations_folder
+    files = _stems(found)
+    if not files:
+        raise UsageError(
+            f"there is no .sql file in {found}: write each operation into a file of its own"
+        )
+    _refuse_unknown(manifest, facts, files)
+    named = (*facts.operations, *facts.order, *facts.after)
+    told = dict.fromkeys(named if facts.order else files)
+    operations = {name: facts.operations.get(name, OperationFacts()) for name in told}
+    return facts.model_copy(
+        update={
+            "name": facts.name or name,
+            "title": facts.title or facts.name or folder.resolve().name,
+            "operations": operations,
+            "order": facts.order or tuple(name for name in told if name not in facts.after),
+        }
+    )
+
+
+def _stems(folder: Path) -> list[str]:
+    """Names of the operations that have a file, in alphabetical order."""
+    return sorted({path.name.split(".")[0] for path in operation_files(folder)})
+
+
+def _refuse_unknown(manifest: Path, facts: WorkloadFacts, files: list[str]) -> None:
+    """Whatever the manifest says of operations, there are files of them."""
+    named: Mapping[str, Sequence[str]] = {
+        "order": facts.order,
+        "after": facts.after,
+        "operations": list(facts.operations),
+    }
+    for key, operations in named.items():
+        for operation in operations:
+            if operation not in files:
+                hint = suggestion(operation, files)
+                raise UsageError(
+                    f"{manifest}: {key} names {operation!r}, and {operation}.sql is missing; {hint}"
+                )
+
+
+def _refuse_contradictions(facts: WorkloadFacts, manifest: Path) -> None:
+    if facts.tables and facts.generator is None:
+        raise UsageError(
+            f"{manifest}: tables are filled by a generator, and none is named; tables that SQL"
+            " fills stand in a file of `setup` only"
+        )
+    twice = [name for name in facts.after if name in facts.order]
+    if twice:
+        raise UsageError(f"{manifest}: {twice[0]!r} is in order and in after; take it out of one")
+    if not facts.order:
+        raise UsageError(f"{manifest}: every operation is in `after`, so nothing is measured")
+    for name, operation in facts.operations.items():
+        for both in operation.parameters.keys() & facts.constants.keys():
+            raise UsageError(f"{manifest}: {both!r} is a constant and a parameter of {name!r}")
+
+
+def _refuse_stray_files(workload: Workload, manifest: Path) -> None:
+    folder = workload.folder
+    for name in workload.facts.setup or ():
+        if not (folder / name).resolve().is_relative_to(folder.resolve()):
+            raise UsageError(f"{manifest}: setup names {name!r}, which is outside of the folder")
+    files = _stems(workload.operations_folder)
+    for path in sorted((folder / ANSWERS).rglob("*.csv")):
+        if path.stem not in files:
+            raise UsageError(f"{path} answers no operation; {suggestion(path.stem, files)}")
+        if path.stem in workload.drawn_operations:
+            raise UsageError(
+                f"{path}: the values of {path.stem} are drawn at each execution, so it has no one"
+                " answer; `rows` in workload.toml can say how many rows it returns"
+            )
+
+
+def _neighbour(folder: Path) -> str:
+    """The folder beside a missing one that has nearly its name."""
+    if folder.exists():
+        return ": name the folder that it is in"
+    parent = folder.parent
+    if not parent.is_dir():
+        return f": {parent} is not there either"
+    folders = sorted(path.name for path in parent.iterdir() if path.is_dir())
+    return f"; {suggestion(folder.name, folders)}" if folders else ""

@@ -1,0 +1,169 @@
+"""What `workload.toml` says. Every key may be left out; unknown ones are errors."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+ColumnKind = Literal["exact", "sum", "average", "ratio"]
+Bound = int | str
+# What can stand between `${` and `}`.
+Name = Annotated[str, Field(pattern=r"^[\w-]+$")]
+
+
+class Facts(BaseModel):
+    """A table of the manifest."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Tolerance(Facts):
+    """How far a number may be from its answer."""
+
+    sum_absolute: float = 0.0
+    ratio_relative: float = 0.0
+
+
+class Constant(Facts):
+    """A value that texts name: the same one for a whole run.
+
+    Attributes:
+        value: As it stands in the text. `accounts = 100` is short for it.
+        times_scale: This many for each unit of scale, as a whole number, at least one.
+    """
+
+    value: str | None = None
+    times_scale: float | None = Field(default=None, gt=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, told: object) -> object:
+        return told if isinstance(told, dict) else {"value": value_text(told)}
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if (self.value is None) == (self.times_scale is None):
+            raise ValueError("write a plain value, or { times_scale = N }")
+        return self
+
+
+class Rule(Facts):
+    """How a parameter gets its value: `default`, and one of the forms by which it is drawn.
+
+    Attributes:
+        default: The value, or values, of a run whose parameters are not drawn.
+        integer: A whole number between two bounds, both included; a bound may name a constant.
+        times_scale: The upper bound of `integer` is for each unit of scale.
+        choice: One of a list, which is given or named.
+        distinct: So many different values instead of one.
+        month: First day of a month between two days.
+        year: First day of a year between two years.
+        day: A day between two days.
+        decimal: A decimal between two, in steps of the last digit.
+        words: One word of each list, joined.
+        separator: What joins the words; a space if it is left out.
+        per_scale: This number divided by the scale.
+        follows: Looks the value of another parameter up.
+        map: The table to look it up in.
+    """
+
+    default: Any = None
+    integer: tuple[Bound, Bound] | None = None
+    times_scale: bool = False
+    choice: str | list[Any] | None = None
+    distinct: int | None = None
+    month: tuple[str, str] | None = None
+    year: tuple[int, int] | None = None
+    day: tuple[str, str] | None = None
+    decimal: tuple[str, str] | None = None
+    words: list[Any] | None = None
+    separator: str | None = None
+    per_scale: float | None = None
+    follows: str | None = None
+    map: str | None = None
+
+    @model_validator(mode="after")
+    def _scales_integers_only(self) -> Self:
+        if self.times_scale and self.integer is None:
+            raise ValueError("times_scale goes with integer")
+        return self
+
+
+class OperationFacts(Facts):
+    """One named operation.
+
+    Attributes:
+        title: A few words for people.
+        weight: Its share of a mix, beside the weights of the others.
+        rows: How many rows each execution returns, where that is known.
+        parameters: A rule for each `${name}` of its text.
+        answer: How columns of its answer are compared; `exact` where nothing is said.
+    """
+
+    title: str = ""
+    weight: int = Field(default=1, ge=1)
+    rows: int | None = Field(default=None, ge=0)
+    parameters: dict[Name, Rule] = {}
+    answer: dict[str, ColumnKind] = {}
+
+
+class WorkloadFacts(Facts):
+    """`workload.toml` as a whole.
+
+    Attributes:
+        name: What it is called in commands and records; the folder's name if it is left out.
+        title: The same for people.
+        about: What it asks of an engine, in a sentence.
+        legal: What has to be said beside its results.
+        generator: Which of our generators makes `tables`.
+        scale_default: The scale where none is asked for.
+        scale_name: What reports call the scale.
+        tables: Tables that are filled by the generator, in order.
+        setup: SQL files that make the data, in order, before the generator's rows come.
+        arrival: `power`: one client plays the order; `closed`: clients draw from the mix.
+        order: Which operations are played, in this order; all of them if it is left out.
+        after: Operations that are played once when the measured part is over.
+        constants: Values that texts may name, by name.
+        lists: Lists that rules may name, by name.
+    """
+
+    name: str = Field(default="", pattern=r"^([\w][\w.-]*)?$")
+    title: str = ""
+    about: str = ""
+    legal: str | None = None
+    generator: str | None = None
+    scale_default: float = Field(default=1.0, gt=0)
+    scale_name: str = "scale"
+    tables: tuple[str, ...] = ()
+    setup: tuple[str, ...] | None = None
+    arrival: Literal["power", "closed"] = "power"
+    order: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    tolerance: Tolerance = Tolerance()
+    constants: dict[Name, Constant] = {}
+    lists: dict[str, Any] = {}
+    operations: dict[str, OperationFacts] = {}
+
+
+def keys_at(location: tuple[int | str, ...]) -> list[str]:
+    """The keys that the table of the manifest may have in which `location`'s last key stands."""
+    match location[:-1]:
+        case ("operations", _, "parameters", _):
+            return list(Rule.model_fields)
+        case ("operations", _):
+            return list(OperationFacts.model_fields)
+        case ("constants", _):
+            return list(Constant.model_fields)
+        case ("tolerance",):
+            return list(Tolerance.model_fields)
+    return list(WorkloadFacts.model_fields)
+
+
+def value_text(value: object) -> str:
+    """A value of the manifest as it stands in a text."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | dict):
+        raise ValueError("it has to be one value")  # noqa: TRY004 - pydantic reads this one
+    return str(value)

@@ -1,0 +1,25 @@
+"""Writes a commented example of a workload, to be changed into one's own."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from assay.model.errors import UsageError
+
+EXAMPLE = Path(__file__).parent / "templates" / "example"
+
+
+def new_workload(folder: Path) -> list[Path]:
+    """Writes the example into a folder, which it makes; the files that were written, in order.
+
+    Raises:
+        UsageError: If there is anything already, or the folder cannot be written.
+    """
+    if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already, and nothing is overwritten: name another one")
+    try:
+        shutil.copytree(EXAMPLE, folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error}") from error
+    return sorted(path for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,2 @@
+-- What does this entry say?
+select c from entries where id = ${id}

@@ -1,0 +1,1 @@
+alter table entries add constraint entries_key primary key (id);

@@ -1,0 +1,93 @@
+"""Constants and parameter rules at a scale: as texts, as rules of the core, as draws."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING, Any
+
+from assay.model.script import Draw
+from assay.workloads.facts import value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.workloads.facts import Bound, Constant, Rule
+
+INTEGER_MIN, INTEGER_MAX = -(2**63), 2**63 - 1
+
+
+def constants_at(constants: Mapping[str, Constant], scale: float) -> dict[str, str]:
+    """The text of each constant."""
+    return {
+        name: str(_times(constant.times_scale, scale))
+        if constant.times_scale is not None
+        else constant.value or ""
+        for name, constant in constants.items()
+    }
+
+
+def rule_at(name: str, rule: Rule, constants: Mapping[str, str], scale: float) -> dict[str, Any]:
+    """A rule as the core reads it: no name of a constant, no bound that grows.
+
+    Raises:
+        ValueError: If a bound is not a whole number.
+    """
+    told = rule.model_dump(exclude_unset=True, exclude={"times_scale"})
+    if rule.integer is not None:
+        told["integer"] = integer_at(name, rule, constants, scale)
+    return told
+
+
+def integer_at(
+    name: str, rule: Rule, constants: Mapping[str, str], scale: float
+) -> tuple[int, int]:
+    """The bounds of an `integer` rule.
+
+    Raises:
+        ValueError: If a bound is not a whole number of 64 bits, or there is none between them.
+    """
+    assert rule.integer is not None  # noqa: S101
+    low, high = (_bound(name, bound, constants) for bound in rule.integer)
+    if rule.times_scale:
+        high = _times(high, scale)
+    if not INTEGER_MIN <= low <= high <= INTEGER_MAX:
+        raise ValueError(f"parameter {name}: its range from {low} to {high} is empty or too wide")
+    return low, high
+
+
+def draw_at(
+    name: str, rule: Rule, lists: Mapping[str, Any], constants: Mapping[str, str], scale: float
+) -> Draw:
+    """How a value is drawn at each execution.
+
+    Raises:
+        ValueError: If the rule is of a kind that is drawn once a run only.
+    """
+    if rule.distinct is None and rule.integer is not None:
+        return Draw(name, integer=integer_at(name, rule, constants, scale))
+    if rule.distinct is None and rule.choice is not None:
+        told = lists.get(rule.choice) if isinstance(rule.choice, str) else rule.choice
+        if not isinstance(told, list) or not told:
+            raise ValueError(
+                f"parameter {name}: {rule.choice!r} is not a list with something in it"
+            )
+        return Draw(name, choice=tuple(value_text(value) for value in told))
+    raise ValueError(
+        f"parameter {name} cannot be drawn at each execution: use integer or choice, without"
+        ' distinct, or arrival = "power"'
+    )
+
+
+def _bound(name: str, bound: Bound, constants: Mapping[str, str]) -> int:
+    text = constants.get(bound, bound) if isinstance(bound, str) else bound
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(
+            f"parameter {name}: bound {bound!r} is neither a whole number nor such a constant"
+        ) from None
+
+
+def _times(number: float, scale: float) -> int:
+    product = Decimal(str(number)) * Decimal(str(scale))
+    return max(1, int(product.to_integral_value(ROUND_HALF_UP)))

@@ -1,0 +1,127 @@
+"""From the text of an operation to its statements: where one ends, and where values are bound."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from assay.model.script import ScriptOperation, ScriptStatement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlglot.tokenizer_core import Token
+    from sqlglot.tokens import Tokenizer
+
+    from assay.model.script import Draw
+
+PLACEHOLDER = re.compile(r"\$\{([\w-]+)\}")
+# The protocol of PostgreSQL counts the values of a statement in 16 bits.
+VALUES_MAX = 65_535
+# Our names of dialects where they differ from the tokenizer's.
+TOKENIZERS = {"postgresql": "postgres", "mariadb": "mysql"}
+WORD = "VAR"
+
+
+def statements(text: str, dialects: Sequence[str]) -> list[str]:
+    """The statements of a text, each as it stands there, without the semicolon after it.
+
+    Raises:
+        ValueError: If there is none, or a quote or comment is not closed.
+    """
+    found = [text[begin:end].strip() for begin, end, _ in _parts(text, dialects)]
+    if not found:
+        raise ValueError("there is no statement in it")
+    return found
+
+
+def operation(
+    name: str, text: str, draws: Sequence[Draw], dialects: Sequence[str]
+) -> ScriptOperation:
+    """An operation whose `${name}` are bound values, drawn at each execution.
+
+    Raises:
+        ValueError: If the text has no statement, asks for what no draw gives, or for a value
+            where none can be bound.
+    """
+    indices = {draw.name: index for index, draw in enumerate(draws)}
+    found = tuple(
+        _bound(text[begin:end], begin, tokens, indices)
+        for begin, end, tokens in _parts(text, dialects)
+    )
+    if not found:
+        raise ValueError("there is no statement in it")
+    return ScriptOperation(name, found, tuple(draws))
+
+
+def _parts(text: str, dialects: Sequence[str]) -> list[tuple[int, int, list[Token]]]:
+    """Begin, end and tokens of each statement; what has no token is none."""
+    from sqlglot.errors import TokenError
+
+    # As long as the placeholder and one word in every dialect, so that places stay.
+    masked = PLACEHOLDER.sub(lambda found: "q" * len(found[0]), text)
+    try:
+        tokens = _tokenizer(dialects).tokenize(masked)
+    except TokenError as error:
+        raise ValueError(f"a quote or comment in it is not closed ({error})") from error
+    parts: list[tuple[int, int, list[Token]]] = []
+    begin, inside = 0, []
+    for token in tokens:
+        if token.token_type.name != "SEMICOLON":
+            inside.append(token)
+            continue
+        if inside:
+            parts.append((begin, token.start, inside))
+        begin, inside = token.end + 1, []
+    return [*parts, (begin, len(text), inside)] if inside else parts
+
+
+def _tokenizer(dialects: Sequence[str]) -> Tokenizer:
+    """Of the first dialect that is known; PostgreSQL's where none is."""
+    from sqlglot.dialects.dialect import Dialect, Dialects
+
+    known = {dialect.value for dialect in Dialects}
+    names = [TOKENIZERS.get(dialect, dialect) for dialect in dialects]
+    dialect = Dialect.get_or_raise(next((name for name in names if name in known), "postgres"))
+    # Left alone, it takes what follows a command such as EXECUTE for one text.
+    wordwise = type("Wordwise", (dialect.tokenizer_class,), {"COMMANDS": set()})
+    made: Tokenizer = wordwise(dialect=dialect)
+    return made
+
+
+def _bound(
+    text: str, begin: int, tokens: Sequence[Token], indices: dict[str, int]
+) -> ScriptStatement:
+    """One statement with `$1`, ... for its placeholders; those in comments stay."""
+    starts = [token.start for token in tokens]
+    numbers: dict[int, int] = {}
+
+    def bind(found: re.Match[str]) -> str:
+        start, end = begin + found.start(), begin + found.end() - 1
+        token = tokens[bisect_right(starts, end) - 1]
+        if not token.start <= end <= token.end:
+            return found[0]
+        if (token.start, token.end) != (start, end):
+            raise ValueError(_not_bindable(found, quoted=token.token_type.name != WORD))
+        if found[1] not in indices:
+            raise ValueError(f"it asks for {found[0]}, and no rule gives it")
+        return f"${numbers.setdefault(indices[found[1]], len(numbers) + 1)}"
+
+    bound = PLACEHOLDER.sub(bind, text).strip()
+    if len(numbers) > VALUES_MAX:
+        raise ValueError(f"a statement has {len(numbers)} values, and {VALUES_MAX} is the most")
+    return ScriptStatement(bound, tuple(numbers))
+
+
+def _not_bindable(placeholder: re.Match[str], *, quoted: bool) -> str:
+    if quoted:
+        return (
+            f"{placeholder[0]} stands inside quotes, and a value that is drawn at each execution"
+            " is bound, not written: leave the quotes out, or join texts as in"
+            f" 'a' || {placeholder[0]}"
+        )
+    return (
+        f"{placeholder[0]} is part of a word, and a bound value cannot be: set it off with blanks,"
+        f" or make {placeholder[1]} one of [constants]"
+    )

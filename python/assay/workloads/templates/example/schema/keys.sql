@@ -1,0 +1,1 @@
+alter table towns add constraint towns_key primary key (town);
