@@ -44,6 +44,7 @@ NAMES_THAT_SAY_NOTHING = {
 
 # The only modules that know the compiled core.
 KNOW_THE_CORE = {
+    "assay.engines.duckdb.engine",
     "assay.engines.null.engine",
     "assay.engines.postgresql.engine",
     "assay.probes.sampled",
