@@ -391,10 +391,11 @@ class TestSettings:
 class TestTables:
     @pytest.fixture
     def schema(self, shared: Started, instance: Instance) -> Iterator[Instance]:
-        shared.engine.private_schema(instance, "tables", "a mark")
+        shared.engine.make_schema(instance, "tables", "a mark")
+        shared.engine.use_schema(instance, "tables")
         shared.engine.run_script(instance, TABLES)
         yield instance
-        shared.engine.drop_schema(instance, "tables", "a mark")
+        shared.engine.drop_schema(instance, "tables")
 
     def test_keys_are_made_in_an_order_that_works(self, shared: Started, schema: Instance) -> None:
         told: list[tuple[str, float]] = []
@@ -527,35 +528,26 @@ class TestRunningServers:
         self, shared: Started, foreign: Instance
     ) -> None:
         name = 'a "strange" name'
-        assert shared.engine.private_schema(foreign, name, "a mark") is True
-        assert shared.engine.private_schema(foreign, name, "a mark") is False
+        assert shared.engine.schema_mark(foreign, name) is None
+        shared.engine.make_schema(foreign, name, "a mark")
+        assert shared.engine.schema_mark(foreign, name) == "a mark"
+        shared.engine.mark_schema(foreign, name, "another 'mark'")
+        assert shared.engine.schema_mark(foreign, name) == "another 'mark'"
+        shared.engine.use_schema(foreign, name)
         shared.engine.run_script(foreign, "create table ours (a integer)")
         other = shared.engine.attach(foreign.address)
         assert one(other, "select current_schema()") == name
         assert shared.engine.count(other, "ours") == 0
-        shared.engine.drop_schema(foreign, name, "a mark")
+        shared.engine.drop_schema(foreign, name)
         assert one(other, "select count(*) from pg_namespace where nspname like 'a %'") == 0
         shared.engine.detach(other)
 
-    def test_a_schema_of_somebody_else_is_not_touched(
+    def test_a_schema_of_somebody_else_has_no_mark(
         self, shared: Started, foreign: Instance
     ) -> None:
-        shared.engine.run_script(foreign, "create schema theirs; create table theirs.t (a int)")
-        with pytest.raises(EngineError, match="has a schema theirs that this Assay did not make"):
-            shared.engine.private_schema(foreign, "theirs", "a mark")
-        with pytest.raises(EngineError, match="not made by this Assay; it is not dropped"):
-            shared.engine.drop_schema(foreign, "theirs", "a mark")
-        assert one(foreign, "select count(*) from theirs.t") == 0
-        shared.engine.run_script(foreign, "drop schema theirs cascade")
-
-    def test_another_assays_schema_is_not_dropped(self, shared: Started, foreign: Instance) -> None:
-        shared.engine.private_schema(foreign, "marked", "one mark")
-        with pytest.raises(EngineError, match="it is not dropped"):
-            shared.engine.drop_schema(foreign, "marked", "another mark")
-        shared.engine.drop_schema(foreign, "marked", "one mark")
-
-    def test_dropping_what_is_gone_is_no_error(self, shared: Started, foreign: Instance) -> None:
-        shared.engine.drop_schema(foreign, "never_was", "a mark")
+        shared.engine.run_script(foreign, "create schema theirs")
+        assert shared.engine.schema_mark(foreign, "theirs") == ""
+        shared.engine.run_script(foreign, "drop schema theirs")
 
     def test_a_user_who_may_not_sees_less(self, shared: Started, instance: Instance) -> None:
         shared.engine.run_script(instance, "create role plain login")
