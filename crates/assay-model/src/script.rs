@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_script_that_cannot_be_executed_says_why() {
-        let statement = r#""statements": [{"text": "select 1", "values": [0]}]"#;
+        let statement = r#""statements": [{"text": "commit", "values": [0]}]"#;
         assert!(reason(r#"{"name": "a", "statements": []}"#).contains("no statement"));
         assert!(reason(&format!(r#"{{"name": "a", {statement}}}"#)).contains("not drawn"));
         let draw = |form: &str| {

@@ -65,7 +65,8 @@ class DuckSession:
         result = self._connection.execute(statement.text, bound or None)
         if statement.text not in self._returning:
             return None
-        return pyarrow.RecordBatchReader.from_stream(result.to_arrow_reader()).read_all()
+        rows: object = pyarrow.RecordBatchReader.from_stream(result.to_arrow_reader()).read_all()
+        return rows
 
     def interrupt(self) -> None:
         """Ends a running `execute`, from any thread."""

@@ -145,7 +145,7 @@ fn spoke(link: &Link) -> bool {
 }
 
 fn columns_of(link: &mut Link, name: &str) -> Result<Vec<Column>, String> {
-    link.describe("", &format!("select * from {name}")).map_err(text)?;
+    link.describe("", &format!("table {name}")).map_err(text)?;
     link.flush().map_err(text)?;
     let (mut columns, mut refused) = (Vec::new(), None);
     loop {
