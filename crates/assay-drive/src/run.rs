@@ -10,8 +10,8 @@ use std::time::Duration;
 use assay_model::{Meter, OutcomeCounts, Plan, split_mix};
 use serde::Serialize;
 
-use crate::clock::{Clock, MonotonicClock};
 use crate::books::{Books, Results};
+use crate::clock::{Clock, MonotonicClock};
 use crate::crew::{Crew, Member};
 use crate::drive::{Observer, Shared, Worker};
 use crate::error::DriveError;

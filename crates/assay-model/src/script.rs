@@ -67,10 +67,9 @@ impl Script {
     /// Refuses what a session could not execute.
     pub fn validate(&self) -> Result<(), ScriptError> {
         for operation in &self.operations {
-            operation.check().map_err(|reason| ScriptError {
-                operation: operation.name.clone(),
-                reason,
-            })?;
+            operation
+                .check()
+                .map_err(|reason| ScriptError { operation: operation.name.clone(), reason })?;
         }
         Ok(())
     }

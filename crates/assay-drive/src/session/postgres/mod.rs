@@ -187,10 +187,7 @@ impl PostgresSession {
 
     fn flush(&mut self) -> Result<Step, SessionError> {
         let sent = self.link_mut()?.flush();
-        match self.checked(sent)? {
-            true => Ok(Step::Reads),
-            false => Ok(Step::Writes),
-        }
+        Ok(if self.checked(sent)? { Step::Reads } else { Step::Writes })
     }
 
     /// An error of the connection ends it. What the server said before it went says more.
@@ -225,7 +222,7 @@ impl PostgresSession {
     /// Handles all messages that are there.
     fn parse(&mut self) -> Result<Step, SessionError> {
         loop {
-            let reply = self.link_mut()?.next();
+            let reply = self.link_mut()?.reply();
             match self.checked(reply)? {
                 None => return Ok(Step::Reads),
                 Some(Reply::Error(error)) => {
