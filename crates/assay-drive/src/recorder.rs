@@ -22,7 +22,7 @@ use crate::stream::StreamFile;
 /// the worker's CPU.
 const RING_EVENTS: usize = 1 << 14;
 /// Readings of tasks happen in serial tests only.
-const RING_READINGS: usize = 1 << 12;
+const RING_READINGS: usize = 1 << 13;
 /// Rows in a record batch at most.
 const BATCH_ROWS: usize = 1 << 16;
 
@@ -166,7 +166,9 @@ impl<'a> Recorder<'a> {
 
     /// Writes all that waits in the rings; whether one of them was filling up.
     pub fn drain(&mut self) -> Result<bool, DriveError> {
-        let filling = self.sources.iter().any(|source| source.events.slots() > RING_EVENTS / 4);
+        let filling = self.sources.iter().any(|source| {
+            source.events.slots() > RING_EVENTS / 4 || source.readings.slots() > RING_READINGS / 4
+        });
         for connected in self.notes.take_connected() {
             self.backends.1.push(&[
                 Cell::Int(connected.time_ns),
