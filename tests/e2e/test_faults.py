@@ -267,7 +267,7 @@ def _engine_that(lab: Lab, tmp_path: Path, act: str) -> None:
         "import os\n"
         "from assay.engines.null.engine import NullEngine\n"
         "class Dying(NullEngine):\n"
-        "    def sessions(self, instance, statements, clients):\n"
+        "    def sessions(self, instance, script, seed, clients):\n"
         f"        {act}\n"
         "def engine(facts):\n"
         "    return Dying(facts)\n"

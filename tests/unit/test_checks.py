@@ -478,6 +478,17 @@ class TestProbes:
         self.stretch(synthetic, begun_ms=400, wall_ms=limit_ms + over_ms)
         told(probes, synthetic.write(), verdict)
 
+    def test_a_probe_with_an_interval_of_its_own_is_held_to_that(
+        self, synthetic: SyntheticRun
+    ) -> None:
+        limit_ms = thresholds.PROBE_GAP_INTERVALS_MAX * 100
+        self.stretch(synthetic, begun_ms=400, wall_ms=2 * limit_ms)
+        assert synthetic.probes is not None
+        synthetic.probes["system"]["interval_s"] = 0.3
+        assert told(probes, synthetic.write(), VALID).threshold == pytest.approx(
+            thresholds.PROBE_GAP_INTERVALS_MAX * 0.3
+        )
+
     def stretch(self, run: SyntheticRun, begun_ms: float, wall_ms: float) -> None:
         """Makes the last operation so long, and takes away all samples that fall into it."""
         last = run.events[-1]

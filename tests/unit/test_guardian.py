@@ -590,7 +590,17 @@ class TestPlaces:
         assert places.runs_dir() == Path("/there")
         assert places.runs_dir("here") == Path("here")
 
+    def test_root_keeps_its_things_where_its_servers_reach_them(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("os.geteuid", lambda: 0)
+        monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+        monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+        assert places.cache_dir() == Path("/var/cache/assay")
+        assert places.instances_dir() == Path("/var/lib/assay/instances")
+
     def test_defaults(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("os.geteuid", lambda: 1000)
         monkeypatch.setenv("HOME", "/home/ada")
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
         monkeypatch.setenv("XDG_STATE_HOME", "relative/is/ignored")

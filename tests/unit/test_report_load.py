@@ -211,6 +211,11 @@ class TestExports:
         assert "seconds" not in {path.stem for path in export(run, "csv", tmp_path / "out")}
 
 
+def test_a_document_that_was_kept_before_loads_is_listed(tmp_path: Path) -> None:
+    kept = {key: value for key, value in told(write_run(tmp_path)).items() if key != "pace"}
+    assert "700 ms" in run_line(kept)
+
+
 def test_a_record_from_before_loads_is_told(tmp_path: Path) -> None:
     """Requests had no clients, rate or time; phases of a plan may lack their defaults."""
     directory = write_run(tmp_path)

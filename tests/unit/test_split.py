@@ -50,10 +50,9 @@ def tasks_of(*grown: dict[str, Any]) -> pl.DataFrame:
     """Readings around passes: how much each counter grows; None: the kernel does not tell."""
     rows = []
     for sequence, growth in enumerate(grown):
-        start = {name: None if growth[name] is None else BEFORE[name] for name in TRUTH}
-        end = {
-            name: None if growth[name] is None else BEFORE[name] + growth[name] for name in TRUTH
-        }
+        told = {name for name, value in growth.items() if value is not None}
+        start = {name: BEFORE.get(name, 0) for name in told}
+        end = {name: start[name] + growth[name] for name in told}
         end["threads_at_work"] = growth["threads_at_work"]
         about = {"sequence": sequence}
         rows.append({**start, **about, "edge": "start", "threads_at_work": None})
@@ -77,6 +76,39 @@ def parts_of(split: dict[str, Any]) -> dict[str, float | None]:
 
 def the_parts_add_up_to_the_whole(split: dict[str, Any]) -> bool:
     return sum(split[name] or 0.0 for name in PARTS) == pytest.approx(1.0, abs=FLOAT_ABSOLUTE)
+
+
+class TestServersThatCountInTicks:
+    """Operations of 4 ms on a server whose CPU times are printed in hundredths of a second."""
+
+    WALL_MS = 4
+    # By the scheduler's clock each pass used 3 ms; ticks fall into one pass of three.
+    PASS = TRUTH | {"on_cpu_ns": 3 * MS, "user_ns": 0, "system_ns": 0, "run_delay_ns": 1 * MS}
+    WITH_TICK = PASS | {"user_ns": 10 * MS}
+
+    def split(self, *grown: dict[str, Any]) -> dict[str, Any]:
+        read = readings(events_of(len(grown), self.WALL_MS), tasks_of(*grown))
+        return split_table(read, NO_STATES).row(0, named=True)
+
+    def test_the_sum_is_the_scheduler_s(self) -> None:
+        split = self.split(self.PASS, self.WITH_TICK, self.PASS)
+        assert split["cpu_user"] == pytest.approx(0.75)
+        assert split["cpu_system"] == pytest.approx(0.0)
+        assert split["coverage"] == pytest.approx(1.0)
+        assert split["parallelism"] == pytest.approx(0.75)
+
+    def test_ticks_tell_user_mode_from_the_kernel(self) -> None:
+        split = self.split(self.WITH_TICK, self.WITH_TICK, self.PASS | {"system_ns": 20 * MS})
+        assert split["cpu_user"] == pytest.approx(0.375)
+        assert split["cpu_system"] == pytest.approx(0.375)
+
+    def test_without_a_tick_nothing_tells_them_apart(self) -> None:
+        split = self.split(self.PASS, self.PASS)
+        assert (split["cpu_user"], split["cpu_system"]) == (None, None)
+
+    def test_exact_times_are_left_alone(self) -> None:
+        exact = self.PASS | {"user_ns": 2 * MS + 1, "system_ns": 0}
+        assert self.split(exact)["parallelism"] == pytest.approx((2 * MS + 1) / (4 * MS))
 
 
 class TestTruth:

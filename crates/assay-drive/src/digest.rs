@@ -22,6 +22,12 @@ pub struct RowDigest {
 }
 
 impl RowDigest {
+    /// Forgets all rows; the memory stays.
+    pub fn clear(&mut self) {
+        self.row.clear();
+        (self.sum, self.chain, self.rows) = (0, 0, 0);
+    }
+
     /// An absent value.
     pub fn null(&mut self) {
         self.row.push(0);

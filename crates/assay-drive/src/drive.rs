@@ -56,8 +56,9 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
     ) -> Result<(), DriveError> {
         self.books.clear();
         self.books.note_backend(self.session, self.number);
+        let mut now_ns = self.clock.now_ns();
         while !shared.stop.load(Ordering::Relaxed) {
-            let Some(ticket) = schedule.next(self.clock.now_ns()) else { break };
+            let Some(ticket) = schedule.next(now_ns) else { break };
             if !self.await_due(&ticket, shared) {
                 break;
             }
@@ -67,7 +68,8 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
                 Some(due_ns) if schedule.too_late(due_ns, self.clock.now_ns()) => {
                     self.books.skipped(&issue, due_ns);
                 }
-                _ => self.issue(plan, &issue)?,
+                // The end of an operation is early enough for what is next to be looked up by.
+                _ => now_ns = self.issue(plan, &issue)?,
             }
             shared.ended.fetch_add(1, Ordering::Relaxed);
         }
@@ -87,19 +89,21 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         true
     }
 
-    fn issue(&mut self, plan: &Plan, issue: &Issue) -> Result<(), DriveError> {
+    /// Carries out an operation; when it ended.
+    fn issue(&mut self, plan: &Plan, issue: &Issue) -> Result<i64, DriveError> {
         if let Some(observe) = &mut self.observer {
             observe(issue.sequence, Edge::Start);
         }
         self.read_meter(issue.sequence, Edge::Start);
         let ended = self.attempt(plan, issue.ticket.operation);
         self.read_meter(issue.sequence, Edge::End);
+        let finished_ns = ended.finished_ns;
         self.books.ended(plan, self.session, issue, ended)?;
         if let Some(observe) = &mut self.observer {
             self.session.settle();
             observe(issue.sequence, Edge::End);
         }
-        Ok(())
+        Ok(finished_ns)
     }
 
     /// Sends the operation until it succeeds, may not be retried, or was retried often enough.

@@ -8,8 +8,10 @@ const VALUE_MAX_NS: u64 = 3_600_000_000_000;
 /// Three significant digits: errors below 0.1 %.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// Histograms of one session, one pair an operation of the plan.
+/// Histograms of one worker, one set an operation of the plan.
 pub struct LatencyBook {
+    /// Latency and service time of operations in which they are the same: all of a closed load.
+    same: Vec<Histogram<u32>>,
     latency: Vec<Histogram<u32>>,
     service: Vec<Histogram<u32>>,
 }
@@ -36,45 +38,64 @@ pub struct Quantiles {
 impl LatencyBook {
     /// Empty histograms for `operations` operations. All memory is taken here.
     pub fn new(operations: usize) -> Self {
-        let empty = || {
-            Histogram::new_with_bounds(1, VALUE_MAX_NS, SIGNIFICANT_DIGITS)
-                .expect("the bounds and digits are constants that the library takes")
-        };
-        Self {
-            latency: (0..operations).map(|_| empty()).collect(),
-            service: (0..operations).map(|_| empty()).collect(),
-        }
+        let empty = || (0..operations).map(|_| empty_histogram()).collect();
+        Self { same: empty(), latency: empty(), service: empty() }
     }
 
     /// Adds one ended operation.
     pub fn record(&mut self, operation: u16, latency_ns: i64, service_ns: i64) {
         let operation = usize::from(operation);
-        self.latency[operation].saturating_record(latency_ns.max(0) as u64);
-        self.service[operation].saturating_record(service_ns.max(0) as u64);
+        if latency_ns == service_ns {
+            self.same[operation].saturating_record(service_ns.max(0) as u64);
+        } else {
+            self.latency[operation].saturating_record(latency_ns.max(0) as u64);
+            self.service[operation].saturating_record(service_ns.max(0) as u64);
+        }
     }
 
     /// Forgets all values, as at the start of a phase.
     pub fn reset(&mut self) {
-        self.latency.iter_mut().chain(&mut self.service).for_each(Histogram::reset);
+        for histograms in [&mut self.same, &mut self.latency, &mut self.service] {
+            histograms.iter_mut().for_each(Histogram::reset);
+        }
     }
 
-    /// Adds the values of another session.
+    /// Adds the values of another worker.
     pub fn merge(&mut self, other: &Self) {
-        let pairs = self.latency.iter_mut().zip(&other.latency);
-        for (mine, theirs) in pairs.chain(self.service.iter_mut().zip(&other.service)) {
-            mine.add(theirs).expect("all histograms have the same bounds");
+        let all = [
+            (&mut self.same, &other.same),
+            (&mut self.latency, &other.latency),
+            (&mut self.service, &other.service),
+        ];
+        for (mine, theirs) in all {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| add(mine, theirs));
         }
     }
 
     /// Latency (from the schedule) of one operation; `None` if it never ended.
     pub fn latency(&self, operation: u16) -> Option<Quantiles> {
-        Quantiles::of(&self.latency[usize::from(operation)])
+        self.quantiles(&self.latency, operation)
     }
 
     /// Service time (from the start) of one operation; `None` if it never ended.
     pub fn service(&self, operation: u16) -> Option<Quantiles> {
-        Quantiles::of(&self.service[usize::from(operation)])
+        self.quantiles(&self.service, operation)
     }
+
+    fn quantiles(&self, own: &[Histogram<u32>], operation: u16) -> Option<Quantiles> {
+        let mut all = self.same[usize::from(operation)].clone();
+        add(&mut all, &own[usize::from(operation)]);
+        Quantiles::of(&all)
+    }
+}
+
+fn empty_histogram() -> Histogram<u32> {
+    Histogram::new_with_bounds(1, VALUE_MAX_NS, SIGNIFICANT_DIGITS)
+        .expect("the bounds and digits are constants that the library takes")
+}
+
+fn add(mine: &mut Histogram<u32>, theirs: &Histogram<u32>) {
+    mine.add(theirs).expect("all histograms have the same bounds");
 }
 
 impl Quantiles {

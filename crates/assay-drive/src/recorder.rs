@@ -106,11 +106,7 @@ pub struct RingSource {
 pub fn rings(notes: &Notes) -> (RingSink, RingSource) {
     let (events_in, events_out) = RingBuffer::new(RING_EVENTS);
     let (readings_in, readings_out) = RingBuffer::new(RING_READINGS);
-    let sink = RingSink {
-        events: events_in,
-        readings: readings_in,
-        notes: notes.clone(),
-    };
+    let sink = RingSink { events: events_in, readings: readings_in, notes: notes.clone() };
     (sink, RingSource { events: events_out, readings: readings_out })
 }
 
@@ -213,13 +209,7 @@ fn write((file, rows): &mut (StreamFile, Rows)) -> Result<(), DriveError> {
     file.append(&batch)
 }
 
-fn push_event(
-    rows: &mut Rows,
-    plan: &Plan,
-    errors: &[ErrorClass],
-    notes: &Notes,
-    event: &Event,
-) {
+fn push_event(rows: &mut Rows, plan: &Plan, errors: &[ErrorClass], notes: &Notes, event: &Event) {
     // A class that was added after the list was taken is looked up again.
     let newest;
     let class = match event.error.map(usize::from) {

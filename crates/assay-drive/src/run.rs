@@ -10,8 +10,8 @@ use std::time::Duration;
 use assay_model::{Meter, OutcomeCounts, Plan, split_mix};
 use serde::Serialize;
 
-use crate::clock::{Clock, MonotonicClock};
 use crate::books::{Books, Results};
+use crate::clock::{Clock, MonotonicClock};
 use crate::crew::{Crew, Member};
 use crate::drive::{Observer, Shared, Worker};
 use crate::error::DriveError;
@@ -21,8 +21,10 @@ use crate::schedule::Schedule;
 use crate::session::Session;
 use crate::watchdog::Watch;
 
-/// How often the recorder empties the rings and the watchdog looks.
+/// How often the watchdog looks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+/// How often the recorder empties the rings; what it writes is on disk well within a second.
+const RECORD_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How often it does while rings fill up.
 const HURRY_INTERVAL: Duration = Duration::from_millis(5);
@@ -411,6 +413,7 @@ impl Guard<'_> {
                 named("assay-recorder").spawn_scoped(scope, record).map_err(spawn_failed)?;
             let ended = self.watch(tick, &done);
             over.store(true, Ordering::Release);
+            recording.thread().unpark();
             recording.join().map_err(|_| DriveError::Thread("recorder"))?.map(|()| ended)
         })
     }
@@ -421,7 +424,7 @@ impl Guard<'_> {
                 // Dropping the recorder tells the rings that nobody listens any more.
                 self.stage.shared.stop.store(true, Ordering::Relaxed);
             })?;
-            thread::park_timeout(if filling { HURRY_INTERVAL } else { LOOK_INTERVAL });
+            thread::park_timeout(if filling { HURRY_INTERVAL } else { RECORD_INTERVAL });
         }
         recorder.finish()
     }

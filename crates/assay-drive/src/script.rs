@@ -71,7 +71,7 @@ mod tests {
 
     fn script() -> Script {
         serde_json::from_str(
-            r#"{"operations": [{"name": "a", "statements": [{"text": "select 1"}], "draws": [
+            r#"{"operations": [{"name": "a", "statements": [{"text": "commit"}], "draws": [
                 {"name": "n", "integer": [1, 3]}, {"name": "c", "choice": ["x", "y"]}]}]}"#,
         )
         .unwrap()

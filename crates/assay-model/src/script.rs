@@ -67,10 +67,9 @@ impl Script {
     /// Refuses what a session could not execute.
     pub fn validate(&self) -> Result<(), ScriptError> {
         for operation in &self.operations {
-            operation.check().map_err(|reason| ScriptError {
-                operation: operation.name.clone(),
-                reason,
-            })?;
+            operation
+                .check()
+                .map_err(|reason| ScriptError { operation: operation.name.clone(), reason })?;
         }
         Ok(())
     }
@@ -115,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_script_that_cannot_be_executed_says_why() {
-        let statement = r#""statements": [{"text": "select 1", "values": [0]}]"#;
+        let statement = r#""statements": [{"text": "commit", "values": [0]}]"#;
         assert!(reason(r#"{"name": "a", "statements": []}"#).contains("no statement"));
         assert!(reason(&format!(r#"{{"name": "a", {statement}}}"#)).contains("not drawn"));
         let draw = |form: &str| {

@@ -15,6 +15,9 @@ use nix::sys::resource::{Usage, UsageWho, getrusage};
 const TREE_MARK: &str = "ASSAY_TEST_TREE";
 const BURN: &str = "burn";
 const HOLD: &str = "hold";
+const WRITE: &str = "write";
+/// The kernel counts whole pages, and those of the file's own description, too.
+const WRITTEN_BYTES: u64 = 8 * 1024 * 1024;
 const TOLD: &str = "children used us: ";
 
 fn cpu_us(usage: &Usage) -> u64 {
@@ -30,7 +33,8 @@ fn this_program(mark: &str) -> Command {
     command
 }
 
-/// `burn MS`: a child that burns so much CPU time and ends. `hold`: a child that lives on.
+/// `burn MS`: a child that burns so much CPU time and ends. `write FILE`: one that writes a file and
+/// ends. `hold`: one that lives on.
 #[test]
 #[ignore = "not a test: the processes of the others"]
 fn a_process_of_the_tree() {
@@ -41,11 +45,19 @@ fn a_process_of_the_tree() {
         }
         return;
     }
+    if let Some(path) = mark.strip_prefix(WRITE) {
+        std::fs::write(path, vec![7_u8; WRITTEN_BYTES as usize]).unwrap();
+        return;
+    }
     let mut held = Vec::new();
     for line in std::io::stdin().lines().map_while(Result::ok) {
         match line.split_once(' ') {
             Some((BURN, burn_ms)) => {
                 let child = this_program(burn_ms).stdout(Stdio::null()).spawn();
+                child.unwrap().wait().unwrap();
+            }
+            Some((WRITE, path)) => {
+                let child = this_program(&format!("{WRITE}{path}")).stdout(Stdio::null()).spawn();
                 child.unwrap().wait().unwrap();
             }
             _ => held.push(Command::new("sleep").arg("600").spawn().unwrap()),
@@ -145,6 +157,23 @@ fn children_that_lived_and_died_between_readings_are_counted() {
     }
     assert!(end.minor_faults.unwrap() > start.minor_faults.unwrap() + 100, "each has its own");
     assert!(end.threads_at_work.unwrap() >= 1, "one at a time was at work: {end:?}");
+}
+
+#[test]
+fn bytes_of_children_that_ended_are_their_parent_s() {
+    // On a file system of the disk; what is written into memory is not counted.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut tree = Tree::start();
+    let mut meter = tree.meter();
+    let start = meter.read(Edge::Start);
+    tree.tell(&format!("{WRITE} {}", folder.path().join("file").display()));
+    let end = meter.read(Edge::End);
+    let (Some(before), Some(after)) = (start.write_bytes, end.write_bytes) else {
+        eprintln!("SKIPPED: this host does not let us read io");
+        return;
+    };
+    let grown = after - before;
+    assert!((WRITTEN_BYTES..2 * WRITTEN_BYTES).contains(&grown), "{grown}");
 }
 
 #[test]

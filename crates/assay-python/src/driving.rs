@@ -112,6 +112,7 @@ fn read_script(text: &str) -> PyResult<Script> {
 /// there, too, with `start` or `end`.
 #[pyfunction]
 #[pyo3(signature = (plan, sessions, raw_dir, cancel, tick, metered = None, observer = None))]
+#[allow(clippy::too_many_arguments)] // The door takes all that a run is made of.
 fn drive(
     py: Python<'_>,
     plan: &str,

@@ -8,6 +8,9 @@ scaled to the wall time by that product, so the parts of an operation add up to 
 Above `COVERAGE_MAX` the parts are null: the reading around an operation of microseconds costs
 more than the operation.
 
+A server's processes tell their CPU time in ticks, which are longer than many an operation. There
+the sum comes from the scheduler's clock, and ticks only tell user mode from the kernel.
+
 Coverage is the accounted share before any scaling. It comes from independent sources (rusage, the
 scheduler, delay accounting against the clock), so it can be wrong, and then it is seen to be: above
 1 more was accounted than there was time.
@@ -26,12 +29,16 @@ BY_THREAD_STATES = "thread states, approximate"
 BY_NO_STORAGE = "no storage was read or written"
 NOT_MEASURED = "not measured"
 
+# In proc(5) CPU times are hundredths of a second, whatever the kernel counts in.
+TICK_NS = 10_000_000
+
 # Coverage above this means that an operation is too short for its counters.
 COVERAGE_MAX = 1.2
 
 COUNTERS = (
     "user_ns",
     "system_ns",
+    "on_cpu_ns",
     "run_delay_ns",
     "block_delay_ns",
     "read_bytes",
@@ -115,7 +122,7 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
     memory_growth_bytes (highest of the passes); read_bytes, write_bytes, minor_faults (median);
     disk_method.
     """
-    with_states = readings_table.join(disk_states, on="sequence", how="left")
+    with_states = _without_ticks(readings_table).join(disk_states, on="sequence", how="left")
     sums = with_states.group_by("operation", maintain_order=True).agg(
         pl.col("wall_ns").sum(),
         # The sum of a column that is null somewhere would count absence as zero.
@@ -158,6 +165,25 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
         )
         .with_columns(pl.col(*PARTS, "coverage").fill_nan(None))
         .with_columns(_if_believable(name) for name in (*PARTS, "parallelism"))
+    )
+
+
+def _without_ticks(readings_table: pl.DataFrame) -> pl.DataFrame:
+    """Where all CPU times are whole ticks, the scheduler's time in the ticks' proportion.
+
+    The proportion is that of an operation's passes, or of the run's where they were too short.
+    """
+    in_ticks = pl.all_horizontal((pl.col("user_ns", "system_ns") % TICK_NS == 0).all())
+    told = pl.col("on_cpu_ns").null_count() == 0
+    if not readings_table.select(in_ticks & told).item():
+        return readings_table
+    user, both = pl.col("user_ns"), pl.col("user_ns") + pl.col("system_ns")
+    of_operation = user.sum().over("operation") / both.sum().over("operation")
+    of_run = user.sum() / both.sum()
+    proportion = pl.coalesce(of_operation.fill_nan(None), of_run.fill_nan(None))
+    user_ns = (pl.col("on_cpu_ns") * proportion).round().cast(pl.UInt64)
+    return readings_table.with_columns(user_ns.alias("user_ns")).with_columns(
+        (pl.col("on_cpu_ns") - pl.col("user_ns")).alias("system_ns")
     )
 
 

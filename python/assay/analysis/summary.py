@@ -12,7 +12,7 @@ from assay.analysis.load_findings import load_findings
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.operations import geometric_mean, operation_table, window_ns
 from assay.analysis.split import PARTS, disk_states_ns, readings, split_table
-from assay.record.layout import ACCOUNT_ENGINE_AND_DRIVER
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 
 if TYPE_CHECKING:
     import polars as pl
@@ -159,12 +159,14 @@ def _loaded(operation: OperationSummary, load: OperationLoad) -> OperationSummar
 def _splits(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
     import polars as pl
 
-    if not run.has("tasks"):
+    if not run.has("tasks") or run.table("tasks").is_empty():
         return {}
     read = readings(events, run.table("tasks"))
     states = pl.DataFrame(schema={"sequence": pl.UInt64, "disk_state_ns": pl.Int64})
     if run.has("processes"):
-        states = disk_states_ns(read, run.table("processes"), ACCOUNT_ENGINE_AND_DRIVER)
+        server = run.facts["engine"].get("kind") == "server"
+        account = ACCOUNT_ENGINE if server else ACCOUNT_ENGINE_AND_DRIVER
+        states = disk_states_ns(read, run.table("processes"), account)
     return {row["operation"]: row for row in split_table(read, states).iter_rows(named=True)}
 
 

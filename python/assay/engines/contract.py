@@ -244,19 +244,24 @@ class Server(Protocol):
         """Root processes of the server on this host; empty if it is not on this host."""
         ...
 
-    def private_schema(self, instance: Instance, name: str, mark: str) -> bool:
-        """Makes a namespace for our tables on a server that is not ours, and uses it from now on.
-
-        The instance's address leads there, too. True if it was made, False if it was there with the
-        same `mark`.
-
-        Raises:
-            EngineError: If something of that name was not made by us.
-        """
+    def schema_mark(self, instance: Instance, name: str) -> str | None:
+        """What is noted of a namespace; None: there is none; empty: nothing is noted of it."""
         ...
 
-    def drop_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Drops what `private_schema` made; refuses what does not carry the mark."""
+    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Makes a namespace for our tables on a server that is not ours, with a note."""
+        ...
+
+    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Changes the note."""
+        ...
+
+    def use_schema(self, instance: Instance, name: str) -> None:
+        """Tables without a namespace are those of this one, here and by the instance's address."""
+        ...
+
+    def drop_schema(self, instance: Instance, name: str) -> None:
+        """Drops a namespace with all that is in it."""
         ...
 
 

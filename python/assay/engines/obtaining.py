@@ -120,9 +120,11 @@ def _install(shelf: Path, home: Path, chosen: ProductFacts, tell: Tell) -> dict[
         origin = _facts(chosen) | {"sha256": _verified(files, chosen, tell)}
         tell("unpacking", 0, None, "bytes")
         provider.unpack(files, unpacked)
-        _open_to_all(unpacked)
         (unpacked / ORIGIN_FILE).write_text(json.dumps(origin, indent=2), encoding="utf-8")
+        _open_to_all(unpacked)
         _flush(unpacked)
+        if home.exists():  # Somebody removed a part of it.
+            shutil.rmtree(home)
         unpacked.rename(home)
     return origin
 

@@ -47,7 +47,7 @@ class Activity(Protocol):
 
     @property
     def state(self) -> str | None:
-        """What it is about, in the engine's words."""
+        """What it is about, in the engine's words; None for a process without a client."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""The engine's own counters once a second, and what its processes are doing at each sample."""
+"""The engine's own counters once a second, and what its processes are doing twice a second."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from assay.probes.contract import CounterReader, Target
 
 COUNTERS_INTERVAL_S = 1.0
+# Asking costs a server about as much as a short query, so it is not asked at every sample.
+ACTIVITY_INTERVAL_S = 0.5
 # A server that does not answer for so long holds nobody up.
 PATIENCE_S = 10.0
 DEFECT = "its thread broke down; the trace is where errors of this process go"
@@ -26,7 +28,7 @@ class EngineProbe:
 
     name = "engine"
     stream = "engine"
-    cost = "asks the engine for its counters once a second and for its activity at each sample"
+    cost = "asks the engine for its counters once a second and for its activity twice"
 
     def __init__(self) -> None:
         self._begun = threading.Event()
@@ -100,7 +102,8 @@ class Watch:
     def __init__(self, target: Target, counters: CounterReader, told: Told) -> None:
         self._counters = counters
         self._activity = counters if isinstance(counters, ActivityReader) else None
-        self._interval_s = target.interval_s if self._activity else COUNTERS_INTERVAL_S
+        often_s = max(target.interval_s, ACTIVITY_INTERVAL_S)
+        self._interval_s = often_s if self._activity else COUNTERS_INTERVAL_S
         self._counters_due_s = 0.0
         self._told = told
         self.due_s = 0.0

@@ -50,6 +50,7 @@ TICKS_OF_A_DECADE = (1, 2, 5)
 DECADES_WITH_ALL_TICKS = 2.5
 # Logarithmic axes reach this factor beyond the smallest and the largest value.
 ROOM = 1.08
+WORD_ROOM = 1.14
 
 
 def chart(name: str, view: LoadView, conditions: dict[str, Any]) -> alt.TopLevelMixin:
@@ -94,7 +95,12 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
         .encode(
             x=_time(view, "begin_s"),
             x2="end_s",
-            y=alt.Y("low:Q", title="operations a second", axis=_axis(4)),
+            y=alt.Y(
+                "low:Q",
+                title="operations a second",
+                axis=_axis(4),
+                scale=alt.Scale(domain=[0, _highest_rate(view, rate_per_s)], nice=False),
+            ),
             y2="high",
             color=_colour("outcome", colours),
             tooltip=[_told("seconds"), _told("outcome"), _told("rate", "a second")],
@@ -113,13 +119,21 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
     return layered
 
 
+def _highest_rate(view: LoadView, rate_per_s: float | None) -> float:
+    """The top of the axis of rates, with room for a word above the highest."""
+    ended = pl.col("ok_per_s") + pl.col("failed_per_s")
+    tops = view.series.select(ended.max(), pl.col("skipped_per_s").max()).row(0)
+    return float(WORD_ROOM * max(*tops, rate_per_s or 0.0))
+
+
 def _never_started(view: LoadView) -> list[alt.Chart]:
     """A line of what was due and never started; not stacked, since others ended at that time."""
     import altair as alt
 
     if not view.series["skipped_per_s"].sum():
         return []
-    rows = view.series.select(
+    last = view.series.tail(1).with_columns(pl.col("begin_s") + pl.col("width_s"))
+    rows = pl.concat([view.series, last]).select(
         "begin_s",
         pl.col("skipped_per_s").alias("skipped"),
         _text("skipped_per_s", rate_text).alias("rate"),

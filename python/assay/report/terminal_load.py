@@ -17,7 +17,8 @@ BACKLOG_DRAWN_S = 0.1
 def run_figure(document: dict[str, Any]) -> str:
     """The one figure of a run: throughput of a load, else the total."""
     metrics = document["metrics"]
-    if document["pace"] is not None:
+    # A document that was kept before there were loads has no pace.
+    if document.get("pace") is not None:
         return rate_text(metrics["throughput_per_s"])
     return seconds_text(metrics["total_seconds"])
 

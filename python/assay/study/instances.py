@@ -140,8 +140,8 @@ def _leftovers(directory: Path) -> list[Process]:
     """Processes that a dead guardian of this directory left.
 
     Sure signs only: the recorded leader (same start time) and its group; a process that carries
-    the directory in ASSAY_INSTANCE or has its mark open. When a group's leader is dead, the group's
-    number proves nothing by itself, so a member must carry that variable or work inside the
+    the directory in ASSAY_INSTANCE or has its mark open. When a group's leader is dead, the
+    group's number proves nothing by itself, so a member must carry one of these or work inside the
     directory.
     """
     recorded = {note["pgid"]: note["start_ticks"] for note in _read_children(directory)}

@@ -27,6 +27,7 @@ SCRATCH = "server"
 PROGRAM_LOG = "program.log"
 LAST_LINES = 6
 LAST_BYTES = 8192
+DISK_FULL = "No space left on device"
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,14 @@ class ServerLauncher:
         return self._server
 
     def own(self, path: Path) -> None:
-        """Gives a file or a whole directory to the user of the programs, links as links."""
+        """Gives a file or a whole directory to the user of the programs, links as links.
+
+        Raises:
+            EngineError: If the user could not get at it through the directories above.
+        """
         if self._user is None:
             return
+        self._check_reachable(path)
         self._give(path)
         if path.is_dir() and not path.is_symlink():
             for inner in path.rglob("*"):
@@ -118,7 +124,9 @@ class ServerLauncher:
                 f" or the disk does not answer. {_last_lines(log)}".rstrip()
             )
         if ended.status != 0:
-            raise EngineError(f"{Path(argv[0]).name} {_how(ended)}: {_last_lines(log)}")
+            words = _last_lines(log)
+            mend = "free space, or set XDG_STATE_HOME. " if DISK_FULL in words else ""
+            raise EngineError(f"{Path(argv[0]).name} {_how(ended)}: {mend}{words}")
 
     def serve(
         self, argv: Sequence[str], env: Mapping[str, str], stop_signal: str, stop_grace_s: float

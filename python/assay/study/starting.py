@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import LoadSettings, Place, Server
-from assay.model.errors import UsageError
 from assay.study.datasets import DATASETS, DatasetCache, DatasetKey
 from assay.study.places import cache_dir
+from assay.study.running import running
 from assay.study.serving import ServerLauncher
 from assay.study.subject import Subject, embedded
 
@@ -40,7 +40,7 @@ def ready(
         with own.ready(loading) as subject_and_data:
             yield subject_and_data
     else:
-        with _running(asked, asked.behaviour, guardian, loading) as subject_and_data:
+        with running(asked, asked.behaviour, guardian, loading) as subject_and_data:
             yield subject_and_data
 
 
@@ -90,14 +90,16 @@ class _OwnServer:
         data = self._guardian.directory / "data"
         dataset = None
         if self._asked.workload.makes_data:
-            make = lambda place: self._make(place, loading)  # noqa: E731
-            dataset = _cache(loading).copy_to(_key(self._asked), data, make)
+            dataset = _cache(loading).copy_to(
+                _key(self._asked), data, lambda place: self._make(place, loading)
+            )
         else:
             data.mkdir(mode=0o700)
         loading.teller.phase("start")
         request = self._asked.request
         with self._started(data, request.settings, "server.log", request.pin) as subject:
             yield subject, dataset
+            loading.teller.phase("stop")
 
     def _make(self, place: Path, loading: Loading) -> dict[str, Any]:
         """Fills an empty directory with a loaded database, stopped in good order."""
@@ -120,41 +122,3 @@ class _OwnServer:
             yield Subject(name, {"address": address}, pids, last_words=launcher.last_words)
         finally:
             launcher.stop()
-
-
-@contextmanager
-def _running(
-    asked: Asked, engine: Server, guardian: Guardian, loading: Loading
-) -> Iterator[tuple[Subject, Dataset]]:
-    """A server that runs already. Tables are made in a schema of our own, and dropped with it."""
-    address = engine.address(asked.request.dsn or "")
-    instance = engine.attach(address)
-    name, workload = asked.engine.facts.name, asked.workload
-    schema = f"assay_{_identifier(workload.facts.name)}_{asked.request.scale:g}".replace(".", "_")
-    mark = f"made by Assay: {workload.facts.name} {workload.content_hash}"
-    made = False
-    try:
-        pids = engine.processes(instance)
-        dataset = None
-        if workload.makes_data:
-            loading.teller.phase("data")
-            made = engine.private_schema(instance, schema, mark)
-            if not made:
-                raise UsageError(
-                    f"{schema} is there already, left by an earlier run of this workload: drop it,"
-                    f' as in psql with: drop schema "{schema}" cascade'
-                )
-            there = Subject(name, {"address": instance.address}, pids)
-            dataset = loading.fill(guardian, there)
-        yield Subject(name, {"address": instance.address}, pids), dataset
-    finally:
-        try:
-            if made and not asked.request.keep_data:
-                loading.teller.phase("dropping our tables")
-                engine.drop_schema(instance, schema, mark)
-        finally:
-            engine.detach(instance)
-
-
-def _identifier(name: str) -> str:
-    return "".join(char if char.isalnum() else "_" for char in name.lower())

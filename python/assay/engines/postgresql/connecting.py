@@ -67,14 +67,19 @@ def read_dsn(dsn: str) -> Address:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+    # The library's words quote what they could not read, which may be part of a password.
+    unreadable = EngineError(
+        "the DSN cannot be read: write postgresql://user@host:port/database or"
+        " 'host=... dbname=...'; in a URL, %, @, / and : of a password are %25, %40, %2F, %3A."
+    )
     try:
-        return {"dsn": make_conninfo("", **conninfo_to_dict(dsn))}
+        told = conninfo_to_dict(dsn)
     except psycopg.Error:
-        # The library's words quote what they could not read, which may be part of a password.
-        raise EngineError(
-            "the DSN cannot be read: write postgresql://user@host:port/database or"
-            " 'host=... dbname=...'; in a URL, %, @, / and : of a password are %25, %40, %2F, %3A."
-        ) from None
+        raise unreadable from None
+    # A password that is not escaped ends up in one of these.
+    if "@" in str(told.get("host", "")) or re.search(r"[^\d,]", str(told.get("port", ""))):
+        raise unreadable
+    return {"dsn": make_conninfo("", **told)}
 
 
 def connect(dsn: str, purpose: str) -> psycopg.Connection[tuple[object, ...]]:

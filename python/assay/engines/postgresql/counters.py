@@ -6,6 +6,7 @@ major version it fits, and which extension it needs. A new source is a new file.
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -15,6 +16,8 @@ from assay.engines.postgresql.statements import CONF, file_text
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+log = logging.getLogger(__name__)
 
 READING = "assay counters"
 COUNTERS, ACTIVITY = "counters", "activity.sql"
@@ -69,7 +72,8 @@ class PostgresCounters:
         rows = self._connection.execute(file_text("installed.sql")).fetchall()
         extensions = {cast("str", name) for (name,) in rows}
         sources = [read_source(file) for file in sorted((CONF / COUNTERS).glob("*.sql"))]
-        self._sources = [source for source in sources if source.fits(major, extensions)]
+        fitting = [source for source in sources if source.fits(major, extensions)]
+        self._sources = [source for source in fitting if self._may_read(source)]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,6 +99,17 @@ class PostgresCounters:
     def close(self) -> None:
         """Ends the connection."""
         self._connection.close()
+
+    def _may_read(self, source: Source) -> bool:
+        """Whether this user may; on a server that is not ours, some views are closed."""
+        import psycopg
+
+        try:
+            self._connection.execute(source.sql)
+        except psycopg.errors.InsufficientPrivilege as error:
+            log.warning("the counters of %s are not measured: %s", source.name, error)
+            return False
+        return True
 
     def _rows(self, sql: str) -> list[tuple[object, ...]]:
         import psycopg

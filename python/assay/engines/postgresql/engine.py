@@ -99,13 +99,25 @@ class PostgresEngine:
         pid = root_process(instance.handle)
         return () if pid is None else (pid,)
 
-    def private_schema(self, instance: Instance, name: str, mark: str) -> bool:
-        """Makes a schema whose comment is the mark, and directs the address at it."""
-        return schemas.make(instance, name, mark)
+    def schema_mark(self, instance: Instance, name: str) -> str | None:
+        """The schema's comment."""
+        return schemas.mark(instance, name)
 
-    def drop_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Drops the schema if its comment is the mark."""
-        schemas.drop(instance, name, mark)
+    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Makes a schema whose comment is the mark."""
+        schemas.make(instance, name, mark)
+
+    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Changes the schema's comment."""
+        schemas.note(instance, name, mark)
+
+    def use_schema(self, instance: Instance, name: str) -> None:
+        """By the `search_path`."""
+        schemas.use(instance, name)
+
+    def drop_schema(self, instance: Instance, name: str) -> None:
+        """Drops the schema with all that is in it."""
+        schemas.drop(instance, name)
 
     def run_script(self, instance: Instance, sql: str) -> None:
         """Runs the statements one by one, each in a transaction of its own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, cast
 
 from assay.engines.contract import EngineError, tell_nobody
@@ -66,12 +66,12 @@ def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
     """Runs the statements, kind by kind, on up to `streams` connections.
 
     Raises:
-        EngineError: With the statement that was refused; those under way are awaited first.
+        EngineError: With the statement that was refused; those under way are cancelled.
     """
     statements = split(sql)
     done = 0
     for kind in ORDER:
-        some = [statement for statement in statements if _kind(statement) == kind]
+        some = [statement for statement in statements if kind_of(statement) == kind]
         _side_by_side(instance, some, streams, kind, tell)
         done += len(some)
     if done != len(statements):
@@ -91,7 +91,8 @@ def finish(instance: Instance) -> None:
         return  # On a server that is not ours, checkpoints are its owner's affair.
 
 
-def _kind(statement: str) -> str:
+def kind_of(statement: str) -> str:
+    """Which of `ORDER` a statement belongs to."""
     return next(kind for kind, pattern in KINDS if pattern.search(statement))
 
 
@@ -105,31 +106,41 @@ def _side_by_side(
     """Runs statements that do not need each other, each in a transaction of its own."""
     if not statements:
         return
-    dsn = instance.address["dsn"]
+    open_now: set[Connection] = set()
+
+    def run(statement: str | Composed) -> None:
+        connection = connect(instance.address["dsn"], LOADING)
+        open_now.add(connection)
+        try:
+            _execute_patiently(connection, statement)
+        finally:
+            open_now.discard(connection)
+            connection.close()
+
     tell(phase, 0, len(statements), "statements")
     with ThreadPoolExecutor(max(1, min(streams, len(statements)))) as pool:
+        running = [pool.submit(run, statement) for statement in statements]
         try:
-            running = pool.map(lambda statement: _on_its_own(dsn, statement), statements)
-            for done, _ in enumerate(running, 1):
+            for done, future in enumerate(as_completed(running), 1):
+                future.result()
                 tell(phase, done, len(statements), "statements")
         except BaseException:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
+            # Nothing goes on in the server that nobody waits for.
+            for connection in list(open_now):
+                connection.cancel_safe()
             raise
 
 
-def _on_its_own(dsn: str, statement: str | Composed) -> None:
-    connection = connect(dsn, LOADING)
-    try:
-        for chance in range(1, DEADLOCK_TRIES + 1):
-            try:
-                execute(connection, statement)
-                return
-            except EngineError as error:
-                # Two keys that lead to each other's tables lock them in opposite order.
-                if chance == DEADLOCK_TRIES or not _is_deadlock(error):
-                    raise
-    finally:
-        connection.close()
+def _execute_patiently(connection: Connection, statement: str | Composed) -> None:
+    for chance in range(1, DEADLOCK_TRIES + 1):
+        try:
+            execute(connection, statement)
+            return
+        except EngineError as error:
+            # Two keys that lead to each other's tables lock them in opposite order.
+            if chance == DEADLOCK_TRIES or not _is_deadlock(error):
+                raise
 
 
 def _is_deadlock(error: EngineError) -> bool:

@@ -65,8 +65,9 @@ class Programs:
         told = _told([self.postgres, "--version"], self.environment)
         found = re.search(r"\(PostgreSQL\) (\S+)", told.stdout)
         if told.returncode != 0 or found is None:
+            said = (told.stderr or told.stdout).strip()
             raise EngineError(
-                f"{self.postgres} does not run on this host: {told.stderr.strip() or told.stdout}."
+                f"{self.postgres} does not run on this host: {said}."
                 " Choose another version, or name programs that do with --bin-dir."
             )
         return found[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from assay.engines.contract import EngineError
 from assay.engines.postgresql.loading import execute
 from assay.engines.postgresql.statements import file_text, filled
 
@@ -15,47 +14,31 @@ if TYPE_CHECKING:
 DSNS = ("dsn", "dsn_tcp")
 
 
-def make(instance: Instance, name: str, mark: str) -> bool:
-    """Makes the schema and directs connection and address at it. False if it was there.
-
-    Raises:
-        EngineError: If something of that name does not carry the mark.
-    """
-    found = _comment(instance, name)
-    if found is not None and found != mark:
-        raise EngineError(
-            f"the server has a schema {name} that this Assay did not make; it is not touched."
-            " Rename or drop it, or name another database in --dsn."
-        )
-    if found is None:
-        with instance.handle.transaction():
-            execute(instance.handle, filled("create_schema.sql", name=name))
-            execute(instance.handle, filled("comment_schema.sql", name=name, mark=mark))
-    _direct(instance, name)
-    return found is None
-
-
-def drop(instance: Instance, name: str, mark: str) -> None:
-    """Drops the schema with all that is in it; one that is gone already is no error.
-
-    Raises:
-        EngineError: If it does not carry the mark.
-    """
-    found = _comment(instance, name)
-    if found is None:
-        return
-    if found != mark:
-        raise EngineError(f"the schema {name} was not made by this Assay; it is not dropped.")
-    execute(instance.handle, filled("drop_schema.sql", name=name))
-
-
-def _comment(instance: Instance, name: str) -> str | None:
-    """None: there is no such schema. Empty: it has no comment."""
+def mark(instance: Instance, name: str) -> str | None:
+    """The schema's comment. None: there is no such schema. Empty: it has no comment."""
     row = instance.handle.execute(file_text("schema_mark.sql"), [name]).fetchone()
     return None if row is None else cast("str | None", row[0]) or ""
 
 
-def _direct(instance: Instance, name: str) -> None:
+def make(instance: Instance, name: str, mark: str) -> None:
+    """Makes the schema with a comment, in one transaction."""
+    with instance.handle.transaction():
+        execute(instance.handle, filled("create_schema.sql", name=name))
+        note(instance, name, mark)
+
+
+def note(instance: Instance, name: str, mark: str) -> None:
+    """Changes the schema's comment."""
+    execute(instance.handle, filled("comment_schema.sql", name=name, mark=mark))
+
+
+def drop(instance: Instance, name: str) -> None:
+    """Drops the schema with all that is in it."""
+    execute(instance.handle, filled("drop_schema.sql", name=name))
+
+
+def use(instance: Instance, name: str) -> None:
+    """Directs connection and address at the schema."""
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     for key in DSNS:

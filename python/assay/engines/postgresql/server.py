@@ -88,7 +88,8 @@ def default_settings(programs: Programs) -> dict[str, str]:
         if name in known or "." in name
     }
     if not programs.has_library(STATISTICS_LIBRARY):
-        del found["shared_preload_libraries"]
+        of_it = ("shared_preload_libraries", f"{STATISTICS_LIBRARY}.")
+        found = {name: value for name, value in found.items() if not name.startswith(of_it)}
     memory_bytes = _memory_bytes()
     # A quarter and three quarters of memory, as the product's documentation advises.
     sized = {"shared_buffers": memory_bytes // 4, "effective_cache_size": memory_bytes * 3 // 4}
@@ -131,7 +132,7 @@ def _configure(cluster: Path, settings: Mapping[str, str], port: int, launcher: 
         "hba_file": str(scratch / HBA_FILE),
         "listen_addresses": HOST,
         "port": str(port),
-        "unix_socket_directories": str(scratch) if _fits(scratch) else "",
+        "unix_socket_directories": str(scratch) if socket_fits(scratch) else "",
     }
     file = scratch / CONFIGURATION_FILE
     write_configuration(file, {**settings, **ours}, include=cluster / CONFIGURATION_FILE)
@@ -178,11 +179,11 @@ def _address(data: Path, port: int, pid: int, launcher: Launcher) -> Address:
     who = make_conninfo("", port=port, user=USER, dbname=DATABASE)
     over_tcp = make_conninfo(who, host=HOST, password=password)
     scratch = launcher.scratch
-    over_socket = make_conninfo(who, host=str(scratch)) if _fits(scratch) else over_tcp
+    over_socket = make_conninfo(who, host=str(scratch)) if socket_fits(scratch) else over_tcp
     return {"dsn": over_socket, "dsn_tcp": over_tcp, "pid": pid, "data": str(data)}
 
 
-def _fits(directory: Path) -> bool:
+def socket_fits(directory: Path) -> bool:
     """Whether a socket's path in the directory is one that the kernel takes."""
     name = f"/.s.PGSQL.{'9' * PORT_DIGITS}"
     return len(os.fsencode(directory)) + len(name) < SOCKET_PATH_BYTES_MAX

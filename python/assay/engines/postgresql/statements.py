@@ -25,17 +25,16 @@ _TOKEN = re.compile(
 
 
 def split(sql: str) -> list[str]:
-    """The statements of a file, without the semicolons; what is only comment is none."""
-    parts, begin, bare = [], 0, ""
-    at = 0
+    """The statements of a file, without comments and the semicolons between them."""
+    statements, statement, at = [], "", 0
     for token in _TOKEN.finditer(sql):
-        bare += sql[at : token.start()] + (token["opaque"] or "")
+        statement += sql[at : token.start()] + (token["opaque"] or " ")
         at = token.end()
         if token["end"]:
-            parts.append((sql[begin : token.start()], bare))
-            begin, bare = token.end(), ""
-    parts.append((sql[begin:], bare + sql[at:]))
-    return [text.strip() for text, content in parts if content.strip()]
+            statements.append(statement.strip())
+            statement = ""
+    statements.append((statement + sql[at:]).strip())
+    return [text for text in statements if text]
 
 
 def file_text(name: str) -> str:

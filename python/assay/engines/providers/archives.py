@@ -6,15 +6,18 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.engines.providers.contract import ProviderError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # Where a zip's entry has the file's mode, and which of its bits are wanted.
 MODE_SHIFT, MODE_BITS = 16, 0o777
+# Pythons before 3.11.4 have no filters; ours holds for all, theirs also mends modes and owners.
+FILTER: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
 
 def unpack_zip(file: Path, home: Path) -> None:
@@ -34,9 +37,23 @@ def unpack_tar(file: Path, home: Path) -> None:
     """Unpacks a tar, however compressed. Raises `ProviderError` if damaged."""
     try:
         with tarfile.open(file) as archive:
-            archive.extractall(home, filter="data")
+            archive.extractall(home, _harmless(archive, home), **FILTER)  # noqa: S202 - they are
     except (tarfile.TarError, lzma.LZMAError, EOFError, zlib.error) as error:
         raise ProviderError(_damaged(file, error)) from error
+
+
+def _harmless(archive: tarfile.TarFile, home: Path) -> Iterator[tarfile.TarInfo]:
+    """The members, each looked at just before it is unpacked: links that came before it count."""
+    root = home.resolve()
+    for member in archive:
+        place = (root / member.name).resolve()
+        # A hard link's target is named from the root, a symbolic link's from where it lies.
+        begin = root if member.islnk() else place.parent
+        target = (begin / member.linkname).resolve() if member.linkname else place
+        plain = member.isfile() or member.isdir() or member.issym() or member.islnk()
+        if not (plain and place.is_relative_to(root) and target.is_relative_to(root)):
+            raise tarfile.TarError(f"{member.name} would lie or lead outside")
+        yield member
 
 
 def _damaged(file: Path, error: Exception) -> str:

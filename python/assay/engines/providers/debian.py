@@ -39,11 +39,13 @@ class DebianProvider:
     """See `assay.engines.providers.contract.Brings` and `Finds`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
-        """Downloads the package and those of its libraries that this host lacks."""
-        APT_GET.run(["download", package], into, tell)
-        lacking = [name for name in self._libraries(into, package) if not _is_installed(name)]
-        if lacking:
-            APT_GET.run(["download", *lacking], into, tell)
+        """Downloads the package and the libraries of its and theirs that this host lacks."""
+        wanted, seen = [package], {package}
+        while wanted:
+            APT_GET.run(["download", *wanted], into, tell)
+            needed = {name for package in wanted for name in _libraries(into, package)}
+            wanted = sorted(name for name in needed - seen if not _is_installed(name))
+            seen |= needed
         return sorted(into.glob("*.deb"))
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
@@ -62,12 +64,16 @@ class DebianProvider:
                 return path.parent.parent
         return None
 
-    def _libraries(self, into: Path, package: str) -> list[str]:
-        """Packages of libraries that the package depends on, first alternatives only."""
-        (file,) = into.glob(f"{package}_*.deb")
-        depends = _tool(["dpkg-deb", "--field", str(file), "Depends"])
-        names = [found[1] for part in depends.split(",") if (found := _NAME.match(part))]
-        return [name for name in names if name.startswith("lib") and name != "libc6"]
+
+def _libraries(into: Path, package: str) -> list[str]:
+    """Packages of libraries that a downloaded package depends on, first alternatives only."""
+    depends = [
+        _tool(["dpkg-deb", "--field", str(file), "Depends"])
+        for file in into.glob(f"{package}_*.deb")
+    ]
+    names = [found[1] for part in ",".join(depends).split(",") if (found := _NAME.match(part))]
+    # Libraries of the C compiler's own are the host's: another one could not be mixed in.
+    return [name for name in names if name.startswith("lib") and name != "libc6"]
 
 
 def _is_installed(package: str) -> bool:

@@ -34,13 +34,12 @@ class MavenProvider:
     """See `assay.engines.providers.contract.Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
-        """Copies the artefact out of Maven's own store, which keeps another copy."""
-        MVN.run(
-            [COPY_GOAL, f"-Dartifact={package}", f"-DoutputDirectory={into}"],
-            into,
-            tell,
-        )
-        return sorted(into.iterdir())
+        """Downloads the artefact into a store of its own, and copies it out of there."""
+        # The user's store would keep a second copy, and some users have no home to keep one in.
+        store = f"-Dmaven.repo.local={into / 'store'}"
+        artefact = [f"-Dartifact={package}", f"-DoutputDirectory={into}"]
+        MVN.run([COPY_GOAL, store, *artefact], into, tell)
+        return sorted(path for path in into.iterdir() if path.is_file())
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
         """Unpacks the jars and the archives that lie in them."""

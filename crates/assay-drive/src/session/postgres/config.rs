@@ -373,8 +373,7 @@ fn password_from(
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let [host, port, base, name, password] = fields(line)?;
         let fits = |field: &str, value: &str| field == "*" || field == value;
-        let here =
-            hosts.iter().any(|(h, p)| fits(&host, h) && fits(&port, &p.to_string()));
+        let here = hosts.iter().any(|(h, p)| fits(&host, h) && fits(&port, &p.to_string()));
         if here && fits(&base, database) && fits(&name, user) {
             return Some(Secret(password));
         }
@@ -444,7 +443,10 @@ mod tests {
         assert_eq!(config.places, [Place::Unix("/run/x/.s.PGSQL.7".into())]);
         assert_eq!((config.user.as_str(), config.database.as_str()), ("a b", "d"));
         assert_eq!(config.password, Some(Secret(r"'\".into())));
-        assert_eq!(read("postgresql://%2Frun%2Fx/d").places, [Place::Unix("/run/x/.s.PGSQL.5432".into())]);
+        assert_eq!(
+            read("postgresql://%2Frun%2Fx/d").places,
+            [Place::Unix("/run/x/.s.PGSQL.5432".into())]
+        );
     }
 
     #[test]

@@ -140,16 +140,16 @@ fn text(error: crate::session::SessionError) -> String {
 
 /// Whether the server has said something.
 fn spoke(link: &Link) -> bool {
-    let mut line = [PollFd::new(link.descriptor(), PollFlags::POLLIN)];
-    poll(&mut line, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+    let mut watched = [PollFd::new(link.descriptor(), PollFlags::POLLIN)];
+    poll(&mut watched, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
 }
 
 fn columns_of(link: &mut Link, name: &str) -> Result<Vec<Column>, String> {
-    link.describe("", &format!("select * from {name}")).map_err(text)?;
+    link.describe("", &format!("table {name}")).map_err(text)?;
     link.flush().map_err(text)?;
     let (mut columns, mut refused) = (Vec::new(), None);
     loop {
-        match link.next().map_err(text)? {
+        match link.reply().map_err(text)? {
             Some(Reply::Described(described)) => columns = described.columns.to_vec(),
             Some(Reply::Error(error)) => refused = Some(text(error)),
             Some(Reply::Ready(_)) => return refused.map_or(Ok(columns), Err),

@@ -61,7 +61,7 @@ impl Inbox {
     }
 
     /// The next whole message, if it is there.
-    pub fn next(&mut self) -> Result<Option<Message>, Garbled> {
+    pub fn take(&mut self) -> Result<Option<Message>, Garbled> {
         let message = message_at(&self.bytes[..self.filled], self.parsed)?;
         if let Some(message) = message {
             self.parsed = message.end;
@@ -131,7 +131,7 @@ mod tests {
     fn a_length_that_cannot_be_is_an_error() {
         let mut inbox = Inbox::default();
         inbox.feed(&[b'D', 0, 0, 0, 3]);
-        assert!(inbox.next().is_err());
+        assert!(inbox.take().is_err());
     }
 
     #[test]
@@ -139,11 +139,11 @@ mod tests {
         let mut inbox = Inbox::default();
         inbox.feed(&message(b'Z', b"I"));
         inbox.feed(b"N\0");
-        assert_eq!(inbox.next().unwrap().unwrap().tag, b'Z');
-        assert_eq!(inbox.next().unwrap(), None);
+        assert_eq!(inbox.take().unwrap().unwrap().tag, b'Z');
+        assert_eq!(inbox.take().unwrap(), None);
         inbox.clear();
         inbox.feed(&[0, 0, 4]);
-        assert_eq!(inbox.next().unwrap().unwrap().tag, b'N');
+        assert_eq!(inbox.take().unwrap().unwrap().tag, b'N');
     }
 
     proptest! {
@@ -158,7 +158,7 @@ mod tests {
                 let end = (place + cut).min(sent.len());
                 inbox.feed(&sent[place..end]);
                 place = end;
-                while let Some(message) = inbox.next().unwrap() {
+                while let Some(message) = inbox.take().unwrap() {
                     seen.push(inbox.body(message).to_vec());
                 }
                 if place == sent.len() { break; }
@@ -172,7 +172,7 @@ mod tests {
         fn garbage_never_breaks_it(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut inbox = Inbox::default();
             inbox.feed(&bytes);
-            while let Ok(Some(_)) = inbox.next() {}
+            while let Ok(Some(_)) = inbox.take() {}
         }
     }
 }

@@ -55,11 +55,7 @@ pub fn lost() -> SessionError {
 }
 
 fn broken(message: impl std::fmt::Display) -> SessionError {
-    SessionError {
-        class: CONNECTION_LOST.into(),
-        message: message.to_string(),
-        retryable: false,
-    }
+    SessionError { class: CONNECTION_LOST.into(), message: message.to_string(), retryable: false }
 }
 
 /// The error of an answer that makes no sense.
@@ -164,7 +160,7 @@ impl Link {
         self.simple(text)?;
         self.flush()?;
         loop {
-            match self.next()? {
+            match self.reply()? {
                 Some(Reply::Ready(_)) => {
                     self.inbox.clear();
                     return Ok(());
@@ -207,7 +203,7 @@ impl Link {
     /// Waits for a message; an error of the server is ours.
     fn await_tag(&mut self, wanted: u8) -> Result<(), SessionError> {
         loop {
-            while let Some(message) = self.inbox.next().map_err(broken)? {
+            while let Some(message) = self.inbox.take().map_err(broken)? {
                 if message.tag == wanted {
                     return Ok(());
                 }
@@ -268,8 +264,8 @@ impl Link {
     }
 
     /// The next answer that a session cares about.
-    pub fn next(&mut self) -> Result<Option<Reply>, SessionError> {
-        while let Some(message) = self.inbox.next().map_err(broken)? {
+    pub fn reply(&mut self) -> Result<Option<Reply>, SessionError> {
+        while let Some(message) = self.inbox.take().map_err(broken)? {
             match message.tag {
                 b'D' => return Ok(Some(Reply::Row)),
                 b'Z' => {

@@ -154,7 +154,9 @@ impl PostgresSession {
         self.operation = usize::from(operation);
         self.statement = 0;
         self.error = None;
-        self.digesting = Digesting::default();
+        self.digesting.digest.clear();
+        self.digesting.dropped = false;
+        self.digesting.statement = 0;
         self.link_mut()?.inbox.clear();
         self.send()
     }
@@ -166,10 +168,10 @@ impl PostgresSession {
     /// Sends the statement that is next, or the request to describe it.
     fn send(&mut self) -> Result<Step, SessionError> {
         let (operation, statement) = (self.operation, self.statement);
-        let script = Arc::clone(&self.script);
-        let asked = &script.operations[operation];
+        let asked = &self.script.operations[operation];
         let text = &asked.statements[statement].text;
-        let name = if script.prepared { self.names[operation][statement].as_str() } else { "" };
+        let prepared = self.script.prepared;
+        let name = if prepared { self.names[operation][statement].as_str() } else { "" };
         let known = self.described[operation][statement].as_ref();
         let link = self.link.as_mut().ok_or_else(link::lost)?;
         let Some(described) = known else {
@@ -178,7 +180,7 @@ impl PostgresSession {
             return self.flush();
         };
         self.doing = Doing::Executing;
-        if !script.prepared {
+        if !prepared {
             link.parse(text)?;
         }
         link.execute(name, described, asked, statement, self.drawer.values())?;
@@ -187,10 +189,7 @@ impl PostgresSession {
 
     fn flush(&mut self) -> Result<Step, SessionError> {
         let sent = self.link_mut()?.flush();
-        match self.checked(sent)? {
-            true => Ok(Step::Reads),
-            false => Ok(Step::Writes),
-        }
+        Ok(if self.checked(sent)? { Step::Reads } else { Step::Writes })
     }
 
     /// An error of the connection ends it. What the server said before it went says more.
@@ -225,7 +224,7 @@ impl PostgresSession {
     /// Handles all messages that are there.
     fn parse(&mut self) -> Result<Step, SessionError> {
         loop {
-            let reply = self.link_mut()?.next();
+            let reply = self.link_mut()?.reply();
             match self.checked(reply)? {
                 None => return Ok(Step::Reads),
                 Some(Reply::Error(error)) => {

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::builder::{
-    BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Float64Builder, StringBuilder,
-    TimestampMicrosecondBuilder,
+use arrow_array::builder::{Decimal128Builder, StringBuilder};
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Float64Array, RecordBatch,
+    RecordBatchOptions, TimestampMicrosecondArray,
 };
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, Field, Schema};
 
@@ -38,50 +38,57 @@ pub fn write(path: &Path, columns: &[Column], values: &[Vec<Value<'_>>]) -> Resu
 }
 
 fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {
+    let values_of = values.iter();
     match kind {
-        Kind::Bool => {
-            let mut builder = BooleanBuilder::new();
-            values.iter().for_each(|value| {
-                builder.append_option(if let Value::Bool(v) = value { Some(*v) } else { None });
-            });
-            Arc::new(builder.finish())
-        }
+        Kind::Bool => Arc::new(
+            values_of
+                .map(|value| match value {
+                    Value::Bool(value) => Some(*value),
+                    _ => None,
+                })
+                .collect::<BooleanArray>(),
+        ),
         Kind::Int2 | Kind::Int4 | Kind::Int8 | Kind::Oid | Kind::Numeric => numbers(values),
-        Kind::Float4 | Kind::Float8 => {
-            let mut builder = Float64Builder::new();
-            values.iter().for_each(|value| {
-                builder.append_option(if let Value::Float(v) = value { Some(*v) } else { None });
-            });
-            Arc::new(builder.finish())
-        }
-        Kind::Date => {
-            let mut builder = Date32Builder::new();
-            values.iter().for_each(|value| {
-                builder.append_option(if let Value::Date(v) = value { Some(*v) } else { None });
-            });
-            Arc::new(builder.finish())
-        }
-        Kind::Timestamp => {
-            let mut builder = TimestampMicrosecondBuilder::new();
-            values.iter().for_each(|value| {
-                builder.append_option(if let Value::Timestamp(v) = value { Some(*v) } else { None });
-            });
-            Arc::new(builder.finish())
-        }
-        Kind::Bytes => {
-            let mut builder = BinaryBuilder::new();
-            values.iter().for_each(|value| {
-                builder.append_option(if let Value::Bytes(v) = value { Some(*v) } else { None });
-            });
-            Arc::new(builder.finish())
-        }
+        Kind::Float4 | Kind::Float8 => Arc::new(
+            values_of
+                .map(|value| match value {
+                    Value::Float(value) => Some(*value),
+                    _ => None,
+                })
+                .collect::<Float64Array>(),
+        ),
+        Kind::Date => Arc::new(
+            values_of
+                .map(|value| match value {
+                    Value::Date(days) => Some(*days),
+                    _ => None,
+                })
+                .collect::<Date32Array>(),
+        ),
+        Kind::Timestamp => Arc::new(
+            values_of
+                .map(|value| match value {
+                    Value::Timestamp(micros) => Some(*micros),
+                    _ => None,
+                })
+                .collect::<TimestampMicrosecondArray>(),
+        ),
+        Kind::Bytes => Arc::new(
+            values_of
+                .map(|value| match value {
+                    Value::Bytes(bytes) => Some(*bytes),
+                    _ => None,
+                })
+                .collect::<BinaryArray>(),
+        ),
         Kind::Text | Kind::Other => texts(values),
     }
 }
 
 /// Decimals of one scale where all values fit, else their digits.
 fn numbers(values: &[Value<'_>]) -> ArrayRef {
-    let scale = values.iter().map(|v| if let Value::Exact(_, scale) = v { *scale } else { 0 }).max();
+    let scale =
+        values.iter().map(|v| if let Value::Exact(_, scale) = v { *scale } else { 0 }).max();
     let scale = scale.unwrap_or(0);
     let mut builder = Decimal128Builder::with_capacity(values.len());
     for value in values {

@@ -17,6 +17,8 @@ use super::stream::Stream;
 use super::tls;
 
 const READ_BYTES: usize = 4 << 10;
+/// No message before the first request is nearly as long.
+const MESSAGE_BYTES_MAX: u32 = 1 << 20;
 
 /// A connection that awaits its first request.
 #[derive(Debug)]
@@ -47,7 +49,9 @@ pub enum ConnectError {
         reason: String,
     },
     /// It took too long.
-    #[error("the server at {place} did not answer within {seconds} s; connect_timeout=N waits longer")]
+    #[error(
+        "the server at {place} did not answer within {seconds} s; connect_timeout=N waits longer"
+    )]
     Timeout {
         /// Where.
         place: String,
@@ -171,9 +175,7 @@ fn secured(
     line.read_exact(&mut answer).map_err(failed)?;
     let tls = |reason: String| ConnectError::Tls { place: named(place), reason };
     match (answer[0], config.ssl) {
-        (b'S', _) => {
-            Ok(Stream::Tls(Box::new(tls::encrypt(config, host, line).map_err(tls)?)))
-        }
+        (b'S', _) => Ok(Stream::Tls(Box::new(tls::encrypt(config, host, line).map_err(tls)?))),
         (b'N', SslMode::Prefer) => Ok(Stream::Tcp(line)),
         (b'N', _) => Err(tls("the server has none; sslmode=prefer goes without".into())),
         (other, _) => Err(ConnectError::Protocol {
@@ -243,6 +245,7 @@ impl Talk<'_> {
 
     fn next(&mut self) -> Result<Message, ConnectError> {
         loop {
+            self.check_length()?;
             let parsed = Message::parse(&mut self.unread);
             if let Some(message) = parsed.map_err(|error| self.garbled(&error))? {
                 match message {
@@ -262,6 +265,17 @@ impl Talk<'_> {
                 Err(error) => return Err(unreached(self.config, self.place, &error)),
             }
         }
+    }
+
+    /// What answers may be no such server: memory for a message of any length is not taken.
+    fn check_length(&self) -> Result<(), ConnectError> {
+        let Some(header) = self.unread.get(1..5) else { return Ok(()) };
+        let length = u32::from_be_bytes([header[0], header[1], header[2], header[3]]);
+        if length > MESSAGE_BYTES_MAX {
+            let told = format!("a message of {length} bytes before the first request");
+            return Err(self.garbled(&io::Error::other(told)));
+        }
+        Ok(())
     }
 
     /// Answers what the server asks, until it is content.

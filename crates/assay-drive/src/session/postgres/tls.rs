@@ -81,7 +81,9 @@ pub fn encrypt(
 ) -> Result<StreamOwned<ClientConnection, TcpStream>, String> {
     let provider = Arc::new(ring::default_provider());
     let chain = match config.ssl {
-        SslMode::VerifyCa | SslMode::VerifyFull => Some(chain(config.trusted.as_deref(), &provider)?),
+        SslMode::VerifyCa | SslMode::VerifyFull => {
+            Some(chain(config.trusted.as_deref(), &provider)?)
+        }
         SslMode::Disable | SslMode::Prefer | SslMode::Require => None,
     };
     let any_name = config.ssl != SslMode::VerifyFull;

@@ -302,8 +302,7 @@ mod tests {
         #[test]
         fn groups_give_the_number(groups in proptest::collection::vec(0..10_000_u16, 1..8), weight in -3..8_i16) {
             let read = numeric(&sent(&groups, weight, 0, 0)).unwrap();
-            let digits: String = groups.iter().map(|group| format!("{group:04}")).collect();
-            let expected: i128 = digits.parse().unwrap();
+            let expected = groups.iter().fold(0_i128, |sum, group| sum * 10_000 + i128::from(*group));
             if let Value::Exact(coefficient, scale) = read {
                 let sent_scale = 4 * (groups.len() as i32 - 1 - i32::from(weight));
                 let mut digest = [RowDigest::default(), RowDigest::default()];

@@ -3,5 +3,5 @@ select name
 from pg_available_extensions
 where installed_version is null
   and (name = 'pg_buffercache'
-       or name = 'pg_stat_statements'
-          and current_setting('shared_preload_libraries') like '%pg_stat_statements%')
+       -- Only a loaded library has a setting with a value.
+       or name = 'pg_stat_statements' and current_setting('pg_stat_statements.max', true) is not null)

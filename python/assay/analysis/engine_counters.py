@@ -1,0 +1,282 @@
+"""What an engine counted itself: rates, totals of the measured part, growth by operation.
+
+Counters are rows of (source, object, counter, value) whose names are the engine's affair. Which of
+them are shown, with what title and unit, an engine declares; `docs/record-format.md` has the form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from assay.analysis.operations import NS, measured, window_ns
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+KEY = ["source", "object", "counter"]
+# What tells one reading from another.
+READING = ("time_ns", "sequence", "edge")
+COUNTER, GAUGE = "counter", "gauge"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure that an engine declares.
+
+    Attributes:
+        name: By which shares and documents call it.
+        title, unit: For people; the unit is that of the value after `scale`.
+        source, counter: Which rows it is made of.
+        object: Of which object; None: the sum over all objects of the source.
+        kind: A counter grows, a gauge goes up and down.
+        scale: What a value is multiplied by, such as 1e-3 for seconds from milliseconds.
+    """
+
+    name: str
+    title: str
+    unit: str
+    source: str
+    counter: str
+    object: str | None = None
+    kind: Literal["counter", "gauge"] = "counter"
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Share:
+    """A quotient that an engine declares: the sum of some figures in that of others."""
+
+    name: str
+    title: str
+    part: tuple[str, ...]
+    whole: tuple[str, ...]
+
+
+def declared(facts: dict[str, Any]) -> tuple[list[Shown], list[Share]]:
+    """What an engine's `counters.toml` declares, in its order.
+
+    Raises:
+        ValueError: If a figure lacks a key or has an unknown one, or a share names no figure.
+    """
+    try:
+        shown = [Shown(**entry) for entry in facts.get("counters", [])]
+        shares = [
+            Share(**entry | {key: tuple(entry[key]) for key in ("part", "whole")})
+            for entry in facts.get("shares", [])
+        ]
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"a declaration of counters cannot be read: {error}") from error
+    names = {figure.name for figure in shown}
+    for share in shares:
+        if unknown := {*share.part, *share.whole} - names:
+            raise ValueError(f"share {share.name!r} names {sorted(unknown)}, which is no figure")
+    return shown, shares
+
+
+def engine_counters(run: Run) -> dict[str, Any] | None:
+    """The declared figures of a run; None if its engine declares none or counted nothing.
+
+    Keys: window_s (between the readings around the measured part); `counters` (name, title, unit,
+    kind; total and per_s of counters, last of gauges; operations: growth of one execution, median
+    over the passes that were read); `shares` (name, title, share); `series` (name, time_s from the
+    beginning of the measured part, values: rates a second of counters, values of gauges). What was
+    not told, or was reset meanwhile, is None.
+    """
+    facts = run.facts.get("engine", {}).get("counters")
+    window = window_ns(run.table("events"))
+    if not facts or window is None or not run.has("engine"):
+        return None
+    shown, shares = declared(facts)
+    readings = run.table("engine")
+    summed = figures(readings, shown)
+    within = around(summed, *window)
+    if within.is_empty():
+        return None
+    totals = growth(within, ["name"])
+    by_operation = _by_operation(run, shown)
+    times = within["time_ns"].sort()
+    window_s = float(times[-1] - times[0]) * NS
+    values = {name: (grown, last) for name, grown, last in totals.iter_rows()}
+    told = [
+        _told(figure, values.get(figure.name, (None, None)), window_s, by_operation)
+        for figure in shown
+    ]
+    known = {entry["name"]: entry["total"] for entry in told}
+    return {
+        "window_s": window_s,
+        "counters": told,
+        "shares": [
+            {"name": share.name, "title": share.title, "share": _share(share, known)}
+            for share in shares
+        ],
+        "series": [_series(figure, within, window[0]) for figure in shown],
+    }
+
+
+def rates(readings: pl.DataFrame, key: list[str] | None = None) -> pl.DataFrame:
+    """Growth of each counter a second since the reading before it, in the order of time.
+
+    Columns: the key, time_ns, per_s; null for a first reading, after a reset, and if no
+    time passed.
+    """
+    key = key or KEY
+    grown, elapsed_ns = pl.col("value").diff().over(key), pl.col("time_ns").diff().over(key)
+    return (
+        _plain(readings)
+        .sort("time_ns", maintain_order=True)
+        .select(
+            *key,
+            "time_ns",
+            pl.when((grown >= 0) & (elapsed_ns > 0)).then(grown / (elapsed_ns * NS)).alias("per_s"),
+        )
+    )
+
+
+def totals(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
+    """One row a counter: what it grew by from the last reading before a window to the first after.
+
+    Columns: source, object, counter, growth (null if it was reset, or is absent at an edge), last.
+    """
+    return growth(around(_plain(readings), begun_ns, ended_ns), KEY)
+
+
+def around(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
+    """Readings of a window with the ones just before and just after it, as far as there are any."""
+    times = readings["time_ns"]
+    first, last = times.filter(times <= begun_ns).max(), times.filter(times >= ended_ns).min()
+    begun = begun_ns if first is None else first
+    ended = ended_ns if last is None else last
+    return readings.filter(pl.col("time_ns").is_between(pl.lit(begun), pl.lit(ended)))
+
+
+def growth(readings: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """One row a counter: the key, growth, last.
+
+    One that went backwards, or that is not in the first and in the last reading, has no growth.
+    """
+    first, last = readings["time_ns"].min(), readings["time_ns"].max()
+    value, time_ns = pl.col("value"), pl.col("time_ns")
+    is_whole = (time_ns.first() == first) & (time_ns.last() == last) & value.is_not_null().all()
+    never_back = (value.diff().drop_nulls() >= 0).all()
+    return (
+        readings.sort("time_ns", maintain_order=True)
+        .group_by(key, maintain_order=True)
+        .agg(
+            pl.when(is_whole & never_back).then(value.last() - value.first()).alias("growth"),
+            value.last().alias("last"),
+        )
+    )
+
+
+def operation_growth(events: pl.DataFrame, readings: pl.DataFrame) -> pl.DataFrame:
+    """What each counter grew by in one execution: the median over measured passes that were read.
+
+    Columns: operation, source, object, counter, growth, passes. Passes in which a counter was
+    reset, or absent at an edge, are left out.
+    """
+    return _operation_growth(events, _plain(readings), KEY)
+
+
+def figures(readings: pl.DataFrame, shown: list[Shown]) -> pl.DataFrame:
+    """Readings as declared figures, scaled, and summed over objects.
+
+    Columns: time_ns, sequence and edge as far as there are any, name, value. An object that is
+    missing in a reading makes the sum null.
+    """
+    plain = _plain(readings)
+    reading = [name for name in plain.columns if name in READING]
+    parts = [_figure(plain, figure, reading) for figure in shown]
+    empty = plain.clear().select(
+        *reading, pl.col("counter").alias("name"), pl.col("value").cast(pl.Float64)
+    )
+    return pl.concat([empty, *parts])
+
+
+def _figure(plain: pl.DataFrame, figure: Shown, reading: list[str]) -> pl.DataFrame:
+    rows = plain.filter((pl.col("source") == figure.source) & (pl.col("counter") == figure.counter))
+    if figure.object is not None:
+        rows = rows.filter(pl.col("object") == figure.object)
+    objects = rows["object"].n_unique()
+    return (
+        rows.group_by(reading, maintain_order=True)
+        .agg(
+            pl.lit(figure.name).alias("name"),
+            pl.when(pl.len() == objects).then(pl.col("value").sum() * figure.scale).alias("value"),
+        )
+        .select(*reading, "name", "value")
+    )
+
+
+def _operation_growth(events: pl.DataFrame, plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    edge = {name: plain.filter(pl.col("edge") == name) for name in ("start", "end")}
+    grown = (
+        edge["start"]
+        .join(edge["end"], on=["sequence", *key], suffix="_after")
+        .with_columns((pl.col("value_after") - pl.col("value")).alias("growth"))
+        .filter(pl.col("growth") >= 0)
+    )
+    done = measured(events).filter(pl.col("outcome") == "ok").select("sequence", "operation")
+    return (
+        done.join(grown, on="sequence")
+        .group_by("operation", *key, maintain_order=True)
+        .agg(pl.col("growth").median(), pl.len().alias("passes"))
+    )
+
+
+def _by_operation(run: Run, shown: list[Shown]) -> dict[str, dict[str, float]]:
+    """For each figure, its growth in one execution of each operation."""
+    if not run.has("engine-operations"):
+        return {}
+    counters = [figure for figure in shown if figure.kind == COUNTER]
+    summed = figures(run.table("engine-operations"), counters)
+    found: dict[str, dict[str, float]] = {}
+    grown = _operation_growth(run.table("events"), summed, ["name"])
+    for operation, name, value in grown.select("operation", "name", "growth").iter_rows():
+        found.setdefault(name, {})[operation] = value
+    return found
+
+
+def _told(
+    figure: Shown,
+    values: tuple[float | None, float | None],
+    window_s: float,
+    by_operation: dict[str, dict[str, float]],
+) -> dict[str, Any]:
+    is_counter = figure.kind == COUNTER
+    total = values[0] if is_counter else None
+    return {
+        "name": figure.name,
+        "title": figure.title,
+        "unit": figure.unit,
+        "kind": figure.kind,
+        "total": total,
+        "per_s": None if total is None or window_s <= 0 else total / window_s,
+        "last": None if is_counter else values[1],
+        "operations": by_operation.get(figure.name, {}),
+    }
+
+
+def _share(share: Share, known: dict[str, float | None]) -> float | None:
+    part = [known[name] for name in share.part]
+    whole = [known[name] for name in share.whole]
+    if any(value is None for value in (*part, *whole)):
+        return None
+    below = sum(value for value in whole if value is not None)
+    return sum(value for value in part if value is not None) / below if below else None
+
+
+def _series(figure: Shown, within: pl.DataFrame, zero_ns: int) -> dict[str, Any]:
+    own = within.filter(pl.col("name") == figure.name)
+    if figure.kind == COUNTER:
+        own = rates(own, ["name"]).rename({"per_s": "value"}).slice(1)
+    time_s = ((own["time_ns"] - zero_ns) * NS).round(6)
+    return {"name": figure.name, "time_s": time_s.to_list(), "values": own["value"].to_list()}
+
+
+def _plain(readings: pl.DataFrame) -> pl.DataFrame:
+    """Words as text, so that readings of several batches and streams can be compared."""
+    words = [name for name in (*KEY, "edge") if name in readings.columns]
+    return readings.with_columns(pl.col(words).cast(pl.String))

@@ -1,0 +1,238 @@
+"""Who used a server's CPU while it was measured: sessions, its own processes, others.
+
+A server engine has processes of its own for sessions, for parallel work on behalf of one, and for
+itself. The identity: growth of all processes that were seen, and what their parents were told of
+children beyond what was seen of those, is the server's CPU time. The latter are processes too short
+to be seen, and the last moments of others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.operations import NS, window_ns
+from assay.record.layout import ACCOUNT_ENGINE
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+SESSIONS, BACKGROUND, OTHER_CLIENTS, UNSEEN = "sessions", "background", "other_clients", "unseen"
+
+NO_TITLE = "without a title"
+COUNTERS = ("cpu_ns", "run_delay_ns", "read_bytes", "write_bytes")
+PROCESS = ["pid", "started_ns"]
+OWNERS_SCHEMA = {
+    "pid": pl.UInt32,
+    "owner": pl.String,
+    "session": pl.UInt32,
+    "is_worker": pl.Boolean,
+}
+
+
+def sessions(run: Run) -> dict[str, Any] | None:
+    """CPU seconds, run delay and storage bytes of a server in the measured window, by whose it is.
+
+    Keys: window_s; cpu_s; `sessions` (session, cpu_s, run_delay_s, read_bytes, write_bytes,
+    workers, workers_cpu_s; workers are processes that worked for the session, and are included);
+    `background` and `other_clients` (title, processes, and the same figures), most CPU first;
+    unseen_cpu_s; `shares` of cpu_s. Absent is None. Run delay is as last seen of processes that
+    ended, and bytes of those that were not seen are with their parent's.
+
+    Returns:
+        None if the record does not say which process serves which session.
+    """
+    window = window_ns(run.table("events"))
+    if window is None or not (run.has("backends") and run.has("processes")):
+        return None
+    activity = run.table("activity") if run.has("activity") else None
+    return split_by_session(run.table("processes"), run.table("backends"), activity, window)
+
+
+def split_by_session(
+    processes: pl.DataFrame,
+    backends: pl.DataFrame,
+    activity: pl.DataFrame | None,
+    window: tuple[int, int],
+) -> dict[str, Any] | None:
+    """As `sessions`, of its streams and the window's begin and end; None without two samples."""
+    of_engine = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
+    edges = _edges(of_engine["time_ns"], *window)
+    if edges is None:
+        return None
+    grown = process_growth(of_engine, *edges)
+    owned = grown.join(owners(backends, activity), on="pid", how="left").with_columns(
+        pl.col("owner").fill_null(BACKGROUND), pl.col("is_worker").fill_null(value=False)
+    )
+    unseen_s = _unseen_ns(grown) * NS
+    by_owner = {
+        owner: float(owned.filter(pl.col("owner") == owner)["cpu_ns"].sum()) * NS
+        for owner in (SESSIONS, BACKGROUND, OTHER_CLIENTS)
+    } | {UNSEEN: unseen_s}
+    cpu_s = sum(by_owner.values())
+    return {
+        "window_s": (edges[1] - edges[0]) * NS,
+        "cpu_s": cpu_s,
+        SESSIONS: _by_session(owned),
+        BACKGROUND: _by_title(owned.filter(pl.col("owner") == BACKGROUND)),
+        OTHER_CLIENTS: _by_title(owned.filter(pl.col("owner") == OTHER_CLIENTS)),
+        "unseen_cpu_s": unseen_s,
+        "shares": {owner: used / cpu_s if cpu_s else None for owner, used in by_owner.items()},
+    }
+
+
+def process_growth(samples: pl.DataFrame, first_ns: int, last_ns: int) -> pl.DataFrame:
+    """One row a process that was seen between two samples, with what it used from one to the other.
+
+    A process that is not in the first sample began later, so all that it used counts.
+
+    Columns: pid, started_ns, ppid, title, is_live (in the last sample); cpu_ns, run_delay_ns,
+    read_bytes, write_bytes (growth; of its ended children's bytes those that were not seen);
+    cpu_seen_ns (since it began); children_ns, children_before_ns (at its last and in the first
+    sample).
+    """
+    ticks = pl.col("user_ns") + pl.col("system_ns")
+    children = pl.col("children_user_ns") + pl.col("children_system_ns")
+    in_first = pl.col("time_ns") == first_ns
+    counted = (
+        samples.filter(pl.col("time_ns").is_between(first_ns, last_ns))
+        .with_columns(
+            pl.coalesce("on_cpu_ns", ticks).alias("cpu_ns"),
+            children.cast(pl.Int64).alias("children_ns"),
+        )
+        .with_columns(pl.col(COUNTERS).cast(pl.Int64))
+        .sort("time_ns")
+    )
+
+    def growth(name: str) -> pl.Expr:
+        before = pl.col(name).filter(in_first).sum()
+        return (pl.col(name).last() - before).alias(name)
+
+    grown = counted.group_by(PROCESS, maintain_order=True).agg(
+        pl.col("ppid").last(),
+        pl.col("title").drop_nulls().last(),
+        (pl.col("time_ns").last() == last_ns).alias("is_live"),
+        *[growth(name) for name in COUNTERS],
+        pl.col("cpu_ns").last().alias("cpu_seen_ns"),
+        pl.col("read_bytes").last().alias("read_seen_bytes"),
+        pl.col("write_bytes").last().alias("write_seen_bytes"),
+        pl.col("children_ns").last(),
+        pl.col("children_ns").filter(in_first).sum().alias("children_before_ns"),
+    )
+    return _without_bytes_of_children(grown)
+
+
+def owners(backends: pl.DataFrame, activity: pl.DataFrame | None) -> pl.DataFrame:
+    """Which process works for whom: columns pid, owner, session, is_worker; others are not in it.
+
+    A process belongs to the session that it serves, else to that of the process it works for.
+    Others that have a client are that client's: only they have a state, or name an application.
+    """
+    of_session = backends.sort("time_ns").group_by("backend_pid").agg(pl.col("session").last())
+    direct = of_session.select(
+        pl.col("backend_pid").alias("pid"), pl.lit(SESSIONS).alias("owner"), "session"
+    ).with_columns(pl.lit(value=False).alias("is_worker"))
+    if activity is None:
+        return direct.cast(OWNERS_SCHEMA)  # type: ignore[arg-type]
+    seen = (
+        activity.sort("time_ns")
+        .group_by("pid", maintain_order=True)
+        .agg(
+            pl.col("leader_pid").drop_nulls().last(),
+            pl.any_horizontal(pl.col("application", "state").is_not_null().any()).alias(
+                "has_client"
+            ),
+        )
+        .join(direct.select("pid"), on="pid", how="anti")
+        .join(of_session, left_on="leader_pid", right_on="backend_pid", how="left")
+        .filter(pl.col("session").is_not_null() | pl.col("has_client"))
+    )
+    owner = pl.when(pl.col("session").is_not_null()).then(pl.lit(SESSIONS))
+    indirect = seen.select(
+        "pid",
+        owner.otherwise(pl.lit(OTHER_CLIENTS)).alias("owner"),
+        "session",
+        pl.col("leader_pid").is_not_null().alias("is_worker"),
+    )
+    parts = [part.cast(OWNERS_SCHEMA) for part in (direct, indirect)]  # type: ignore[arg-type]
+    return pl.concat(parts)
+
+
+def _edges(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | None:
+    """The samples nearest to the window from outside, or the outermost; None if they are one."""
+    first = times.filter(times <= begun_ns).max()
+    last = times.filter(times >= ended_ns).min()
+    first = times.min() if first is None else first
+    last = times.max() if last is None else last
+    if not isinstance(first, int) or not isinstance(last, int) or first >= last:
+        return None
+    return first, last
+
+
+def _without_bytes_of_children(grown: pl.DataFrame) -> pl.DataFrame:
+    """The kernel adds the bytes of a child that ended to its parent: what was seen is taken off."""
+    ended = (
+        grown.filter(~pl.col("is_live"))
+        .group_by("ppid")
+        .agg(pl.col("read_seen_bytes", "write_seen_bytes").sum())
+        .rename({"ppid": "pid", "read_seen_bytes": "read_ended", "write_seen_bytes": "write_ended"})
+    )
+    own = [
+        (pl.col(f"{way}_bytes") - pl.col(f"{way}_ended").fill_null(0)).clip(lower_bound=0)
+        for way in ("read", "write")
+    ]
+    return (
+        grown.join(ended, on="pid", how="left", maintain_order="left")
+        .with_columns(*own)
+        .drop("read_ended", "write_ended", "read_seen_bytes", "write_seen_bytes")
+    )
+
+
+def _unseen_ns(grown: pl.DataFrame) -> float:
+    """CPU time that parents were told of children beyond what was seen of them.
+
+    Ticks make it inexact, and negative where nothing is missing.
+    """
+    live = pl.col("is_live")
+    told = pl.col("children_ns").filter(live).sum() - pl.col("children_before_ns").sum()
+    seen = pl.col("cpu_seen_ns").filter(~live).sum()
+    return max(0.0, float(grown.select(told - seen).item()))
+
+
+def _figures() -> list[pl.Expr]:
+    """Sums over processes in seconds and bytes; null where a process does not tell."""
+    whole = {
+        name: pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()) for name in COUNTERS
+    }
+    return [
+        (whole["cpu_ns"] * NS).alias("cpu_s"),
+        (whole["run_delay_ns"] * NS).alias("run_delay_s"),
+        whole["read_bytes"].alias("read_bytes"),
+        whole["write_bytes"].alias("write_bytes"),
+    ]
+
+
+def _by_session(owned: pl.DataFrame) -> list[dict[str, Any]]:
+    workers = pl.col("cpu_ns").filter("is_worker")
+    return (
+        owned.filter(pl.col("owner") == SESSIONS)
+        .group_by("session")
+        .agg(
+            *_figures(),
+            pl.col("is_worker").sum().alias("workers"),
+            (workers.sum() * NS).alias("workers_cpu_s"),
+        )
+        .sort("session")
+        .to_dicts()
+    )
+
+
+def _by_title(owned: pl.DataFrame) -> list[dict[str, Any]]:
+    return (
+        owned.with_columns(pl.col("title").fill_null(NO_TITLE))
+        .group_by("title")
+        .agg(pl.len().alias("processes"), *_figures())
+        .sort("cpu_s", "title", descending=[True, False], nulls_last=True)
+        .to_dicts()
+    )

@@ -1,0 +1,667 @@
+"""The engine `postgresql` with real servers of each product that can be obtained.
+
+The tests of one version share a server; those that end one start their own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from assay import _core
+from assay.engines.contract import (
+    Address,
+    EngineError,
+    Instance,
+    Place,
+    Product,
+    Wanted,
+    tell_nobody,
+)
+from assay.engines.discovery import find_engine
+from assay.engines.postgresql.engine import PostgresEngine
+from assay.study.guardian import all_processes, read_process
+from assay.study.instances import sweep
+from assay.study.launcher import Guardian
+from assay.study.places import cache_dir
+from assay.study.serving import ServerLauncher, unprivileged_user
+from assay.workloads.discovery import find_workload
+
+PATIENCE_S = 30.0
+VERSIONS = ("18", "16", "15")
+COUNTERS = {
+    "18": {"buffers", "checkpointer", "database", "io", "statements", "wal", "writer"},
+    "16": {"database", "io", "wal", "writer"},
+    "15": {"database", "statements", "wal", "writer"},
+}
+TABLES = """
+    create table parent (id integer, name text);
+    create table child (id integer, parent integer);
+    insert into parent select n, 'name ' || n from generate_series(1, 1000) as n;
+    insert into child select n, n % 1000 + 1 from generate_series(1, 5000) as n;
+"""
+# In an order that cannot be run as it stands.
+KEYS = """
+    alter table child add foreign key (parent) references parent (id);  -- needs parent's key
+    create index on child (parent);
+    alter table child add primary key (id);
+    alter table parent add primary key (id);
+"""
+
+
+def eventually(what: Callable[[], object]) -> bool:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not what():
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def gone(pid: int) -> bool:
+    process = read_process(pid)
+    return process is None or not process.alive
+
+
+def user_of(pid: int) -> int | None:
+    """None for a process that has ended: autovacuum's come and go."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Uid:"))
+
+
+def engine() -> PostgresEngine:
+    return PostgresEngine(find_engine("postgresql").facts)
+
+
+def obtained(version: str) -> Product:
+    try:
+        return engine().obtain(Wanted(cache_dir() / "engines", version), tell_nobody)
+    except EngineError as error:
+        pytest.skip(f"this host cannot obtain PostgreSQL {version}: {error}")
+
+
+@pytest.fixture(scope="module")
+def reachable() -> Iterator[Path]:
+    """A directory that a server's user reaches, which pytest's are not where we are root."""
+    directory = Path(tempfile.mkdtemp(prefix="assay-"))
+    directory.chmod(0o755)
+    yield directory
+    shutil.rmtree(directory)
+
+
+class Started:
+    """One server, its launcher and its guardian."""
+
+    def __init__(self, root: Path, product: Product, run_id: str = "run") -> None:
+        self.engine, self.product = engine(), product
+        self.guardian = Guardian(run_id, root / "instances")
+        self.log = root / f"{run_id}.log"
+        self.launcher = ServerLauncher(self.guardian, self.log)
+        self.place = Place(self.guardian.directory / "data", self.guardian.directory / "scratch")
+        self.place.data.mkdir()
+        self.address: Address = {}
+
+    def start(self, settings: dict[str, str] | None = None) -> Address:
+        self.address = self.engine.start(self.product, self.place, settings or {}, self.launcher)
+        return self.address
+
+    def attach(self) -> Instance:
+        return self.engine.attach(dict(self.address))
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def version(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def shared(version: str, reachable: Path) -> Iterator[Started]:
+    started = Started(reachable, obtained(version), f"shared-{version}")
+    with started.guardian:
+        started.start({"work_mem": "5MB", "wal_keep_size": "16MB"})
+        yield started
+
+
+@pytest.fixture
+def instance(shared: Started) -> Iterator[Instance]:
+    attached = shared.attach()
+    yield attached
+    shared.engine.detach(attached)
+
+
+@pytest.fixture
+def fresh(reachable: Path) -> Iterator[Started]:
+    """A server that is not started yet, of the default version."""
+    started = Started(reachable, obtained("18"))
+    with started.guardian:
+        yield started
+
+
+def one(instance: Instance, sql: str) -> Any:
+    return instance.handle.execute(sql).fetchone()[0]
+
+
+class TestLife:
+    def test_it_starts_stops_and_leaves_nothing(self, version: str, reachable: Path) -> None:
+        started = Started(reachable, obtained(version))
+        with started.guardian:
+            pid = started.start()["pid"]
+            instance = started.attach()
+            started.engine.run_script(instance, TABLES)
+            started.engine.detach(instance)
+            ended = started.launcher.stop()
+            assert ended is not None
+            assert ended.status == 0
+            started.start()
+            again = started.attach()
+            assert started.engine.count(again, "child") == 5000
+            started.engine.detach(again)
+        assert gone(pid)
+        assert gone(started.address["pid"])
+        assert not started.guardian.directory.exists()
+
+    def test_it_is_of_the_version_that_was_asked_for(
+        self, version: str, shared: Started, instance: Instance
+    ) -> None:
+        told = shared.engine.version(instance)
+        assert told == shared.product.version
+        assert told.split(".")[0] == version
+
+    def test_nobody_of_it_is_root(self, shared: Started) -> None:
+        pid = shared.address["pid"]
+        family = [p.pid for p in all_processes() if pid in {p.pid, p.ppid}]
+        users = [uid for member in family if (uid := user_of(member)) is not None]
+        user = unprivileged_user()
+        assert len(users) > 3
+        assert set(users) == {os.geteuid() if user is None else user.uid}
+
+    def test_both_addresses_lead_to_it(self, shared: Started) -> None:
+        for key in ("dsn", "dsn_tcp"):
+            with psycopg.connect(shared.address[key]) as connection:
+                row = connection.execute("show cluster_name").fetchone()
+                assert row == ("assay",)
+
+    def test_it_listens_on_loopback_alone(self, instance: Instance) -> None:
+        assert one(instance, "show listen_addresses") == "127.0.0.1"
+
+    def test_tcp_wants_the_password(self, shared: Started) -> None:
+        right = str(conninfo_to_dict(shared.address["dsn_tcp"])["password"])
+        dsn = make_conninfo(shared.address["dsn_tcp"], password=right[::-1])
+        with pytest.raises(EngineError, match="does not accept this user with this password"):
+            shared.engine.attach({"dsn": dsn})
+
+    def test_its_password_is_told_to_nobody(self, shared: Started, instance: Instance) -> None:
+        password = conninfo_to_dict(shared.address["dsn_tcp"])["password"]
+        assert isinstance(password, str)
+        commands = [Path(f"/proc/{p.pid}/cmdline") for p in all_processes()]
+        told = b"".join(file.read_bytes() for file in commands if file.exists()).decode("latin-1")
+        told += shared.log.read_text() + json.dumps(shared.engine.effective_settings(instance))
+        assert password not in told
+
+    def test_a_path_that_is_too_long_for_a_socket_leaves_tcp(self, reachable: Path) -> None:
+        root = reachable / ("long" * 20)
+        root.mkdir()
+        started = Started(root, obtained("18"))
+        with started.guardian:
+            address = started.start()
+            assert address["dsn"] == address["dsn_tcp"]
+            instance = started.attach()
+            assert one(instance, "show unix_socket_directories") == ""
+            assert started.engine.processes(instance) == (address["pid"],)
+            started.engine.detach(instance)
+
+    def test_a_server_that_does_not_start_is_quoted(self, fresh: Started) -> None:
+        with pytest.raises(EngineError, match=r"did not start: .*FATAL"):
+            fresh.start({"shared_buffers": "16TB"})
+
+    def test_a_taken_port_is_given_up(
+        self, fresh: Started, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from assay.engines.postgresql import server
+
+        free = server._free_port
+        with socket.socket() as taken:
+            taken.bind((server.HOST, 0))
+            taken.listen()
+            ports = [taken.getsockname()[1], free()]
+            monkeypatch.setattr(server, "_free_port", lambda: ports.pop(0))
+            address = fresh.start()
+        assert ports == []
+        with psycopg.connect(address["dsn_tcp"]) as connection:
+            assert connection.execute("select 1").fetchone() == (1,)
+
+
+# Owns a guardian with a server that is busy, tells its pids, and waits for its end.
+OWNER = """
+import json, sys, threading, time
+from pathlib import Path
+from tests.contract.test_postgresql import Started, obtained
+
+started = Started(Path(sys.argv[1]), obtained("18"))
+address = started.start()
+instance = started.attach()
+busy = started.attach()
+facts = {"guardian": started.guardian.pid, "server": address["pid"],
+         "backend": busy.handle.info.backend_pid}
+sql = "select count(*) from generate_series(1, 1000000) a, generate_series(1, 1000000) b"
+threading.Thread(target=lambda: busy.handle.execute(sql), daemon=True).start()
+state = "select state from pg_stat_activity where pid = %s"
+while instance.handle.execute(state, [facts["backend"]]).fetchone() != ("active",):
+    time.sleep(0.01)
+print(json.dumps(facts), flush=True)
+time.sleep(1000)
+"""
+
+
+class TestWhoeverIsKilled:
+    """Nothing that was started stays, a busy backend included."""
+
+    @pytest.fixture
+    def owner(self, reachable: Path) -> Iterator[tuple[subprocess.Popen[str], dict[str, int]]]:
+        obtained("18")
+        root = Path(__file__).parents[2]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *sys.path])}
+        process = subprocess.Popen(
+            [sys.executable, "-c", OWNER, reachable],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        yield process, json.loads(process.stdout.readline())
+        process.kill()
+        process.communicate()
+
+    @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
+    def test_the_owner(
+        self, owner: tuple[subprocess.Popen[str], dict[str, int]], reachable: Path, signum: int
+    ) -> None:
+        process, pids = owner
+        process.send_signal(signum)
+        process.wait()
+        assert eventually(lambda: all(gone(pid) for pid in pids.values()))
+        assert eventually(lambda: not (reachable / "instances" / "run").exists())
+
+    def test_owner_and_guardian(
+        self, owner: tuple[subprocess.Popen[str], dict[str, int]], reachable: Path
+    ) -> None:
+        process, pids = owner
+        os.kill(pids["guardian"], signal.SIGKILL)
+        process.kill()
+        process.wait()
+        assert eventually(lambda: gone(pids["server"]))
+        swept = [s for s in sweep(reachable / "instances") if s.directory.name == "run"]
+        assert [s.outcome for s in swept] == ["removed"]
+        assert gone(pids["backend"])
+
+    def test_the_server(self, fresh: Started) -> None:
+        os.kill(fresh.start()["pid"], signal.SIGKILL)
+        assert eventually(fresh.launcher.last_words)
+        assert "ended by signal 9" in (fresh.launcher.last_words() or "")
+
+
+class TestSettings:
+    def test_what_was_asked_for_is_in_effect(self, shared: Started, instance: Instance) -> None:
+        effective = shared.engine.effective_settings(instance)
+        assert (effective["work_mem"], effective["wal_keep_size"]) == ("5MB", "16MB")
+
+    def test_our_defaults_are_in_effect(self, shared: Started, instance: Instance) -> None:
+        effective = shared.engine.effective_settings(instance)
+        assert effective["track_io_timing"] == effective["track_wal_io_timing"] == "on"
+        assert effective["max_connections"] == "300"
+
+    def test_what_decides_performance_is_told_whatever_it_is(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        effective = shared.engine.effective_settings(instance)
+        assert {"shared_buffers", "fsync", "jit", "jit_available", "random_page_cost"} <= set(
+            effective
+        )
+
+    @pytest.mark.parametrize(
+        ("setting", "words"),
+        [
+            ({"work_memm": "1"}, r"has no setting 'work_memm'; did you mean 'work_mem'\?"),
+            ({"work_mem": "abc"}, 'refuses its settings: invalid value for parameter "work_mem"'),
+            ({"work_mem": "1 XB"}, "Valid units for this parameter"),
+            ({"fsync": "maybe"}, 'parameter "fsync" requires a Boolean value'),
+            ({"block_size": "1"}, 'parameter "block_size" cannot be changed'),
+        ],
+    )
+    def test_a_wrong_one_is_refused_before_anything_starts(
+        self, shared: Started, setting: dict[str, str], words: str
+    ) -> None:
+        with pytest.raises(EngineError, match=words):
+            shared.engine.check_settings(shared.product, setting)
+
+    @pytest.mark.parametrize(
+        "setting",
+        [
+            {"work_mem": "64MB", "jit": "off"},
+            {"Work_Mem": "64MB"},
+            {"debug_print_plan": "on"},
+            {"zero_damaged_pages": "off"},
+            {"pg_stat_statements.max": "1000"},
+        ],
+    )
+    def test_a_right_one_passes(self, shared: Started, setting: dict[str, str]) -> None:
+        shared.engine.check_settings(shared.product, setting)
+
+    def test_those_of_a_load_pass(self, shared: Started) -> None:
+        shared.engine.check_settings(shared.product, shared.engine.load_settings())
+
+    def test_a_load_leaves_no_log_behind(self, fresh: Started) -> None:
+        fresh.start(dict(fresh.engine.load_settings()))
+        instance = fresh.attach()
+        fresh.engine.run_script(instance, "create table t (a integer, b text)")
+        rows = "insert into t select n, repeat('x', 200) from generate_series(1, 400000) as n"
+        fresh.engine.run_script(instance, rows)
+        log = fresh.place.data / "cluster" / "pg_wal"
+
+        def log_bytes() -> int:
+            return sum(file.stat().st_size for file in log.iterdir() if file.is_file())
+
+        before_bytes = log_bytes()
+        fresh.engine.finish_load(instance)
+        fresh.engine.detach(instance)
+        segment_bytes = 16 << 20
+        assert before_bytes >= 6 * segment_bytes
+        assert log_bytes() <= 2 * segment_bytes
+
+
+class TestTables:
+    @pytest.fixture
+    def schema(self, shared: Started, instance: Instance) -> Iterator[Instance]:
+        shared.engine.make_schema(instance, "tables", "a mark")
+        shared.engine.use_schema(instance, "tables")
+        shared.engine.run_script(instance, TABLES)
+        yield instance
+        shared.engine.drop_schema(instance, "tables")
+
+    def test_keys_are_made_in_an_order_that_works(self, shared: Started, schema: Instance) -> None:
+        told: list[tuple[str, float]] = []
+        shared.engine.make_keys(schema, KEYS, 2, lambda name, done, *_: told.append((name, done)))
+        kinds = one(
+            schema,
+            "select string_agg(contype::text, '' order by contype) from pg_constraint"
+            " where connamespace = 'tables'::regnamespace and contype in ('p', 'f')",
+        )
+        assert kinds == "fpp"
+        assert [step for step in told if step[1]] == [
+            ("primary keys", 1),
+            ("primary keys", 2),
+            ("indexes", 1),
+            ("foreign keys", 1),
+        ]
+
+    def test_a_key_that_is_refused_names_its_statement(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        shared.engine.run_script(schema, "insert into parent values (1, 'twice')")
+        with pytest.raises(EngineError, match=r"(?s)refuses \(23505\).*twice|duplicated") as e:
+            shared.engine.make_keys(schema, KEYS, 2, tell_nobody)
+        assert "alter table parent add primary key (id)" in str(e.value)
+
+    def test_keys_that_lock_each_other_are_made_in_the_end(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        shared.engine.make_keys(schema, KEYS, 2, tell_nobody)
+        crossed = """
+            alter table parent add foreign key (id) references child (id);
+            alter table child add foreign key (id) references parent (id) not valid;
+        """
+        for _ in range(5):
+            shared.engine.make_keys(schema, crossed, 2, tell_nobody)
+        assert shared.engine.count(schema, "parent") == 1000
+
+    def test_a_finished_load_is_frozen_and_analysed(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        shared.engine.finish_load(schema)
+        told = schema.handle.execute(
+            "select relname, reltuples, relallvisible > 0 from pg_class"
+            " where relnamespace = 'tables'::regnamespace and relkind = 'r' order by 1"
+        ).fetchall()
+        assert told == [("child", 5000.0, True), ("parent", 1000.0, True)]
+
+    def test_generated_rows_are_loaded_over_several_connections(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        for sql in find_workload("tpch").setup(("postgresql",), 0.01).values():
+            shared.engine.run_script(schema, sql)
+        rows = _core.TableStream("tpch", "orders", 0.01, 2)
+        shared.engine.load(schema, "orders", rows, 2)
+        assert shared.engine.count(schema, "orders") == 15_000
+        assert one(schema, "select count(distinct o_orderkey) from orders") == 15_000
+
+    def test_a_table_that_is_not_there_cannot_be_loaded(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        rows = _core.TableStream("tpch", "region", 0.01, 1)
+        with pytest.raises(EngineError, match=r"table nothing cannot be loaded: .*nothing"):
+            shared.engine.load(schema, "nothing", rows, 1)
+
+    def test_a_statement_that_is_refused_is_told(self, shared: Started, schema: Instance) -> None:
+        with pytest.raises(EngineError, match=r"(?s)42601.*The statement: selekt 2"):
+            shared.engine.run_script(schema, "select 1; selekt 2")
+
+    def test_a_table_that_is_not_there_cannot_be_counted(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        with pytest.raises(EngineError, match="table nothing cannot be counted"):
+            shared.engine.count(instance, "nothing")
+
+
+class TestRunningServers:
+    """A private server stands for one that is not ours: its address has nothing but a DSN."""
+
+    @pytest.fixture
+    def foreign(self, shared: Started) -> Iterator[Instance]:
+        attached = shared.engine.attach(shared.engine.address(shared.address["dsn_tcp"]))
+        yield attached
+        shared.engine.detach(attached)
+
+    @pytest.mark.parametrize(
+        ("part", "mend"),
+        [
+            ({"dbname": "nothing"}, "no such database: mend the name, or make it with createdb"),
+            ({"port": "1"}, "nothing listens there: start the server"),
+            ({"host": "no.such.host.invalid"}, "that host's name is not known"),
+            ({"user": "nobody-here"}, "does not accept this user"),
+            ({"sslmode": "require"}, "not secured as asked"),
+        ],
+    )
+    def test_what_is_wrong_is_told_apart(
+        self, shared: Started, part: dict[str, str], mend: str
+    ) -> None:
+        password = conninfo_to_dict(shared.address["dsn_tcp"])["password"]
+        dsn = make_conninfo(shared.address["dsn_tcp"], **part)
+        with pytest.raises(EngineError, match=mend) as e:
+            shared.engine.attach(shared.engine.address(dsn))
+        assert str(password) not in str(e.value)
+
+    def test_too_many_connections_are_told(self, fresh: Started) -> None:
+        fresh.start({"max_connections": "5", "superuser_reserved_connections": "3"})
+        instance = fresh.attach()
+        fresh.engine.run_script(instance, "create role guest login")
+        dsn = make_conninfo(fresh.address["dsn"], user="guest")
+        guest = fresh.engine.attach({"dsn": dsn})
+        with pytest.raises(EngineError, match="no connection left: raise its max_connections"):
+            fresh.engine.attach({"dsn": dsn})
+        fresh.engine.detach(guest)
+        fresh.engine.detach(instance)
+
+    def test_its_processes_are_found_from_either_side(
+        self, shared: Started, instance: Instance, foreign: Instance
+    ) -> None:
+        root = (shared.address["pid"],)
+        assert shared.engine.processes(instance) == root
+        assert shared.engine.processes(foreign) == root
+
+    def test_those_behind_another_process_are_not_taken_for_its_own(self, shared: Started) -> None:
+        with Forwarder(int(conninfo_to_dict(shared.address["dsn_tcp"])["port"])) as port:
+            dsn = make_conninfo(shared.address["dsn_tcp"], port=port)
+            attached = shared.engine.attach({"dsn": dsn})
+            assert shared.engine.processes(attached) == ()
+            shared.engine.detach(attached)
+
+    def test_our_schema_is_made_once_and_addressed(
+        self, shared: Started, foreign: Instance
+    ) -> None:
+        name = 'a "strange" name'
+        assert shared.engine.schema_mark(foreign, name) is None
+        shared.engine.make_schema(foreign, name, "a mark")
+        assert shared.engine.schema_mark(foreign, name) == "a mark"
+        shared.engine.mark_schema(foreign, name, "another 'mark'")
+        assert shared.engine.schema_mark(foreign, name) == "another 'mark'"
+        shared.engine.use_schema(foreign, name)
+        shared.engine.run_script(foreign, "create table ours (a integer)")
+        other = shared.engine.attach(foreign.address)
+        assert one(other, "select current_schema()") == name
+        assert shared.engine.count(other, "ours") == 0
+        shared.engine.drop_schema(foreign, name)
+        assert one(other, "select count(*) from pg_namespace where nspname like 'a %'") == 0
+        shared.engine.detach(other)
+
+    def test_a_schema_of_somebody_else_has_no_mark(
+        self, shared: Started, foreign: Instance
+    ) -> None:
+        shared.engine.run_script(foreign, "create schema theirs")
+        assert shared.engine.schema_mark(foreign, "theirs") == ""
+        shared.engine.run_script(foreign, "drop schema theirs")
+
+    def test_a_user_who_may_not_sees_less(self, shared: Started, instance: Instance) -> None:
+        shared.engine.run_script(instance, "create role plain login")
+        dsn = make_conninfo(shared.address["dsn"], user="plain")
+        plain = shared.engine.attach({"dsn": dsn})
+        reader = shared.engine.counters(plain)
+        assert {"database", "wal"} <= set(reader.names)
+        assert "buffers" not in reader.names
+        assert reader.read()
+        assert "work_mem" in shared.engine.effective_settings(plain)
+        reader.close()
+        shared.engine.detach(plain)
+
+
+class Forwarder:
+    """Passes one connection on to a port: a server behind it is not the process that listens."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.ends: list[socket.socket] = []
+
+    def __enter__(self) -> int:
+        threading.Thread(target=self._accept, daemon=True).start()
+        port: int = self.listener.getsockname()[1]
+        return port
+
+    def __exit__(self, *_: object) -> None:
+        for end in [self.listener, *self.ends]:
+            end.close()
+
+    def _accept(self) -> None:
+        ours, _ = self.listener.accept()
+        theirs = socket.create_connection(("127.0.0.1", self.port))
+        self.ends += [ours, theirs]
+        for source, sink in ((ours, theirs), (theirs, ours)):
+            threading.Thread(target=self._pass, args=(source, sink), daemon=True).start()
+
+    def _pass(self, source: socket.socket, sink: socket.socket) -> None:
+        try:
+            while block := source.recv(4096):
+                sink.sendall(block)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            return
+
+
+class TestCounters:
+    def test_each_version_has_its_own(
+        self, version: str, shared: Started, instance: Instance
+    ) -> None:
+        reader = shared.engine.counters(instance)
+        assert set(reader.names) == COUNTERS[version]
+        told = {source for source, *_ in reader.read()}
+        assert told == COUNTERS[version]
+        reader.close()
+
+    def test_they_are_cumulative(self, shared: Started, instance: Instance) -> None:
+        reader = shared.engine.counters(instance)
+
+        def commits() -> float:
+            rows = reader.read()
+            return next(value for *_, name, value in rows if name == "xact_commit")
+
+        before = commits()
+        for _ in range(20):
+            one(instance, "select 1")
+        # A server tells its counts to others about once a second.
+        assert eventually(lambda: commits() >= before + 20)
+        reader.close()
+
+    def test_statements_are_counted_by_their_name(
+        self, version: str, shared: Started, instance: Instance
+    ) -> None:
+        reader = shared.engine.counters(instance)
+        for _ in range(7):
+            one(instance, "select 41 + 1 as unheard_of")
+        calls = {row[1]: row[3] for row in reader.read() if row[0] == "statements"}
+        rows = {row[1:3]: row[3] for row in reader.read() if row[0] == "statements"}
+        reader.close()
+        if "statements" in COUNTERS[version]:
+            query = "select queryid::text from pg_stat_statements where query like '%unheard_of'"
+            assert rows[one(instance, query), "calls"] == 7
+        else:
+            assert calls == {}
+
+    def test_activity_tells_who_does_what(self, shared: Started, instance: Instance) -> None:
+        reader = shared.engine.counters(instance)
+        told = {activity.pid: activity for activity in reader.activity()}
+        us = told[instance.handle.info.backend_pid]
+        assert (us.backend_type, us.state) == ("client backend", "idle")
+        assert us.leader_pid is None
+        assert us.application == "assay administration"
+        assert "checkpointer" in {activity.backend_type for activity in told.values()}
+        reader.close()
+
+    def test_a_server_that_is_gone_is_an_oserror(self, fresh: Started) -> None:
+        fresh.start()
+        instance = fresh.attach()
+        reader = fresh.engine.counters(instance)
+        fresh.launcher.stop()
+        with pytest.raises(OSError, match="counters cannot be read"):
+            reader.read()
+        reader.close()
+        fresh.engine.detach(instance)
+
+    def test_a_library_that_is_not_loaded_is_not_read(self, fresh: Started) -> None:
+        fresh.start()
+        fresh.engine.detach(fresh.attach())
+        fresh.launcher.stop()
+        fresh.start({"shared_preload_libraries": ""})
+        instance = fresh.attach()
+        reader = fresh.engine.counters(instance)
+        assert "statements" not in reader.names
+        assert reader.read()
+        reader.close()
+        fresh.engine.detach(instance)

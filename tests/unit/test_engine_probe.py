@@ -1,0 +1,247 @@
+"""The probe of an engine's counters, with an engine that is made up, and what it leaves on disk."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from assay.probes import engine as engine_module
+from assay.probes.contract import Target
+from assay.probes.discovery import find_probes
+from assay.probes.engine import DEFECT, EngineProbe
+from assay.probes.operation_counters import operation_counters
+from assay.probes.streams import ACTIVITY, ENGINE, Stream
+from assay.record.reader import _read_stream
+
+INTERVAL_S = 0.01
+# Generous: a slow host makes the test slow, not red.
+PATIENCE_S = 30.0
+
+
+@dataclass(frozen=True)
+class Doing:
+    """One process of an engine that is made up."""
+
+    pid: int
+    backend_type: str = "client"
+    leader_pid: int | None = None
+    application: str | None = None
+    state: str | None = None
+    wait_event_type: str | None = None
+    wait_event: str | None = None
+
+
+class FakeCounters:
+    """Counts how often it was asked; goes away after some answers."""
+
+    def __init__(self, answers: int | None = None) -> None:
+        self.asked = 0
+        self.answers = answers
+        self.closed = False
+        self.gone = threading.Event()
+        self.by = ""
+
+    def read(self) -> list[tuple[str, str, str, float]]:
+        self.by = threading.current_thread().name
+        if self.answers is not None and self.asked >= self.answers:
+            self.gone.set()
+            raise ConnectionResetError("the server went away")
+        self.asked += 1
+        return [("table", "t", "reads", float(self.asked)), ("log", "log", f"n{self.asked}", 1.0)]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class FakeActivity(FakeCounters):
+    """An engine that tells what its processes do, as well."""
+
+    def activity(self) -> list[Doing]:
+        return [Doing(7, application="assay", state="active"), Doing(8, "writer", leader_pid=7)]
+
+
+def rows(raw: Path, stream: str) -> list[dict[str, Any]]:
+    return _read_stream(raw / f"{stream}.arrows").to_dicts()
+
+
+def target(raw: Path, counters: FakeCounters | None) -> Target:
+    return Target(raw, INTERVAL_S, (), counters)
+
+
+class TestTheProbe:
+    def test_it_is_found_and_applies_to_engines_that_count(self, tmp_path: Path) -> None:
+        probe = next(probe for probe in find_probes() if probe.name == "engine")
+        assert probe.applies(target(tmp_path, FakeCounters()))
+        assert not probe.applies(target(tmp_path, None))
+
+    def test_all_others_apply_to_every_engine(self, tmp_path: Path) -> None:
+        others = [probe for probe in find_probes() if probe.name != "engine"]
+        assert others
+        assert all(probe.applies(target(tmp_path, None)) for probe in others)
+
+    def test_it_reads_before_it_says_that_it_has_started_and_once_more_at_the_end(
+        self, tmp_path: Path
+    ) -> None:
+        counters, probe = FakeCounters(), EngineProbe()
+        probe.start(target(tmp_path, counters))
+        assert [row["value"] for row in rows(tmp_path, "engine")] == [1.0, 1.0]
+        cost = probe.stop()
+        assert cost.error is None
+        reads = [row for row in rows(tmp_path, "engine") if row["counter"] == "reads"]
+        assert [row["value"] for row in reads] == [float(n + 1) for n in range(counters.asked)]
+        assert counters.asked >= 2
+        times = [row["time_ns"] for row in reads]
+        assert times == sorted(set(times))
+        assert not counters.closed, "it belongs to whoever made it"
+        assert counters.by == "assay-probe-engine"
+
+    def test_activity_is_kept_where_it_is_told(self, tmp_path: Path) -> None:
+        counters, probe = FakeActivity(), EngineProbe()
+        probe.start(target(tmp_path, counters))
+        cost = probe.stop()
+        first, second = rows(tmp_path, "activity")[:2]
+        assert first | {"time_ns": 0} == {
+            "time_ns": 0,
+            "pid": 7,
+            "backend_type": "client",
+            "leader_pid": None,
+            "application": "assay",
+            "state": "active",
+            "wait_event_type": None,
+            "wait_event": None,
+        }
+        assert (second["leader_pid"], second["application"]) == (7, None)
+        assert len(rows(tmp_path, "activity")) == 2 * cost.samples
+
+    def test_without_activity_there_is_no_such_stream(self, tmp_path: Path) -> None:
+        probe = EngineProbe()
+        probe.start(target(tmp_path, FakeCounters()))
+        probe.stop()
+        assert {path.name for path in tmp_path.iterdir()} == {
+            "engine.arrows",
+            "probe-engine.arrows",
+        }
+
+    def test_it_confesses_its_cost(self, tmp_path: Path) -> None:
+        probe = EngineProbe()
+        probe.start(target(tmp_path, FakeActivity()))
+        cost = probe.stop()
+        assert cost.cpu_ns > 0
+        assert cost.longest_ns > 0
+        told = rows(tmp_path, "probe-engine")
+        assert {row["probe"] for row in told} == {"engine"}
+        assert told[-1]["samples"] == cost.samples
+        assert told[-1]["cpu_ns"] <= cost.cpu_ns
+
+    def test_an_engine_that_goes_away_ends_it_and_is_told(self, tmp_path: Path) -> None:
+        counters, probe = FakeCounters(answers=1), EngineProbe()
+        probe.start(target(tmp_path, counters))
+        cost = probe.stop()
+        assert counters.gone.is_set()
+        assert cost.error == "the server went away"
+        assert len(rows(tmp_path, "engine")) == 2, "what was read before is kept"
+
+    def test_an_engine_that_never_answered_is_an_error_at_once(self, tmp_path: Path) -> None:
+        with pytest.raises(OSError, match="the server went away"):
+            EngineProbe().start(target(tmp_path, FakeCounters(answers=0)))
+
+    def test_a_stream_that_cannot_be_made_is_named(self, tmp_path: Path) -> None:
+        with pytest.raises(OSError, match=r"missing/engine\.arrows"):
+            EngineProbe().start(target(tmp_path / "missing", FakeCounters()))
+
+    def test_an_engine_that_hangs_holds_nobody_up(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        hanging = threading.Event()
+
+        class Hanging(FakeCounters):
+            def read(self) -> list[tuple[str, str, str, float]]:
+                if self.asked:
+                    hanging.wait(PATIENCE_S)
+                return super().read()
+
+        monkeypatch.setattr(engine_module, "PATIENCE_S", 0.05)
+        probe = EngineProbe()
+        try:
+            probe.start(target(tmp_path, Hanging()))
+            error = probe.stop().error
+        finally:
+            hanging.set()
+        assert error is not None
+        assert "did not tell its counters" in error
+        assert probe._thread is not None
+        probe._thread.join(PATIENCE_S)
+
+    @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+    def test_a_defect_of_a_reader_is_told_as_one(self, tmp_path: Path) -> None:
+        class Defective(FakeCounters):
+            def read(self) -> list[tuple[str, str, str, float]]:
+                if self.asked:
+                    raise KeyError("defect")
+                return super().read()
+
+        probe = EngineProbe()
+        probe.start(target(tmp_path, Defective()))
+        assert probe.stop().error == DEFECT
+
+
+class TestStreams:
+    def test_words_that_come_later_do_not_change_those_before(self, tmp_path: Path) -> None:
+        with Stream(tmp_path, "engine", ENGINE) as stream:
+            for number, word in enumerate("abacab"):
+                stream.push(number, word, "o", "c", 1.0)
+                stream.flush()
+        assert "".join(row["source"] for row in rows(tmp_path, "engine")) == "abacab"
+
+    def test_what_was_flushed_can_be_read_before_the_end(self, tmp_path: Path) -> None:
+        stream = Stream(tmp_path, "activity", ACTIVITY)
+        stream.push(1, 7, "client", None, None, None, None, None)
+        stream.flush()
+        assert rows(tmp_path, "activity")[0]["application"] is None
+        stream.close()
+
+    def test_a_stream_has_one_writer(self, tmp_path: Path) -> None:
+        with (
+            Stream(tmp_path, "engine", ENGINE),
+            pytest.raises(FileExistsError, match=r"engine\.arrows"),
+        ):
+            Stream(tmp_path, "engine", ENGINE)
+
+
+class TestOperations:
+    def test_both_edges_of_an_operation_are_read(self, tmp_path: Path) -> None:
+        counters = FakeCounters()
+        with operation_counters(counters, tmp_path) as around:
+            around.read(3, "start")
+            around.read(3, "end")
+        read = [row for row in rows(tmp_path, "engine-operations") if row["counter"] == "reads"]
+        edges = [(row["sequence"], row["edge"], row["value"]) for row in read]
+        assert edges == [(3, "start", 1.0), (3, "end", 2.0)]
+        assert counters.closed
+
+    def test_short_operations_are_read_as_a_sample_and_always_at_both_edges(
+        self, tmp_path: Path
+    ) -> None:
+        counters = FakeCounters()
+        with operation_counters(counters, tmp_path) as around:
+            for sequence in range(200):
+                around.read(sequence, "start")
+                around.read(sequence, "end")
+        assert 2 <= counters.asked < 400, "reading would take more than its share otherwise"
+        read = _read_stream(tmp_path / "engine-operations.arrows")
+        edges = read.group_by("sequence").agg(pl.col("edge").n_unique())
+        assert edges["edge"].to_list() == [2] * edges.height
+
+    def test_an_engine_that_goes_away_is_an_error(self, tmp_path: Path) -> None:
+        counters = FakeCounters(answers=1)
+        with operation_counters(counters, tmp_path) as around:
+            around.read(0, "start")
+            with pytest.raises(ConnectionResetError):
+                around.read(0, "end")
+        assert counters.closed
+        assert len(rows(tmp_path, "engine-operations")) == 2

@@ -1,0 +1,467 @@
+"""Products are obtained whole, verified, once; what goes wrong is told with its mend.
+
+The clients of registries are programs of the tests' own, put first on the PATH.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import assay
+from assay.engines import obtaining
+from assay.engines.contract import EngineError, EngineFacts, Product, Wanted, tell_nobody
+from assay.engines.obtaining import obtain, resolve
+from assay.engines.providers import archives
+from assay.engines.providers.archives import unpack_tar, unpack_zip
+from assay.engines.providers.contract import ProviderError
+from assay.engines.providers.debian import DebianProvider
+
+PATIENCE_S = 20.0
+JAR = "server-2.1.0.jar"
+PACKAGE = f"org.acme:server:{JAR}"
+PACKAGE_ROOT = str(Path(next(iter(assay.__path__))).parent)
+
+# Copies what the test prepared to where mvn would, after noting that it was called.
+MVN = """
+echo called >> "$HERE/calls"
+for word in "$@"; do case "$word" in -DoutputDirectory=*) to="${word#*=}";; esac; done
+cp "$HERE"/*.jar "$to"/
+"""
+APT_GET = 'echo called >> "$HERE/calls"; cp "$HERE"/*.deb .'
+
+
+class Registry:
+    """A directory with client programs, and the files that they bring."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.here = root / "registry"
+        self.bin = root / "bin"
+        self.cache = root / "cache"
+        for directory in (self.here, self.bin):
+            directory.mkdir()
+        monkeypatch.setenv("HERE", str(self.here))
+        monkeypatch.setenv("PATH", f"{self.bin}:/usr/bin:/bin")
+        self.sha256: dict[str, str] = {}
+
+    def client(self, name: str, script: str) -> None:
+        file = self.bin / name
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        file.chmod(0o755)
+
+    def jar(self, script: str = "#!/bin/sh\necho 2.1\n") -> Path:
+        """A jar with an archive in it, as servers are packed for Maven."""
+        inner = io.BytesIO()
+        with tarfile.open(fileobj=inner, mode="w:xz") as tar:
+            told = tarfile.TarInfo("bin/server")
+            told.mode, told.size = 0o700, len(script)
+            tar.addfile(told, io.BytesIO(script.encode()))
+        file = self.here / JAR
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("META-INF/MANIFEST.MF", "x")
+            archive.writestr("server.txz", inner.getvalue())
+        self.sha256 = {JAR: sha256(file.read_bytes()).hexdigest()}
+        return file
+
+    def facts(self, *, provider: str = "maven", package: str = PACKAGE) -> EngineFacts:
+        told = {"version": "2.1.0", "provider": provider, "package": package}
+        products = [{**told, "sha256": self.sha256, "about": "the newest"}]
+        products.append({**told, "version": "1.9", "about": "an old one"})
+        return EngineFacts.model_validate(
+            {
+                "name": "acme",
+                "title": "Acme",
+                "about": "x",
+                "kind": "server",
+                "session": "null",
+                "obtained_from": "a test",
+                "products": products,
+            }
+        )
+
+    def calls(self) -> int:
+        file = self.here / "calls"
+        return len(file.read_text().splitlines()) if file.exists() else 0
+
+    def obtain(self, version: str | None = None, **facts: str) -> Product:
+        return obtain(self.facts(**facts), Wanted(self.cache, version), tell_nobody)
+
+    @property
+    def shelf(self) -> Path:
+        return self.cache / "acme"
+
+    def left(self) -> set[str]:
+        """What stands on the shelf but the lock."""
+        return {path.name for path in self.shelf.iterdir()} - {obtaining.LOCK_FILE}
+
+
+@pytest.fixture
+def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
+    made = Registry(tmp_path, monkeypatch)
+    made.client("mvn", MVN)
+    made.jar()
+    return made
+
+
+class TestVersions:
+    @pytest.mark.parametrize(
+        ("asked", "found"),
+        [(None, "2.1.0"), ("2", "2.1.0"), ("2.1", "2.1.0"), ("2.1.0", "2.1.0"), ("1", "1.9")],
+    )
+    def test_the_first_that_fits(self, registry: Registry, asked: str | None, found: str) -> None:
+        assert resolve(registry.facts(), asked).version == found
+
+    @pytest.mark.parametrize("asked", ["3", "2.10", "21", "", "2.1.0.0"])
+    def test_an_unknown_one_lists_those_there_are(self, registry: Registry, asked: str) -> None:
+        with pytest.raises(EngineError, match=r"@2\.1\.0 \(the newest\); @1\.9 \(an old one\)"):
+            resolve(registry.facts(), asked)
+
+    def test_an_engine_without_products_needs_a_directory(self, registry: Registry) -> None:
+        bare = registry.facts().model_copy(update={"products": ()})
+        with pytest.raises(EngineError, match="--bin-dir"):
+            resolve(bare, None)
+
+
+class TestObtaining:
+    def test_it_is_unpacked_executable_and_its_origin_told(self, registry: Registry) -> None:
+        product = registry.obtain()
+        assert product.home is not None
+        program = product.home / "bin" / "server"
+        assert subprocess.run([program], capture_output=True, check=True).stdout == b"2.1\n"
+        assert product.origin["sha256"] == registry.sha256
+        assert product.origin["package"] == PACKAGE
+        assert registry.left() == {"2.1.0-maven"}
+
+    def test_a_second_time_asks_nobody(self, registry: Registry) -> None:
+        first = registry.obtain()
+        assert registry.obtain() == first
+        assert registry.calls() == 1
+
+    def test_every_user_may_execute_it(self, registry: Registry) -> None:
+        before = os.umask(0o077)
+        try:
+            home = registry.obtain().home
+        finally:
+            os.umask(before)
+        assert home is not None
+        modes = {path: path.stat().st_mode & 0o777 for path in (home, *home.rglob("*"))}
+        assert {mode & 0o444 for mode in modes.values()} == {0o444}
+        assert modes[home] & 0o111 == modes[home / "bin/server"] & 0o111 == 0o111
+
+    def test_it_tells_what_it_does(self, registry: Registry) -> None:
+        told: list[str] = []
+        wanted = Wanted(registry.cache)
+        obtain(registry.facts(), wanted, lambda phase, *_: told.append(phase))
+        order = [phase for phase in dict.fromkeys(told) if " with " not in phase]
+        assert order == ["downloading", "verifying", "unpacking"]
+
+    def test_a_wrong_checksum_leaves_nothing(self, registry: Registry) -> None:
+        registry.jar("#!/bin/sh\necho evil\n")
+        facts = registry.facts()
+        registry.jar()
+        with pytest.raises(EngineError, match=f"{JAR} has the SHA-256 .* is pinned.*Try again"):
+            obtain(facts, Wanted(registry.cache), tell_nobody)
+        assert registry.left() == set()
+
+    def test_a_file_that_is_not_pinned_is_refused(self, registry: Registry) -> None:
+        (registry.here / JAR).rename(registry.here / "other.jar")
+        with pytest.raises(
+            EngineError, match=r"other\.jar came, and server-2\.1\.0\.jar is pinned"
+        ):
+            registry.obtain()
+
+    def test_a_file_that_does_not_come_is_missed(self, registry: Registry) -> None:
+        registry.sha256["second.jar"] = "0" * 64
+        with pytest.raises(EngineError, match=r"second\.jar did not come"):
+            registry.obtain()
+
+    def test_a_damaged_home_is_made_anew(self, registry: Registry) -> None:
+        home = registry.obtain().home
+        assert home is not None
+        (home / obtaining.ORIGIN_FILE).unlink()
+        assert registry.obtain().home == home
+        assert (home / obtaining.ORIGIN_FILE).exists()
+
+    def test_programs_of_a_directory_are_used_as_they_are(self, registry: Registry) -> None:
+        product = obtain(
+            registry.facts(), Wanted(registry.cache, bin_dir=registry.bin), tell_nobody
+        )
+        assert (product.home, product.version) == (registry.bin, "")
+        assert registry.calls() == 0
+
+    def test_a_directory_that_is_none_is_told(self, registry: Registry) -> None:
+        wanted = Wanted(registry.cache, bin_dir=registry.bin / "mvn")
+        with pytest.raises(EngineError, match="is no directory: --bin-dir"):
+            obtain(registry.facts(), wanted, tell_nobody)
+
+
+OBTAIN = """
+import json, sys
+from pathlib import Path
+from assay.engines.contract import EngineFacts, Wanted, tell_nobody
+from assay.engines.obtaining import obtain
+
+facts = EngineFacts.model_validate_json(sys.argv[1])
+print(obtain(facts, Wanted(Path(sys.argv[2])), tell_nobody).home)
+"""
+
+
+def another_process(registry: Registry) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", OBTAIN, registry.facts().model_dump_json(), registry.cache]
+    environment = {**os.environ, "PYTHONPATH": PACKAGE_ROOT}
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def eventually(what: Callable[[], object]) -> bool:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not what():
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+class TestSeveralProcesses:
+    def test_two_at_once_bring_it_once(self, registry: Registry) -> None:
+        registry.client("mvn", f"{MVN}\nsleep 0.5")
+        processes = [another_process(registry) for _ in range(2)]
+        told = [process.communicate(timeout=PATIENCE_S)[0].strip() for process in processes]
+        assert told == [str(registry.shelf / "2.1.0-maven")] * 2
+        assert registry.calls() == 1
+
+    def test_a_killed_one_leaves_nothing_that_looks_whole(self, registry: Registry) -> None:
+        registry.client("mvn", f"{MVN}\nexec sleep 1000")
+        process = another_process(registry)
+        assert eventually(lambda: registry.calls() == 1)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        assert [name for name in registry.left() if not name.startswith(".partial-")] == []
+        assert registry.left() != set()
+        registry.client("mvn", MVN)
+        registry.obtain()
+        assert registry.left() == {"2.1.0-maven"}
+
+    def test_an_interrupted_one_ends_its_client(self, registry: Registry) -> None:
+        registry.client("mvn", 'echo $$ > "$HERE/pid"; echo called >> "$HERE/calls"; sleep 1000')
+        process = another_process(registry)
+        assert eventually(lambda: registry.calls() == 1)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE_S)
+        pid = (registry.here / "pid").read_text().strip()
+        assert eventually(lambda: not Path(f"/proc/{pid}").exists())
+        assert registry.left() == set()
+        os.killpg(process.pid, signal.SIGKILL)  # the client's own sleep
+
+
+class TestWhatGoesWrong:
+    def test_without_the_client(self, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+        (registry.bin / "mvn").unlink()
+        monkeypatch.setenv("PATH", str(registry.bin))
+        with pytest.raises(EngineError, match=r"mvn is not installed: install Maven .*--bin-dir"):
+            registry.obtain()
+
+    @pytest.mark.parametrize(
+        ("words", "mend"),
+        [
+            ("[ERROR] repo.example: Unknown host repo.example", "reaches no registry: see the net"),
+            ("[ERROR] Could not find artifact org.acme:server:jar:2", "has no such artefact"),
+            ("[ERROR] write failed: No space left on device", "the disk is full: free space"),
+            ("[ERROR] Something unheard of", r"ended with status 3; it said: \[ERROR\] Something"),
+        ],
+    )
+    def test_the_client_fails(self, registry: Registry, words: str, mend: str) -> None:
+        registry.client("mvn", f"echo '{words}' >&2; exit 3")
+        with pytest.raises(EngineError, match=mend):
+            registry.obtain()
+        assert registry.left() == set()
+
+    @pytest.mark.parametrize(
+        ("words", "mend"),
+        [
+            ("E: Unable to locate package acme", "run `apt-get update` as root"),
+            (
+                "E: Failed to fetch http://x/acme.deb  404  Not Found",
+                "run `apt-get update` as root",
+            ),
+            ("E: Failed to fetch: Temporary failure resolving 'x'", "reaches no registry"),
+        ],
+    )
+    def test_the_list_of_packages_is_old(self, registry: Registry, words: str, mend: str) -> None:
+        registry.client("apt-get", f'echo "{words}" >&2; exit 100')
+        registry.client("dpkg-query", "exit 1")
+        with pytest.raises(EngineError, match=mend):
+            registry.obtain("1.9", provider="debian", package="acme")
+
+    def test_what_is_installed_is_used_when_nothing_can_be_brought(
+        self, registry: Registry
+    ) -> None:
+        programs = registry.here / "usr" / "lib" / "acme" / "bin"
+        programs.mkdir(parents=True)
+        (programs / "server").write_text("x")
+        registry.client("apt-get", "echo 'E: Unable to locate package acme' >&2; exit 100")
+        listing = f"printf '%s\\n' /. {programs.parent} {programs} {programs}/server"
+        registry.client(
+            "dpkg-query", f'case "$1" in --show) printf installed;; *) {listing};; esac'
+        )
+        product = registry.obtain("1.9", provider="debian", package="acme")
+        assert product.home == programs.parent
+        assert product.origin["installed"] == str(programs.parent)
+
+    def test_pip_finds_no_wheel(self, registry: Registry) -> None:
+        registry.client("pip", "echo 'ERROR: No matching distribution found for acme' >&2; exit 1")
+        with pytest.raises(EngineError, match="no such wheel for this machine"):
+            registry.obtain("1.9", provider="pypi", package="acme==1.9")
+
+    def test_an_unknown_provider_is_told(self, registry: Registry) -> None:
+        with pytest.raises(EngineError, match="no provider 'abacus'"):
+            registry.obtain(provider="abacus")
+
+    @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+    def test_the_disk_is_full(
+        self, registry: Registry, monkeypatch: pytest.MonkeyPatch, code: int
+    ) -> None:
+        def full(*_: Any) -> None:
+            raise OSError(code, os.strerror(code))
+
+        monkeypatch.setattr(obtaining, "_flush", full)
+        with pytest.raises(EngineError, match="is full: free space, or set XDG_CACHE_HOME"):
+            registry.obtain()
+        assert registry.left() == set()
+
+    def test_the_cache_is_no_place_to_write(self, registry: Registry) -> None:
+        registry.cache.write_text("a file")
+        with pytest.raises(EngineError, match="set XDG_CACHE_HOME to a place you can write"):
+            registry.obtain()
+
+    def test_a_damaged_jar_is_told(self, registry: Registry) -> None:
+        file = registry.here / JAR
+        file.write_bytes(file.read_bytes()[:-40])
+        registry.sha256 = {JAR: sha256(file.read_bytes()).hexdigest()}
+        with pytest.raises(EngineError, match=f"{JAR} is damaged .*try again"):
+            registry.obtain()
+
+
+def a_package(root: Path, name: str, depends: str) -> None:
+    """A real package of Debian's kind, made by its own program."""
+    tree = root / name
+    (tree / "DEBIAN").mkdir(parents=True)
+    fields = {"Package": name, "Version": "1", "Architecture": "all", "Maintainer": "a test"}
+    fields |= {"Description": "x", "Depends": depends}
+    text = "".join(f"{field}: {value}\n" for field, value in fields.items() if value)
+    (tree / "DEBIAN" / "control").write_text(text)
+    program = tree / "usr" / "bin" / name
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    command = ["dpkg-deb", "--build", tree, root / f"{name}_1_all.deb"]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+class TestDebian:
+    def test_it_brings_libraries_that_are_lacking_and_theirs(
+        self, registry: Registry, tmp_path: Path
+    ) -> None:
+        a_package(registry.here, "acme", "libc6, libone (>= 1) | libother, tzdata")
+        a_package(registry.here, "libone", "libtwo, libc6")
+        a_package(registry.here, "libtwo", "")
+        registry.client(
+            "apt-get",
+            'while [ "$1" != download ]; do shift; done; shift\n'
+            'for name in "$@"; do cp "$HERE/${name}_1_all.deb" .; done',
+        )
+        into, home = tmp_path / "into", tmp_path / "home"
+        into.mkdir()
+        home.mkdir()
+        files = DebianProvider().bring("acme", into, tell_nobody)
+        DebianProvider().unpack(files, home)
+        assert {path.name for path in (home / "usr/bin").iterdir()} == {"acme", "libone", "libtwo"}
+
+    def test_a_library_that_nobody_has_is_named(self, registry: Registry, tmp_path: Path) -> None:
+        a_package(registry.here, "acme", "")
+        registry.client("ldd", "echo '  libnone.so.3 => not found'")
+        with pytest.raises(ProviderError, match=r"libraries are missing: libnone\.so\.3"):
+            DebianProvider().unpack([registry.here / "acme_1_all.deb"], tmp_path / "home")
+
+
+class TestArchives:
+    @pytest.mark.parametrize(
+        "members",
+        [
+            [("../evil", "")],
+            [("/evil", "")],
+            [("link", "/elsewhere")],
+            [("link", "..")],
+            [("a/link", "../.."), ("a/link/evil", "")],
+        ],
+    )
+    @pytest.mark.parametrize("filtered", [True, False])
+    def test_nothing_gets_outside_a_tar(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        members: list[tuple[str, str]],
+        filtered: bool,
+    ) -> None:
+        file = tmp_path / "x.tar"
+        with tarfile.open(file, "w") as tar:
+            for name, target in members:
+                told = tarfile.TarInfo(name)
+                told.type = tarfile.SYMTYPE if target else tarfile.REGTYPE
+                told.linkname = target
+                tar.addfile(told, io.BytesIO())
+        home = tmp_path / "home"
+        home.mkdir()
+        if not filtered:
+            monkeypatch.setattr(archives, "FILTER", {})
+        with pytest.raises(ProviderError, match=r"is damaged .*outside"):
+            unpack_tar(file, home)
+        assert {path.name for path in tmp_path.iterdir()} == {"x.tar", "home"}
+
+    def test_links_that_stay_inside_are_kept(self, tmp_path: Path) -> None:
+        file, home = tmp_path / "x.tar", tmp_path / "home"
+        with tarfile.open(file, "w") as tar:
+            tar.addfile(tarfile.TarInfo("lib/libx.so.1"), io.BytesIO())
+            told = tarfile.TarInfo("lib/libx.so")
+            told.type, told.linkname = tarfile.SYMTYPE, "libx.so.1"
+            tar.addfile(told)
+        unpack_tar(file, home)
+        assert (home / "lib" / "libx.so").readlink() == Path("libx.so.1")
+
+    def test_nothing_gets_outside_a_zip(self, tmp_path: Path) -> None:
+        file = tmp_path / "x.zip"
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("../evil", "x")
+        unpack_zip(file, tmp_path / "home")
+        assert not (tmp_path / "evil").exists()
+        assert (tmp_path / "home" / "evil").exists()
+
+    def test_modes_of_a_wheel_are_kept(self, tmp_path: Path) -> None:
+        file = tmp_path / "x.whl"
+        entry = zipfile.ZipInfo("bin/server")
+        entry.external_attr = 0o100755 << 16
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr(entry, "x")
+        unpack_zip(file, tmp_path)
+        assert (tmp_path / "bin/server").stat().st_mode & 0o777 == 0o755
+
+    def test_the_origin_is_plain_json(self, registry: Registry) -> None:
+        home = registry.obtain().home
+        assert home is not None
+        told = json.loads((home / obtaining.ORIGIN_FILE).read_text())
+        assert set(told) == {"provider", "package", "sha256"}
