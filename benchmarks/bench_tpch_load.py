@@ -28,9 +28,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
 
 import duckdb
-from servers import Server, server  # benchmarks/servers.py
 
 from assay.engines.contract import HasKeys, Instance
 from assay.engines.discovery import find_engine
@@ -39,12 +39,14 @@ from assay.record.writer import new_run_id
 from assay.study.hosting import host
 from assay.study.launcher import Guardian
 from assay.workloads.discovery import find_workload
+from servers import Server, server  # benchmarks/servers.py
 
 BIN = Path(sys.executable).parent
+PSQL = shutil.which("psql") or "psql"
 TPCHGEN = [BIN / "uv", "tool", "run", "--quiet", "tpchgen-cli"]
 TABLES = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
 STREAMS = os.cpu_count() or 1
-PHASES = ("data", "primary keys", "foreign keys", "indexes", "statistics and checkpoint")
+PHASES = ("data", "primary keys", "indexes", "foreign keys", "statistics and checkpoint")
 TPCH = find_workload("tpch")
 DIALECTS = ("postgresql",)
 
@@ -70,7 +72,9 @@ def compare_duckdb(scale: float, rounds: int) -> None:
         for kind, seconds_of in taken.items():
             with empty_place() as place:
                 seconds, rows = (
-                    duckdb_ours(place, scale) if kind == "assay" else duckdb_peer(place, scale, kind)
+                    duckdb_ours(place, scale)
+                    if kind == "assay"
+                    else duckdb_peer(place, scale, kind)
                 )
             seconds_of.append(seconds)
             print(
@@ -181,7 +185,6 @@ def postgresql_ours(running: Server, scale: float, _: Path) -> Iterator[str]:
 def postgresql_peer(running: Server, scale: float, place: Path) -> Iterator[str]:
     """Files and `\\copy`, then what our engine does after the rows; yields each phase as it begins."""
     engine = behaviour()
-    entered: list[str] = []
     with attached(engine, running) as instance:
         for script in TPCH.setup(DIALECTS, scale).values():
             engine.run_script(instance, script)
@@ -189,21 +192,16 @@ def postgresql_peer(running: Server, scale: float, place: Path) -> Iterator[str]
         files = sorted(place.rglob("*.csv"), key=lambda file: -file.stat().st_size)
         with ThreadPoolExecutor(STREAMS) as pool:
             list(pool.map(lambda file: copy_file(running, file), files))
-        for script in TPCH.keys(DIALECTS, scale).values():
-            for kind in timed_keys(engine, instance, script):
-                entered.append(kind)
-                yield kind
+        yield from timed_keys(engine, instance, "\n".join(TPCH.keys(DIALECTS, scale).values()))
         yield PHASES[-1]
         engine.finish_load(instance)
 
 
 def timed_keys(engine: HasKeys, instance: Instance, script: str) -> Iterator[str]:
     """Makes the keys of a script in a thread, yielding each kind as it begins."""
-    from queue import Queue
-
     told_kinds: Queue[str | None] = Queue()
 
-    def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
+    def tell(phase: str, done: float, *_: object) -> None:
         if done == 0:
             told_kinds.put(phase)
 
@@ -223,7 +221,7 @@ def timed_keys(engine: HasKeys, instance: Instance, script: str) -> Iterator[str
 def copy_file(running: Server, file: Path) -> None:
     command = f"\\copy {file.parent.name} from '{file}' with (format csv, header)"
     subprocess.run(
-        ["psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--command", command],
+        [PSQL, "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--command", command],
         env=running.env,
         check=True,
         capture_output=True,
