@@ -8,7 +8,7 @@ use assay_drive::run::Parts;
 use assay_drive::session::null::steady;
 use assay_drive::session::postgres::PostgresSession;
 use assay_drive::session::postgres::config::Config;
-use assay_drive::session::postgres::copy::copy_in;
+use assay_drive::session::postgres::copy::{Way, copy_in};
 use assay_drive::{CancelFlag, Progress, Session};
 use assay_model::{Edge, Meter, Plan, Script};
 use assay_observe::{ProcessMeter, ServerMeter};
@@ -202,19 +202,21 @@ fn tell(tick: &Py<PyAny>, progress: &Progress, cancel: &CancelFlag) {
 }
 
 /// Appends all rows of an Arrow stream to a table of a PostgreSQL server over `streams`
-/// connections; returns how many it were.
+/// connections, or over one in place of whatever the table holds if `streams` is None; returns how
+/// many it were.
 #[pyfunction]
 fn postgres_copy(
     py: Python<'_>,
     config: &str,
     table: &str,
     rows: &Bound<'_, PyAny>,
-    streams: usize,
+    streams: Option<usize>,
 ) -> PyResult<u64> {
     let config = Config::from_environment(config)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     let rows = capsule::open(rows)?;
-    let copied = py.detach(|| copy_in(&config, table, rows, streams));
+    let copied =
+        py.detach(|| copy_in(&config, table, rows, streams.map_or(Way::Fill, Way::Append)));
     copied.map_err(|error| PyOSError::new_err(error.to_string()))
 }
 

@@ -287,6 +287,15 @@ class BulkLoads(Protocol):
 
 
 @runtime_checkable
+class LoadsTablesTogether(Protocol):
+    """Engines whose `load` and `count` may be called by several threads, each with its table."""
+
+    def tables_at_once(self, streams: int) -> int:
+        """How many tables are best loaded together where `streams` are to be had."""
+        ...
+
+
+@runtime_checkable
 class LoadSettings(Protocol):
     """Engines whose server loads faster with other settings than it is measured with."""
 

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from assay.engines.contract import (
     HasCounters,
     HasKeys,
     Instance,
+    LoadsTablesTogether,
     Place,
     Server,
 )
@@ -109,42 +111,67 @@ def _load(channel: Channel, job: dict[str, Any]) -> None:
         for number, script in enumerate(job["setup"]):
             tell("tables", number, len(job["setup"]), "scripts")
             engine.run_script(instance, script)
-        tables = {table: _load_table(tell, engine, instance, job, table) for table in job["tables"]}
+        tables = _load_tables(tell, engine, instance, job)
         if isinstance(engine, HasKeys):
-            for script in job["keys"]:
-                engine.make_keys(instance, script, job["streams"], tell)
+            # All at once, for the engine knows best which come first.
+            engine.make_keys(instance, "\n".join(job["keys"]), job["streams"], tell)
         tell("statistics and checkpoint", 0, None, "")
         engine.finish_load(instance)
     channel.send("loaded", tables=tables)
 
 
-def _load_table(
-    tell: Tell, engine: BulkLoads, instance: Instance, job: dict[str, Any], table: str
-) -> dict[str, Any]:
-    stream = table_stream(job["generator"], table, job["scale"], job["streams"])
-    begun_s = time.monotonic()
+def _load_tables(
+    tell: Tell, engine: BulkLoads, instance: Instance, job: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Loads all tables; rows, checksum and time of each."""
+    streams = job["streams"]
+    at_once = engine.tables_at_once(streams) if isinstance(engine, LoadsTablesTogether) else 1
+    threads = max(1, streams // at_once)
+    rows = {
+        table: table_stream(job["generator"], table, job["scale"], threads)
+        for table in job["tables"]
+    }
     done = threading.Event()
-    telling = threading.Thread(target=_tell_rows, args=(tell, table, stream, done))
+    telling = threading.Thread(target=_tell_rows, args=(tell, list(rows.values()), done))
     telling.start()
     try:
-        engine.load(instance, table, stream, job["streams"])
+        with ThreadPoolExecutor(at_once) as pool:
+            # The largest first, so that none is alone at the end.
+            order = sorted(rows, key=lambda table: -rows[table].rows_expected)
+            loading = {
+                table: pool.submit(_load_table, engine, instance, table, rows[table], streams)
+                for table in order
+            }
+            try:
+                return {table: loading[table].result() for table in rows}
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
     finally:
         done.set()
         telling.join()
+
+
+def _load_table(
+    engine: BulkLoads, instance: Instance, table: str, rows: _core.TableStream, streams: int
+) -> dict[str, Any]:
+    begun_s = time.monotonic()
+    engine.load(instance, table, rows, streams)
     counted = engine.count(instance, table)
-    if counted != stream.rows:
+    if counted != rows.rows:
         raise RunFailedError(
-            f"{table}: {stream.rows} rows were sent and {counted} are in the table after loading"
+            f"{table}: {rows.rows} rows were sent and {counted} are in the table after loading"
         )
-    tell(f"loading {table}", counted, counted, "rows")
     seconds = time.monotonic() - begun_s
-    return {"rows": counted, "checksum": stream.checksum, "seconds": seconds}
+    return {"rows": counted, "checksum": rows.checksum, "seconds": seconds}
 
 
-def _tell_rows(tell: Tell, table: str, stream: _core.TableStream, done: threading.Event) -> None:
+def _tell_rows(tell: Tell, tables: list[_core.TableStream], done: threading.Event) -> None:
+    expected = sum(table.rows_expected for table in tables)
     while True:
-        tell(f"loading {table}", stream.rows, stream.rows_expected, "rows")
-        if done.wait(PROGRESS_INTERVAL_S):
+        ended = done.wait(PROGRESS_INTERVAL_S)
+        tell("loading", sum(table.rows for table in tables), expected, "rows")
+        if ended:
             return
 
 

@@ -125,11 +125,16 @@ class PostgresEngine:
             loading.execute(instance.handle, statement)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Copies rows in over `streams` connections, in the binary form."""
+        """Copies rows in, in the binary form; see `loading.FROZEN_STREAMS_MAX` for connections."""
+        frozen = streams <= loading.FROZEN_STREAMS_MAX and loading.can_be_frozen(instance, table)
         try:
-            _core.postgres_copy(instance.address["dsn"], table, rows, streams)
+            _core.postgres_copy(instance.address["dsn"], table, rows, None if frozen else streams)
         except (OSError, RuntimeError, ValueError) as error:
             raise EngineError(f"table {table} cannot be loaded: {error}") from error
+
+    def tables_at_once(self, streams: int) -> int:
+        """As many as there are streams: most tables take one each."""
+        return streams
 
     def count(self, instance: Instance, table: str) -> int:
         """Rows of a table, counted."""

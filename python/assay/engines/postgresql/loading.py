@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 LOADING = "assay loading"
 DEADLOCK_TRIES = 5
+# Rows can be written frozen by one connection a table only. With more CPUs than these, several that
+# write rows for VACUUM to freeze are through earlier.
+FROZEN_STREAMS_MAX = 4
 # A later kind needs the former: a foreign key needs the primary key that it leads to.
 KINDS = (
     ("primary keys", re.compile(r"(?is)\b(?:primary\s+key|unique)\b(?!.*\bforeign\s+key\b)")),
@@ -49,6 +52,12 @@ def add_extensions(instance: Instance) -> None:
     names = instance.handle.execute(file_text("extensions.sql")).fetchall()
     for (name,) in names:
         execute(instance.handle, filled("create_extension.sql", name=name))
+
+
+def can_be_frozen(instance: Instance, table: str) -> bool:
+    """Whether rows can be written frozen: the table is plain, empty, and no key leads to it."""
+    found = instance.handle.execute(filled("can_be_frozen.sql", table=table), [table])
+    return found.fetchone() is not None
 
 
 def count(instance: Instance, table: str) -> int:

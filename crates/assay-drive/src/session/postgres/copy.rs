@@ -53,23 +53,37 @@ impl<R: RecordBatchReader> Source<R> {
     }
 }
 
-/// Appends all rows to a table over `streams` connections; how many rows it were.
+/// How rows go into a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// They are added, over this many connections.
+    Append(usize),
+    /// They are all there is, over one connection. It truncates the table in the same transaction,
+    /// so that pages are written once: rows are frozen, and a minimal log does without them.
+    Fill,
+}
+
+/// Brings all rows into a table; how many rows it were.
 pub fn copy_in<R: RecordBatchReader + Send>(
     config: &Config,
     table: &str,
     rows: R,
-    streams: usize,
+    way: Way,
 ) -> Result<u64, CopyError> {
     let source = Source { rows: Mutex::new(rows), failed: AtomicBool::new(false) };
+    let streams = match way {
+        Way::Append(streams) => streams.max(1),
+        Way::Fill => 1,
+    };
     let copied = thread::scope(|scope| {
         let work = || {
-            let copied = copy_some(config, table, &source);
+            let copied = copy_some(config, table, way, &source);
             if copied.is_err() {
                 source.failed.store(true, Ordering::Relaxed);
             }
             copied
         };
-        let workers: Vec<_> = (0..streams.max(1)).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..streams).map(|_| scope.spawn(work)).collect();
         // The first error is the one that says why; the others only say that they gave up.
         let ended = workers.into_iter().map(|worker| {
             worker.join().unwrap_or_else(|_| Err("the loading thread broke down".into()))
@@ -91,13 +105,21 @@ const GAVE_UP: &str = "given up, because another connection failed";
 fn copy_some<R: RecordBatchReader>(
     config: &Config,
     table: &str,
+    way: Way,
     source: &Source<R>,
 ) -> Result<u64, String> {
     let connection = connect(config).map_err(|error| error.to_string())?;
     let mut link = Link::new(connection);
     let name = format!("\"{}\"", table.replace('"', "\"\""));
     let columns = columns_of(&mut link, &name)?;
-    link.begin_copy(&format!("copy {name} from stdin (format binary)")).map_err(text)?;
+    let freeze = if way == Way::Fill {
+        link.command("begin").map_err(text)?;
+        link.command(&format!("truncate {name}")).map_err(text)?;
+        ", freeze"
+    } else {
+        ""
+    };
+    link.begin_copy(&format!("copy {name} from stdin (format binary{freeze})")).map_err(text)?;
     let mut out = BytesMut::with_capacity(WRITE_BYTES * 2);
     out.extend_from_slice(SIGNATURE);
     let mut rows = 0;
@@ -131,6 +153,9 @@ fn copy_some<R: RecordBatchReader>(
     out.extend_from_slice(&TRAILER);
     link.send_copy(&out).map_err(text)?;
     link.end_copy().map_err(text)?;
+    if way == Way::Fill {
+        link.command("commit").map_err(text)?;
+    }
     Ok(rows)
 }
 

@@ -173,6 +173,14 @@ impl Link {
         }
     }
 
+    /// Executes a command and waits until it has taken effect, on a stream that blocks; an error of
+    /// the server is ours, and the link is of no more use.
+    pub fn command(&mut self, text: &str) -> Result<(), SessionError> {
+        self.simple(text)?;
+        self.flush()?;
+        self.await_tag(b'Z')
+    }
+
     /// Begins a copy into a table, on a stream that blocks.
     pub fn begin_copy(&mut self, text: &str) -> Result<(), SessionError> {
         self.simple(text)?;
