@@ -11,14 +11,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 ASSAY = Path(sys.executable).parent / "assay"
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 SMALL = ["--scale", "0.01", "--min-time", "300ms"]
 # The version that needs nothing of the host but pip, which every virtual environment has.
 POSTGRESQL = "postgresql@16"
@@ -30,6 +30,7 @@ class Lab:
 
     root: Path
     extra_env: dict[str, str] = field(default_factory=dict)
+    begun: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
     def runs(self) -> Path:
@@ -67,7 +68,7 @@ class Lab:
         return json.loads(told.stdout)
 
     def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        started = subprocess.Popen(
             [str(ASSAY), *arguments],
             env=self.env(),
             stdout=subprocess.PIPE,
@@ -75,6 +76,15 @@ class Lab:
             text=True,
             start_new_session=True,
         )
+        self.begun.append(started)
+        return started
+
+    def close(self) -> None:
+        """Ends what a failed test left running, so that it is no other test's trouble."""
+        for started in self.begun:
+            if started.returncode is None:
+                started.kill()
+                started.communicate(timeout=PATIENCE_S)
 
     def latest(self) -> Path:
         return max(self.runs.iterdir())
@@ -85,12 +95,13 @@ class Lab:
     def strays(self) -> list[int]:
         """Processes that carry the laboratory's mark or work in its directories, except ours."""
         mark = f"ASSAY_TEST_LAB={self.root}\0".encode()
+        # A server inherits no environment of ours, but it works in its own directories.
+        places = {self.root / "state", self.datasets.resolve()}
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 marked = mark in (process / "environ").read_bytes() + b"\0"
-                # A server inherits no environment of ours, but it works in its own directories.
-                within = os.readlink(process / "cwd").startswith(f"{self.root}/state/")
+                within = not places.isdisjoint((process / "cwd").readlink().parents)
                 state = (process / "stat").read_text().rsplit(")", 1)[1].split()[0]
             except OSError:
                 continue
@@ -200,7 +211,8 @@ def server_laboratory(server_place: Path) -> Iterator[Lab]:
     """A laboratory whose servers find the cache of programs and data."""
     with reachable_directory() as root:
         (root / "cache").symlink_to(server_place / "cache")
-        yield Lab(root)
+        with closing(Lab(root)) as lab:
+            yield lab
 
 
 @pytest.fixture

@@ -123,10 +123,6 @@ def test_a_closed_load_of_several_clients_succeeds(server_lab):
     server_lab.assert_nothing_left()
 
 
-def _cpus_of(pid: int) -> set[int]:
-    return set(os.sched_getaffinity(pid))
-
-
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs to keep apart")
 def test_an_open_load_is_placed_as_asked(server_lab):
     of_engine, of_client, *_ = sorted(os.sched_getaffinity(0))
@@ -136,11 +132,11 @@ def test_an_open_load_is_placed_as_asked(server_lab):
     wait_for_phase(server_lab, started, "warmup")
     servers = server_lab.titled("postgres: ") or server_lab.titled("bin/postgres")
     (host,) = server_lab.titled("assay.study.host")
-    placed = {pid: _cpus_of(pid) for pid in (*servers, host)}
+    placed = {pid: os.sched_getaffinity(pid) for pid in (*servers, host)}
     told, errors = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 0, errors
     assert len(servers) > 8
-    assert placed == {**dict.fromkeys(servers, {of_engine}), host: {of_client}}
+    assert placed == {host: {of_client}} | {pid: {of_engine} for pid in servers}
     document = json.loads(told)
     assert environment_of(document)["pin"] == {"engine": [of_engine], "client": [of_client]}
     assert verdicts(document)["rate_held"] in {"valid", "unknown"}
