@@ -220,3 +220,15 @@ def server_lab(server_place) -> Iterator[Lab]:
     """A laboratory for a test that starts a server."""
     with server_laboratory(server_place) as lab:
         yield lab
+
+
+@pytest.fixture(scope="session")
+def server(server_place):
+    """A server that runs already, not one of Assay's, shared by all tests that ask one."""
+    from tests.e2e.server import running_server
+
+    with (
+        reachable_directory() as folder,
+        running_server(server_place / "cache", folder) as running,
+    ):
+        yield running

@@ -17,7 +17,7 @@ use super::values::{Column, Kind, Value};
 /// Digits of Arrow's 128-bit decimals.
 const DECIMAL_DIGITS: u8 = 38;
 
-/// Writes rows, given as values in columns, to a new file that appears when it is whole.
+/// Writes rows, given as values in columns, to a new file.
 pub fn write(path: &Path, columns: &[Column], values: &[Vec<Value<'_>>]) -> Result<(), ArrowError> {
     let arrays: Vec<ArrayRef> =
         columns.iter().zip(values).map(|(column, values)| array(column.kind, values)).collect();
@@ -29,12 +29,9 @@ pub fn write(path: &Path, columns: &[Column], values: &[Vec<Value<'_>>]) -> Resu
     let count = values.first().map_or(0, Vec::len);
     let options = RecordBatchOptions::new().with_row_count(Some(count));
     let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)?;
-    let partial = path.with_extension("partial");
-    let mut writer = FileWriter::try_new(File::create(&partial)?, &schema)?;
+    let mut writer = FileWriter::try_new(File::create(path)?, &schema)?;
     writer.write(&batch)?;
-    writer.finish()?;
-    std::fs::rename(&partial, path)?;
-    Ok(())
+    writer.finish()
 }
 
 fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {
@@ -64,7 +61,11 @@ fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {
         Kind::Timestamp => {
             let mut builder = TimestampMicrosecondBuilder::new();
             values.iter().for_each(|value| {
-                builder.append_option(if let Value::Timestamp(v) = value { Some(*v) } else { None });
+                builder.append_option(if let Value::Timestamp(v) = value {
+                    Some(*v)
+                } else {
+                    None
+                });
             });
             Arc::new(builder.finish())
         }
@@ -81,7 +82,8 @@ fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {
 
 /// Decimals of one scale where all values fit, else their digits.
 fn numbers(values: &[Value<'_>]) -> ArrayRef {
-    let scale = values.iter().map(|v| if let Value::Exact(_, scale) = v { *scale } else { 0 }).max();
+    let scale =
+        values.iter().map(|v| if let Value::Exact(_, scale) = v { *scale } else { 0 }).max();
     let scale = scale.unwrap_or(0);
     let mut builder = Decimal128Builder::with_capacity(values.len());
     for value in values {
