@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 ASSAY = Path(sys.executable).parent / "assay"
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 SMALL = ["--scale", "0.01", "--min-time", "300ms"]
+# The version that needs nothing of the host but pip, which every virtual environment has.
+POSTGRESQL = "postgresql@16"
 
 
 @dataclass
@@ -24,6 +30,7 @@ class Lab:
 
     root: Path
     extra_env: dict[str, str] = field(default_factory=dict)
+    begun: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
     def runs(self) -> Path:
@@ -61,7 +68,7 @@ class Lab:
         return json.loads(told.stdout)
 
     def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        started = subprocess.Popen(
             [str(ASSAY), *arguments],
             env=self.env(),
             stdout=subprocess.PIPE,
@@ -69,6 +76,15 @@ class Lab:
             text=True,
             start_new_session=True,
         )
+        self.begun.append(started)
+        return started
+
+    def close(self) -> None:
+        """Ends what a failed test left running, so that it is no other test's trouble."""
+        for started in self.begun:
+            if started.returncode is None:
+                started.kill()
+                started.communicate(timeout=PATIENCE_S)
 
     def latest(self) -> Path:
         return max(self.runs.iterdir())
@@ -77,18 +93,33 @@ class Lab:
         return json.loads((self.latest() / "run.json").read_text())["status"]
 
     def strays(self) -> list[int]:
-        """Processes that carry the laboratory's mark, except ours."""
+        """Processes that carry the laboratory's mark or work in its directories, except ours."""
         mark = f"ASSAY_TEST_LAB={self.root}\0".encode()
+        # A server inherits no environment of ours, but it works in its own directories.
+        places = {self.root / "state", self.datasets.resolve()}
         found = []
-        for path in Path("/proc").glob("[0-9]*/environ"):
+        for process in Path("/proc").glob("[0-9]*"):
             try:
-                marked = mark in path.read_bytes() + b"\0"
-                state = (path.parent / "stat").read_text().rsplit(")", 1)[1].split()[0]
+                marked = mark in (process / "environ").read_bytes() + b"\0"
+                within = not places.isdisjoint((process / "cwd").readlink().parents)
+                state = (process / "stat").read_text().rsplit(")", 1)[1].split()[0]
             except OSError:
                 continue
-            if marked and state != "Z":
-                found.append(int(path.parent.name))
+            if (marked or within) and state != "Z":
+                found.append(int(process.name))
         return [pid for pid in found if pid != os.getpid()]
+
+    def titled(self, word: str) -> list[int]:
+        """Strays whose command line has `word` in it."""
+        found = []
+        for pid in self.strays():
+            try:
+                title = Path(f"/proc/{pid}/cmdline").read_bytes()
+            except OSError:
+                continue
+            if word.encode() in title:
+                found.append(pid)
+        return found
 
     def assert_nothing_left(self) -> None:
         wait_until(lambda: not self.strays(), f"processes left: {self.strays()}")
@@ -153,3 +184,51 @@ def lab(shared, tmp_path) -> Lab:
 def own_cache_lab(tmp_path) -> Lab:
     """A laboratory that shares nothing: for tests that damage data."""
     return Lab(tmp_path)
+
+
+@contextmanager
+def reachable_directory() -> Iterator[Path]:
+    """A directory of ours that the user of a server reaches; removed at the end."""
+    place = Path(tempfile.mkdtemp(prefix="assay-lab-", dir="/var/tmp"))
+    try:
+        place.chmod(0o755)
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server_place() -> Iterator[Path]:
+    """The cache with the server's programs, obtained once, and its data sets."""
+    with reachable_directory() as place:
+        told = Lab(place).assay("engines", "install", POSTGRESQL)
+        assert told.returncode == 0, told.stderr
+        yield place
+
+
+@contextmanager
+def server_laboratory(server_place: Path) -> Iterator[Lab]:
+    """A laboratory whose servers find the cache of programs and data."""
+    with reachable_directory() as root:
+        (root / "cache").symlink_to(server_place / "cache")
+        with closing(Lab(root)) as lab:
+            yield lab
+
+
+@pytest.fixture
+def server_lab(server_place) -> Iterator[Lab]:
+    """A laboratory for a test that starts a server."""
+    with server_laboratory(server_place) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="session")
+def server(server_place):
+    """A server that runs already, not one of Assay's, shared by all tests that ask one."""
+    from tests.e2e.server import running_server
+
+    with (
+        reachable_directory() as folder,
+        running_server(server_place / "cache", folder) as running,
+    ):
+        yield running

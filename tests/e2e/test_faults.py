@@ -205,17 +205,10 @@ def test_a_killed_run_stays_readable_and_is_at_best_unknown(lab):
     assert any(operation["seconds"] for operation in document["operations"])
 
 
-def _processes(lab: Lab, word: str) -> list[int]:
-    """Strays whose command line has `word` in it."""
-    return [
-        pid for pid in lab.strays() if word.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
-
-
 def test_a_killed_guardian_takes_everything_with_it(lab):
     started = lab.begin("run", "tpch", *LONG)
     wait_for_phase(lab, started, "measured")
-    (guardian,) = _processes(lab, "guardian.py")
+    (guardian,) = lab.titled("guardian.py")
     os.kill(guardian, signal.SIGKILL)
     _, errors = started.communicate(timeout=60)
     assert started.returncode == 2, errors
@@ -229,7 +222,7 @@ def test_a_killed_guardian_takes_everything_with_it(lab):
 def test_a_killed_engine_is_a_failed_run_with_its_signal(lab):
     started = lab.begin("run", "tpch", *LONG)
     wait_for_phase(lab, started, "measured")
-    (host,) = _processes(lab, "assay.study.host")
+    (host,) = lab.titled("assay.study.host")
     os.kill(host, signal.SIGKILL)
     _, errors = started.communicate(timeout=60)
     assert started.returncode == 2, errors

@@ -1,6 +1,7 @@
 //! What a worker keeps of its operations: events for the recorder, latencies, outcomes, results.
 
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use assay_model::{Edge, Event, Outcome, OutcomeCounts, Plan, TaskCounters};
 
@@ -153,7 +154,7 @@ impl<K: Sink> Books<K> {
         mut ended: Ended,
     ) -> Result<(), DriveError> {
         let operation = issue.ticket.operation;
-        let fetched = self.fetched(plan, session, operation, &mut ended)?;
+        let fetched = self.fetched(plan, session, issue, &mut ended)?;
         session.release();
         let scheduled_ns = issue.ticket.due_ns.unwrap_or(ended.started_ns);
         let error = match &ended.result {
@@ -193,7 +194,7 @@ impl<K: Sink> Books<K> {
         &mut self,
         plan: &Plan,
         session: &mut S,
-        operation: u16,
+        issue: &Issue,
         ended: &mut Ended,
     ) -> Result<Option<Fetched>, DriveError> {
         if ended.result.is_err() {
@@ -206,10 +207,23 @@ impl<K: Sink> Books<K> {
                 return Ok(None);
             }
         };
-        let place = self.results.as_mut().and_then(|r| r.place(plan, operation, fetched));
+        let place =
+            self.results.as_mut().and_then(|r| r.place(plan, issue.ticket.operation, fetched));
         if let Some(path) = place {
-            session.keep(&path).map_err(|error| DriveError::record(path, error.message))?;
+            keep(session, &path, issue.session)?;
         }
         Ok(Some(fetched))
+    }
+}
+
+/// Has the rows written to a file that appears when it is whole. Sessions of several workers may
+/// keep the same result at the same moment, so each writes a file of its own first.
+fn keep<S: Session + ?Sized>(session: &mut S, path: &Path, number: u32) -> Result<(), DriveError> {
+    let partial = path.with_extension(format!("{number}.partial"));
+    session.keep(&partial).map_err(|error| DriveError::record(&partial, error.message))?;
+    match std::fs::rename(&partial, path) {
+        // A session keeps nothing of a result that was too large to be held.
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(DriveError::record(path, error)),
+        _ => Ok(()),
     }
 }

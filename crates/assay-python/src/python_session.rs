@@ -85,14 +85,12 @@ impl Session for PythonSession {
         let Some((schema, batches)) = &self.fetched else {
             return Err(unreadable("nothing was fetched"));
         };
-        let partial = path.with_extension("partial");
-        let file = std::fs::File::create(&partial).map_err(unreadable)?;
+        let file = std::fs::File::create(path).map_err(unreadable)?;
         let mut writer = FileWriter::try_new(file, schema).map_err(unreadable)?;
         for batch in batches {
             writer.write(batch).map_err(unreadable)?;
         }
-        writer.finish().map_err(unreadable)?;
-        std::fs::rename(&partial, path).map_err(unreadable)
+        writer.finish().map_err(unreadable)
     }
 
     fn release(&mut self) {

@@ -5,6 +5,7 @@ Everything that can be refused is refused here, before anything is written, load
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -140,6 +141,12 @@ def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -
     if "engine" in request.pin and (request.dsn is not None or not server):
         who = "a running server is not ours to move" if server else "it shares the driver's process"
         raise UsageError(f"--pin engine: {who}; pin the client only")
+    allowed = os.sched_getaffinity(0)
+    if strange := sorted({cpu for cpus in request.pin.values() for cpu in cpus} - allowed):
+        raise UsageError(
+            f"--pin: CPU {', '.join(map(str, strange))} is not there or not ours; there are"
+            f" {', '.join(map(str, sorted(allowed)))}"
+        )
     if request.rate_per_s is not None and request.clients is None:
         raise UsageError("--rate goes with --clients: how many sessions share the rate")
 

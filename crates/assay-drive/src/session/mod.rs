@@ -41,7 +41,8 @@ pub trait Session: Send {
     /// Counts and digests the rows of the last `execute`. Not timed.
     fn fetched(&mut self) -> Result<Fetched, SessionError>;
 
-    /// Writes the rows of the last `execute` as an Arrow file. Not timed.
+    /// Writes the rows of the last `execute` as an Arrow file, or no file if they are not held any
+    /// more. Not timed.
     fn keep(&mut self, path: &Path) -> Result<(), SessionError>;
 
     /// Lets go of the rows of the last `execute`, so that freeing them is not timed either.

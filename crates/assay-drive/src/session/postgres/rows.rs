@@ -17,7 +17,7 @@ use super::values::{Column, Kind, Value};
 /// Digits of Arrow's 128-bit decimals.
 const DECIMAL_DIGITS: u8 = 38;
 
-/// Writes rows, given as values in columns, to a new file that appears when it is whole.
+/// Writes rows, given as values in columns, to a new file.
 pub fn write(path: &Path, columns: &[Column], values: &[Vec<Value<'_>>]) -> Result<(), ArrowError> {
     let arrays: Vec<ArrayRef> =
         columns.iter().zip(values).map(|(column, values)| array(column.kind, values)).collect();
@@ -29,12 +29,9 @@ pub fn write(path: &Path, columns: &[Column], values: &[Vec<Value<'_>>]) -> Resu
     let count = values.first().map_or(0, Vec::len);
     let options = RecordBatchOptions::new().with_row_count(Some(count));
     let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)?;
-    let partial = path.with_extension("partial");
-    let mut writer = FileWriter::try_new(File::create(&partial)?, &schema)?;
+    let mut writer = FileWriter::try_new(File::create(path)?, &schema)?;
     writer.write(&batch)?;
-    writer.finish()?;
-    std::fs::rename(&partial, path)?;
-    Ok(())
+    writer.finish()
 }
 
 fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {

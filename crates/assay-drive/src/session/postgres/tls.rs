@@ -5,11 +5,12 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
     SignatureScheme, StreamOwned,
@@ -26,9 +27,20 @@ const BUNDLES: [&str; 2] =
 struct Verifier {
     provider: Arc<CryptoProvider>,
     /// `None`: any certificate will do.
-    chain: Option<Arc<WebPkiServerVerifier>>,
+    chain: Option<Chain>,
     any_name: bool,
 }
+
+/// Authorities that are trusted.
+#[derive(Debug)]
+struct Chain {
+    verifier: Arc<WebPkiServerVerifier>,
+    roots: Vec<CertificateDer<'static>>,
+}
+
+/// What the verifier says of a server whose certificate may sign others, as one that signs itself
+/// usually may. It is told after the certificate's dates were found to be right.
+const SIGNS_OTHERS: &str = "CaUsedAsEndEntity";
 
 impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
@@ -40,7 +52,18 @@ impl ServerCertVerifier for Verifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let Some(chain) = &self.chain else { return Ok(ServerCertVerified::assertion()) };
-        match chain.verify_server_cert(end_entity, intermediates, name, stapled, now) {
+        let verified =
+            chain.verifier.verify_server_cert(end_entity, intermediates, name, stapled, now);
+        match verified {
+            // PostgreSQL's own clients trust the very certificate that sslrootcert holds, too.
+            Err(Error::InvalidCertificate(CertificateError::Other(why)))
+                if why.to_string() == SIGNS_OTHERS && chain.roots.contains(end_entity) =>
+            {
+                if !self.any_name {
+                    verify_server_name(&ParsedCertificate::try_from(end_entity)?, name)?;
+                }
+                Ok(ServerCertVerified::assertion())
+            }
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) if self.any_name => Ok(ServerCertVerified::assertion()),
@@ -105,10 +128,7 @@ pub fn encrypt(
     Ok(encrypted)
 }
 
-fn chain(
-    trusted: Option<&Path>,
-    provider: &Arc<CryptoProvider>,
-) -> Result<Arc<WebPkiServerVerifier>, String> {
+fn chain(trusted: Option<&Path>, provider: &Arc<CryptoProvider>) -> Result<Chain, String> {
     let bundle = BUNDLES.map(Path::new).into_iter().find(|path| path.exists());
     let Some(path) = trusted.or(bundle) else {
         return Err("this host has no bundle of certificates: name a file with sslrootcert".into());
@@ -116,11 +136,14 @@ fn chain(
     let unreadable = |error: rustls::pki_types::pem::Error| {
         format!("sslrootcert {}: no certificates can be read there ({error})", path.display())
     };
-    let mut roots = RootCertStore::empty();
+    let (mut store, mut roots) = (RootCertStore::empty(), Vec::new());
     for certificate in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
-        roots.add_parsable_certificates([certificate.map_err(unreadable)?]);
+        roots.push(certificate.map_err(unreadable)?);
     }
-    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
-        .build()
-        .map_err(|error| format!("sslrootcert {}: {error}", path.display()))
+    store.add_parsable_certificates(roots.iter().cloned());
+    let verifier =
+        WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(provider))
+            .build()
+            .map_err(|error| format!("sslrootcert {}: {error}", path.display()))?;
+    Ok(Chain { verifier, roots })
 }
