@@ -83,7 +83,8 @@ def declared(facts: dict[str, Any]) -> tuple[list[Shown], list[Share]]:
 def _check(figure: Shown) -> None:
     if figure.kind not in (COUNTER, GAUGE):
         raise ValueError(f"counter {figure.name!r} is of kind {figure.kind!r}: neither of both")
-    if not isinstance(figure.scale, int | float):
+    is_number = isinstance(figure.scale, int | float)
+    if not is_number:
         raise ValueError(f"counter {figure.name!r} has scale {figure.scale!r}, which is no number")
 
 

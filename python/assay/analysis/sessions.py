@@ -49,7 +49,7 @@ def sessions(run: Run) -> dict[str, Any] | None:
     if window is None or not (run.has("backends") and run.has("processes")):
         return None
     processes = run.table("processes")
-    if not NEEDED <= set(processes.columns):
+    if NEEDED - set(processes.columns):
         return None
     activity = run.table("activity") if run.has("activity") else None
     return split_by_session(processes, run.table("backends"), activity, window)
