@@ -131,11 +131,15 @@ class TestDeclarations:
         [
             ({"counters": [HITS | {"colour": "red"}]}, "colour"),
             ({"counters": [{"name": "hits"}]}, "title"),
+            ({"counters": [HITS | {"kind": "speed"}]}, "speed"),
+            ({"counters": [HITS | {"scale": "1e-3"}]}, "scale"),
+            ({"counters": ["hits"]}, "cannot be read"),
+            ([], "cannot be read"),
             ({"counters": [HITS], "shares": [SHARE]}, "reads"),
             ({"counters": [HITS], "shares": [{"name": "x", "title": "X", "part": []}]}, "whole"),
         ],
     )
-    def test_what_is_wrong_is_named(self, facts: dict[str, Any], told: str) -> None:
+    def test_what_is_wrong_is_named(self, facts: Any, told: str) -> None:
         with pytest.raises(ValueError, match=told):
             declared(facts)
 
@@ -185,9 +189,10 @@ class TestOfARun:
         self, synthetic: SyntheticRun
     ) -> None:
         hits, _, gauge = self.told(synthetic)["series"]
-        assert set(hits["values"]) == {30.0}
+        assert hits["values"][0] is None
+        assert set(hits["values"][1:]) == {30.0}
         assert set(gauge["values"]) == {3.0}
-        assert len(gauge["time_s"]) == len(hits["time_s"]) + 1
+        assert gauge["time_s"] == hits["time_s"]
 
     def test_it_can_be_printed_as_json(self, synthetic: SyntheticRun) -> None:
         told = self.told(synthetic)

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.findings import KERNEL_SHARE, METHOD_BOUND, METHOD_KERNEL, findings
+from assay.analysis.findings import (
+    KERNEL_SHARE,
+    METHOD_BOUND,
+    METHOD_KERNEL,
+    SPILLED,
+    findings,
+    spilled,
+)
 from assay.analysis.split import PARTS
 from assay.analysis.summary import OperationSummary
 from assay.model.finding import Finding
@@ -146,3 +153,33 @@ class TestEvidence:
     def test_an_interval_is_told_when_there_is_one(self) -> None:
         finding = Finding("x", 0.5, (0.1, 0.25), (RUN, "b"), METHOD_BOUND)
         assert finding.interval_words == "[0.1, 0.25]"
+
+
+class TestSpilled:
+    MIB = 1 << 20
+
+    def spilled(self, **wrote: float) -> list[Finding]:
+        figure = {"name": SPILLED, "to_try": "more memory", "operations": wrote}
+        others = {"name": "hits", "to_try": None, "operations": {"q1": 1e12}}
+        operations = [operation(name, share=0.2) for name in ("q1", "q2", "q3", "q4", "q5")]
+        return spilled(RUN, operations, {"counters": [others, figure]})
+
+    def test_it_names_who_spilled_most_first(self) -> None:
+        (told,) = self.spilled(q1=2 * self.MIB, q2=5 * self.MIB, q3=0.0)
+        assert told.claim == (
+            "q2 spilled 5 MiB to temporary files, q1 2 MiB, by the engine's own count;"
+            " they are 40 % of the time"
+        )
+        assert (told.effect_share, told.to_try) == (0.4, "more memory")
+
+    def test_many_are_counted(self) -> None:
+        names = ("q1", "q2", "q3", "q4", "q5")
+        (told,) = self.spilled(**dict.fromkeys(names, 2.0 * self.MIB))
+        assert "and 2 more did" in told.claim
+
+    @pytest.mark.parametrize("wrote", [0.0, MIB - 1])
+    def test_next_to_nothing_is_not_told(self, wrote: float) -> None:
+        assert self.spilled(q1=wrote) == []
+
+    def test_an_engine_that_counts_nothing_spilled_nothing_that_is_known(self) -> None:
+        assert spilled(RUN, [operation()], None) == []

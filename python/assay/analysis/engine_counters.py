@@ -33,6 +33,7 @@ class Shown:
         object: Of which object; None: the sum over all objects of the source.
         kind: A counter grows, a gauge goes up and down.
         scale: What a value is multiplied by, such as 1e-3 for seconds from milliseconds.
+        to_try: What to do about much of it.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Shown:
     object: str | None = None
     kind: Literal["counter", "gauge"] = "counter"
     scale: float = 1.0
+    to_try: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,10 @@ def declared(facts: dict[str, Any]) -> tuple[list[Shown], list[Share]]:
             Share(**entry | {key: tuple(entry[key]) for key in ("part", "whole")})
             for entry in facts.get("shares", [])
         ]
-    except (TypeError, KeyError) as error:
+    except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"a declaration of counters cannot be read: {error}") from error
+    for figure in shown:
+        _check(figure)
     names = {figure.name for figure in shown}
     for share in shares:
         if unknown := {*share.part, *share.whole} - names:
@@ -76,14 +80,26 @@ def declared(facts: dict[str, Any]) -> tuple[list[Shown], list[Share]]:
     return shown, shares
 
 
+def _check(figure: Shown) -> None:
+    if figure.kind not in (COUNTER, GAUGE):
+        raise ValueError(f"counter {figure.name!r} is of kind {figure.kind!r}: neither of both")
+    is_number = isinstance(figure.scale, int | float)
+    if not is_number:
+        raise ValueError(f"counter {figure.name!r} has scale {figure.scale!r}, which is no number")
+
+
 def engine_counters(run: Run) -> dict[str, Any] | None:
     """The declared figures of a run; None if its engine declares none or counted nothing.
 
     Keys: window_s (between the readings around the measured part); `counters` (name, title, unit,
-    kind; total and per_s of counters, last of gauges; operations: growth of one execution, median
-    over the passes that were read); `shares` (name, title, share); `series` (name, time_s from the
-    beginning of the measured part, values: rates a second of counters, values of gauges). What was
-    not told, or was reset meanwhile, is None.
+    kind, to_try; total and per_s of counters, last of gauges; operations: growth of one execution,
+    median over the passes that were read); `shares` (name, title, share); `series` (name, time_s
+    from the beginning of the measured part, values: of gauges as read, of counters the rate a
+    second since the reading before, so that their first is None). What was not told, or was reset
+    meanwhile, is None.
+
+    Raises:
+        ValueError: If the engine's declaration cannot be read.
     """
     facts = run.facts.get("engine", {}).get("counters")
     window = window_ns(run.table("events"))
@@ -252,6 +268,7 @@ def _told(
         "title": figure.title,
         "unit": figure.unit,
         "kind": figure.kind,
+        "to_try": figure.to_try,
         "total": total,
         "per_s": None if total is None or window_s <= 0 else total / window_s,
         "last": None if is_counter else values[1],
@@ -271,7 +288,7 @@ def _share(share: Share, known: dict[str, float | None]) -> float | None:
 def _series(figure: Shown, within: pl.DataFrame, zero_ns: int) -> dict[str, Any]:
     own = within.filter(pl.col("name") == figure.name)
     if figure.kind == COUNTER:
-        own = rates(own, ["name"]).rename({"per_s": "value"}).slice(1)
+        own = rates(own, ["name"]).rename({"per_s": "value"})
     time_s = ((own["time_ns"] - zero_ns) * NS).round(6)
     return {"name": figure.name, "time_s": time_s.to_list(), "values": own["value"].to_list()}
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.analysis.split import COVERAGE_MAX
 from assay.model.finding import Finding
-from assay.model.units import count_text, percent_text
+from assay.model.units import bytes_text, count_text, percent_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +26,13 @@ KERNEL_RUN_SHARE = 0.05
 # What is claimed of a run must be known of this much of its time.
 KNOWN_SHARE = 0.5
 
+# The figure of an engine's counters that tells of spilling, and what of it is worth a word.
+SPILLED = "temporary_bytes"
+SPILLED_BYTES_MIN = 1 << 20
+
 METHOD_BOUND = "bound-by"
 METHOD_KERNEL = "kernel-time"
+METHOD_SPILL = "spill"
 
 
 def findings(
@@ -35,7 +40,12 @@ def findings(
 ) -> list[Finding]:
     """All findings of one run, largest effect first."""
     found = [bound_by(run_id, operations, cores), *kernel_time(run_id, operations, cores)]
-    return sorted((f for f in found if f is not None), key=lambda f: -f.effect_share)
+    return by_effect([finding for finding in found if finding is not None])
+
+
+def by_effect(found: Sequence[Finding]) -> list[Finding]:
+    """Findings, largest effect first."""
+    return sorted(found, key=lambda finding: -finding.effect_share)
 
 
 def bound_by(
@@ -111,3 +121,35 @@ def kernel_time(
             claim = f"{op.name} spent {share} of its CPU time in the kernel{faults} a run"
             found.append(Finding(claim, effect, None, (run_id,), METHOD_KERNEL))
     return found
+
+
+def spilled(
+    run_id: str, operations: Sequence[OperationSummary], counted: dict[str, Any] | None
+) -> list[Finding]:
+    """Operations that wrote temporary files, by what the engine counted around each of them."""
+    figures = [f for f in (counted or {"counters": []})["counters"] if f["name"] == SPILLED]
+    shares = {op.name: op.share for op in operations}
+    found = []
+    for figure in figures:
+        wrote = {
+            name: written
+            for name, written in figure["operations"].items()
+            if written >= SPILLED_BYTES_MIN and shares.get(name) is not None
+        }
+        if wrote:
+            claim, effect = _spill_words(wrote, shares), sum(shares[name] or 0.0 for name in wrote)
+            found.append(Finding(claim, effect, None, (run_id,), METHOD_SPILL, figure["to_try"]))
+    return found
+
+
+def _spill_words(wrote: dict[str, float], shares: dict[str, float | None]) -> str:
+    """Who spilled how much, most first, and how much of the time they are."""
+    most = sorted(wrote, key=lambda name: -wrote[name])
+    first, *others = [(name, bytes_text(wrote[name])) for name in most[:NAMED_OPERATIONS]]
+    words = f"{first[0]} spilled {first[1]} to temporary files"
+    words += "".join(f", {name} {written}" for name, written in others)
+    left = len(most) - NAMED_OPERATIONS
+    words += f", and {left} more did" if left > 0 else ""
+    share = percent_text(sum(shares[name] or 0.0 for name in most))
+    what = "they are" if others else "it is"
+    return f"{words}, by the engine's own count; {what} {share} of the time"

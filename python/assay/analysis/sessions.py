@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SESSIONS, BACKGROUND, OTHER_CLIENTS, UNSEEN = "sessions", "background", "other_clients", "unseen"
 
 NO_TITLE = "without a title"
+# Without these, which older records lack, it cannot be told what was not seen.
+NEEDED = {"children_user_ns", "children_system_ns", "title"}
 COUNTERS = ("cpu_ns", "run_delay_ns", "read_bytes", "write_bytes")
 PROCESS = ["pid", "started_ns"]
 OWNERS_SCHEMA = {
@@ -41,13 +43,16 @@ def sessions(run: Run) -> dict[str, Any] | None:
     ended, and bytes of those that were not seen are with their parent's.
 
     Returns:
-        None if the record does not say which process serves which session.
+        None if the record does not say which process serves which session, or is older.
     """
     window = window_ns(run.table("events"))
     if window is None or not (run.has("backends") and run.has("processes")):
         return None
+    processes = run.table("processes")
+    if NEEDED - set(processes.columns):
+        return None
     activity = run.table("activity") if run.has("activity") else None
-    return split_by_session(run.table("processes"), run.table("backends"), activity, window)
+    return split_by_session(processes, run.table("backends"), activity, window)
 
 
 def split_by_session(

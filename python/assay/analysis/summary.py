@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.accounts import Accounts, accounts
-from assay.analysis.findings import findings
+from assay.analysis.engine_counters import engine_counters
+from assay.analysis.findings import by_effect, findings, spilled
 from assay.analysis.load import summarise_load
 from assay.analysis.load_findings import load_findings
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.operations import geometric_mean, operation_table, window_ns
+from assay.analysis.sessions import sessions
 from assay.analysis.split import PARTS, disk_states_ns, readings, split_table
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from assay.analysis.load import LoadSummary, OperationLoad
     from assay.model.finding import Finding
     from assay.record.reader import Run
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,8 @@ class Summary:
         accounts: CPU seconds of the measured window; None without system samples.
         probe_core_share: CPU of all probes as a share of one core; None without probes.
         load: Of a closed or an open load; None in the power order.
+        engine_counters: What the engine counted itself, as `analysis.engine_counters` tells it.
+        sessions: Who used a server's CPU, as `analysis.sessions` tells it.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -96,6 +103,8 @@ class Summary:
     accounts: Accounts | None
     probe_core_share: float | None
     load: LoadSummary | None = None
+    engine_counters: dict[str, Any] | None = None
+    sessions: dict[str, Any] | None = None
 
 
 def summarise(run: Run) -> Summary:
@@ -105,9 +114,11 @@ def summarise(run: Run) -> Summary:
     operations = _operations(run, events, load)
     used = window_accounts(run)
     cores = _cores(run, used)
+    counted = _engine_counters(run)
     metrics = _metrics(operations, window_ns(events))
     if load is None:
         found = findings(run.id, operations, cores)
+        found = by_effect([*found, *spilled(run.id, operations, counted)])
     else:
         found = load_findings(run.id, load, used, pinned_cpus(run), cores)
         metrics |= {"total_seconds": None, "geometric_mean_seconds": None, "passes": None}
@@ -118,7 +129,17 @@ def summarise(run: Run) -> Summary:
         accounts=used,
         probe_core_share=probe_core_share(run),
         load=load,
+        engine_counters=counted,
+        sessions=sessions(run),
     )
+
+
+def _engine_counters(run: Run) -> dict[str, Any] | None:
+    try:
+        return engine_counters(run)
+    except ValueError as error:
+        log.warning("run %s has no engine counters: %s", run.id, error)
+        return None
 
 
 def window_accounts(run: Run) -> Accounts | None:

@@ -1,6 +1,8 @@
 """Numbers as people read them. Stored values keep their plain unit; only text is rounded."""
 
 NS_PER_S = 1_000_000_000
+# Units of figures that an engine declares which have more than one step.
+BYTES, SECONDS = "bytes", "s"
 
 _BYTE_STEPS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _COUNT_STEPS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -79,3 +81,26 @@ def grouped_text(count: float) -> str:
     """Three significant digits, thousands apart, such as `41,200`, `312`, `5.2`."""
     rounded = float(f"{count:.3g}")
     return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:.3g}"  # noqa: PLR2004
+
+
+def near_whole_text(share: float | None) -> str:
+    """A share of which the distance from none and from all matters, such as `99.97 %`."""
+    if share is None or share in (0.0, 1.0):
+        return percent_text(share)
+    percent = share * 100
+    digits = next((n for n in range(1, 4) if 0 < round(percent, n) < 100), 4)  # noqa: PLR2004
+    return f"{percent:.{digits}f} %"
+
+
+def amount_text(amount: float | None, unit: str) -> str:
+    """Bytes and seconds with their unit, a count of anything else without; as `bytes_text` does."""
+    if amount is None or unit == BYTES:
+        return bytes_text(amount)
+    if unit == SECONDS:
+        return seconds_text(amount)
+    return count_text(amount) if amount >= 1000 else grouped_text(amount)  # noqa: PLR2004
+
+
+def amount_rate_text(per_s: float | None, unit: str) -> str:
+    """An amount a second, such as `7.37 MiB/s`, `19.6 ms/s`, `264 k/s`."""
+    return "not measured" if per_s is None else f"{amount_text(per_s, unit)}/s"

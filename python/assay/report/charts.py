@@ -13,8 +13,18 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.timeline import BACKGROUND, STEAL, under_way
 from assay.model.errors import UsageError
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
-from assay.report import load_charts
-from assay.report.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, WIDTH
+from assay.report import counter_charts, load_charts
+from assay.report.palette import (
+    BLUE,
+    BYTE_UNITS,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    WIDTH,
+)
 from assay.report.terminal import operation_time
 
 if TYPE_CHECKING:
@@ -57,7 +67,6 @@ DIRECTION_COLOURS = {"read": BLUE, "write": ORANGE}
 ROW_HEIGHT = 19
 AXIS_EXTENT = 34
 NAMED_UNDER_WAY = 4
-BYTE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 SECONDS_LABEL = (
     "datum.value == 0 ? '0' : replace(format(datum.value, '~s'), regexp('([0-9.]+)(.*)'), '$1 $2s')"
 )
@@ -77,7 +86,8 @@ class Charts:
 
     POWER_NAMES = ("operations", "timeline", "passes")
     LOAD_NAMES = load_charts.NAMES
-    NAMES = (*POWER_NAMES, *LOAD_NAMES)
+    COUNTERS = counter_charts.NAME
+    NAMES = (*POWER_NAMES, *LOAD_NAMES, COUNTERS)
 
     def __init__(
         self, document: dict[str, Any], timeline: Timeline | None, load: LoadView | None = None
@@ -98,11 +108,12 @@ class Charts:
     @property
     def names(self) -> tuple[str, ...]:
         """The charts that a run like this one has, in the order of a page."""
+        counted = () if self._document["engine_counters"] is None else (self.COUNTERS,)
         if self._document["conditions"]["clients"] is None:
-            return self.POWER_NAMES
+            return (*self.POWER_NAMES, *counted)
         closed = self._document["conditions"]["rate_per_s"] is None
         left_out = "backlog" if closed else None
-        return (*(name for name in self.LOAD_NAMES if name != left_out), "timeline")
+        return (*(name for name in self.LOAD_NAMES if name != left_out), "timeline", *counted)
 
     def _load_chart(self, name: str) -> alt.TopLevelMixin:
         why = self.why_empty(name)
@@ -132,8 +143,19 @@ class Charts:
             return _sentence(str(why))
         return _passes_chart(self._timeline.passes)
 
+    @property
+    def counters(self) -> alt.TopLevelMixin:
+        """What the engine counted itself, over time."""
+        why = self.why_empty(self.COUNTERS)
+        if why:
+            return _sentence(why)
+        ended_s = self._document["metrics"]["measured_seconds"]
+        return _styled(counter_charts.chart(self._document["engine_counters"], ended_s))
+
     def why_empty(self, name: str) -> str | None:
         """Why there is no such chart, or None if there is."""
+        if name == self.COUNTERS:
+            return counter_charts.why_empty(self._document["engine_counters"])
         if name not in self.names:
             return NOT_OF_THIS_LOAD[name in self.LOAD_NAMES]
         if name in self.LOAD_NAMES:
@@ -159,6 +181,11 @@ class Charts:
         """What a chart draws, as CSV by the words of its link."""
         import polars as pl
 
+        if name == self.COUNTERS:
+            counted = self._document["engine_counters"]
+            return (
+                {} if counted is None else {"data (CSV)": counter_charts.data(counted).write_csv()}
+            )
         if name in self.LOAD_NAMES and self._load is not None:
             return {"data (CSV)": load_charts.data(name, self._load).write_csv()}
         if name == "operations" or self._timeline is None:

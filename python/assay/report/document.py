@@ -78,6 +78,8 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "pace": None if summary.load is None else _pace(summary.load.pace),
         "findings": [_finding(finding) for finding in summary.findings],
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
+        "engine_counters": summary.engine_counters,
+        "sessions": summary.sessions,
         "probes": _probes(facts, summary),
         "report": str(page) if page.is_file() else None,
         "legal": facts["workload"]["legal"],

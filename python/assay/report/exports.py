@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.analysis.load import per_second
 from assay.model.errors import RecordUnreadableError, UsageError, suggestion
 from assay.record.layout import RAW_DIR
+from assay.report import counter_charts
 from assay.report.charts import flat_operation
 from assay.report.document import document
 
@@ -25,14 +26,19 @@ log = logging.getLogger(__name__)
 FORMATS = ["csv", "json", "parquet"]
 OPERATIONS = "operations"
 SECONDS = "seconds"
+COUNTERS = "counters"
+COUNTERS_BY_OPERATION = "counters-by-operation"
+COUNTERS_OVER_TIME = "counters-over-time"
+SERVER_CPU = "server-cpu"
 
 
 def export(run: Run, to: str, out: Path) -> list[Path]:
     """Writes a run into the directory `out` and returns the files.
 
     csv and parquet: one file for the table of operations, one for the seconds of a load (a row a
-    second: rates, percentiles, backlog), and one a stream of the record. json: the
-    document, in `out` itself if that ends in .json.
+    second: rates, percentiles, backlog), those of the engine's counters and of the server's CPU
+    time (see `server_tables`), and one a stream of the record. json: the document, in `out`
+    itself if that ends in .json.
 
     Raises:
         UsageError: If there is no such format, or `out` cannot be written.
@@ -70,7 +76,9 @@ def _tables(run: Run, to: str, out: Path) -> list[Path]:
 
 def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
     """The table of operations, the seconds of a load, then every stream that can be read."""
-    yield OPERATIONS, operations_table(run)
+    told = document(run, run.dir)
+    yield OPERATIONS, operations_table(told)
+    yield from server_tables(told)
     seconds = per_second(run) if run.has("events") else None
     if seconds is not None:
         yield SECONDS, seconds
@@ -81,11 +89,58 @@ def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
             log.warning("stream left out of the export: %s", error)
 
 
-def operations_table(run: Run) -> pl.DataFrame:
+def server_tables(told: dict[str, Any]) -> Iterator[tuple[str, pl.DataFrame]]:
+    """What the engine counted and who used its CPU, of a document; nothing where it has neither.
+
+    counters: one row a figure. counters-by-operation: operation, name, unit, growth.
+    counters-over-time: name, unit (with /s of rates), time_s, value. server-cpu: one row a session
+    and a title of processes, and one of what was not seen.
+    """
+    import polars as pl
+
+    counted, used = told["engine_counters"], told["sessions"]
+    if counted is not None:
+        shown = [{k: v for k, v in f.items() if k != "operations"} for f in counted["counters"]]
+        floats = dict.fromkeys(("total", "per_s", "last"), pl.Float64)
+        yield COUNTERS, pl.DataFrame(shown, schema_overrides=floats)
+        grown = [
+            (operation, figure["name"], figure["unit"], growth)
+            for figure in counted["counters"]
+            for operation, growth in figure["operations"].items()
+        ]
+        if grown:
+            names = ["operation", "name", "unit", "growth"]
+            yield COUNTERS_BY_OPERATION, pl.DataFrame(grown, schema=names, orient="row")
+        yield COUNTERS_OVER_TIME, counter_charts.data(counted)
+    if used is not None:
+        yield SERVER_CPU, _cpu_table(used)
+
+
+def _cpu_table(used: dict[str, Any]) -> pl.DataFrame:
+    import polars as pl
+
+    schema = {
+        "owner": pl.String,
+        "session": pl.Int64,
+        "title": pl.String,
+        "processes": pl.Int64,
+        "cpu_s": pl.Float64,
+        "run_delay_s": pl.Float64,
+        "read_bytes": pl.Int64,
+        "write_bytes": pl.Int64,
+        "workers": pl.Int64,
+        "workers_cpu_s": pl.Float64,
+    }
+    owners = ("sessions", "background", "other_clients")
+    rows = [{"owner": owner} | entry for owner in owners for entry in used[owner]]
+    return pl.DataFrame([*rows, {"owner": "unseen", "cpu_s": used["unseen_cpu_s"]}], schema=schema)
+
+
+def operations_table(told: dict[str, Any]) -> pl.DataFrame:
     """One row an operation, as in the document; shares of its time are columns named *_share."""
     import polars as pl
 
-    rows = [flat_operation(operation) for operation in document(run, run.dir)["operations"]]
+    rows = [flat_operation(operation) for operation in told["operations"]]
     if not rows:
         return pl.DataFrame(schema={"name": pl.String, "seconds": pl.Float64})
     typed = pl.DataFrame(rows, infer_schema_length=None)

@@ -19,11 +19,12 @@ from assay.model.units import (
     NS_PER_S,
     bytes_text,
     count_text,
+    near_whole_text,
     percent_text,
     rate_text,
     seconds_text,
 )
-from assay.report import method
+from assay.report import engine_tables, method
 from assay.report.terminal import check, conditions_text, doubts, host_text, operation_time, title
 
 if TYPE_CHECKING:
@@ -158,6 +159,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
             columns=columns,
             rows=[[_cell(column, op) for column in columns] for op in told["operations"]],
             **_words(run, told, timeline),
+            **_engine(run, told),
         )
     )
 
@@ -220,6 +222,7 @@ def _environment() -> jinja2.Environment:
         seconds=seconds_text,
         bytes=bytes_text,
         percent=percent_text,
+        near_whole=near_whole_text,
         count=count_text,
         rate=rate_text,
         nanoseconds=lambda ns: seconds_text(None if ns is None else ns / NS_PER_S),
@@ -262,6 +265,23 @@ def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[st
         "statements": _statements(run),
         "method": method.paragraphs(told),
         "absent": method.not_measured(run, told),
+    }
+
+
+def _engine(run: Run, told: dict[str, Any]) -> dict[str, Any]:
+    """Tables of the engine's own counters and of its CPU time, by the template's names."""
+    counted, used = told["engine_counters"], told["sessions"]
+    grown = engine_tables.figures_by_operation(counted) if counted else []
+    return {
+        "counter_rows": engine_tables.counter_rows(counted) if counted else [],
+        "counter_columns": [(engine_tables.brief_name(f["name"]), f["title"]) for f in grown],
+        "counters_by_operation": (
+            engine_tables.operation_rows(counted, told["operations"]) if counted else []
+        ),
+        "cpu_rows": engine_tables.cpu_rows(used) if used else [],
+        "why_no_counters": method.why_no_counters(run, told),
+        "why_no_sessions": method.why_no_sessions(run, told),
+        "counters_chart_about": method.COUNTERS_CHART_ABOUT,
     }
 
 

@@ -94,6 +94,19 @@ BACKLOG_ABOUT = (
         " was not held and every percentile above depends on how long the run was."
     ),
 )
+COUNTERS_CHART_ABOUT = (
+    "The first counters of the engine's declaration that moved: rates between two readings, and"
+    " values of those that go up and down."
+)
+COUNTERS_WORDS = (
+    "What the engine counted itself is read on a connection of its own, whose work is counted, too."
+    " Totals are from the last reading before the measured part to the first after it."
+)
+SESSIONS_WORDS = (
+    "Who used the server's CPU: CPU time of each of its processes between the samples around the"
+    " measured part; which process served which session was asked of the server. What ended"
+    " processes used that no sample saw is known from their parent alone, and called not seen."
+)
 PROBES_WORDS = (
     "Probes read kernel counters every {interval}, outside the engine's process. Rates over time"
     " are differences between samples; a counter that was absent or went backwards gives no"
@@ -106,7 +119,7 @@ INTERVAL_WORDS = (
 NOT_IN_THIS_VERSION = (
     "CPU samples (which functions the CPUs ran): not measured by this version.",
     "Query plans: not recorded by this version.",
-    "The engine's own statistics and waits: not recorded by this version.",
+    "What the engine's sessions waited for: not told by this version.",
 )
 
 
@@ -150,9 +163,12 @@ def paragraphs(told: dict[str, Any]) -> list[str]:
         "The state was hot: a warm-up ran first, untimed. " if conditions["state"] == "hot" else ""
     )
     of_power = [SPLIT_WORDS, COVERAGE_WORDS] if conditions["clients"] is None else []
+    of_server = [COUNTERS_WORDS] if told["engine_counters"] else []
+    of_server += [SESSIONS_WORDS] if told["sessions"] else []
     return [
         f"{hot}{_measured_words(told)}",
         *of_power,
+        *of_server,
         PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),
         INTERVAL_WORDS,
     ]
@@ -170,7 +186,40 @@ def not_measured(run: Run, told: dict[str, Any]) -> list[str]:
         for result in told["checks"]
         if not result["measured"]
     ]
+    absent += [
+        f"{words[:1].upper()}{words[1:]}"
+        for words in (why_no_counters(run, told), why_no_sessions(run, told))
+        if words is not None
+    ]
     return [*absent, *_disk_words(run, told), *NOT_IN_THIS_VERSION]
+
+
+def why_no_counters(run: Run, told: dict[str, Any]) -> str | None:
+    """Why there is nothing that the engine counted; None if there is."""
+    if told["engine_counters"] is not None:
+        return None
+    lead = "engine counters: not measured"
+    probe = told["probes"]["each"].get("engine")
+    if not run.facts["engine"].get("counters"):
+        return f"{lead}, the engine offers none."
+    if probe is not None and probe["error"]:
+        return f"{lead}, probe engine failed: {probe['error']}"
+    if not run.has("engine"):
+        return f"{lead}, the record has no stream engine{_ended(told)}."
+    return f"{lead}, none was read around the measured part, or the declaration is not readable."
+
+
+def why_no_sessions(run: Run, told: dict[str, Any]) -> str | None:
+    """Why it is not known who used the server's CPU; None if it is."""
+    if told["sessions"] is not None:
+        return None
+    lead = "who used the server's CPU: not measured"
+    if run.facts["engine"].get("kind") != "server":
+        return f"{lead}, {told['engine_title']} is no server: it runs within the load generator."
+    for stream in ("processes", "backends"):
+        if not run.has(stream):
+            return f"{lead}, the record has no stream {stream}{_ended(told)}."
+    return f"{lead}, no two samples are around the measured part, or the record is an older one."
 
 
 def _ended(told: dict[str, Any]) -> str:

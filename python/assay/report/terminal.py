@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.report.terminal_load import (
+    engine_lines,
     load_conditions,
     load_figures,
     load_operation,
@@ -47,7 +48,7 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
     _say(console)
     for line in _operation_lines(document, width, all_operations=all_operations):
         _say(console, line)
-    for line in pace_lines(document, width):
+    for line in [*pace_lines(document, width), *engine_lines(document, width)]:
         _say(console, line)
     _print_why(document, width, console)
     for line in _packed(_trust(document), width, lead=f"{'Trust':<{LABEL_WIDTH}}", gap="  "):

@@ -1,10 +1,19 @@
-"""What the terminal tells of a closed or an open load: rate, percentiles, pace, backlog."""
+"""What the terminal tells of a load and of a server: rate, percentiles, pace, backlog, counters."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from assay.model.units import percent_text, rate_text, seconds_text
+from assay.model.units import (
+    BYTES,
+    SECONDS,
+    amount_text,
+    near_whole_text,
+    percent_text,
+    rate_text,
+    seconds_text,
+)
+from assay.report.engine_tables import brief_name
 
 PERCENTILES = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"), ("max", "max"))
 OF_AN_OPERATION = (("p50", "p50"), ("p99", "p99"), ("max", "max"))
@@ -93,6 +102,33 @@ def pace_lines(document: dict[str, Any], width: int) -> list[str]:
         moment = document["conditions"]["rate_per_s"] * BACKLOG_DRAWN_S
         lines += _series("backlog", waiting, words, width, moment)
     return lines
+
+
+def engine_lines(document: dict[str, Any], width: int) -> list[str]:
+    """What the engine counted, as far as it fits on one line: shares, then what is not zero.
+
+    Bytes and seconds come before counts, which say little without knowing the engine.
+    """
+    counted = document["engine_counters"]
+    if counted is None:
+        return []
+    words = [
+        f"{brief_name(share['name'])} {near_whole_text(share['share'])}"
+        for share in counted["shares"]
+        if share["share"] is not None
+    ]
+    grown = [figure for figure in counted["counters"] if figure["total"]]
+    words += [
+        f"{brief_name(figure['name'])} {amount_text(figure['total'], figure['unit'])}"
+        for figure in sorted(grown, key=lambda figure: figure["unit"] not in (BYTES, SECONDS))
+    ]
+    line = f"  {'engine':<{LABEL_WIDTH - 2}}"
+    for word in words:
+        if len(line) + 2 + len(word) > width:
+            break
+        line += f"  {word}"
+    before = [] if document["pace"] is not None else [""]
+    return [*before, line] if words else []
 
 
 def _series(
