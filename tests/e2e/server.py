@@ -85,6 +85,12 @@ class RunningServer:
             application,
         )
 
+    def sessions(self, application: str) -> list[tuple[Any, ...]]:
+        """Connections by the name that their client gave, which is a pattern."""
+        return self.asked(
+            "select pid from pg_stat_activity where application_name like %s", application
+        )
+
     def alive(self) -> bool:
         return self.asked("select 1") == [(1,)]
 
