@@ -20,8 +20,9 @@ from tests.e2e.conftest import (
 )
 from tests.e2e.server import CONNECTIONS_MAX, DATABASE, HOST, PASSWORD, RunningServer
 
+ENGINE = ["--engine", "postgresql"]
 BRIEF = ["--min-time", "100ms"]
-OURS = "select nspname from pg_namespace where nspname like 'assay%%'"
+OURS = "select nspname from pg_namespace where nspname like 'assay%'"
 FINGERPRINT = "select md5(string_agg(c::text, ',' order by id)) from customers as c"
 
 
@@ -40,7 +41,9 @@ def folder_of(place: Path, **operations: str) -> Path:
 
 def assert_is_nowhere_within(password: str, place: Path) -> None:
     """Neither as it is, nor as a URL has it."""
-    words = {password.encode(), quote(password, safe="").encode(), password[:6].encode()}
+    # Its ends, too: they stay where something was blotted out up to a letter within.
+    parts = (password, quote(password, safe=""), password[:6], password[-5:])
+    words = {part.encode() for part in parts}
     for file in place.rglob("*"):
         if file.is_file():
             content = file.read_bytes()
@@ -121,9 +124,9 @@ def test_a_schema_that_is_not_ours_is_not_touched(guest, server):
     server.asked(f"create schema {name}")
     server.asked(f"create table {name}.theirs (n integer)")
     told = guest.assay("run", "point-select", "--scale", "0.01", "--dsn", url_of(server))
-    there = server.asked(f"select count(*) from {name}.theirs")
+    there = server.asked("table assay_point_select_0_01.theirs")
     server.asked(f"drop schema {name} cascade")
-    assert there == [(0,)]
+    assert there == []
     assert told.returncode != 0
     assert name in told.stderr
     assert "did not make" in told.stderr
@@ -187,7 +190,7 @@ def test_one_wrong_query_of_several_is_named_and_the_others_are_measured(guest, 
 
 def test_a_server_without_room_for_its_own_files_is_told(guest, server, tmp_path):
     folder = folder_of(tmp_path, spill="select n from generate_series(1, 500000) as n order by -n")
-    server.asked("alter role owner set temp_file_limit = '64kB'")
+    server.asked("alter role owner set temp_file_limit = '1MB'")
     server.asked("alter role owner set work_mem = '64kB'")
     try:
         document = guest.document("run", str(folder), "--dsn", url_of(server), *BRIEF, code=3)
@@ -201,14 +204,17 @@ def test_a_server_without_room_for_its_own_files_is_told(guest, server, tmp_path
 def test_ctrl_c_in_a_long_query_ends_it_on_the_server(guest, server, tmp_path):
     folder = folder_of(tmp_path, a="select 1", long="select pg_sleep(600)")
     started = guest.begin("run", str(folder), "--dsn", url_of(server))
-    asks = "select count(*) from pg_stat_activity where query = 'select pg_sleep(600)'"
-    wait_until(lambda: server.asked(f"{asks} and state = 'active'") == [(1,)], "it never began")
+    wait_until(lambda: _sleeping(server), "it never began")
     code, errors = end(started)
     assert code == 2
     assert "Ctrl-C" in errors
     assert "Traceback" not in errors
-    wait_until(lambda: server.asked(asks) == [(0,)], "the query runs on")
+    wait_until(lambda: not _sleeping(server), "the query runs on")
     assert guest.status() == "interrupted"
+
+
+def _sleeping(server: RunningServer) -> bool:
+    return any("pg_sleep" in query for _, query in server.busy())
 
 
 def test_ctrl_c_while_loading_drops_our_schema(guest, server):
@@ -242,9 +248,9 @@ def test_tables_that_are_to_be_kept_are_kept(guest, server):
     arguments = ("--scale", "0.01", "--dsn", url_of(server), "--time", "1s", "--warmup", "0s")
     guest.document("run", "point-select", *arguments, "--keep-data")
     ((left,),) = server.asked(OURS)
-    rows = server.asked(f'select count(*) from "{left}".entries')
+    rows = server.asked(f'table "{left}".entries')
     server.asked(f'drop schema "{left}" cascade')
-    assert rows == [(1000,)]
+    assert len(rows) == 1000
 
 
 def test_a_full_disk_under_the_record_is_told_and_the_server_goes_on(guest, server, tmp_path):
