@@ -26,7 +26,7 @@ HOST = "127.0.0.1"
 WITH_TLS = "18" if shutil.which("mvn") and shutil.which("openssl") else None
 DATABASE = "shop"
 # Letters that a URL, a shell and a keyword text each have to escape.
-PASSWORD = "s3cr:t/@%?&'\\ x"  # noqa: S105 - made up, and gone with the server
+PASSWORD = "s3cr:t/@%?&'\\ enD9x"  # noqa: S105 - made up, and gone with the server
 # By role, how it has to prove who it is; the first line that fits counts.
 PROOFS = {
     "owner": "scram-sha-256",
@@ -83,6 +83,12 @@ class RunningServer:
             "select pid, query from pg_stat_activity"
             " where state <> 'idle' and application_name like %s",
             application,
+        )
+
+    def sessions(self, application: str) -> list[tuple[Any, ...]]:
+        """Connections by the name that their client gave, which is a pattern."""
+        return self.asked(
+            "select pid from pg_stat_activity where application_name like %s", application
         )
 
     def alive(self) -> bool:

@@ -5,8 +5,9 @@ import re
 HIDDEN = "***"
 _WORDS = r"(?:passw(?:or)?d|pwd|secret|token|key_id|access_key|credential)"
 _NAME = re.compile(rf"(?i){_WORDS}")
-# `name=value` with such a word anywhere in the name, as in `--set s3_secret_access_key=...`.
-_ASSIGNED = re.compile(rf"(?i)([\w.-]*{_WORDS}[\w.-]*)=('[^']*'|\S+)")
+# `name=value` with such a word anywhere in the name, as in `--set s3_secret_access_key=...`; with
+# blanks, quotes and backslashes as the keywords of a DSN may have them.
+_ASSIGNED = re.compile(rf"(?is)([\w.-]*{_WORDS}[\w.-]*)\s*=\s*('(?:\\.|[^'\\])*'|(?:\\.|\S)+)")
 # Up to the last `@`, because people forget to escape the one in their password.
 _IN_URL = re.compile(r"(?<=://)([^/@:\s]*):(\S*)@")
 

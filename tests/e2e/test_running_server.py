@@ -1,0 +1,282 @@
+"""A server that runs already: measured as a guest, who leaves it as it was found."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from assay.record.reader import Run
+from tests.e2e.conftest import (
+    SMALL,
+    Lab,
+    end,
+    server_laboratory,
+    wait_for_phase,
+    wait_until,
+)
+from tests.e2e.server import CONNECTIONS_MAX, DATABASE, HOST, PASSWORD, RunningServer
+
+ENGINE = ["--engine", "postgresql"]
+BRIEF = ["--min-time", "100ms"]
+OURS = "select nspname from pg_namespace where nspname like 'assay%'"
+FINGERPRINT = "select md5(string_agg(c::text, ',' order by id)) from customers as c"
+
+
+def url_of(server: RunningServer, user: str = "owner") -> str:
+    return f"postgresql://{user}:{quote(PASSWORD, safe='')}@{HOST}:{server.port}/{DATABASE}"
+
+
+def folder_of(place: Path, **operations: str) -> Path:
+    """A stranger's folder of queries."""
+    folder = place / "queries"
+    folder.mkdir()
+    for name, text in operations.items():
+        (folder / f"{name}.sql").write_text(text)
+    return folder
+
+
+def assert_is_nowhere_within(password: str, place: Path) -> None:
+    """Neither as it is, nor as a URL has it."""
+    # Its ends, too: they stay where something was blotted out up to a letter within.
+    parts = (password, quote(password, safe=""), password[:6], password[-5:])
+    words = {part.encode() for part in parts}
+    for file in place.rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            assert not any(word in content for word in words), file
+
+
+def outcomes(document: dict) -> dict[str, str]:
+    return {operation["name"]: operation["outcome"] for operation in document["operations"]}
+
+
+@pytest.fixture
+def guest(server, server_lab, monkeypatch) -> Lab:
+    """A laboratory; what it did not find, it must not leave."""
+    found = server.asked(FINGERPRINT)
+    yield server_lab
+    server_lab.close()
+    server_lab.assert_nothing_left()
+    assert server.asked(OURS) == []
+    assert server.asked(FINGERPRINT) == found
+    assert_is_nowhere_within(PASSWORD, server_lab.root / "state")
+
+
+@pytest.fixture(scope="module")
+def measured(server, server_place):
+    """One run of TPC-H on the server, that several tests look at."""
+    with server_laboratory(server_place) as lab:
+        lab.extra_env["PGPASSWORD"] = PASSWORD
+        before = server.asked("select relname from pg_class where relkind = 'r' order by 1")
+        dsn = f"postgresql://owner@{HOST}:{server.port}/{DATABASE}"
+        document = lab.document("run", "tpch", "--dsn", dsn, *SMALL)
+        after = server.asked("select relname from pg_class where relkind = 'r' order by 1")
+        assert after == before
+        yield lab, document
+
+
+def test_all_answers_are_right_and_our_schema_is_gone(measured, server):
+    _, document = measured
+    answers = {check["check"]: check for check in document["checks"]}["answers"]
+    assert answers["verdict"] == "valid", answers
+    assert "22 of 22" in answers["reason"]
+    assert server.asked(OURS) == []
+    assert server.alive()
+
+
+def test_the_servers_processes_are_found_and_have_a_cost(measured, server):
+    _, document = measured
+    environment = json.loads((Path(document["path"]) / "environment.json").read_text())
+    assert environment["accounts"][str(server.pid)] == "engine"
+    assert document["accounts"]["by_account_s"]["engine"] > 0
+    assert document["probes"]["each"]["engine"]["error"] is None
+
+
+def test_the_password_is_in_no_file(measured, server):
+    lab, document = measured
+    assert_is_nowhere_within(PASSWORD, Path(document["path"]))
+    lab.assert_nothing_left()
+    assert PASSWORD not in server.log.read_text()
+
+
+@pytest.mark.parametrize("form", ["url", "keywords"])
+def test_a_strangers_folder_is_measured(guest, server, tmp_path, form):
+    folder = folder_of(
+        tmp_path, count="select count(*) from customers", sum="select sum(id) from customers"
+    )
+    dsn = (
+        ("--dsn", url_of(server))
+        if form == "url"
+        else ("--engine", "postgresql", "--dsn", server.dsn())
+    )
+    document = guest.document("run", str(folder), *dsn, *BRIEF)
+    assert outcomes(document) == {"count": "ok", "sum": "ok"}
+    assert document["verdict"] == "unknown"
+    assert_is_nowhere_within(PASSWORD, Path(document["path"]))
+
+
+def test_a_schema_that_is_not_ours_is_not_touched(guest, server):
+    name = "assay_point_select_0_01"
+    server.asked(f"create schema {name}")
+    server.asked(f"create table {name}.theirs (n integer)")
+    told = guest.assay("run", "point-select", "--scale", "0.01", "--dsn", url_of(server))
+    there = server.asked("table assay_point_select_0_01.theirs")
+    server.asked(f"drop schema {name} cascade")
+    assert there == []
+    assert told.returncode != 0
+    assert name in told.stderr
+    assert "did not make" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("postgresql://owner@127.0.0.1:{port}/shop?colour=red", ["cannot be read"]),
+        ("postgresql://owner@127.0.0.1:http/shop", ["port"]),
+        ("postgresql://owner:wr0ng-pass@127.0.0.1:{port}/shop", ["does not accept", "PGPASSWORD"]),
+        ("postgresql://owner@127.0.0.1:{port}/shop", ["wants a password", "PGPASSFILE"]),
+        ("postgresql://owner:wr0ng-pass@127.0.0.1:1/shop", ["nothing listens there"]),
+        ("postgresql://trusted@127.0.0.1:{port}/shpo", ["no such database", "shpo"]),
+        ("mysql://owner:wr0ng-pass@127.0.0.1/shop", ["no engine speaks", "postgresql://"]),
+        ("shop", ["no engine speaks", "--engine"]),
+    ],
+)
+def test_a_server_that_cannot_be_reached_is_told_apart(guest, server, said, words):
+    guest.extra_env |= {"HOME": str(guest.root), "PGPASSFILE": str(guest.root / "none")}
+    told = guest.assay("run", "tpch", "--dsn", said.format(port=server.port), *SMALL)
+    assert told.returncode == 1, told.stderr
+    assert all(word in told.stderr for word in words), told.stderr
+    assert "wr0ng-pass" not in told.stderr
+    assert "Traceback" not in told.stderr
+    assert not guest.runs.exists() or not list(guest.runs.iterdir())
+
+
+def test_more_clients_than_the_server_takes_is_told(guest, server, tmp_path):
+    folder = folder_of(tmp_path, one="select 1")
+    (folder / "workload.toml").write_text('arrival = "closed"\n')
+    clients = ("--clients", str(CONNECTIONS_MAX + 30), "--time", "1s", "--warmup", "0s")
+    told = guest.assay("run", str(folder), "--dsn", url_of(server), *clients)
+    assert told.returncode == 2, told.stderr
+    assert "--clients" in told.stderr
+    assert "max_connections" in told.stderr
+    assert "Traceback" not in told.stderr
+    assert server.alive()
+    wait_until(lambda: not server.sessions("assay%"), "sessions are left on the server")
+
+
+def test_an_operation_over_its_time_is_cancelled_on_the_server(guest, server, tmp_path):
+    folder = folder_of(tmp_path, sleep="select pg_sleep(600)", quick="select 1")
+    arguments = ("--dsn", url_of(server), *BRIEF, "--timeout", "50ms")
+    document = guest.document("run", str(folder), *arguments, code=3)
+    assert outcomes(document) == {"sleep": "failed", "quick": "ok"}
+    operations = {operation["name"]: operation for operation in document["operations"]}
+    assert operations["sleep"]["error"] == "deadline"
+    wait_until(lambda: not server.busy(), "a statement runs on")
+
+
+def test_one_wrong_query_of_several_is_named_and_the_others_are_measured(guest, server, tmp_path):
+    folder = folder_of(tmp_path, a="select 1", b="select nosuch from customers", c="select 2")
+    document = guest.document("run", str(folder), "--dsn", url_of(server), *BRIEF, code=3)
+    assert outcomes(document) == {"a": "ok", "b": "failed", "c": "ok"}
+    assert document["verdict"] == "invalid"
+    reason = {check["check"]: check["reason"] for check in document["checks"]}["outcomes"]
+    assert all(word in reason for word in ("b", "42703", "nosuch")), reason
+
+
+def test_a_server_without_room_for_its_own_files_is_told(guest, server, tmp_path):
+    folder = folder_of(tmp_path, spill="select n from generate_series(1, 500000) as n order by -n")
+    server.asked("alter role owner set temp_file_limit = '1MB'")
+    server.asked("alter role owner set work_mem = '64kB'")
+    try:
+        document = guest.document("run", str(folder), "--dsn", url_of(server), *BRIEF, code=3)
+    finally:
+        server.asked("alter role owner reset all")
+    assert document["operations"][0]["error"] == "53400"
+    reason = {check["check"]: check["reason"] for check in document["checks"]}["outcomes"]
+    assert "temp_file_limit" in reason
+
+
+def test_ctrl_c_in_a_long_query_ends_it_on_the_server(guest, server, tmp_path):
+    folder = folder_of(tmp_path, a="select 1", long="select pg_sleep(600)")
+    started = guest.begin("run", str(folder), "--dsn", url_of(server))
+    wait_until(lambda: _sleeping(server), "it never began")
+    code, errors = end(started)
+    assert code == 2
+    assert "Ctrl-C" in errors
+    assert "Traceback" not in errors
+    wait_until(lambda: not _sleeping(server), "the query runs on")
+    assert guest.status() == "interrupted"
+
+
+def _sleeping(server: RunningServer) -> bool:
+    return any("pg_sleep" in query for _, query in server.busy())
+
+
+def test_ctrl_c_while_loading_drops_our_schema(guest, server):
+    started = guest.begin("run", "tpch", "--scale", "1", "--dsn", url_of(server))
+    wait_until(lambda: _copying(server), "nothing is copied into the server")
+    code, errors = end(started)
+    assert code == 2, errors
+    assert "Traceback" not in errors
+    wait_until(lambda: not _copying(server), "rows are still copied")
+
+
+def _copying(server: RunningServer) -> bool:
+    return any("copy" in query.lower() for _, query in server.busy())
+
+
+def test_a_killed_run_leaves_no_session_and_its_schema_is_told_of(guest, server):
+    load = ("--scale", "0.01", "--dsn", url_of(server), "--warmup", "100ms")
+    started = guest.begin("run", "point-select", *load, "--time", "10m")
+    wait_for_phase(guest, started, "measured")
+    end(started, signal.SIGKILL)
+    wait_until(lambda: not server.sessions("assay%"), "sessions are left on the server")
+    ((left,),) = server.asked(OURS)
+    told = guest.assay("run", "point-select", *load, "--time", "1s")
+    server.asked(f'drop schema "{left}" cascade')
+    assert told.returncode != 0
+    assert f'drop schema "{left}" cascade' in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_tables_that_are_to_be_kept_are_kept(guest, server):
+    arguments = ("--scale", "0.01", "--dsn", url_of(server), "--time", "1s", "--warmup", "0s")
+    guest.document("run", "point-select", *arguments, "--keep-data")
+    ((left,),) = server.asked(OURS)
+    rows = server.asked(f'table "{left}".entries')
+    server.asked(f'drop schema "{left}" cascade')
+    assert len(rows) == 1000
+
+
+def test_a_full_disk_under_the_record_is_told_and_the_server_goes_on(guest, server, tmp_path):
+    folder, small = folder_of(tmp_path, one="select 1"), tmp_path / "small"
+    small.mkdir()
+    script = 'mount -t tmpfs -o size=1m none "$0" && exec "$@"'
+    prefix = ("unshare", "--mount", "--map-root-user", "sh", "-c", script, str(small))
+    arguments = ("run", str(folder), "--dsn", url_of(server), "--min-time", "10m")
+    told = guest.assay(*arguments, "--runs", str(small), prefix=prefix)
+    assert told.returncode == 2, told.stderr
+    assert "No space left" in told.stderr
+    assert "Traceback" not in told.stderr
+    assert server.alive()
+    wait_until(lambda: not server.sessions("assay%"), "sessions are left on the server")
+
+
+def test_a_server_that_ends_is_told_and_what_was_measured_is_kept(guest, server, tmp_path):
+    folder = folder_of(tmp_path, one="select 1")
+    (folder / "workload.toml").write_text('arrival = "closed"\n')
+    load = ("--clients", "2", "--warmup", "0s", "--time", "10m")
+    started = guest.begin("run", str(folder), "--dsn", url_of(server), *load)
+    run = wait_for_phase(guest, started, "measured")
+    cut = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'assay'"
+    assert server.asked(cut) == [(True,), (True,)]
+    wait_until(lambda: Run(run).table("backends").height == 4, "nobody connected anew")
+    code, _ = end(started)
+    assert code == 2
+    document = guest.document("show", "latest", code=3)
+    assert 1 <= document["operations"][0]["failed"] <= 2
