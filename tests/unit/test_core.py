@@ -239,6 +239,13 @@ class TestDriveOfNothing:
         assert tasks["sequence"].to_list() == [0, 0, 1, 1]
         assert tasks["edge"].cast(pl.String).to_list() == ["start", "end"] * 2
 
+    def test_a_mix_is_not_metered_because_readings_would_be_its_load(self, tmp_path: Path) -> None:
+        of = plan([0])
+        of["phases"][0] |= {"arrival": {"shape": "closed", "clients": 1}, "operations_max": 5}
+        drive(tmp_path, of, _core.NullSession(), metered=True)
+        with pa.OSFile(str(tmp_path / "tasks.arrows")) as file:
+            assert pa.ipc.open_stream(file).read_all().num_rows == 0
+
     def test_the_teller_hears_the_phase(self, tmp_path: Path) -> None:
         heard: list[tuple[str, int, int]] = []
         session = _core.NullSession(delay_ns=200_000_000)

@@ -20,6 +20,10 @@ use crate::watchdog::Watch;
 
 /// How long the thread sleeps at most before it looks whether it was asked to stop.
 const LOOK_MS: u16 = 50;
+/// A session that could not connect anew is left alone for this long.
+const REFUSED_PAUSE_NS: i64 = 100_000_000;
+/// Operations that are skipped at once, before running ones are looked at again.
+const SKIPS_MAX: usize = 64;
 /// Token of the timer; sessions have their place as token.
 const TIMER: u64 = u64::MAX;
 const EVENTS_MAX: usize = 64;
@@ -48,6 +52,17 @@ struct Watched {
     writes: bool,
 }
 
+/// What is left to be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    /// Nothing: the phase is over, or the run is to stop.
+    Nothing,
+    /// Something that is not due yet, or has no session that is free for it.
+    Later,
+    /// Something that is due; running operations are looked at first.
+    Now,
+}
+
 /// Several sessions of one thread.
 pub struct Crew<'a, C, K> {
     clock: &'a C,
@@ -55,6 +70,9 @@ pub struct Crew<'a, C, K> {
     running: Vec<Option<Running>>,
     watched: Vec<Option<Watched>>,
     idle: VecDeque<usize>,
+    /// Until when a member is left alone, because it found no server.
+    resting_ns: Vec<i64>,
+    taking_part: usize,
     /// Taken from the schedule and not due yet.
     waiting: Option<Ticket>,
     poll: Epoll,
@@ -91,6 +109,8 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
             running: (0..count).map(|_| None).collect(),
             watched: vec![None; count],
             idle: VecDeque::with_capacity(count),
+            resting_ns: vec![0; count],
+            taking_part: 0,
             members,
             waiting: None,
             poll,
@@ -122,20 +142,24 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
                 self.idle.push_back(place);
             }
         }
-        let crew = self.idle.len();
+        self.taking_part = self.idle.len();
         let mut events = [EpollEvent::empty(); EVENTS_MAX];
         loop {
-            let more = self.start_due(plan, phase, schedule, shared)?;
-            if self.idle.len() == crew && !more {
+            let left = self.start_due(plan, phase, schedule, shared)?;
+            if left == Left::Nothing && self.idle.len() == self.taking_part {
                 break;
             }
+            let patience_ms = if left == Left::Now { 0 } else { LOOK_MS };
             let count = self
                 .poll
-                .wait(&mut events, EpollTimeout::from(LOOK_MS))
+                .wait(&mut events, EpollTimeout::from(patience_ms))
                 .or_else(|error| if error == nix::Error::EINTR { Ok(0) } else { Err(error) })
                 .map_err(system)?;
             for event in &events[..count] {
-                if event.data() != TIMER {
+                if event.data() == TIMER {
+                    // Left unread it would wake this thread again and again.
+                    let _ = self.timer.wait();
+                } else {
                     self.advance(plan, event.data() as usize, shared)?;
                 }
             }
@@ -144,44 +168,61 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         Ok(())
     }
 
-    /// Starts what is due on idle sessions. False once nothing more will become due.
+    /// Starts what is due on idle sessions, each of them once.
     fn start_due(
         &mut self,
         plan: &Plan,
         phase: u16,
         schedule: &Schedule<'_>,
         shared: &Shared,
-    ) -> Result<bool, DriveError> {
-        while let Some(place) = self.idle.front().copied() {
+    ) -> Result<Left, DriveError> {
+        let (mut tries, mut skips) = (self.idle.len(), 0);
+        while tries > 0 && skips < SKIPS_MAX {
             if shared.stop.load(Ordering::Relaxed) {
-                return Ok(false);
+                return Ok(Left::Nothing);
             }
             let now_ns = self.clock.now_ns();
+            let place = self.idle[0];
+            if self.resting_ns[place] > now_ns {
+                self.idle.rotate_left(1);
+                tries -= 1;
+                continue;
+            }
             let Some(ticket) = self.waiting.take().or_else(|| schedule.next(now_ns)) else {
-                return Ok(false);
+                return Ok(Left::Nothing);
             };
-            if let Some(due_ns) = ticket.due_ns
-                && due_ns > now_ns
-            {
-                self.waiting = Some(ticket);
-                self.wake_at(due_ns)?;
-                return Ok(true);
+            let late = ticket.due_ns.is_some_and(|due_ns| schedule.too_late(due_ns, now_ns));
+            if let Some(due_ns) = ticket.due_ns {
+                // What is left over at the end waits until the last operation has ended, whose
+                // time would else be ours.
+                let running = self.idle.len() < self.taking_part;
+                if due_ns > now_ns || (running && schedule.is_over(now_ns)) {
+                    self.waiting = Some(ticket);
+                    if due_ns > now_ns {
+                        self.wake_at(due_ns)?;
+                    }
+                    return Ok(Left::Later);
+                }
             }
             let sequence = shared.sequence.fetch_add(1, Ordering::Relaxed);
             let issue = Issue { sequence, phase, session: self.members[place].number, ticket };
             match ticket.due_ns {
-                Some(due_ns) if schedule.too_late(due_ns, now_ns) => {
+                Some(due_ns) if late => {
                     self.books.skipped(&issue, due_ns);
                     shared.ended.fetch_add(1, Ordering::Relaxed);
+                    skips += 1;
                 }
                 _ => {
                     self.idle.pop_front();
                     self.running[place] = Some(Running { issue, started_ns: now_ns, retries: 0 });
                     self.begin(plan, place, shared)?;
+                    tries -= 1;
                 }
             }
         }
-        Ok(true)
+        // Sessions that are free again at once have failed, and those that rest are not free.
+        let free = self.idle.iter().any(|place| self.resting_ns[*place] == 0);
+        Ok(if free { Left::Now } else { Left::Later })
     }
 
     fn wake_at(&self, due_ns: i64) -> Result<(), DriveError> {
@@ -233,6 +274,8 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
             return self.begin(plan, place, shared);
         }
         let Running { issue, started_ns, retries } = running;
+        let lost = result.is_err() && shareable(member.session).connection().is_none();
+        self.resting_ns[place] = if lost { finished_ns + REFUSED_PAUSE_NS } else { 0 };
         let ended = Ended { started_ns, finished_ns, retries, result };
         self.books.ended(plan, member.session, &issue, ended)?;
         shared.ended.fetch_add(1, Ordering::Relaxed);

@@ -100,7 +100,10 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         let finished_ns = ended.finished_ns;
         self.books.ended(plan, self.session, issue, ended)?;
         if let Some(observe) = &mut self.observer {
+            // A server that goes silent here is interrupted, too.
+            self.watch.begin(self.clock.now_ns());
             self.session.settle();
+            let _ = self.watch.end();
             observe(issue.sequence, Edge::End);
         }
         Ok(finished_ns)

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_model::counters::TASKS;
 use assay_model::event::{BACKENDS, EVENTS};
-use assay_model::{Cell, Edge, Event, Plan, Rows, TaskCounters};
+use assay_model::{Cell, Edge, Event, Outcome, Plan, Rows, TaskCounters};
 use rtrb::{Consumer, Producer, RingBuffer};
 use serde::Serialize;
 
@@ -124,7 +124,11 @@ fn push<T>(ring: &mut Producer<T>, mut value: T, waits: &AtomicU64) {
 
 impl Sink for RingSink {
     fn event(&mut self, event: &Event) {
-        push(&mut self.events, *event, &self.notes.waits);
+        // Operations that are skipped at once have no times that a wait could make longer.
+        let uncounted = AtomicU64::new(0);
+        let skipped = event.outcome == Outcome::Skipped;
+        let waits = if skipped { &uncounted } else { &*self.notes.waits };
+        push(&mut self.events, *event, waits);
     }
 
     fn reading(&mut self, sequence: u64, edge: Edge, counters: &TaskCounters) {

@@ -409,9 +409,18 @@ impl Guard<'_> {
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             let record = || self.record(recorder, &over);
-            let recording =
-                named("assay-recorder").spawn_scoped(scope, record).map_err(spawn_failed)?;
-            let ended = self.watch(tick, &done);
+            let stop = || self.stage.shared.stop.store(true, Ordering::Relaxed);
+            let recording = named("assay-recorder")
+                .spawn_scoped(scope, record)
+                .inspect_err(|_| stop())
+                .map_err(spawn_failed)?;
+            let ended = self.watch(tick, &|| {
+                if recording.is_finished() {
+                    // Nobody writes any more: what happens now would be lost.
+                    stop();
+                }
+                done()
+            });
             over.store(true, Ordering::Release);
             recording.thread().unpark();
             recording.join().map_err(|_| DriveError::Thread("recorder"))?.map(|()| ended)

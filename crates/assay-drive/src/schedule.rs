@@ -75,10 +75,15 @@ impl<'a> Schedule<'a> {
         }
     }
 
+    /// Whether the phase's time is over.
+    pub fn is_over(&self, now_ns: i64) -> bool {
+        self.timed() && now_ns >= self.end_ns()
+    }
+
     /// Whether an operation that is due at `due_ns` is too late to be started at `now_ns`.
     pub fn too_late(&self, due_ns: i64, now_ns: i64) -> bool {
         let limit_ns = self.phase.late_limit_ns;
-        (self.timed() && now_ns >= self.end_ns()) || (limit_ns > 0 && now_ns - due_ns > limit_ns)
+        self.is_over(now_ns) || (limit_ns > 0 && now_ns - due_ns > limit_ns)
     }
 
     const fn timed(&self) -> bool {

@@ -4,9 +4,11 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt32Type};
+use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
 use arrow_ipc::reader::StreamReader;
 use assay_drive::run::Parts;
 use assay_drive::session::{SharedSession, Step};
@@ -17,24 +19,31 @@ use assay_model::{Arrival, Phase, Plan};
 struct Echo {
     line: Option<UnixStream>,
     answers: usize,
+    delay: Duration,
+    /// Whether a lost connection can be made anew.
+    comes_back: bool,
     connections: u32,
     told: u32,
 }
 
 impl Echo {
-    fn open(answers: usize) -> Self {
-        let mut session = Self { line: None, answers, connections: 0, told: 0 };
+    fn open(answers: usize, delay: Duration, comes_back: bool) -> Self {
+        let mut session = Self { line: None, answers, delay, comes_back, connections: 0, told: 0 };
         session.connect();
         session
     }
 
     fn connect(&mut self) {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
-        let answers = self.answers;
+        let (answers, delay) = (self.answers, self.delay);
         std::thread::spawn(move || {
             let mut byte = [0];
             for _ in 0..answers {
-                if theirs.read_exact(&mut byte).is_err() || theirs.write_all(&byte).is_err() {
+                if theirs.read_exact(&mut byte).is_err() {
+                    return;
+                }
+                std::thread::sleep(delay);
+                if theirs.write_all(&byte).is_err() {
                     return;
                 }
             }
@@ -78,6 +87,9 @@ impl SharedSession for Echo {
     }
     fn begin(&mut self, _: u16) -> Result<Step, SessionError> {
         if self.line.is_none() {
+            if !self.comes_back {
+                return Err(self.lost());
+            }
             self.connect();
         }
         let line = self.line.as_mut().unwrap();
@@ -118,9 +130,13 @@ fn plan(arrival: Arrival, duration_ns: i64, operations_max: u64) -> Plan {
 }
 
 fn parts(plan: &Plan, answers: usize) -> Parts {
-    let session = |_| Box::new(Echo::open(answers)) as Box<dyn Session>;
+    let session = |_| Echo::open(answers, Duration::ZERO, true);
+    parts_of((0..plan.sessions()).map(session))
+}
+
+fn parts_of(sessions: impl Iterator<Item = Echo>) -> Parts {
     Parts {
-        sessions: (0..plan.sessions()).map(session).collect(),
+        sessions: sessions.map(|echo| Box::new(echo) as Box<dyn Session>).collect(),
         meter: None,
         observer: None,
         cancel: CancelFlag::default(),
@@ -191,4 +207,43 @@ fn a_run_without_end_stops_when_it_is_asked_to() {
         }
     });
     assert_eq!(report.unwrap().ended, Ended::Cancelled);
+}
+
+#[test]
+fn what_is_left_over_at_the_end_waits_until_the_last_operation_has_ended() {
+    let raw = tempfile::tempdir().unwrap();
+    let plan = plan(Arrival::Open { rate_per_s: 100_000.0, clients: 3 }, 200_000_000, 0);
+    let slow = |_| Echo::open(usize::MAX, Duration::from_millis(30), true);
+    let report = drive(&plan, parts_of((0..3).map(slow)), raw.path(), |_| {}).unwrap();
+    let counts = report.phases[0].operations[0].counts;
+    assert_eq!(counts.scheduled, 20_000);
+    assert!(counts.ok > 0 && counts.skipped > 0, "{counts:?}");
+    let (mut last_issued, mut first_skipped) = (0, u64::MAX);
+    rows(&raw.path().join("events.arrows"), |batch, row| {
+        let sequence = batch["sequence"].as_primitive::<UInt64Type>().value(row);
+        if batch["started_ns"].is_null(row) {
+            first_skipped = first_skipped.min(sequence);
+        } else {
+            last_issued = last_issued.max(sequence);
+        }
+    });
+    assert!(last_issued < first_skipped, "{last_issued} {first_skipped}");
+    assert_eq!(report.recorder_waits, 0, "a wait while skipping makes no time longer");
+}
+
+#[test]
+fn a_session_that_finds_no_server_leaves_the_others_alone() {
+    let raw = tempfile::tempdir().unwrap();
+    let plan = plan(Arrival::Closed { clients: 3 }, 400_000_000, 0);
+    let session =
+        |number| Echo::open(if number == 0 { 5 } else { usize::MAX }, Duration::ZERO, false);
+    let report = drive(&plan, parts_of((0..3).map(session)), raw.path(), |_| {}).unwrap();
+    let counts = report.phases[0].operations[0].counts;
+    let mut by_session = [0; 3];
+    rows(&raw.path().join("events.arrows"), |batch, row| {
+        let session = batch["session"].as_primitive::<UInt32Type>().value(row);
+        by_session[session as usize] += 1;
+    });
+    assert!((2..20).contains(&counts.failed), "{counts:?}");
+    assert!(by_session[1] > 100 && by_session[2] > 100, "{by_session:?}");
 }

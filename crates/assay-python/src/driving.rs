@@ -10,7 +10,7 @@ use assay_drive::session::postgres::PostgresSession;
 use assay_drive::session::postgres::config::Config;
 use assay_drive::session::postgres::copy::{Way, copy_in};
 use assay_drive::{CancelFlag, Progress, Session};
-use assay_model::{Edge, Meter, Plan, Script};
+use assay_model::{Arrival, Edge, Meter, Plan, Script};
 use assay_observe::{ProcessMeter, ServerMeter};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -107,7 +107,7 @@ fn read_script(text: &str) -> PyResult<Script> {
 /// Drives a plan (JSON) on sessions and writes its streams into `raw_dir`; returns the report as
 /// JSON. `tick(phase, ended, phase_ns)` is called several times a second.
 ///
-/// For a plan with one session: `metered` is the process whose counters are read just outside each
+/// For a plan of the power order: `metered` is the process whose counters are read just outside each
 /// operation's interval, this one or the root of a server's; `observer(sequence, edge)` is called
 /// there, too, with `start` or `end`.
 #[pyfunction]
@@ -129,7 +129,8 @@ fn drive(
         let (given, wanted) = (sessions.len(), plan.sessions());
         return Err(PlanError::new_err(format!("{given} sessions were opened for {wanted}")));
     }
-    let serial = sessions.len() == 1;
+    // Readings take longer than a short operation: in a mix they would be the load.
+    let serial = plan.phases.iter().all(|phase| phase.arrival == Arrival::Power);
     let cancel = cancel.0.clone();
     let parts = Parts {
         sessions: sessions.iter().map(session).collect::<PyResult<_>>()?,

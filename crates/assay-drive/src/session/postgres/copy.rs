@@ -146,8 +146,7 @@ fn copy_some<R: RecordBatchReader>(
         }
         rows += batch.num_rows() as u64;
         if spoke(&link) {
-            // In the middle of a copy a server only speaks up to refuse it.
-            return Err(link.end_copy().err().map_or("the server ended the copy".into(), text));
+            link.hear().map_err(text)?;
         }
     }
     out.extend_from_slice(&TRAILER);

@@ -133,8 +133,10 @@ impl Link {
             described.parameters.iter().map(|oid| parameter_format(*oid)),
             bound,
             |((draw, drawn), oid), out| {
-                let text = operation.draws[draw].choice.as_deref();
-                write_value(drawn, text.unwrap_or_default(), *oid, out)?;
+                let draw = &operation.draws[draw];
+                let choice = draw.choice.as_deref().unwrap_or_default();
+                let written = write_value(drawn, choice, *oid, out);
+                written.map_err(|reason| format!("parameter {}: {reason}", draw.name))?;
                 Ok(IsNull::No)
             },
             described.columns.iter().map(|column| column.kind.format()),
@@ -225,6 +227,45 @@ impl Link {
         }
     }
 
+    /// Drops what was not sent yet: half a request would be taken for another one.
+    pub fn forget_unsent(&mut self) {
+        self.out.truncate(self.sent);
+        if self.sent == self.out.len() {
+            self.out.clear();
+            self.sent = 0;
+        }
+    }
+
+    /// The error that the server sent before it closed the line, if it sent one.
+    pub fn last_words(&mut self) -> Option<SessionError> {
+        self.set_nonblocking(true).ok()?;
+        loop {
+            match self.reply() {
+                Ok(Some(Reply::Error(error))) => return Some(error),
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    if !self.read().unwrap_or(false) {
+                        return None;
+                    }
+                }
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// Hears what the server says in the middle of a copy; an error ends it.
+    pub fn hear(&mut self) -> Result<(), SessionError> {
+        self.read()?;
+        while let Some(message) = self.inbox.take().map_err(broken)? {
+            if message.tag == b'E'
+                && let Some(Reply::Error(error)) = self.rare(message)?
+            {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
     /// Sends what waits; false if the system takes no more now.
     pub fn flush(&mut self) -> Result<bool, SessionError> {
         while self.sent < self.out.len() {
@@ -285,6 +326,7 @@ impl Link {
                         return Ok(Some(reply));
                     }
                 }
+                b'H' => return Err(unreadable("an operation cannot copy to the client")),
                 b'G' | b'W' => {
                     let reason = "this operation copies from the client, which sends nothing";
                     frontend::copy_fail(reason, &mut self.out).map_err(broken)?;
@@ -353,7 +395,7 @@ fn write_value(
     choice: &[String],
     oid: u32,
     out: &mut BytesMut,
-) -> Result<(), Box<dyn std::error::Error + Sync + Send>> {
+) -> Result<(), String> {
     let number = match drawn {
         Drawn::Integer(number) => number,
         Drawn::Choice(index) if parameter_format(oid) == 0 => {
@@ -365,9 +407,16 @@ fn write_value(
             .parse()
             .map_err(|_| format!("{:?} is no whole number, and one is bound", choice[index]))?,
     };
+    let fits = |kind: &str| format!("{number} does not fit {kind}");
     match oid {
-        INT2 => out.extend_from_slice(&i16::try_from(number)?.to_be_bytes()),
-        INT4 => out.extend_from_slice(&i32::try_from(number)?.to_be_bytes()),
+        INT2 => {
+            let short = i16::try_from(number).map_err(|_| fits("smallint"))?;
+            out.extend_from_slice(&short.to_be_bytes());
+        }
+        INT4 => {
+            let integer = i32::try_from(number).map_err(|_| fits("integer"))?;
+            out.extend_from_slice(&integer.to_be_bytes());
+        }
         INT8 => out.extend_from_slice(&number.to_be_bytes()),
         _ => out.extend_from_slice(number.to_string().as_bytes()),
     }

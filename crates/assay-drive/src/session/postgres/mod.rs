@@ -140,11 +140,8 @@ impl PostgresSession {
     }
 
     fn start(&mut self, operation: u16) -> Result<Step, SessionError> {
-        if self.link.is_none()
-            && let Err(error) = self.connect()
-        {
-            thread::sleep(REFUSED_PAUSE);
-            return Err(error);
+        if self.link.is_none() {
+            self.connect()?;
         }
         if !self.drawn {
             self.drawer.draw(&self.script, operation);
@@ -180,15 +177,40 @@ impl PostgresSession {
             return self.flush();
         };
         self.doing = Doing::Executing;
-        if !prepared {
-            link.parse(text)?;
+        let parsed = if prepared { Ok(()) } else { link.parse(text) };
+        let values = self.drawer.values();
+        let sent = parsed.and_then(|()| link.execute(name, described, asked, statement, values));
+        match sent {
+            Ok(()) => self.flush(),
+            Err(error) => self.unsendable(error),
         }
-        link.execute(name, described, asked, statement, self.drawer.values())?;
+    }
+
+    /// A statement whose values cannot be bound: what came before it is undone.
+    fn unsendable(&mut self, error: SessionError) -> Result<Step, SessionError> {
+        self.link_mut()?.forget_unsent();
+        if self.statement == 0 {
+            self.doing = Doing::Nothing;
+            return Err(error);
+        }
+        self.error.get_or_insert(error);
+        self.roll_back()
+    }
+
+    fn roll_back(&mut self) -> Result<Step, SessionError> {
+        self.doing = Doing::RollingBack;
+        self.link_mut()?.simple("rollback")?;
         self.flush()
     }
 
     fn flush(&mut self) -> Result<Step, SessionError> {
-        let sent = self.link_mut()?.flush();
+        let link = self.link_mut()?;
+        let sent = link.flush();
+        if sent.is_err() {
+            // What the server said before it went says more than a broken pipe.
+            let words = link.last_words();
+            self.error = self.error.take().or(words);
+        }
         Ok(if self.checked(sent)? { Step::Reads } else { Step::Writes })
     }
 
@@ -210,6 +232,9 @@ impl PostgresSession {
             let step = self.parse()?;
             if step != Step::Reads {
                 return Ok(step);
+            }
+            if !self.link_mut()?.all_sent() {
+                return Ok(Step::Writes);
             }
             let read = self.link_mut()?.read();
             if !self.checked(read)? {
@@ -233,7 +258,10 @@ impl PostgresSession {
                 Some(Reply::Described(described)) => {
                     self.described[self.operation][self.statement] = Some(described);
                 }
-                Some(Reply::Row) => self.hold()?,
+                Some(Reply::Row) => {
+                    let held = self.hold();
+                    self.checked(held)?;
+                }
                 Some(Reply::Ready(status)) => {
                     let step = self.ready(status)?;
                     if step != Step::Reads {
@@ -263,9 +291,12 @@ impl PostgresSession {
                 message: "the operation left its transaction open: end it with commit".into(),
                 retryable: false,
             });
-            self.doing = Doing::RollingBack;
-            self.link_mut()?.simple("rollback")?;
-            return self.flush();
+            return self.roll_back();
+        }
+        if status != b'I' {
+            // Rolling back was interrupted: only a new connection is without the transaction.
+            self.link = None;
+            self.interrupt.lost();
         }
         self.doing = Doing::Nothing;
         self.error.take().map_or(Ok(Step::Ended), Err)
@@ -301,7 +332,11 @@ impl PostgresSession {
 
 impl Session for PostgresSession {
     fn execute(&mut self, operation: u16) -> Result<(), SessionError> {
-        let mut step = self.start(operation)?;
+        let begun = self.start(operation);
+        if begun.is_err() && self.link.is_none() {
+            thread::sleep(REFUSED_PAUSE);
+        }
+        let mut step = begun?;
         while step != Step::Ended {
             step = self.go_on()?;
         }
