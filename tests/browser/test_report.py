@@ -13,6 +13,7 @@ from assay.report.build import build
 from assay.report.charts import Charts
 from tests.loads import an_operation, open_load, write_load
 from tests.records import MS, OPERATIONS, truncate_run, write_run
+from tests.servers import as_server
 
 HOSTILE = (
     "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
@@ -93,6 +94,20 @@ def test_every_chart_of_a_load_is_drawn(browser: Browser, tmp_path: Path, width:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.get_by_role("button", name="p99.9").click()
     assert page.locator("#operations tbody tr").count() == 2
+    assert opened.wrong == []
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_server_shows_its_counters(browser: Browser, tmp_path: Path, width: int) -> None:
+    opened = Opened(browser, width)
+    page = opened.show(Path(build(as_server(write_run(tmp_path)))["report"]))
+    box = page.locator("#chart-counters svg").bounding_box()
+    assert box is not None
+    assert width / 2 < box["width"] <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("#counters-by-operation").get_by_role("button", name="temporary").click()
+    assert page.locator("#counters-by-operation tbody tr td").first.inner_text() == "q01"
+    assert page.locator("#cpu-by-owner tr.group").count() == 4
     assert opened.wrong == []
 
 
