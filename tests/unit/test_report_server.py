@@ -187,11 +187,7 @@ class TestTerminal:
     def test_a_load_has_its_line_below_the_pace(self, tmp_path: Path) -> None:
         lines = rendered(told(load(tmp_path))).splitlines()
         place = next(n for n, line in enumerate(lines) if line.startswith("  engine  "))
-<<<<<<< HEAD
-        assert lines[place - 1].startswith("  over time")
-=======
         assert "1,000/s to 1,000/s" in lines[place - 1]
->>>>>>> w1
         assert "buffer hit 99.9 %" in lines[place]
 
     @pytest.mark.parametrize("width", [40, 60, 80, 100])

@@ -87,16 +87,10 @@ def near_whole_text(share: float | None) -> str:
     """A share of which the distance from none and from all matters, such as `99.97 %`."""
     if share is None or share in (0.0, 1.0):
         return percent_text(share)
-<<<<<<< HEAD
-    if not 1e-4 <= share <= 1 - 1e-4:
-        return "under 0.01 %" if share < 1e-4 else "over 99.99 %"  # noqa: PLR2004
-    digits = 1 if 1e-3 <= share <= 1 - 1e-3 else 2  # noqa: PLR2004
-=======
     distance = min(share, 1 - share)
     if distance < 1e-4:  # noqa: PLR2004 - from here on there are too many digits to read
         return "under 0.01 %" if share == distance else "over 99.99 %"
     digits = 1 if distance >= 1e-3 else 2  # noqa: PLR2004 - so that it never rounds to the whole
->>>>>>> w1
     return f"{share * 100:.{digits}f} %"
 
 
