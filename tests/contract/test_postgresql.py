@@ -87,6 +87,18 @@ def user_of(pid: int) -> int | None:
     return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Uid:"))
 
 
+def make_tpch(started: Started, schema: Instance) -> None:
+    for sql in find_workload("tpch").setup(("postgresql",), 0.01).values():
+        started.engine.run_script(schema, sql)
+
+
+def is_all_visible(instance: Instance, table: str) -> bool:
+    """Whether all pages of a table that was not vacuumed hold rows that everybody sees."""
+    instance.handle.execute(f"analyze {table}")
+    text = "select relallvisible = relpages from pg_class where oid = %s::regclass"
+    return bool(instance.handle.execute(text, [table]).fetchone()[0])
+
+
 def engine() -> PostgresEngine:
     return PostgresEngine(find_engine("postgresql").facts)
 
@@ -410,6 +422,8 @@ class TestTables:
             ("primary keys", 1),
             ("primary keys", 2),
             ("indexes", 1),
+            ("statistics", 1),
+            ("statistics", 2),
             ("foreign keys", 1),
         ]
 
@@ -443,15 +457,50 @@ class TestTables:
         ).fetchall()
         assert told == [("child", 5000.0, True), ("parent", 1000.0, True)]
 
-    def test_generated_rows_are_loaded_over_several_connections(
-        self, shared: Started, schema: Instance
+    @pytest.mark.parametrize(("streams", "frozen"), [(2, True), (8, False)])
+    def test_generated_rows_are_loaded_once(
+        self, shared: Started, schema: Instance, streams: int, frozen: bool
     ) -> None:
-        for sql in find_workload("tpch").setup(("postgresql",), 0.01).values():
-            shared.engine.run_script(schema, sql)
+        make_tpch(shared, schema)
         rows = _core.TableStream("tpch", "orders", 0.01, 2)
-        shared.engine.load(schema, "orders", rows, 2)
+        shared.engine.load(schema, "orders", rows, streams)
         assert shared.engine.count(schema, "orders") == 15_000
         assert one(schema, "select count(distinct o_orderkey) from orders") == 15_000
+        assert is_all_visible(schema, "orders") == frozen
+
+    def test_rows_are_added_to_those_of_a_table_that_has_some(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        make_tpch(shared, schema)
+        for _ in range(2):
+            shared.engine.load(schema, "nation", _core.TableStream("tpch", "nation", 0.01, 1), 1)
+        assert shared.engine.count(schema, "nation") == 50
+
+    def test_a_table_that_a_key_leads_to_is_loaded(self, shared: Started, schema: Instance) -> None:
+        make_tpch(shared, schema)
+        keys = "alter table region add primary key (r_regionkey);"
+        leading = "alter table nation add foreign key (n_regionkey) references region;"
+        shared.engine.run_script(schema, keys + leading)
+        shared.engine.load(schema, "region", _core.TableStream("tpch", "region", 0.01, 1), 1)
+        assert shared.engine.count(schema, "region") == 5
+
+    def test_a_load_that_fails_leaves_no_rows(self, shared: Started, schema: Instance) -> None:
+        make_tpch(shared, schema)
+        shared.engine.run_script(schema, "alter table nation add check (n_nationkey < 20)")
+        with pytest.raises(EngineError, match=r"table nation cannot be loaded: .*n_nationkey"):
+            shared.engine.load(schema, "nation", _core.TableStream("tpch", "nation", 0.01, 1), 1)
+        assert shared.engine.count(schema, "nation") == 0
+
+    def test_what_was_vacuumed_is_not_vacuumed_again(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        text = "select vacuum_count from pg_stat_user_tables where relname = '{}'"
+        shared.engine.make_keys(schema, KEYS, 2, tell_nobody)
+        shared.engine.run_script(schema, "insert into parent values (1001, 'late')")
+        schema.handle.execute("select pg_stat_force_next_flush()")
+        shared.engine.finish_load(schema)
+        assert one(schema, text.format("child")) == 1
+        assert one(schema, text.format("parent")) == 2
 
     def test_a_table_that_is_not_there_cannot_be_loaded(
         self, shared: Started, schema: Instance

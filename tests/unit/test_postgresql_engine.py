@@ -16,6 +16,7 @@ from assay.engines.contract import (
     HasKeys,
     Instance,
     LoadSettings,
+    LoadsTablesTogether,
     Product,
     Server,
 )
@@ -64,7 +65,16 @@ def the_programs(root: Path, script: str) -> Programs:
 
 class TestAbilities:
     @pytest.mark.parametrize(
-        "ability", [Server, BulkLoads, HasKeys, HasCounters, ChecksSettings, LoadSettings]
+        "ability",
+        [
+            Server,
+            BulkLoads,
+            HasKeys,
+            HasCounters,
+            ChecksSettings,
+            LoadSettings,
+            LoadsTablesTogether,
+        ],
     )
     def test_it_has_all_that_a_server_can_have(self, engine: object, ability: type) -> None:
         assert isinstance(engine, ability)
