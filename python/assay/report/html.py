@@ -90,7 +90,7 @@ COLUMNS = (
         "growth", "above what was resident before", NUMBER, _of("memory_growth_bytes"), bytes_text
     ),
     Column("read", "from storage, a pass", NUMBER, _of("read_bytes"), bytes_text),
-    Column("dirtied", "pages of files changed, as the kernel counts, a pass", NUMBER, _of("write_bytes"), bytes_text),
+    Column("dirtied", "pages changed, a pass", NUMBER, _of("write_bytes"), bytes_text),
     Column("page faults", "minor, a pass", NUMBER, _of("minor_faults"), count_text),
     Column("rows", "rows returned", NUMBER, _of("rows"), count_text),
     Column("passes", "how often it ran", NUMBER, _of("passes"), count_text),
