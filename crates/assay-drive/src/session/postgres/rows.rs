@@ -36,6 +36,9 @@ pub fn write(path: &Path, columns: &[Column], values: &[Vec<Value<'_>>]) -> Resu
 
 fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {
     let values_of = values.iter();
+    if values.iter().any(is_beyond_calendars) {
+        return texts(values);
+    }
     match kind {
         Kind::Bool => Arc::new(
             values_of
@@ -82,6 +85,18 @@ fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {
     }
 }
 
+/// Whether a date or time is none of the years 1 to 9999, such as `infinity`: most libraries that
+/// read Arrow break at those.
+fn is_beyond_calendars(value: &Value<'_>) -> bool {
+    match value {
+        Value::Date(days) => !(-719_162..=2_932_896).contains(days),
+        Value::Timestamp(micros) => {
+            !(-62_135_596_800_000_000..=253_402_300_799_999_999).contains(micros)
+        }
+        _ => false,
+    }
+}
+
 /// Decimals of one scale where all values fit, else their digits.
 fn numbers(values: &[Value<'_>]) -> ArrayRef {
     let scale =
@@ -122,8 +137,11 @@ fn texts(values: &[Value<'_>]) -> ArrayRef {
             Value::Float(number) => builder.append_value(number.to_string()),
             Value::Exact(coefficient, scale) => builder.append_value(digits(*coefficient, *scale)),
             Value::Bool(value) => builder.append_value(value.to_string()),
-            Value::Date(days) => builder.append_value(days.to_string()),
-            Value::Timestamp(micros) => builder.append_value(micros.to_string()),
+            Value::Date(days) => builder.append_value(format!("{days} days since 1970-01-01")),
+            Value::Timestamp(i64::MAX) => builder.append_value("infinity"),
+            Value::Timestamp(micros) => {
+                builder.append_value(format!("{micros} microseconds since 1970-01-01"));
+            }
         }
     }
     Arc::new(builder.finish())
@@ -155,6 +173,13 @@ mod tests {
         let text = wide.as_string::<i32>();
         assert_eq!(text.value(0), format!("1{}", "0".repeat(37)));
         assert_eq!(text.value(1), "-0.005");
+    }
+
+    #[test]
+    fn times_beyond_calendars_are_text() {
+        let times = array(Kind::Timestamp, &[Value::Timestamp(i64::MAX), Value::Timestamp(0)]);
+        assert_eq!(times.as_string::<i32>().value(0), "infinity");
+        assert!(array(Kind::Date, &[Value::Date(0)]).as_string_opt::<i32>().is_none());
     }
 
     #[test]
