@@ -280,3 +280,24 @@ def test_a_server_that_ends_is_told_and_what_was_measured_is_kept(guest, server,
     assert code == 2
     document = guest.document("show", "latest", code=3)
     assert 1 <= document["operations"][0]["failed"] <= 2
+
+
+def test_a_killed_run_ends_its_query_on_the_server(guest, server, tmp_path):
+    folder = folder_of(tmp_path, long="select pg_sleep(600)")
+    started = guest.begin("run", str(folder), "--dsn", url_of(server))
+    wait_until(lambda: _sleeping(server), "it never began")
+    end(started, signal.SIGKILL)
+    wait_until(lambda: not _sleeping(server), "the query runs on")
+
+
+def test_ctrl_c_in_a_statement_of_the_load_ends_it_on_the_server(guest, server, tmp_path):
+    folder = folder_of(tmp_path, one="select 1")
+    (folder / "schema").mkdir()
+    (folder / "schema" / "tables.sql").write_text("create table slow as select pg_sleep(600)")
+    started = guest.begin("run", str(folder), "--dsn", url_of(server))
+    wait_until(lambda: _sleeping(server), "it never began")
+    code, errors = end(started)
+    assert code == 2, errors
+    assert "Ctrl-C" in errors
+    assert "Traceback" not in errors
+    wait_until(lambda: not _sleeping(server), "the statement runs on")
