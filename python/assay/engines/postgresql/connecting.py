@@ -104,8 +104,9 @@ def where_it_led(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -
     _refuse_binding(used.get("channel_binding"))
     led = {"host": info.host, "port": str(info.port), "dbname": info.dbname, "user": info.user}
     # The client's library notes here, too, what it found for a host's name that it was told.
-    is_resolved = "host" in told or "PGHOST" in os.environ
-    if "hostaddr" in told or "PGHOSTADDR" in os.environ or not is_resolved and "hostaddr" in used:
+    is_found = "host" in told or "PGHOST" in os.environ
+    is_said = "hostaddr" in told or "PGHOSTADDR" in os.environ
+    if is_said or ("hostaddr" in used and not is_found):
         led["hostaddr"] = info.hostaddr
     from_service = {key: used[key] for key in OF_A_SERVICE if key in used}
     if info.password:
