@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pyarrow as pa
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -35,6 +36,8 @@ from assay.engines.contract import (
 )
 from assay.engines.discovery import find_engine
 from assay.engines.postgresql.engine import PostgresEngine
+from assay.engines.postgresql.server import HOST
+from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.study.guardian import all_processes, read_process
 from assay.study.instances import sweep
 from assay.study.launcher import Guardian
@@ -336,6 +339,23 @@ class TestSettings:
         effective = shared.engine.effective_settings(instance)
         assert (effective["work_mem"], effective["wal_keep_size"]) == ("5MB", "16MB")
 
+    def test_none_that_may_hold_a_secret_is_told(self, shared: Started, instance: Instance) -> None:
+        secret = {
+            "primary_conninfo": "host=main user=copier password=hunter2",
+            "restore_command": "fetch --key hunter2 %f %p",
+        }
+        for name, value in secret.items():
+            shared.engine.run_script(instance, f"alter system set {name} = '{value}'")
+        shared.engine.run_script(instance, "select pg_reload_conf()")
+        assert eventually(lambda: "hunter2" in one(instance, "show primary_conninfo"))
+        effective = shared.engine.effective_settings(instance)
+        for name in secret:
+            shared.engine.run_script(instance, f"alter system reset {name}")
+        shared.engine.run_script(instance, "select pg_reload_conf()")
+        assert "hunter2" not in json.dumps(effective)
+        assert effective["primary_conninfo"] == "host=main user=copier password=***"
+        assert "restore_command" not in effective
+
     def test_our_defaults_are_in_effect(self, shared: Started, instance: Instance) -> None:
         effective = shared.engine.effective_settings(instance)
         assert effective["track_io_timing"] == effective["track_wal_io_timing"] == "on"
@@ -591,6 +611,89 @@ class TestRunningServers:
         shared.engine.drop_schema(foreign, name)
         assert one(other, "select count(*) from pg_namespace where nspname like 'a %'") == 0
         shared.engine.detach(other)
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            {"host": "127.0.0.1,127.0.0.1", "port": "1,{port}"},
+            {"host": "localhost,localhost", "port": "1,{port}"},
+            {"host": "localhost,localhost", "hostaddr": "127.0.0.1,127.0.0.1", "port": "1,{port}"},
+            {"target_session_attrs": "read-write", "load_balance_hosts": "random"},
+            {"service": "here", "host": None, "port": None, "password": None, "user": None},
+        ],
+    )
+    def test_sessions_go_where_administration_went(
+        self,
+        shared: Started,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        said: dict[str, str | None],
+    ) -> None:
+        told = conninfo_to_dict(shared.address["dsn_tcp"])
+        services = tmp_path / "services"
+        service = {"host": told["host"], "port": f"1,{told['port']}", "user": told["user"]}
+        service |= {"host": f"{HOST},{HOST}", "password": told["password"]}
+        service |= {"target_session_attrs": "any", "options": "-c work_mem=7MB"}
+        lines = [f"{key}={value}" for key, value in service.items()]
+        services.write_text("\n".join(["[here]", *lines, ""]))
+        monkeypatch.setenv("PGSERVICEFILE", str(services))
+        given = {
+            key: None if value is None else value.format(port=told["port"])
+            for key, value in said.items()
+        }
+        whole = {key: value for key, value in (told | given).items() if value is not None}
+        attached = shared.engine.attach(shared.engine.address(make_conninfo("", **whole)))
+        led = conninfo_to_dict(attached.address["dsn"])
+        assert str(led["port"]) == str(told["port"])
+        assert led["host"] == str(said.get("host") or HOST).partition(",")[0]
+        assert led.get("hostaddr") == (HOST if "hostaddr" in said else None)
+        assert not {"service", "target_session_attrs", "load_balance_hosts"} & set(led)
+        assert led.get("options") == ("-c work_mem=7MB" if "service" in said else None)
+        statement = ScriptStatement("select 1")
+        script = Script((ScriptOperation("one", (statement,)),))
+        assert len(shared.engine.sessions(attached, script, 1, 2)) == 2
+        shared.engine.run_script(attached, "create table copied (a integer)")
+        rows = pa.table({"a": pa.array([1, 2], pa.int32())})
+        shared.engine.load(attached, "copied", rows, 1)
+        assert shared.engine.count(attached, "copied") == 2
+        shared.engine.run_script(attached, "drop table copied")
+        shared.engine.detach(attached)
+
+    def test_a_socket_stays_a_socket(self, shared: Started) -> None:
+        attached = shared.engine.attach({"dsn": shared.address["dsn"]})
+        led = conninfo_to_dict(attached.address["dsn"])
+        assert led["host"] == conninfo_to_dict(shared.address["dsn"])["host"]
+        again = shared.engine.attach(attached.address)
+        assert conninfo_to_dict(again.address["dsn"]) == led
+        shared.engine.detach(attached)
+        shared.engine.detach(again)
+
+    def test_a_schema_is_taken_by_one_connection_at_a_time(
+        self, shared: Started, foreign: Instance
+    ) -> None:
+        first = shared.engine.attach(dict(foreign.address))
+        assert shared.engine.lock_schema(first, "ours")
+        assert not shared.engine.lock_schema(foreign, "ours")
+        assert shared.engine.lock_schema(foreign, "another")
+        shared.engine.detach(first)
+        assert eventually(lambda: shared.engine.lock_schema(foreign, "ours"))
+
+    def test_a_connection_that_is_lost_is_told(self, shared: Started, instance: Instance) -> None:
+        lost = shared.attach()
+        pid = lost.handle.info.backend_pid
+        assert one(instance, f"select pg_terminate_backend({pid})")
+        asked: list[Callable[[], object]] = [
+            lambda: shared.engine.effective_settings(lost),
+            lambda: shared.engine.schema_mark(lost, "ours"),
+            lambda: shared.engine.lock_schema(lost, "ours"),
+            lambda: shared.engine.make_schema(lost, "ours", "a mark"),
+            lambda: shared.engine.drop_schema(lost, "ours"),
+            lambda: shared.engine.count(lost, "child"),
+            lambda: shared.engine.finish_load(lost),
+        ]
+        for ask in asked:
+            with pytest.raises(EngineError):
+                ask()
 
     def test_a_schema_of_somebody_else_has_no_mark(
         self, shared: Started, foreign: Instance

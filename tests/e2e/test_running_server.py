@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from pathlib import Path
 from urllib.parse import quote
@@ -11,14 +12,23 @@ import pytest
 
 from assay.record.reader import Run
 from tests.e2e.conftest import (
+    PATIENCE_S,
     SMALL,
     Lab,
     end,
+    reachable_directory,
     server_laboratory,
     wait_for_phase,
     wait_until,
 )
-from tests.e2e.server import CONNECTIONS_MAX, DATABASE, HOST, PASSWORD, RunningServer
+from tests.e2e.server import (
+    CONNECTIONS_MAX,
+    DATABASE,
+    HOST,
+    PASSWORD,
+    RunningServer,
+    running_server,
+)
 
 ENGINE = ["--engine", "postgresql"]
 BRIEF = ["--min-time", "100ms"]
@@ -230,27 +240,44 @@ def _copying(server: RunningServer) -> bool:
     return any("copy" in query.lower() for _, query in server.busy())
 
 
-def test_a_killed_run_leaves_no_session_and_its_schema_is_told_of(guest, server):
+def test_a_killed_run_leaves_no_session_and_the_next_removes_its_schema(guest, server):
     load = ("--scale", "0.01", "--dsn", url_of(server), "--warmup", "100ms")
     started = guest.begin("run", "point-select", *load, "--time", "10m")
     wait_for_phase(guest, started, "measured")
     end(started, signal.SIGKILL)
     wait_until(lambda: not server.sessions("assay%"), "sessions are left on the server")
-    ((left,),) = server.asked(OURS)
-    told = guest.assay("run", "point-select", *load, "--time", "1s")
-    server.asked(f'drop schema "{left}" cascade')
-    assert told.returncode != 0
-    assert f'drop schema "{left}" cascade' in told.stderr
-    assert "Traceback" not in told.stderr
+    assert len(server.asked(OURS)) == 1
+    guest.document("run", "point-select", *load, "--time", "1s")
+    assert server.asked(OURS) == []
 
 
-def test_tables_that_are_to_be_kept_are_kept(guest, server):
+def test_tables_that_were_kept_are_used_and_left_by_the_next_run(guest, server):
     arguments = ("--scale", "0.01", "--dsn", url_of(server), "--time", "1s", "--warmup", "0s")
     guest.document("run", "point-select", *arguments, "--keep-data")
     ((left,),) = server.asked(OURS)
+    tables = "select oid from pg_class where relnamespace = %s::regnamespace"
+    made = server.asked(tables, left)
+    next_one = guest.document("run", "point-select", *arguments)
     rows = server.asked(f'table "{left}".entries')
+    found = server.asked(tables, left)
     server.asked(f'drop schema "{left}" cascade')
+    assert next_one["metrics"]["operations"] > 0
+    assert found == made
     assert len(rows) == 1000
+
+
+def test_of_two_runs_at_once_the_second_is_refused_and_the_first_goes_on(guest, server):
+    load = ("point-select", "--scale", "0.01", "--dsn", url_of(server), "--warmup", "0s")
+    first = guest.begin("run", *load, "--time", "20s")
+    run = wait_for_phase(guest, first, "measured")
+    second = guest.assay("run", *load, "--time", "1s")
+    _, errors = first.communicate(timeout=PATIENCE_S)
+    assert second.returncode != 0
+    assert "another run uses" in second.stderr
+    assert "Traceback" not in second.stderr
+    assert first.returncode == 0, errors
+    document = guest.document("show", str(run))
+    assert document["operations"][0]["failed"] == 0
 
 
 def test_a_full_disk_under_the_record_is_told_and_the_server_goes_on(guest, server, tmp_path):
@@ -280,3 +307,46 @@ def test_a_server_that_ends_is_told_and_what_was_measured_is_kept(guest, server,
     assert code == 2
     document = guest.document("show", "latest", code=3)
     assert 1 <= document["operations"][0]["failed"] <= 2
+
+
+def test_a_killed_run_ends_its_query_on_the_server(guest, server, tmp_path):
+    folder = folder_of(tmp_path, long="select pg_sleep(600)")
+    started = guest.begin("run", str(folder), "--dsn", url_of(server))
+    wait_until(lambda: _sleeping(server), "it never began")
+    end(started, signal.SIGKILL)
+    wait_until(lambda: not _sleeping(server), "the query runs on")
+
+
+def test_ctrl_c_in_a_statement_of_the_load_ends_it_on_the_server(guest, server, tmp_path):
+    folder = folder_of(tmp_path, one="select 1")
+    (folder / "schema").mkdir()
+    (folder / "schema" / "tables.sql").write_text("create table slow as select pg_sleep(600)")
+    started = guest.begin("run", str(folder), "--dsn", url_of(server))
+    wait_until(lambda: _sleeping(server), "it never began")
+    code, errors = end(started)
+    assert code == 2, errors
+    assert "Ctrl-C" in errors
+    assert "Traceback" not in errors
+    wait_until(lambda: not _sleeping(server), "the statement runs on")
+
+
+def test_a_server_that_dies_is_told_once_and_what_was_measured_is_kept(server_lab, server_place):
+    with (
+        reachable_directory() as folder,
+        running_server(server_place / "cache", folder) as dying,
+    ):
+        load = ("--scale", "0.01", "--dsn", url_of(dying), "--warmup", "0s", "--time", "10m")
+        started = server_lab.begin("run", "point-select", *load)
+        wait_for_phase(server_lab, started, "measured")
+        os.kill(dying.pid, signal.SIGQUIT)
+        _, errors = started.communicate(timeout=PATIENCE_S)
+    assert started.returncode == 2, errors
+    assert "Traceback" not in errors
+    said, kept = [line for line in errors.splitlines() if line.startswith("assay: ")]
+    assert f"PostgreSQL went away: its process {dying.pid} ended" in said
+    assert f"assay show {server_lab.latest()}" in kept
+    log = (server_lab.latest() / "raw" / "assay.log").read_text()
+    assert "may be left; the next run removes it" in log
+    assert server_lab.status() == "failed"
+    document = server_lab.document("show", "latest", code=3)
+    assert document["metrics"]["operations"] > 0

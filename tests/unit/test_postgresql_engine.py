@@ -147,6 +147,18 @@ class TestDsn:
         assert e.value.__cause__ is None
         assert e.value.__suppress_context__ or e.value.__context__ is None
 
+    @pytest.mark.parametrize("said", ["DSN", "environment"])
+    def test_channel_binding_that_must_be_is_refused_with_the_mend(
+        self, monkeypatch: pytest.MonkeyPatch, said: str
+    ) -> None:
+        dsn = "host=here dbname=d"
+        if said == "DSN":
+            dsn += " channel_binding=require"
+        else:
+            monkeypatch.setenv("PGCHANNELBINDING", "require")
+        with pytest.raises(EngineError, match=r"channel_binding=require.*sslmode=verify-full"):
+            read_dsn(dsn)
+
     def test_a_password_is_not_told_when_nothing_listens(self) -> None:
         with pytest.raises(EngineError, match=r"u@127\.0\.0\.1:1/d: nothing listens there") as e:
             connect("postgresql://u:hunter2@127.0.0.1:1/d", "a test")

@@ -38,7 +38,13 @@ Exit codes:
 ENGINE_DEFAULT = "duckdb"
 
 
+# Options that only one of the two kinds of load has a meaning for.
+OF_A_MIX = ("time", "warmup", "retries")
+OF_AN_ORDER = ("min_time",)
+
+
 def run(
+    context: typer.Context,
     workload: Annotated[
         str, typer.Argument(help="A workload (see `assay workloads`), or a folder of .sql files.")
     ],
@@ -114,7 +120,8 @@ def run(
 
     facts = find_workload(workload).facts
     name, version = _engine(engine, dsn)
-    mixed = facts.arrival == "closed" or rate is not None
+    mixed = facts.arrival == "closed" or clients is not None
+    _check_load(context, facts.name, mixed=mixed)
     request = RunRequest(
         workload=workload,
         engine=name,
@@ -127,7 +134,7 @@ def run(
         parameters=_one_of("--parameters", parameters, PARAMETERS),
         seed=seed,
         clients=clients or (1 if mixed else None),
-        rate_per_s=None if rate is None else _above_zero("--rate", rate),
+        rate_per_s=_above_zero("--rate", rate) if mixed and rate is not None else None,
         time_s=_above_zero("--time", _duration("--time", time)),
         warmup_s=_duration("--warmup", warmup),
         retries_max=retries,
@@ -150,6 +157,30 @@ def run(
 
 
 run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"
+
+
+def _check_load(context: typer.Context, workload: str, *, mixed: bool) -> None:
+    """Refuses options that would do nothing; those of files and the environment are defaults."""
+    given = [name for name in context.params if _is_given(context, name)]
+    if mixed:
+        for name in OF_AN_ORDER:
+            if name in given:
+                raise UsageError(
+                    f"--{name.replace('_', '-')} is of an order that is repeated; {workload} is"
+                    " played as a mix here: say --time"
+                )
+        return
+    for name in ("rate", *OF_A_MIX):
+        if name in given:
+            raise UsageError(
+                f"--{name} is of a mix; {workload} is played in its order here: add --clients N"
+                " to play it as a mix, or say --min-time"
+            )
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:

@@ -248,6 +248,10 @@ class Server(Protocol):
         """What is noted of a namespace; None: there is none; empty: nothing is noted of it."""
         ...
 
+    def lock_schema(self, instance: Instance, name: str) -> bool:
+        """Takes a namespace, there or not yet, until `detach`; False: another run has it."""
+        ...
+
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
         """Makes a namespace for our tables on a server that is not ours, with a note."""
         ...

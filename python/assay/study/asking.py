@@ -66,7 +66,8 @@ class Asked:
         parameters: Parameters = "drawn" if drawn else "default"
         script = self.workload.script(self.dialects, request.scale, request.seed, parameters)
         # A mix asks the same statements again and again, as an application does that prepares them.
-        return replace(script, prepared=self.workload.facts.arrival == "closed")
+        is_mix = request.clients is not None or self.workload.facts.arrival == "closed"
+        return replace(script, prepared=is_mix)
 
     @cached_property
     def plan(self) -> dict[str, Any]:
@@ -90,6 +91,7 @@ class Asked:
                 "counters": self.engine.counters(),
             },
             "plan": self.plan,
+            "script": {"prepared": self.script.prepared},
             "statements": self._statements(),
         }
 
@@ -114,6 +116,7 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
     workload, engine = find_workload(request.workload), find_engine(request.engine)
     behaviour = engine.engine()
     _check_request(request, workload, behaviour)
+    _check_programs(request, engine)
     if request.dsn is None:
         product = _product(request, behaviour, teller)
         version = product.version
@@ -147,8 +150,22 @@ def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -
             f"--pin: CPU {', '.join(map(str, strange))} is not there or not ours; there are"
             f" {', '.join(map(str, sorted(allowed)))}"
         )
-    if request.rate_per_s is not None and request.clients is None:
-        raise UsageError("--rate goes with --clients: how many sessions share the rate")
+
+
+def _check_programs(request: RunRequest, engine: EngineFolder) -> None:
+    """Refuses what says where a server of our own comes from and goes, where there is none."""
+    if request.keep_data and request.dsn is None:
+        raise UsageError(
+            "--keep-data goes with --dsn: what is loaded into engines of our own is kept anyway,"
+            " for all runs. Leave it out"
+        )
+    if request.bin_dir is not None and request.dsn is not None:
+        raise UsageError("--bin-dir: a running server has its programs; leave it or --dsn out")
+    if request.bin_dir is not None and not engine.facts.products:
+        raise UsageError(
+            f"--bin-dir: {request.engine} has no programs of its own; leave it out, or name a"
+            " server with --engine"
+        )
 
 
 def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:

@@ -189,23 +189,25 @@ class _Execution:
             engine.detach(instance)
 
     def _driven(self, driver: Host, subject: Subject) -> None:
-        """Waits for the driver; on Ctrl-C asks it to end, so that all it saw is written."""
+        """Waits for the driver; on Ctrl-C or an error has it end, so that all it saw is written."""
         try:
             while (message := driver.next())["kind"] != "driven":
                 self._tell(message)
-                if (words := subject.last_words()) is not None:
-                    self._end(driver)
-                    raise RunFailedError(f"{self._asked.engine.facts.title} went away: {words}")
-            self._keep_report(message)
-            if message["report"]["ended"] != "done":
-                raise RunFailedError(
-                    f"the driver ended early ({message['report']['ended']}); why is in"
-                    f" {self._run.raw}/host-drive.log"
-                )
-        except KeyboardInterrupt:
+                self._check_presence(subject)
+        except BaseException:
             self._teller.phase("stopping")
             self._end(driver)
             raise
+        self._keep_report(message)
+        if message["report"]["ended"] != "done":
+            raise RunFailedError(
+                f"the driver ended early ({message['report']['ended']}); why is in"
+                f" {self._run.raw}/host-drive.log"
+            )
+
+    def _check_presence(self, subject: Subject) -> None:
+        if (words := subject.last_words()) is not None:
+            raise RunFailedError(f"{self._asked.engine.facts.title} went away: {words}")
 
     def _end(self, driver: Host) -> None:
         """Has the driver cancel what runs and write what it saw."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import socket
 import sys
 import threading
@@ -55,6 +56,9 @@ def main() -> int:
         level=logging.INFO,
         format="%(asctime)s %(name)s %(levelname)s %(message)s",
     )
+    # The guardian's word to end. As an interrupt it reaches whatever waits: psycopg then cancels
+    # what the server does for us, and so does the driver, whose tick hears it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     channel = Channel(socket.socket(fileno=int(os.environ.pop("ASSAY_CONTROL_FD"))))
     job = channel.receive()
     if job is None:
@@ -69,6 +73,10 @@ def main() -> int:
         log.exception("the job failed")
         message = f"{type(error).__name__}: {error}"
         channel.send("failed", message=message, exit_code=RunFailedError.exit_code)
+    except KeyboardInterrupt:
+        # Whoever asked for the end does not wait for an answer.
+        log.warning("ended early, as asked")
+        return RunFailedError.exit_code
     except BaseException as error:
         # A defect of ours or of an engine's binding: told to the owner, with the trace in the log.
         log.exception("the job broke down")

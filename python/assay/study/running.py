@@ -6,14 +6,16 @@ that a killed run left is told from one that was kept on purpose, and both from 
 
 from __future__ import annotations
 
+import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import UsageError
+from assay.model.errors import AssayError, UsageError
+from assay.study.guardian import read_process
 from assay.study.subject import Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from assay.engines.contract import Instance, Server
     from assay.study.asking import Asked
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
     from assay.study.loading import Loading
 
 OURS = "made by Assay"
-UNFINISHED = ", unfinished"
+# Neither whole nor to be kept: the next run removes what a killed one left.
+PASSING = ", of a run under way"
+
+log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -33,28 +38,44 @@ def running(
     Raises:
         UsageError: If something is in the way that we did not make.
     """
-    address = engine.address(asked.request.dsn or "")
-    instance = engine.attach(address)
+    instance = engine.attach(engine.address(asked.request.dsn or ""))
     schema = _Schema(asked, engine, instance)
     try:
         pids = engine.processes(instance)
+        last_words = _watch(pids)
 
         def subject() -> Subject:
-            return Subject(asked.engine.facts.name, {"address": instance.address}, pids)
+            reached = {"address": instance.address}
+            return Subject(asked.engine.facts.name, reached, pids, last_words=last_words)
 
         if not asked.workload.makes_data:
             yield subject(), None
             return
         loading.teller.phase("data")
-        with schema.used(keep=asked.request.keep_data) as is_whole:
+        with schema.used() as is_whole:
             dataset = {"kept": schema.name}
             if not is_whole:
                 dataset = loading.fill(guardian, subject())
-                schema.finish()
+                if asked.request.keep_data:
+                    schema.finish()
             yield subject(), dataset
             loading.teller.phase("stop")
     finally:
         engine.detach(instance)
+
+
+def _watch(pids: tuple[int, ...]) -> Callable[[], str | None]:
+    """Tells when a process of the server is gone, where it has any on this host."""
+    begun = {pid: process.start_ticks for pid in pids if (process := read_process(pid))}
+
+    def last_words() -> str | None:
+        for pid, start_ticks in begun.items():
+            now = read_process(pid)
+            if now is None or not now.alive or now.start_ticks != start_ticks:
+                return f"its process {pid} ended; why is in the server's own log"
+        return None
+
+    return last_words
 
 
 class _Schema:
@@ -69,25 +90,37 @@ class _Schema:
         self._mark = f"{OURS}: {workload.facts.name} {scale:g} {workload.content_hash}"
 
     @contextmanager
-    def used(self, *, keep: bool) -> Iterator[bool]:
-        """Makes it unless it is there and whole; whether it is. Dropped at the end, unless kept.
+    def used(self) -> Iterator[bool]:
+        """Makes it unless it is there and whole; whether it is.
 
-        What is not whole when the block is left is dropped whatever is asked for.
+        When the block is left it stays only if it is whole and was to be kept: by this run, which
+        then called `finish`, or by the one that made it.
         """
         is_whole = self._begin()
         try:
             yield is_whole
         finally:
-            found = self._found()
-            is_kept = keep and found == self._mark
-            if found is not None and found.startswith(OURS) and not is_kept:
-                self._engine.drop_schema(self._instance, self.name)
+            self._leave()
 
     def finish(self) -> None:
-        """All data is in it."""
+        """All data is in it, and it is to be kept."""
         self._engine.mark_schema(self._instance, self.name, self._mark)
 
+    def _leave(self) -> None:
+        try:
+            found = self._found()
+            if found is not None and found.startswith(OURS) and found != self._mark:
+                self._engine.drop_schema(self._instance, self.name)
+        except AssayError as error:
+            # An error that is under way tells more than this one.
+            log.warning("the schema %s may be left; the next run removes it: %s", self.name, error)
+
     def _begin(self) -> bool:
+        if not self._engine.lock_schema(self._instance, self.name):
+            raise UsageError(
+                f"another run uses the schema {self.name} of this server: wait for it, or name"
+                " another database in --dsn"
+            )
         found = self._found()
         if found is not None and not found.startswith(OURS):
             raise UsageError(
@@ -98,7 +131,7 @@ class _Schema:
             # Of another content of the workload, or left by a run that was killed.
             self._engine.drop_schema(self._instance, self.name)
         if found != self._mark:
-            self._engine.make_schema(self._instance, self.name, self._mark + UNFINISHED)
+            self._engine.make_schema(self._instance, self.name, self._mark + PASSING)
         self._engine.use_schema(self._instance, self.name)
         return found == self._mark
 

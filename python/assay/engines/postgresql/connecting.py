@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from assay.engines.contract import Address
 
 CONNECT_PATIENCE_S = 10
+# What chooses among servers, and has no meaning any more when one is chosen.
+CHOOSING = ("load_balance_hosts", "service", "servicefile", "target_session_attrs")
+# What a service may say beside where the server is.
+OF_A_SERVICE = ("options", "passfile", "sslmode", "sslrootcert")
 GIVEN_IN = "PGPASSWORD, in a password file (PGPASSFILE, ~/.pgpass) or in the DSN"
 # What the client's library or the server says, and what to do. The first that fits counts.
 MENDS = (
@@ -79,7 +84,42 @@ def read_dsn(dsn: str) -> Address:
     # A password that is not escaped ends up in one of these.
     if "@" in str(told.get("host", "")) or re.search(r"[^\d,]", str(told.get("port", ""))):
         raise unreadable
+    _refuse_binding(told.get("channel_binding", os.environ.get("PGCHANNELBINDING")))
     return {"dsn": make_conninfo("", **told)}
+
+
+def where_it_led(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -> str:
+    """The DSN of the one server that a connection by `dsn` came to.
+
+    Lists of hosts, roles of servers and service files are resolved: whoever connects by the result
+    comes to the same server, whether or not it knows these. Raises `EngineError` for what sessions
+    cannot keep.
+    """
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    info = connection.info
+    told = conninfo_to_dict(dsn)
+    given = {key: str(value) for key, value in told.items() if key not in CHOOSING}
+    used = info.get_parameters()
+    _refuse_binding(used.get("channel_binding"))
+    led = {"host": info.host, "port": str(info.port), "dbname": info.dbname, "user": info.user}
+    # The client's library notes here, too, what it found for a host's name that it was told.
+    is_found = "host" in told or "PGHOST" in os.environ
+    is_said = "hostaddr" in told or "PGHOSTADDR" in os.environ
+    if is_said or ("hostaddr" in used and not is_found):
+        led["hostaddr"] = info.hostaddr
+    from_service = {key: used[key] for key in OF_A_SERVICE if key in used}
+    if info.password:
+        from_service["password"] = info.password
+    return make_conninfo("", **(from_service | given | led))
+
+
+def _refuse_binding(told: object) -> None:
+    if told == "require":
+        raise EngineError(
+            "channel_binding=require: sessions that are measured cannot bind to the channel. Leave"
+            " it out, and let sslmode=verify-full prove who the server is."
+        )
 
 
 def connect(dsn: str, purpose: str) -> psycopg.Connection[tuple[object, ...]]:

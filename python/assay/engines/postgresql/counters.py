@@ -11,7 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from assay.engines.contract import EngineError
 from assay.engines.postgresql.connecting import connect
+from assay.engines.postgresql.loading import execute, failed_with
 from assay.engines.postgresql.statements import CONF, file_text
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ class PostgresCounters:
     def __init__(self, dsn: str) -> None:
         self._connection = connect(dsn, READING)
         major = self._connection.info.server_version // VERSION_STEP
-        rows = self._connection.execute(file_text("installed.sql")).fetchall()
+        rows = execute(self._connection, file_text("installed.sql")).fetchall()
         extensions = {cast("str", name) for (name,) in rows}
         sources = [read_source(file) for file in sorted((CONF / COUNTERS).glob("*.sql"))]
         fitting = [source for source in sources if source.fits(major, extensions)]
@@ -102,11 +104,11 @@ class PostgresCounters:
 
     def _may_read(self, source: Source) -> bool:
         """Whether this user may; on a server that is not ours, some views are closed."""
-        import psycopg
-
         try:
-            self._connection.execute(source.sql)
-        except psycopg.errors.InsufficientPrivilege as error:
+            execute(self._connection, source.sql)
+        except EngineError as error:
+            if not failed_with(error, "InsufficientPrivilege"):
+                raise
             log.warning("the counters of %s are not measured: %s", source.name, error)
             return False
         return True

@@ -10,13 +10,13 @@ from assay import _core
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
 from assay.engines.postgresql import loading, schemas
-from assay.engines.postgresql.connecting import connect, read_dsn
+from assay.engines.postgresql.connecting import connect, read_dsn, where_it_led
 from assay.engines.postgresql.counters import PostgresCounters
 from assay.engines.postgresql.processes import root_process
 from assay.engines.postgresql.programs import find_programs, read_configuration
 from assay.engines.postgresql.server import CONF, refuse_ours, start_server
 from assay.engines.postgresql.statements import file_text, split
-from assay.model.secrets import is_secret
+from assay.model.secrets import is_secret, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 ADMINISTRATION = "assay administration"
+# Settings that are command lines of the shell: nobody can tell what in them is a secret.
+COMMANDS = "_command"
 
 
 class PostgresEngine:
@@ -74,11 +76,21 @@ class PostgresEngine:
         return read_dsn(dsn)
 
     def attach(self, address: Address) -> Instance:
-        """Connects; to a private server's database are added the extensions that we read."""
-        instance = Instance({}, connect(address["dsn"], ADMINISTRATION), address=address)
+        """Connects; to a private server's database are added the extensions that we read.
+
+        Of a server that is not ours, the instance's address is the one that was come to.
+        """
+        connection = connect(address["dsn"], ADMINISTRATION)
         if "data" in address:
+            instance = Instance({}, connection, address=address)
             loading.add_extensions(instance)
-        return instance
+            return instance
+        try:
+            led = where_it_led(address["dsn"], connection)
+        except EngineError:
+            connection.close()
+            raise
+        return Instance({}, connection, address={**address, "dsn": led})
 
     def detach(self, instance: Instance) -> None:
         """Closes the connection."""
@@ -91,8 +103,12 @@ class PostgresEngine:
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
         """What the server reports of itself, without anything that may be a secret."""
-        rows = instance.handle.execute(file_text("effective_settings.sql")).fetchall()
-        return {name: value for name, value in rows if value is not None and not is_secret(name)}
+        rows = loading.execute(instance.handle, file_text("effective_settings.sql")).fetchall()
+        return {
+            name: without_secrets(value)
+            for name, value in cast("list[tuple[str, str | None]]", rows)
+            if value is not None and not _may_hold_a_secret(name)
+        }
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
         """The postmaster; all others of the server are its children."""
@@ -102,6 +118,10 @@ class PostgresEngine:
     def schema_mark(self, instance: Instance, name: str) -> str | None:
         """The schema's comment."""
         return schemas.mark(instance, name)
+
+    def lock_schema(self, instance: Instance, name: str) -> bool:
+        """By an advisory lock that the server releases when this connection ends."""
+        return schemas.lock(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
         """Makes a schema whose comment is the mark."""
@@ -156,6 +176,10 @@ class PostgresEngine:
         """One connection a client."""
         dsn, told = instance.address["dsn"], json.dumps(script.facts())
         return [_core.PostgresSession(dsn, told, seed, number) for number in range(clients)]
+
+
+def _may_hold_a_secret(name: str) -> bool:
+    return is_secret(name) or name.endswith(COMMANDS)
 
 
 def _home(product: Product) -> Path:

@@ -35,32 +35,34 @@ KINDS = (
 ORDER = ("primary keys", "indexes", "foreign keys")
 
 
-def execute(connection: Connection, statement: str | Composed) -> None:
+def execute(
+    connection: Connection, statement: str | Composed, values: Sequence[object] | None = None
+) -> psycopg.Cursor[tuple[object, ...]]:
     """Runs one statement. Raises `EngineError` with the statement and the server's words."""
     import psycopg
 
     try:
-        connection.execute(statement)
+        return connection.execute(statement, values)
     except psycopg.Error as error:
-        text = statement if isinstance(statement, str) else statement.as_string(connection)
+        if connection.closed:
+            raise EngineError(f"the connection to PostgreSQL was lost: {error}") from error
+        text = statement if isinstance(statement, str) else statement.as_string(None)
         state = f" ({error.sqlstate})" if error.sqlstate else ""
         raise EngineError(f"PostgreSQL refuses{state}: {error}\nThe statement: {text}") from error
 
 
 def add_extensions(instance: Instance) -> None:
     """Creates the extensions that counters are read from, where the server has them."""
-    names = instance.handle.execute(file_text("extensions.sql")).fetchall()
+    names = execute(instance.handle, file_text("extensions.sql")).fetchall()
     for (name,) in names:
-        execute(instance.handle, filled("create_extension.sql", name=name))
+        execute(instance.handle, filled("create_extension.sql", name=cast("str", name)))
 
 
 def can_be_frozen(instance: Instance, table: str) -> bool:
     """Whether rows can be written frozen: the table is plain, empty, and no key leads to it."""
-    import psycopg
-
     try:
-        found = instance.handle.execute(filled("can_be_frozen.sql", table=table), [table])
-    except psycopg.Error:
+        found = execute(instance.handle, filled("can_be_frozen.sql", table=table), [table])
+    except EngineError:
         return False  # What is wrong with the table, the copy tells.
     return found.fetchone() is not None
 
@@ -99,18 +101,18 @@ def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
 
 def finish(instance: Instance) -> None:
     """Vacuums and analyses what changed since it was, then writes a checkpoint if it may."""
-    import psycopg
-
     _vacuum(instance, os.cpu_count() or 1, tell_nobody)
     try:
-        instance.handle.execute(file_text("checkpoint.sql"))
-    except psycopg.errors.InsufficientPrivilege:
-        return  # On a server that is not ours, checkpoints are its owner's affair.
+        execute(instance.handle, file_text("checkpoint.sql"))
+    except EngineError as error:
+        # On a server that is not ours, checkpoints are its owner's affair.
+        if not failed_with(error, "InsufficientPrivilege"):
+            raise
 
 
 def _vacuum(instance: Instance, streams: int, tell: Tell) -> None:
     """Vacuums and analyses, side by side, all tables that changed since they were."""
-    rows = instance.handle.execute(file_text("changed_tables.sql")).fetchall()
+    rows = execute(instance.handle, file_text("changed_tables.sql")).fetchall()
     vacuums = [filled("vacuum.sql", table=cast("str", name)) for (name,) in rows]
     _side_by_side(instance, vacuums, streams, "statistics", tell)
 
@@ -163,11 +165,10 @@ def _execute_patiently(connection: Connection, statement: str | Composed) -> Non
             return
         except EngineError as error:
             # Two keys that lead to each other's tables lock them in opposite order.
-            if chance == DEADLOCK_TRIES or not _is_deadlock(error):
+            if chance == DEADLOCK_TRIES or not failed_with(error, "DeadlockDetected"):
                 raise
 
 
-def _is_deadlock(error: EngineError) -> bool:
-    import psycopg
-
-    return isinstance(error.__cause__, psycopg.errors.DeadlockDetected)
+def failed_with(error: EngineError, condition: str) -> bool:
+    """Whether the server said this, by psycopg's name of the error."""
+    return type(error.__cause__).__name__ == condition

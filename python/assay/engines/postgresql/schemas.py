@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from assay.engines.contract import EngineError
 from assay.engines.postgresql.loading import execute
 from assay.engines.postgresql.statements import file_text, filled
 
@@ -16,15 +17,26 @@ DSNS = ("dsn", "dsn_tcp")
 
 def mark(instance: Instance, name: str) -> str | None:
     """The schema's comment. None: there is no such schema. Empty: it has no comment."""
-    row = instance.handle.execute(file_text("schema_mark.sql"), [name]).fetchone()
+    row = execute(instance.handle, file_text("schema_mark.sql"), [name]).fetchone()
     return None if row is None else cast("str | None", row[0]) or ""
+
+
+def lock(instance: Instance, name: str) -> bool:
+    """Whether this connection has the schema to itself now, among all that ask for the same."""
+    row = execute(instance.handle, file_text("lock_schema.sql"), [name]).fetchone()
+    return row == (True,)
 
 
 def make(instance: Instance, name: str, mark: str) -> None:
     """Makes the schema with a comment, in one transaction."""
-    with instance.handle.transaction():
-        execute(instance.handle, filled("create_schema.sql", name=name))
-        note(instance, name, mark)
+    import psycopg
+
+    try:
+        with instance.handle.transaction():
+            execute(instance.handle, filled("create_schema.sql", name=name))
+            note(instance, name, mark)
+    except psycopg.Error as error:
+        raise EngineError(f"the schema {name} cannot be made: {error}") from error
 
 
 def note(instance: Instance, name: str, mark: str) -> None:

@@ -1,0 +1,89 @@
+"""What is asked for is understood, or refused in words before anything is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.cli.main import run_command
+from assay.study.asking import Asked, understood
+from assay.study.request import RunRequest
+
+
+class Silent:
+    """A teller that tells nobody."""
+
+    def phase(self, name: str) -> None:
+        pass
+
+    def amount(self, done: float, expected: float | None, unit: str) -> None:
+        pass
+
+    def record(self, directory: Path) -> None:
+        pass
+
+
+def asked(workload: str, clients: int | None = None) -> Asked:
+    return understood(RunRequest(workload, "null", 0.01, clients=clients), Silent())
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place in which nothing is set, and which every file of a run would be in."""
+    for name in ("ASSAY_RUNS", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+DSN = ("--dsn", "postgresql://nobody@127.0.0.1:1/none")
+
+
+class TestOptionsThatWouldDoNothing:
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (("tpch", "--keep-data"), ("--keep-data", "--dsn")),
+            (("tpch", "--bin-dir", "/bin", *DSN), ("--bin-dir", "running server")),
+            (("tpch", "--bin-dir", "/bin"), ("--bin-dir", "duckdb", "--engine")),
+            (("tpch", "--time", "3s"), ("--time", "--clients", "--min-time")),
+            (("tpch", "--warmup", "3s"), ("--warmup", "--clients")),
+            (("tpch", "--rate", "50"), ("--rate", "--clients")),
+            (("tpch", "--retries", "0"), ("--retries", "--clients")),
+            (("point-select", "--min-time", "3s"), ("--min-time", "--time")),
+            (("tpch", "--clients", "2", "--min-time", "3s"), ("--min-time", "--time")),
+        ],
+    )
+    def test_they_are_refused_with_the_mend(
+        self,
+        nowhere: Path,
+        capsys: pytest.CaptureFixture[str],
+        arguments: tuple[str, ...],
+        words: tuple[str, ...],
+    ) -> None:
+        assert run_command(["run", *arguments]) == 1
+        told = capsys.readouterr().err
+        assert all(word in told for word in words), told
+        assert not list(nowhere.iterdir())
+
+    def test_defaults_of_a_file_are_for_whatever_they_fit(
+        self, nowhere: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (nowhere / "assay.toml").write_text('[run]\nmin_time = "1s"\ntime = "1s"\nrate = 5\n')
+        for workload in ("tpch", "point-select"):
+            assert run_command(["run", workload, "--pin", "nobody=1"]) == 1
+            assert "--pin nobody=1" in capsys.readouterr().err
+
+
+class TestPrepared:
+    @pytest.mark.parametrize(
+        ("workload", "clients", "prepared"),
+        [("tpch", None, False), ("tpch", 2, True), ("point-select", 1, True)],
+    )
+    def test_a_mix_prepares_its_statements_and_the_record_says_so(
+        self, workload: str, clients: int | None, *, prepared: bool
+    ) -> None:
+        run = asked(workload, clients)
+        assert run.script.prepared is prepared
+        assert run.facts()["script"] == {"prepared": prepared}
