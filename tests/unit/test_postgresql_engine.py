@@ -256,8 +256,8 @@ class TestCore:
             module._core, "postgres_copy", lambda *given: asked.append(given), raising=False
         )
         rows: Any = object()
-        engine.load(Instance({}, None, address={"dsn": "host=h"}), "t", rows, 3)
-        assert asked == [("host=h", "t", rows, 3)]
+        engine.load(Instance({}, None, address={"dsn": "host=h"}), "t", rows, 8)
+        assert asked == [("host=h", "t", rows, 8)]
 
     def test_a_load_that_fails_names_its_table(
         self, engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch
@@ -268,7 +268,7 @@ class TestCore:
         monkeypatch.setattr(module._core, "postgres_copy", refuse, raising=False)
         rows: Any = object()
         with pytest.raises(EngineError, match="table t cannot be loaded: the server went away"):
-            engine.load(Instance({}, None, address={"dsn": "host=h"}), "t", rows, 3)
+            engine.load(Instance({}, None, address={"dsn": "host=h"}), "t", rows, 8)
 
     def test_there_is_a_session_for_every_client(
         self, engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch
