@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CANCEL_PATIENCE_S = 30.0
+# How long a server may take from its last word to a client to its end.
+LEAVING_PATIENCE_S = 8.0
+LOOK_S = 0.05
 
 
 def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
@@ -200,6 +204,7 @@ class _Execution:
             raise
         self._keep_report(message)
         if message["report"]["ended"] != "done":
+            self._await_absence(subject)
             raise RunFailedError(
                 f"the driver ended early ({message['report']['ended']}); why is in"
                 f" {self._run.raw}/host-drive.log"
@@ -208,6 +213,13 @@ class _Execution:
     def _check_presence(self, subject: Subject) -> None:
         if (words := subject.last_words()) is not None:
             raise RunFailedError(f"{self._asked.engine.facts.title} went away: {words}")
+
+    def _await_absence(self, subject: Subject) -> None:
+        """A server that goes away cuts its connections before it is gone."""
+        deadline_s = time.monotonic() + LEAVING_PATIENCE_S
+        while subject.pids and time.monotonic() < deadline_s:
+            self._check_presence(subject)
+            time.sleep(LOOK_S)
 
     def _end(self, driver: Host) -> None:
         """Has the driver cancel what runs and write what it saw."""

@@ -146,10 +146,11 @@ class PostgresEngine:
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
         """Copies rows in, in the binary form; see `loading.FROZEN_STREAMS_MAX` for connections."""
-        frozen = streams <= loading.FROZEN_STREAMS_MAX and loading.can_be_frozen(instance, table)
+        few = streams <= loading.FROZEN_STREAMS_MAX
         try:
+            frozen = few and loading.can_be_frozen(instance, table)
             _core.postgres_copy(instance.address["dsn"], table, rows, None if frozen else streams)
-        except (OSError, RuntimeError, ValueError) as error:
+        except (EngineError, OSError, RuntimeError, ValueError) as error:
             raise EngineError(f"table {table} cannot be loaded: {error}") from error
 
     def tables_at_once(self, streams: int) -> int:
