@@ -321,7 +321,8 @@ def test_ctrl_c_in_a_statement_of_the_load_ends_it_on_the_server(guest, server, 
     folder = folder_of(tmp_path, one="select 1")
     (folder / "workload.toml").write_text('setup = ["schema/slow.sql"]\n')
     (folder / "schema").mkdir()
-    (folder / "schema" / "slow.sql").write_text("create table slow as select 1 as n from pg_sleep(600)")
+    statement = "create table slow as select 1 as n from pg_sleep(600)"
+    (folder / "schema" / "slow.sql").write_text(statement)
     started = guest.begin("run", str(folder), "--dsn", url_of(server))
     wait_until(lambda: _sleeping(server), "it never began")
     code, errors = end(started)
