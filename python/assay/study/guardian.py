@@ -241,15 +241,15 @@ class _Guard:
     def end(self) -> None:
         """Stops every group, kills every other descendant, removes the directory.
 
+        The youngest group is the first: what drives a server is gone before the server goes.
         The directory is left when a process cannot be killed: it may still write there.
         """
         self._stop_listening()
-        for child in self.children.values():
+        for child in reversed(list(self.children.values())):
             child.begin_stop()
-        kill_at_s = [child.kill_at_s or 0.0 for child in self.children.values()]
-        give_up_s = max(kill_at_s, default=0.0) + KILL_PATIENCE_S
-        while self.children and time.monotonic() < give_up_s:
-            self._turn(1.0)
+            give_up_s = (child.kill_at_s or 0.0) + KILL_PATIENCE_S
+            while child.id in self.children and time.monotonic() < give_up_s:
+                self._turn(1.0)
         if self._kill_descendants():
             remove_tree(self.directory)
 
