@@ -25,7 +25,6 @@ use crate::watchdog::Watch;
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 /// How often the recorder empties the rings; what it writes is on disk well within a second.
 const RECORD_INTERVAL: Duration = Duration::from_millis(200);
-
 /// How often it does while rings fill up.
 const HURRY_INTERVAL: Duration = Duration::from_millis(5);
 

@@ -198,7 +198,7 @@ fn check_keys(said: &Said) -> Result<(), ConfigError> {
 
 fn ssl_mode(text: Option<&str>) -> Result<SslMode, ConfigError> {
     match text {
-        // Without TLS first and with it when that is refused: the same two outcomes as `prefer`.
+        // Whether the server has TLS decides. Unlike libpq, a refusal is not tried the other way.
         None | Some("prefer" | "allow") => Ok(SslMode::Prefer),
         Some("disable") => Ok(SslMode::Disable),
         Some("require") => Ok(SslMode::Require),
