@@ -132,8 +132,10 @@ trait Player {
         schedule: &Schedule<'_>,
         shared: &Shared,
     ) -> Result<(), DriveError>;
-    fn take_books(&mut self) -> (LatencyBook, Vec<OutcomeCounts>);
-    fn meter_error(&self) -> Option<String>;
+    fn books(&mut self) -> &mut Books<RingSink>;
+    fn meter_error(&self) -> Option<String> {
+        None
+    }
 }
 
 impl Player for Worker<'_, MonotonicClock, dyn Session, RingSink> {
@@ -151,8 +153,8 @@ impl Player for Worker<'_, MonotonicClock, dyn Session, RingSink> {
         Worker::play(self, plan, phase, schedule, shared)
     }
 
-    fn take_books(&mut self) -> (LatencyBook, Vec<OutcomeCounts>) {
-        self.books.take()
+    fn books(&mut self) -> &mut Books<RingSink> {
+        &mut self.books
     }
 
     fn meter_error(&self) -> Option<String> {
@@ -175,12 +177,8 @@ impl Player for Crew<'_, MonotonicClock, RingSink> {
         Crew::play(self, plan, phase, schedule, shared)
     }
 
-    fn take_books(&mut self) -> (LatencyBook, Vec<OutcomeCounts>) {
-        self.books.take()
-    }
-
-    fn meter_error(&self) -> Option<String> {
-        None
+    fn books(&mut self) -> &mut Books<RingSink> {
+        &mut self.books
     }
 }
 
@@ -348,7 +346,7 @@ impl<'a> Stage<'a> {
                 self.shared.stop.store(true, Ordering::Relaxed);
             }
             self.ends_ns[index].fetch_max(MonotonicClock.now_ns(), Ordering::Relaxed);
-            let (book, counts) = player.take_books();
+            let (book, counts) = player.books().take();
             self.books[index].lock().unwrap_or_else(PoisonError::into_inner).push((book, counts));
         }
         if let Some(error) = player.meter_error() {
