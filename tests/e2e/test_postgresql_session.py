@@ -351,6 +351,37 @@ def test_an_error_within_a_transaction_is_rolled_back(server, tmp_path):
     server.asked("drop table kept")
 
 
+def test_a_value_that_cannot_be_bound_costs_its_operation_and_nothing_else(server, tmp_path):
+    """Half a request that stayed in the buffer would cost the next operation its connection."""
+    too_large = {"text": "select $1::integer as n", "values": [0]}
+    wide = {
+        "name": "wide",
+        "draws": [{"name": "key", "integer": [2**31, 2**31]}],
+        "statements": [
+            {"text": "begin"},
+            {"text": "select pg_current_xact_id()"},
+            too_large,
+            {"text": "commit"},
+        ],
+    }
+    state = "select pg_current_xact_id_if_assigned() is null as is_none"
+    after = {"name": "after", "statements": [{"text": state}]}
+    script = json.dumps({"operations": [wide, after], "prepared": True})
+    session = _core.PostgresSession(server.dsn(), script, 1, 0)
+    of = played(tmp_path, [session], {"wide": [], "after": []})
+    assert of.events["outcome"].to_list() == ["failed", "ok"]
+    assert "parameter key: 2147483648 does not fit integer" in of.words()
+    # A transaction that was left open would still have its number.
+    assert of.kept("after").rows() == [(True,)]
+    assert of.table("backends").height == 1
+
+
+def test_an_operation_cannot_copy_to_the_client(server, tmp_path):
+    of = asked(server, tmp_path, "copy (select 1) to stdout")
+    assert of.events["outcome"].to_list() == ["failed"]
+    assert "cannot copy to the client" in of.words()
+
+
 def test_a_terminated_session_fails_once_and_connects_anew(server, tmp_path):
     operations = {"before": ["select 1"], "cut": ["select pg_terminate_backend(pg_backend_pid())"]}
     operations |= {"after": ["select 2"], "later": ["select 3"]}
