@@ -76,7 +76,7 @@ def conditions_text(document: dict[str, Any]) -> str:
         conditions["state"],
     ]
     answers = check(document, "answers")
-    if answers is not None and answers["verdict"] == "valid":
+    if answers is not None and answers["verdict"] == "valid" and answers["measured"]:
         parts.append(answers["reason"].partition(",")[0])
     return ", ".join(part for part in parts if part)
 
