@@ -18,9 +18,9 @@ use crate::error::DriveError;
 use crate::session::SessionError;
 use crate::stream::StreamFile;
 
-/// Events a worker can be ahead of the recorder by. A ring that is no larger stays in the caches of
-/// the worker's CPU.
-const RING_EVENTS: usize = 1 << 14;
+/// Events a worker can be ahead of the recorder by. At ten looks a second: 650,000 operations a
+/// second and worker before it has to wait, were the recorder always on time.
+const RING_EVENTS: usize = 1 << 16;
 /// Readings of tasks happen in serial tests only.
 const RING_READINGS: usize = 1 << 13;
 /// Rows in a record batch at most.

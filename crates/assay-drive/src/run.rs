@@ -24,7 +24,7 @@ use crate::watchdog::Watch;
 /// How often the watchdog looks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 /// How often the recorder empties the rings; what it writes is on disk well within a second.
-const RECORD_INTERVAL: Duration = Duration::from_millis(200);
+const RECORD_INTERVAL: Duration = Duration::from_millis(100);
 /// How often it does while rings fill up.
 const HURRY_INTERVAL: Duration = Duration::from_millis(5);
 
