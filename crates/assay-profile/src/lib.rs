@@ -1,0 +1,5 @@
+//! CPU samples of an engine's processes: perf_event rings, mappings, unwinding, symbols.
+
+mod tables;
+
+pub use tables::TABLES;
