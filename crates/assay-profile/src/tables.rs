@@ -97,6 +97,7 @@ pub const PROFILE: Table = Table {
     columns: &[
         Column::needed("time_ns", Kind::Int64, "when"),
         Column::needed("samples", Kind::UInt64, "samples taken"),
+        Column::needed("elsewhere", Kind::UInt64, "samples of other processes, thrown away"),
         Column::needed("lost", Kind::UInt64, "samples that found no room"),
         Column::needed("throttled", Kind::UInt64, "times that the kernel paused sampling"),
         Column::needed("cut", Kind::UInt64, "stacks deeper than what was copied of them"),
