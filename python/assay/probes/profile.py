@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay._core import Profiler
 from assay.probes.contract import Cost
-from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER, PROFILE_FILE
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER, SAMPLING_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ class ProfileProbe:
         granted = self._profiler.granted()
         notes = [] if granted["kernel"] else [NO_KERNEL]
         self._facts = {**granted, "notes": notes}
-        self._file = target.raw_dir / PROFILE_FILE
+        self._file = target.raw_dir / SAMPLING_FILE
         self._write()
 
     def stop(self) -> Cost:
