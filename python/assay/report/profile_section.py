@@ -79,9 +79,7 @@ def _artefacts(profile: Profile, operation: str | None) -> list[dict[str, Any]]:
     return counted.select(pl.col("artefact").cast(pl.String).alias("why"), "samples").to_dicts()
 
 
-def _symbols(
-    profile: Profile, operation: str | None, symbols_max: int | None
-) -> dict[str, Any]:
+def _symbols(profile: Profile, operation: str | None, symbols_max: int | None) -> dict[str, Any]:
     table = symbols_table(profile, operation)
     shown = table if symbols_max is None else table.head(symbols_max)
     members = _members(profile, operation)
