@@ -194,7 +194,9 @@ def _threads(source: Source, begun_ns: int, nodes: pl.DataFrame) -> list[dict[st
         samples.group_by("pid", "tid", maintain_order=True),
         key=lambda entry: (entry[0][0], -entry[1].height),
     )
-    empty = {column: [] for column in ("name", "startTime", "endTime", "phase", "category", "data")}
+    empty: dict[str, Any] = {
+        column: [] for column in ("name", "startTime", "endTime", "phase", "category", "data")
+    }
     return [
         _thread(
             name=source.thread_name(pid, tid),

@@ -1,4 +1,4 @@
-"""The tables of code that all threads of a Firefox profile share: stacks, frames, functions, files."""
+"""The code of a Firefox profile, in tables that all threads share: stacks, functions, files."""
 
 from __future__ import annotations
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 VARINT, BYTES = 0, 2
+# Set in all bytes of a number but the last.
+MORE = 0x80
 
 
 def varint(value: int) -> bytes:
     """An unsigned number (64 bits), seven bits a byte, the lowest first."""
-    if value < 0x80:
+    if value < MORE:
         return bytes((value,))
     out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
+    while value >= MORE:
+        out.append(value % MORE | MORE)
         value >>= 7
     out.append(value)
     return bytes(out)
