@@ -25,6 +25,8 @@ SUFFIX = ".firefox.json.gz"
 COMPRESSION = 5
 VERSION, GECKO_VERSION = 60, 31
 INTERVAL = 1
+# Between two samples of a thread that did not rest lies one period, but for jitter.
+GAP_PERIODS = 1.5
 NS_PER_MS = 1_000_000
 OTHER = "other"
 # One of them has to be grey: it is what a frame without samples of its own is drawn in.
@@ -161,8 +163,7 @@ def _sessions(passes: pl.DataFrame, begun_ns: int, texts: dict[str, int]) -> lis
             process="operations",
             pid=DRIVER_PID,
             tid=f"session {session}",
-            samples=pl.DataFrame(schema={"time": pl.Float64, "node": pl.Int64}),
-            period_ns=0,
+            samples=pl.DataFrame(schema={"time": pl.Float64, "node": pl.Int64, "cpu": pl.Int64}),
             markers=_markers(rows, begun_ns, texts),
         )
         for (session,), rows in passes.group_by("session", maintain_order=True)
@@ -203,12 +204,28 @@ def _threads(source: Source, begun_ns: int, nodes: pl.DataFrame) -> list[dict[st
             process=source.thread_name(pid, pid),
             pid=str(pid),
             tid=tid,
-            samples=rows,
-            period_ns=source.period_ns,
+            samples=_with_idle(rows, source.period_ns),
             markers=empty | {"length": 0},
         )
         for (pid, tid), rows in by_thread
     ]
+
+
+def _with_idle(samples: pl.DataFrame, period_ns: int) -> pl.DataFrame:
+    """Samples, and at the end of each stretch without any one that has no stack.
+
+    A sample stands for the period before it. Without a sample in between, the reader would take
+    the thread to have been at work since the sample before.
+    """
+    period_ms = period_ns / NS_PER_MS
+    found = samples.select("time", "node", cpu=pl.lit(period_ns, pl.Int64))
+    begins = pl.col("time").diff().fill_null(float("inf")) > GAP_PERIODS * period_ms
+    idle = found.filter(begins).with_columns(
+        time=(pl.col("time") - period_ms).round(3),
+        node=pl.lit(None, pl.Int64),
+        cpu=pl.lit(0, pl.Int64),
+    )
+    return pl.concat([idle, found]).sort("time", maintain_order=True)
 
 
 def _thread(
@@ -218,10 +235,9 @@ def _thread(
     pid: str,
     tid: int | str,
     samples: pl.DataFrame,
-    period_ns: int,
     markers: dict[str, Any],
 ) -> dict[str, Any]:
-    """A thread. Each sample is of CPU time that was used before it; what lies between is none."""
+    """A thread, of samples with their time, node of the stack and CPU time before them."""
     return {
         "processType": "default",
         "processName": process,
@@ -238,7 +254,7 @@ def _thread(
         "samples": {
             "stack": samples["node"].to_list(),
             "time": samples["time"].to_list(),
-            "threadCPUDelta": [period_ns] * samples.height,
+            "threadCPUDelta": samples["cpu"].to_list(),
             "weight": None,
             "weightType": "samples",
             "length": samples.height,

@@ -27,8 +27,9 @@ SHARE_MIN = 0.05 / WIDTH
 CHARACTER = 6.6
 LEGEND_GAP = 24
 CHARACTERS_MIN = 3
+LUMA_OF_DARK = 120
 DIGITS = 7
-GREY_BACKGROUND = "#e6e6e6"
+UNCOLOURED = "#e6e6e6"
 
 
 def write(source: Source, out: BinaryIO) -> None:
@@ -65,9 +66,8 @@ def picture(tree: dict[str, Any], title: str) -> str:
 def _all(tree: dict[str, Any]) -> dict[str, Any]:
     """What stands below all outermost frames, to be clicked for the whole picture."""
     told = _told(tree, tree["samples"])
-    return {"told": told, "depth": 0, "x": 0, "width": 1, "colour": GREY_BACKGROUND} | _named(
-        "all", 1.0
-    )
+    place = {"depth": 0, "x": 0, "width": 1, "colour": UNCOLOURED, "dark": False}
+    return {"told": told} | place | _named("all", 1.0)
 
 
 def _frame(tree: dict[str, Any], rectangle: Rectangle) -> dict[str, Any]:
@@ -81,6 +81,7 @@ def _frame(tree: dict[str, Any], rectangle: Rectangle) -> dict[str, Any]:
         "x": round(rectangle.left, DIGITS),
         "width": round(rectangle.width, DIGITS),
         "colour": work_colour(work),
+        "dark": _is_dark(work_colour(work)),
     } | _named(_plain(tree["labels"][tree["label"][node]]), rectangle.width)
 
 
@@ -90,6 +91,12 @@ def _named(label: str, width: float) -> dict[str, Any]:
     if room < CHARACTERS_MIN:
         return {"label": label, "text": ""}
     return {"label": label, "text": label if len(label) <= room else f"{label[: room - 1]}…"}
+
+
+def _is_dark(colour: str) -> bool:
+    """Whether white text is easier to read on a colour (`#rrggbb`) than black."""
+    red, green, blue = bytes.fromhex(colour[1:])
+    return 0.299 * red + 0.587 * green + 0.114 * blue < LUMA_OF_DARK
 
 
 def _told(tree: dict[str, Any], samples: int) -> str:
