@@ -1,185 +1,135 @@
-"""A profile by hand: two queries on two processes, whose every sample is known."""
+"""Writes the streams of a profile made by hand: stacks are lists of functions, outermost first."""
 
 from __future__ import annotations
 
-import polars as pl
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from assay.analysis.profile import Profile, Sampling
-from assay.analysis.work.rules import Rules
-from assay.report.profile_exports.source import Source
+import pyarrow as pa
 
-MS = 1_000_000
-BEGUN_NS = 5_000 * MS
-WALL_MINUS_MONOTONIC_NS = 1_795_000_000_000 * MS
 FREQUENCY_HZ = 500
-BUILD_ID = "000102030405060708090a0b0c0d0e0f10111213"
-POSTGRES = "/opt/postgresql/18/bin/postgres"
-KERNEL_ADDRESS = 0xFFFF_FFFF_8100_0040
-
-MODULES = [
-    {"module": 0, "path": POSTGRES, "build_id": BUILD_ID},
-    {"module": 1, "path": "[kernel]", "build_id": None},
-    {"module": 2, "path": "/usr/lib/libfilter.so", "build_id": "0a0b"},
-]
-# Of each frame: module, address, label. Two places of one function; one that has bounds only; one
-# that is in no file.
-FRAMES = [
-    (0, 0x1000, "ExecutorRun"),
-    (0, 0x2000, "ExecHashJoin"),
-    (0, 0x2040, "ExecHashJoin"),
-    (0, 0x3000, "heap_getnext"),
-    (1, KERNEL_ADDRESS, "copy_to_user"),
-    (2, 0x40, "<[u8; 16] as filter::Filter>::keep"),
-    (2, 0x1F30, "libfilter.so+0x1f00..0x1f80"),
-    (None, 0x7F00_0000_0000, "0x7f0000000000"),
-]
-# Of each stack, in the record's numbers: its caller, its frame.
-STACKS = {
-    10: (None, 0),
-    11: (10, 1),
-    12: (11, 3),
-    13: (12, 4),
-    14: (10, 2),
-    15: (14, 5),
-    16: (15, 6),
-    17: (10, 7),
-    99: (None, 3),
+PID = 100
+MODULE = "/opt/engine/lib/libengine.so"
+KERNEL = "[kernel]"
+WORD = pa.dictionary(pa.uint16(), pa.string())
+U32, U64, TIME = pa.uint32(), pa.uint64(), pa.int64()
+COLUMNS: dict[str, dict[str, pa.DataType]] = {
+    "samples": {"time_ns": TIME, "pid": U32, "tid": U32, "cpu": U32, "stack": U32},
+    "stacks": {"stack": U32, "parent": U32, "frame": U32},
+    "frames": {"frame": U32, "module": U32, "address": U64},
+    "modules": {"module": U32, "path": pa.string(), "build_id": pa.string()},
+    "symbols": {"frame": U32, "name": pa.string(), "kind": WORD, "start": U64, "size_bytes": U64},
+    "threads": {"time_ns": TIME, "pid": U32, "tid": U32, "name": pa.string()},
+    "profile": {
+        "time_ns": TIME,
+        "samples": U64,
+        "lost": U64,
+        "throttled": U64,
+        "cut": U64,
+        "broken": U64,
+    },
 }
-WORKS = {
-    11: "hash probe",
-    12: "scan",
-    13: "kernel I/O",
-    15: "filter",
-    16: "filter",
-    17: "unclassified",
-    14: None,
-    99: "log",
+FACTS = {
+    "event": "cpu-clock",
+    "frequency_hz": FREQUENCY_HZ,
+    "kernel": True,
+    "stacks": "copies",
+    "copied_bytes": 8192,
+    "whole_machine": False,
+    "notes": [],
 }
-# Samples: after how many milliseconds, process, thread, stack. Operations take 20 ms each.
-SAMPLES = [
-    (2, 50, 50, 11),
-    (4, 50, 50, 12),
-    (6, 50, 50, 12),
-    (7, 51, 51, 13),
-    (8, 50, 50, 13),
-    (10, 50, 50, 14),
-    (20, 50, 50, 99),
-    (22, 50, 50, 15),
-    (24, 50, 50, 16),
-    (26, 50, 50, 17),
-    (28, 50, 52, 12),
-]
-OPERATIONS = [("q01", 1, 19), ("q09", 21, 39)]
 
 
-def a_profile() -> Profile:
-    """The samples above: q01 has six, one of them an artefact; q09 has four; one is of neither."""
-    return Profile(
-        sampling=Sampling(
-            event="cpu-clock",
-            frequency_hz=FREQUENCY_HZ,
-            kernel=True,
-            stacks="copies",
-            copied_bytes=8192,
-            symbols=True,
-            notes=("Hardware cycles are not to be had here.",),
-            taken=len(SAMPLES),
-            lost=0,
-            throttled=0,
-            cut=0,
-            broken=0,
-            background=1,
-            artefacts={"a pile-up": 1},
-        ),
-        samples=_samples(),
-        stacks=pl.DataFrame(
-            [(stack, caller, frame) for stack, (caller, frame) in STACKS.items()],
-            schema={"stack": pl.UInt32, "parent": pl.UInt32, "frame": pl.UInt32},
-            orient="row",
-        ),
-        frames=_frames(),
-        passes=pl.DataFrame(
-            [
-                (number, 0, name, BEGUN_NS + begun * MS, BEGUN_NS + ended * MS)
-                for number, (name, begun, ended) in enumerate(OPERATIONS)
+@dataclass(frozen=True)
+class At:
+    """A place in the code. `name` None: not named; with a `size_bytes` its bounds are known."""
+
+    name: str | None
+    path: str = MODULE
+    kind: str | None = None
+    address: int = 0x1000
+    size_bytes: int | None = None
+
+    def symbol(self) -> dict[str, Any]:
+        named = "kernel" if self.path == KERNEL else "symbol"
+        unnamed = "none" if self.size_bytes is None else "bounds"
+        kind = self.kind or (unnamed if self.name is None else named)
+        begin = None if self.size_bytes is None else self.address
+        return {"name": self.name, "kind": kind, "start": begin, "size_bytes": self.size_bytes}
+
+
+def kernel(name: str) -> At:
+    """A function of the kernel."""
+    return At(name, KERNEL)
+
+
+@dataclass
+class MadeProfile:
+    """What `write` puts beside the other streams of a run. Names stand for places in `MODULE`."""
+
+    facts: dict[str, Any] = field(default_factory=lambda: dict(FACTS))
+    samples: list[dict[str, Any]] = field(default_factory=list)
+    stacks: dict[tuple[At, ...], int] = field(default_factory=dict)
+    frames: dict[At, int] = field(default_factory=dict)
+    modules: dict[str, int] = field(default_factory=dict)
+    threads: list[dict[str, Any]] = field(default_factory=list)
+    counts: list[dict[str, Any]] = field(default_factory=list)
+    symbols: bool = True
+
+    def add(self, time_ns: int, *stack: At | str, count: int = 1, **about: Any) -> None:
+        """So many samples of a stack, outermost first, a nanosecond apart."""
+        path = tuple(one if isinstance(one, At) else At(one) for one in stack)
+        node = self._node(path)
+        for number in range(count):
+            row = {"time_ns": time_ns + number, "pid": PID, "tid": PID, "cpu": 0, "stack": node}
+            self.samples.append(row | about)
+
+    def _node(self, path: tuple[At, ...]) -> int:
+        if path not in self.stacks:
+            if len(path) > 1:
+                self._node(path[:-1])
+            self.frames.setdefault(path[-1], len(self.frames))
+            self.modules.setdefault(path[-1].path, len(self.modules))
+            self.stacks[path] = len(self.stacks)
+        return self.stacks[path]
+
+    def rows(self) -> dict[str, list[dict[str, Any]]]:
+        """The rows of every stream."""
+        told = {
+            "samples": self.samples,
+            "stacks": [
+                {
+                    "stack": node,
+                    "parent": self.stacks.get(path[:-1]),
+                    "frame": self.frames[path[-1]],
+                }
+                for path, node in self.stacks.items()
             ],
-            schema={
-                "sequence": pl.UInt64,
-                "session": pl.UInt32,
-                "operation": pl.String,
-                "started_ns": pl.Int64,
-                "finished_ns": pl.Int64,
-            },
-            orient="row",
-        ),
-        rules=Rules(),
+            "frames": [
+                {"frame": number, "module": self.modules[at.path], "address": at.address}
+                for at, number in self.frames.items()
+            ],
+            "modules": [{"module": at, "path": path} for path, at in self.modules.items()],
+            "symbols": [{"frame": number} | at.symbol() for at, number in self.frames.items()],
+            "threads": self.threads,
+            "profile": self.counts,
+        }
+        return told if self.symbols else {k: v for k, v in told.items() if k != "symbols"}
+
+    def write(self, raw: Path) -> None:
+        """Writes all streams, and how they were taken."""
+        for stream, rows in self.rows().items():
+            write_rows(raw / f"{stream}.arrows", rows)
+        (raw / "profile.json").write_text(json.dumps(self.facts), encoding="utf-8")
+
+
+def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Writes a stream of a profile; what a row does not name is null."""
+    columns = COLUMNS[path.stem]
+    table = pa.table(
+        {name: pa.array([row.get(name) for row in rows], kind) for name, kind in columns.items()}
     )
-
-
-def a_source(operation: str | None = None) -> Source:
-    """What the profile is exported from."""
-    places = [(number, module, address) for number, (module, address, _) in enumerate(FRAMES)]
-    return Source(
-        run="20260101T000000Z-tpch-postgresql-abc",
-        title="tpch on PostgreSQL",
-        wall_minus_monotonic_ns=WALL_MINUS_MONOTONIC_NS,
-        machine="x86_64",
-        operation=operation,
-        profile=a_profile(),
-        places=pl.DataFrame(
-            places,
-            schema={"frame": pl.UInt32, "module": pl.UInt32, "address": pl.UInt64},
-            orient="row",
-        ),
-        modules=pl.DataFrame(
-            MODULES, schema={"module": pl.UInt32, "path": pl.String, "build_id": pl.String}
-        ),
-        threads=pl.DataFrame(
-            {"pid": [50, 51, 50], "tid": [50, 51, 52], "name": ["postgres", "worker", "helping"]},
-            schema={"pid": pl.UInt32, "tid": pl.UInt32, "name": pl.String},
-        ),
-    )
-
-
-def _operation(after_ms: int) -> int | None:
-    for number, (_, begun, ended) in enumerate(OPERATIONS):
-        if begun <= after_ms < ended:
-            return number
-    return None
-
-
-def _samples() -> pl.DataFrame:
-    rows = []
-    for after_ms, pid, tid, stack in SAMPLES:
-        number = _operation(after_ms)
-        work = WORKS[stack]
-        rows.append(
-            {
-                "time_ns": BEGUN_NS + after_ms * MS,
-                "pid": pid,
-                "tid": tid,
-                "stack": stack,
-                "session": None if number is None else 0,
-                "sequence": number,
-                "operation": None if number is None else OPERATIONS[number][0],
-                "work": work,
-                "artefact": None if work else "a pile-up",
-                "rule": None,
-                "leaf": STACKS[stack][1],
-                "decided": STACKS[stack][1],
-            }
-        )
-    numbers = ("pid", "tid", "stack", "session", "rule", "leaf", "decided")
-    return pl.DataFrame(
-        rows, schema_overrides=dict.fromkeys(numbers, pl.UInt32) | {"sequence": pl.UInt64}
-    )
-
-
-def _frames() -> pl.DataFrame:
-    names = [entry["path"].rpartition("/")[2] for entry in MODULES]
-    rows = [
-        (number, label, label, None if module is None else names[module], "symbol")
-        for number, (module, _, label) in enumerate(FRAMES)
-    ]
-    columns = ["frame", "label", "family", "module", "kind"]
-    return pl.DataFrame(rows, schema=columns, schema_overrides={"frame": pl.UInt32}, orient="row")
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table)
