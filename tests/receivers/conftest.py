@@ -17,7 +17,7 @@ import playwright
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.profiles import a_source
+from tests.known_profile import a_source
 
 INSTALLED = Path(sys.prefix) / "receivers" / "node_modules"
 NODE = Path(playwright.__file__).parent / "driver" / "node"
@@ -32,7 +32,7 @@ def installed() -> Path:
     return INSTALLED
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = shutil.which("chromium")
     assert path, "chromium is not installed: `make browser` installs it"

@@ -66,7 +66,7 @@ DRIVER_PID = "driver"
 def write(source: Source, out: BinaryIO) -> None:
     """Writes the profile as gzipped JSON."""
     text = json.dumps(profile(source), separators=(",", ":"), ensure_ascii=False)
-    with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=COMPRESSION, mtime=0) as packed:
+    with gzip.GzipFile("", "wb", COMPRESSION, out, mtime=0) as packed:
         packed.write(text.encode())
 
 
@@ -74,7 +74,7 @@ def profile(source: Source) -> dict[str, Any]:
     """The document."""
     passes = _passes(source)
     works = [OTHER, *sorted(set(source.samples["work"].unique()) - {OTHER})]
-    begun_ns = int(min(source.samples["time_ns"][0], passes["started_ns"].min()))
+    begun_ns = min(source.samples["time_ns"][0] - source.period_ns, passes["started_ns"][0])
     code = code_tables(source, {work: index for index, work in enumerate(works)})
     threads = [
         *_sessions(passes, begun_ns, code.texts),

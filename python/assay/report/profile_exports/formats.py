@@ -34,11 +34,6 @@ def export_profile(run: Run, to: str, out: Path | None, operation: str | None) -
     if path.is_dir():
         path /= "-".join(filter(None, (run.id, operation))) + chosen.SUFFIX
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("wb") as file:
-            chosen.write(source, file)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with path.open("wb") as file:
+        chosen.write(source, file)
     return path

@@ -44,7 +44,7 @@ class Texts:
 
 def write(source: Source, out: BinaryIO) -> None:
     """Writes the profile, gzipped."""
-    with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=COMPRESSION, mtime=0) as packed:
+    with gzip.GzipFile("", "wb", COMPRESSION, out, mtime=0) as packed:
         packed.writelines(messages(source))
 
 
