@@ -15,9 +15,7 @@ CLI = "@firefox-devtools/profiler-cli/dist/profiler-cli.js"
 
 
 @pytest.fixture(scope="module")
-def ask(
-    installed: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[..., Any]]:
+def ask(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Any]]:
     """Asks of the loaded profile: `ask("thread", "list")`. What answers ends with the tests."""
     place = tmp_path_factory.mktemp("firefox")
     profile = exported(firefox, place)

@@ -18,13 +18,14 @@ from assay.model.errors import UsageError
 from assay.record.reader import Run
 from assay.report.exports import export
 from assay.report.flame_layout import layout
-from assay.report.profile_exports import firefox, flamegraph, folded, formats, pprof
+from assay.report.profile_exports import firefox, flamegraph, folded, formats
 from assay.report.profile_exports.firefox_code import breakpad_id
 from assay.report.profile_exports.protobuf import content, number, varint
 from assay.report.profile_exports.source import Source
 from assay.report.profile_exports.stack_tree import stack_tree
 from tests.known_profile import BUILD_ID, a_source
-from tests.records import write_run
+from tests.profiles import MadeProfile
+from tests.records import MS, PASSES, PID, write_run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "profile.folded"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -185,6 +186,40 @@ class TestStackTree:
 @pytest.mark.parametrize("module", formats.FORMATS.values(), ids=formats.FORMATS)
 def test_the_same_profile_gives_the_same_bytes(module: ModuleType) -> None:
     assert written(module, a_source()) == written(module, a_source())
+
+
+class TestRecords:
+    """From the streams of a record."""
+
+    @pytest.fixture
+    def run(self, tmp_path: Path) -> Run:
+        run = Run(write_run(tmp_path / "runs"))
+        events = run.table("events").filter(pl.col("phase") == "measured")
+        made = MadeProfile(threads=[{"time_ns": 0, "pid": PID, "tid": PID, "name": "engine"}])
+        for operation, begun in events.select("operation", "started_ns").iter_rows():
+            if operation != "q03":
+                made.add(begun + MS, "main", f"run_{operation}", count=2, pid=PID, tid=PID)
+        made.write(run.dir / "raw")
+        return run
+
+    def test_what_is_read_is_exported(self, run: Run, tmp_path: Path) -> None:
+        (path,) = export(run, "folded", tmp_path / "all")
+        lines = path.read_text("utf-8").splitlines()
+        assert lines == [
+            f"q01;main;run_q01 {2 * PASSES}",
+            f"q02;main;run_q02 {2 * PASSES}",
+        ]
+        (path,) = export(run, "firefox", tmp_path / "one", "q02")
+        told = json.loads(gzip.decompress(path.read_bytes()))
+        assert told["meta"]["product"] == "tpch on DuckDB"
+        assert [thread["name"] for thread in told["threads"]] == ["session 0", "engine"]
+        assert told["threads"][0]["markers"]["length"] == PASSES
+
+    def test_an_operation_without_samples_or_that_is_none(self, run: Run, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match=r"no sample fell into q03: .*--min-time"):
+            export(run, "pprof", tmp_path / "out", "q03")
+        with pytest.raises(UsageError, match=r"no operation 'q20' was measured; did you mean"):
+            export(run, "pprof", tmp_path / "out", "q20")
 
 
 class TestFiles:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 SUFFIX = ".svg"
 TEMPLATES = Path(__file__).parents[1] / "templates"
 WIDTH, ROW, MARGIN, HEAD = 1200, 17, 10, 62
-# Half a pixel of a picture that is zoomed by ten.
-SHARE_MIN = 0.05 / WIDTH
+# A pixel of a picture that is zoomed by ten.
+SHARE_MIN = 0.1 / WIDTH
 CHARACTER = 6.6
 LEGEND_GAP = 24
 CHARACTERS_MIN = 3
