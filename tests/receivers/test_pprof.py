@@ -93,6 +93,11 @@ def test_places_have_their_address_file_and_build(decoded: dict[str, Any]) -> No
     assert found["0x7f0000000000", 0x7F00_0000_0000] is None
 
 
+def test_the_profile_goes_by_the_file_that_most_places_are_in(decoded: dict[str, Any]) -> None:
+    files = [decoded["stringTable"][mapping["filename"]] for mapping in decoded["mapping"]]
+    assert files == [POSTGRES, "/usr/lib/libfilter.so", "[kernel]"]
+
+
 def test_the_innermost_frame_is_first(decoded: dict[str, Any]) -> None:
     names = {f["id"]: decoded["stringTable"][f["name"]] for f in decoded["function"]}
     at = {place["id"]: names[place["line"][0]["functionId"]] for place in decoded["location"]}

@@ -124,6 +124,14 @@ class TestFirefox:
         ]
         assert sum(samples["threadCPUDelta"]) == 8 * 2_000_000
 
+    def test_of_many_threads_the_busiest_are_shown_at_first(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(firefox, "VISIBLE_MAX", 1)
+        told = firefox.profile(a_source())
+        named = [told["threads"][at]["name"] for at in told["meta"]["initialVisibleThreads"]]
+        assert named == ["session 0", "postgres"]
+
     def test_an_operation_alone_has_its_interval(self) -> None:
         told = firefox.profile(a_source("q01"))
         names = [told["shared"]["stringArray"][at] for at in told["threads"][0]["markers"]["name"]]

@@ -59,6 +59,8 @@ COLOURS = {
     ARTEFACT: "darkgrey",
 }
 COLOUR_OF_OTHERS = "darkgrey"
+# Further tracks are in the reader's menu.
+VISIBLE_MAX = 12
 MARKER = "operation"
 DRIVER_PID = "driver"
 
@@ -99,8 +101,9 @@ def _passes(source: Source) -> pl.DataFrame:
 def _meta(
     source: Source, begun_ns: int, works: list[str], threads: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    shown = list(range(len(threads)))
-    busiest = max(shown, key=lambda index: threads[index]["samples"]["length"])
+    busiest = sorted(range(len(threads)), key=lambda index: -threads[index]["samples"]["length"])
+    operations = [index for index, thread in enumerate(threads) if thread["pid"] == DRIVER_PID]
+    shown = {*operations[:VISIBLE_MAX], *busiest[:VISIBLE_MAX]}
     return {
         "interval": source.period_ns / NS_PER_MS,
         "startTime": (begun_ns + source.wall_minus_monotonic_ns) / NS_PER_MS,
@@ -116,8 +119,8 @@ def _meta(
         "usesOnlyOneStackType": True,
         "sourceCodeIsNotOnSearchfox": True,
         "keepProfileThreadOrder": True,
-        "initialVisibleThreads": shown,
-        "initialSelectedThreads": [busiest],
+        "initialVisibleThreads": sorted(shown),
+        "initialSelectedThreads": busiest[:1],
         "sampleUnits": {"time": "ms", "eventDelay": "ms", "threadCPUDelta": "ns"},
         "categories": [
             {"name": work, "color": COLOURS.get(work, COLOUR_OF_OTHERS), "subcategories": ["Other"]}

@@ -79,13 +79,21 @@ def _header(source: Source, texts: Texts) -> Iterator[bytes]:
     yield number(10, ended - begun + source.period_ns)
     yield content(11, _value_type(texts, "cpu", "nanoseconds"))
     yield number(12, source.period_ns)
-    said = [f"{source.title}, run {source.run}", *source.profile.sampling.notes]
+    sampling = source.profile.sampling
+    how = f"{sampling.event} at {sampling.frequency_hz:g} Hz, stacks by {sampling.stacks}"
+    said = (f"{source.title}, run {source.run}", how)
     yield content(13, b"".join(varint(texts[line]) for line in said))
     yield number(14, texts["cpu"])
 
 
 def _mappings(source: Source, texts: Texts) -> Iterator[bytes]:
-    rows = source.modules.select("module", "path", pl.col("build_id").fill_null(""))
+    """Files with code. What most places are in is the first, as pprof calls the profile by it."""
+    places = source.places.group_by("module").len("places")
+    rows = (
+        source.modules.join(places, "module", how="left")
+        .sort(pl.col("path").str.starts_with("["), -pl.col("places").cast(pl.Int64), "module")
+        .select("module", "path", pl.col("build_id").fill_null(""))
+    )
     for module, path, build_id in rows.iter_rows():
         yield content(
             3,
