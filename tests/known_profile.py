@@ -20,6 +20,7 @@ MODULES = [
     {"module": 0, "path": POSTGRES, "build_id": BUILD_ID},
     {"module": 1, "path": "[kernel]", "build_id": None},
     {"module": 2, "path": "/usr/lib/libfilter.so", "build_id": "0a0b"},
+    {"module": 3, "path": "/usr/lib/libunused.so", "build_id": "0c0d"},
 ]
 # Of each frame: module, address, label. Two places of one function; one that has bounds only; one
 # that is in no file.

@@ -90,7 +90,7 @@ def _mappings(source: Source, texts: Texts) -> Iterator[bytes]:
     """Files with code. What most places are in is the first, as pprof calls the profile by it."""
     places = source.places.group_by("module").len("places")
     rows = (
-        source.modules.join(places, "module", how="left")
+        source.modules.join(places, "module")
         .sort(pl.col("path").str.starts_with("["), -pl.col("places").cast(pl.Int64), "module")
         .select("module", "path", pl.col("build_id").fill_null(""))
     )
