@@ -25,6 +25,7 @@ from assay.model.units import (
     seconds_text,
 )
 from assay.report import engine_tables, method
+from assay.report.profile_page import profile_words
 from assay.report.terminal import check, conditions_text, doubts, host_text, operation_time, title
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from assay.analysis.timeline import Timeline
     from assay.record.reader import Run
     from assay.report.charts import Charts
+    from assay.report.flame_view import FlameView
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Vega compiles its expressions with `Function`, which needs 'unsafe-eval'. Nothing is fetched.
@@ -142,14 +144,15 @@ def page(run: Run, told: dict[str, Any]) -> str:
     charts = Charts(told, timeline, read_load(run))
     columns = COLUMNS if told["conditions"]["clients"] is None else LOAD_COLUMNS
     drawn = [name for name in charts.names if charts.why_empty(name) is None]
-    scripts = [_vega(), (TEMPLATES / "report.js").read_text(encoding="utf-8")]
+    profile = profile_words(run, told["profile"])
+    scripts = [_vega(), template("report.js"), *([template("flame.js")] if profile else [])]
     return (
         _environment()
         .get_template("report.html.j2")
         .render(
             told=told,
             policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
-            css=_trusted((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+            css=_trusted(template("report.css") + template("flame.css")),
             scripts=[_trusted(script) for script in scripts],
             specs=drawn,
             charts_json=_trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
@@ -158,10 +161,22 @@ def page(run: Run, told: dict[str, Any]) -> str:
             empty={name: charts.why_empty(name) for name in charts.names},
             columns=columns,
             rows=[[_cell(column, op) for column in columns] for op in told["operations"]],
+            profile=profile and profile | {"tree": tree_words(profile["tree"])},
+            why_no_profile=method.why_no_profile(run, told),
             **_words(run, told, timeline),
             **_engine(run, told),
         )
     )
+
+
+def template(name: str) -> str:
+    """The text of a file that pages are made of."""
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def tree_words(view: FlameView) -> dict[str, Any]:
+    """A call tree by its template's names."""
+    return view._asdict() | {"json": _trusted(json_in_html(view.data))}
 
 
 def read_timeline(run: Run) -> Timeline | None:

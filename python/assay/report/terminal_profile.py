@@ -31,7 +31,7 @@ def profile_lines(
     told: dict[str, Any], width: int, *, all_symbols: bool = False, open_families: bool = False
 ) -> Iterator[str]:
     """The section `profile` of a document as lines of at most `width`, without the run's title."""
-    yield _headline(told)
+    yield headline(told)
     yield ""
     if not told["samples"]:
         yield from _wrapped("Nothing to show", NO_SAMPLES, width)
@@ -50,7 +50,8 @@ NO_SAMPLES = (
 )
 
 
-def _headline(told: dict[str, Any]) -> str:
+def headline(told: dict[str, Any]) -> str:
+    """How many samples of what, in one line."""
     of = f"of {told['operation']}" if told["operation"] else "within operations"
     return (
         f"{told['samples']:,} CPU samples {of}, {seconds_text(told['seconds'])} of CPU time"
@@ -189,6 +190,7 @@ def outside_text(sampling: dict[str, Any]) -> str:
         (sampling["others"], "of other processes"),
         (sampling["background"] - sampling["unplaced"], "of the engine between operations"),
         (sampling["unplaced"], "of the engine that could not be placed"),
+        (sampling["torn"], "whose stack is not in the record"),
     ]
     known = [f"{count:,} {words}" for count, words in parts if count]
     return ", ".join(known) or "every sample is of an operation"
