@@ -8,16 +8,43 @@ engine's own background, is counted in `Sampling` and in no table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.analysis.call_tree import call_tree
+from assay.analysis.frames import NOT_NAMED, named_frames
+from assay.analysis.placing import measured_passes, place
+from assay.analysis.profile_compare import compare
+from assay.analysis.profile_tables import matrix, symbols_table, unclassified, work_table
+from assay.analysis.sessions import owners
+from assay.analysis.work.classify import Places, classify
+from assay.analysis.work.names import without_clone
+from assay.analysis.work.rules import UNCLASSIFIED, Rules, combined, rules_of, shared_rules
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
+
 if TYPE_CHECKING:
-    from assay.analysis.work.rules import Rules
     from assay.record.reader import Run
 
-UNCLASSIFIED = "unclassified"
+__all__ = [
+    "UNCLASSIFIED",
+    "Profile",
+    "Sampling",
+    "call_tree",
+    "compare",
+    "matrix",
+    "read_profile",
+    "symbols_table",
+    "unclassified",
+    "work_table",
+]
+
+# Threads of ours that live in the host of an embedded engine are named so.
+OURS = "assay-"
+# Where the rules of a run are from, as errors name it.
+RECORDED = "operations.toml of the record"
+COUNTED = ("lost", "throttled", "cut", "broken")
 
 
 @dataclass(frozen=True)
@@ -37,6 +64,7 @@ class Sampling:
             it was not recorded.
         ours: Samples of Assay's own threads, which are left out.
         others: Samples of processes that are not the engine's, which are left out.
+        torn: Samples whose stack was not written any more when the run was killed.
         background: The engine's samples outside of operations.
         unplaced: Of these, samples that may belong to an operation, but nothing says to which.
         artefacts: Samples within operations that say nothing of the engine, by why.
@@ -56,6 +84,7 @@ class Sampling:
     broken: int | None
     ours: int = 0
     others: int = 0
+    torn: int = 0
     background: int = 0
     unplaced: int = 0
     artefacts: dict[str, int] = field(default_factory=dict)
@@ -106,112 +135,176 @@ def read_profile(record: Run, extra_rules: Rules | None = None) -> Profile | Non
         UsageError: If a rule is to be refused, with file, index and reason.
         RecordUnreadableError: If a stream is damaged.
     """
-    raise NotImplementedError
+    facts = record.sampling
+    needed = ("samples", "stacks", "frames", "modules")
+    if facts is None or not all(record.has(stream) for stream in needed):
+        return None
+    passes = measured_passes(record.table("events"))
+    if passes.is_empty():
+        return None
+    rules = _rules(record, extra_rules)
+    frames = named_frames(
+        record.table("frames"),
+        record.table("modules"),
+        record.table("symbols") if record.has("symbols") else None,
+        rules.families,
+    )
+    stacks = _tree(record.table("stacks"), frames)
+    judged = _judged(stacks, frames, rules)
+    window = (int(passes["started_ns"].to_list()[0]), max(passes["finished_ns"].to_list()))
+    taken = record.table("samples").filter(pl.col("time_ns").is_between(*window)).sort("time_ns")
+    of_engine, others, ours = _of_engine(record, taken, whole_machine=facts["whole_machine"])
+    whole = of_engine.join(judged, on="stack", how="inner", maintain_order="left")
+    placed, unplaced = place(whole, passes, _owners(record))
+    samples = placed.select(*_SAMPLE_COLUMNS)
+    within = samples.filter(pl.col("operation").is_not_null())
+    sampling = replace(
+        _sampling(record, facts, taken.height, window),
+        ours=ours,
+        others=others,
+        torn=of_engine.height - whole.height,
+        background=samples.height - within.height,
+        unplaced=unplaced,
+        artefacts=dict(
+            within.drop_nulls("artefact")["artefact"].value_counts(sort=True).iter_rows()
+        ),
+    )
+    return Profile(sampling, samples, stacks, frames, passes, rules)
 
 
-def symbols_table(
-    profile: Profile, operation: str | None = None, *, families: bool = True
-) -> pl.DataFrame:
-    """One row a symbol and the work that it did, most samples first.
+_SAMPLE_COLUMNS = (
+    "time_ns",
+    "pid",
+    "tid",
+    "stack",
+    "session",
+    "sequence",
+    "operation",
+    "work",
+    "artefact",
+    "rule",
+    "leaf",
+    "decided",
+)
 
-    Columns: samples; share; seconds (CPU); work; symbol (family, or label without `families`);
-    module; kind; says (what its rule says; null where none matched); operations (list[str]: those
-    with at least `NAMED_SHARE` of the row's samples, most first), operations_all (bool: whether it
-    was seen in every operation that has samples). A function that is called for different work,
-    such as memcpy, has a row for each.
+
+def _rules(record: Run, extra_rules: Rules | None) -> Rules:
+    """The reader's rules, then the engine's, then those for what all engines stand on."""
+    recorded = record.facts.get("engine", {}).get("operations")
+    of_engine = rules_of(recorded, RECORDED) if recorded else Rules()
+    return combined(extra_rules or Rules(), of_engine, shared_rules())
+
+
+def _tree(stacks: pl.DataFrame, frames: pl.DataFrame) -> pl.DataFrame:
+    """The nodes whose frame is known, callers before what they called.
+
+    They are written in that order. A caller that is missing or comes later is damage, and is none.
     """
-    raise NotImplementedError
+    rows = pl.int_range(pl.len(), dtype=pl.UInt32)
+    known = stacks.unique("stack", keep="first", maintain_order=True).join(
+        frames.select("frame"), on="frame", how="semi", maintain_order="left"
+    )
+    callers = known.select(pl.col("stack").alias("parent"), rows.alias("caller"))
+    return known.join(callers, on="parent", how="left", maintain_order="left").select(
+        "stack", pl.when(pl.col("caller") < rows).then("parent").alias("parent"), "frame"
+    )
 
 
-def work_table(profile: Profile, operation: str | None = None) -> pl.DataFrame:
-    """One row a word of work, most samples first: work, samples, share, seconds (CPU)."""
-    raise NotImplementedError
+def _judged(stacks: pl.DataFrame, frames: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Of each node of the tree: stack, leaf, rule, decided, work, artefact."""
+    rows = pl.int_range(pl.len(), dtype=pl.Int64)
+    tree = stacks.join(
+        frames.select("frame", rows.alias("place")), on="frame", how="left", maintain_order="left"
+    ).join(
+        stacks.select("stack", rows.alias("caller")),
+        left_on="parent",
+        right_on="stack",
+        how="left",
+        maintain_order="left",
+    )
+    named = ~pl.col("kind").is_in(NOT_NAMED)
+    about = frames.select(
+        pl.when(named).then("label").alias("name"), pl.col("module").fill_null("")
+    )
+    names = [None if name is None else without_clone(name) for name in about["name"]]
+    verdicts = classify(
+        tree["caller"].fill_null(-1).to_list(),
+        tree["place"].to_list(),
+        Places(names, about["module"].to_list()),
+        rules.rules,
+    )
+    kinds = pl.DataFrame(
+        {
+            "rule": range(len(rules.rules)),
+            "work": [rule.work for rule in rules.rules],
+            "artefact": [rule.artefact for rule in rules.rules],
+        },
+        schema={"rule": pl.UInt32, "work": pl.String, "artefact": pl.String},
+    )
+    decided = pl.Series("decided", verdicts.decided, dtype=pl.UInt32)
+    return (
+        stacks.select(
+            "stack",
+            pl.col("frame").alias("leaf"),
+            pl.Series("rule", verdicts.rules, dtype=pl.UInt32),
+            frames["frame"].gather(decided).alias("decided"),
+        )
+        .join(kinds, on="rule", how="left", maintain_order="left")
+        .with_columns(
+            pl.when(pl.col("artefact").is_null())
+            .then(pl.col("work").fill_null(UNCLASSIFIED))
+            .alias("work")
+        )
+    )
 
 
-def matrix(profile: Profile) -> pl.DataFrame:
-    """What each operation works at: operation, work, samples, share (of the operation), seconds.
-
-    Only pairs that have samples; operations in the order of their first pass, most samples first.
-    """
-    raise NotImplementedError
-
-
-def call_tree(
-    profile: Profile, operation: str | None = None, share_min: float = 0.0
-) -> dict[str, Any]:
-    """The stacks of all samples within operations (or of one), merged by label: ready for JSON.
-
-    Keys:
-        operations: Names, in the order of their first pass.
-        samples: How many the tree holds; artefacts are in it.
-        seconds_each: CPU seconds of a sample.
-        labels, modules, works: Texts that nodes name by index; `works` has `artefact` for these.
-        parent: Of each node, the node of its caller, which comes before it; -1: an outermost one.
-        label, module, work: Of each node, indices. Its work is what most samples at it and below it
-            did.
-        own, total: Of each node, samples at it, and at it and below it.
-        counts: Of each operation, a list of nodes and the list of its own samples there, so that
-            `zip(*counts[name])` gives pairs.
-
-    Args:
-        profile: The profile.
-        operation: One operation only.
-        share_min: Nodes with less than this share of `samples` are one node `…` of their caller.
-    """
-    raise NotImplementedError
+def _of_engine(
+    record: Run, samples: pl.DataFrame, *, whole_machine: bool
+) -> tuple[pl.DataFrame, int, int]:
+    """Samples of the engine's threads, and how many of others and of ours were left out."""
+    others = ours = 0
+    if whole_machine and record.has("processes"):
+        of_engine = (
+            pl.col("account").cast(pl.String).is_in([ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER])
+        )
+        pids = record.table("processes").filter(of_engine).select(pl.col("pid").cast(pl.UInt32))
+        kept = samples.join(pids.unique(), on="pid", how="semi", maintain_order="left")
+        others, samples = samples.height - kept.height, kept
+    if record.has("threads"):
+        named = record.table("threads").filter(pl.col("name").str.starts_with(OURS))
+        threads = named.select("pid", "tid").unique()
+        kept = samples.join(threads, on=["pid", "tid"], how="anti", maintain_order="left")
+        ours, samples = samples.height - kept.height, kept
+    return samples, others, ours
 
 
-def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.DataFrame:
-    """What changed between two profiles, in CPU seconds of a pass; largest difference first.
-
-    Only operations that both have are compared, each with the mean of its passes; without
-    `operation` their means are added up.
-
-    Columns: level (`total`, `work` or `symbol`); work, symbol (null where the level has none);
-    ours_samples, theirs_samples; ours_s, theirs_s (CPU seconds a pass); ours_share, theirs_share;
-    difference_s (ours less theirs), low_s, high_s (95 % interval of it; null where neither side has
-    two passes); is_noise (the interval holds 0; null without one).
-    """
-    raise NotImplementedError
+def _owners(record: Run) -> pl.DataFrame | None:
+    """Which process works for which session; None where none was recorded to."""
+    if not record.has("backends") or record.table("backends").is_empty():
+        return None
+    activity = record.table("activity") if record.has("activity") else None
+    return owners(record.table("backends"), activity)
 
 
-def unclassified(profile: Profile) -> pl.DataFrame:
-    """What a rule is missing for, most samples first.
-
-    Columns: symbol (the label that a rule would name; null: no frame of the stack has a name),
-    module, samples, share, callers (list[str]: the nearest five named callers in its most frequent
-    stack, nearest first), operations (list[str]).
-    """
-    raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Shares:
-    """How much of the samples within operations is explained; None where there are none.
-
-    Attributes:
-        samples: The denominator: without artefacts.
-        classified: With a word of work.
-        named: Whose innermost frame has a name.
-        sampled_s: CPU seconds by samples in operations whose CPU time was metered, artefacts
-            included.
-        metered_s: CPU seconds by the counters around the same operations; None if not metered.
-        metered_samples: How many samples `sampled_s` is.
-    """
-
-    samples: int
-    classified: float | None
-    named: float | None
-    sampled_s: float
-    metered_s: float | None
-    metered_samples: int
-
-    @property
-    def agreement(self) -> float | None:
-        """Sampled in metered CPU seconds; None where nothing was metered."""
-        return self.sampled_s / self.metered_s if self.metered_s else None
-
-
-def shares(record: Run, profile: Profile) -> Shares:
-    """How much of a profile is explained, and how it agrees with the kernel's counters."""
-    raise NotImplementedError
+def _sampling(record: Run, facts: dict[str, Any], taken: int, window: tuple[int, int]) -> Sampling:
+    grown: dict[str, int | None] = dict.fromkeys(COUNTED)
+    if record.has("profile") and not record.table("profile").is_empty():
+        told = record.table("profile").sort("time_ns")
+        before = told.filter(pl.col("time_ns") <= window[0])[-1:]
+        after = told.filter(pl.col("time_ns") >= window[1])[:1]
+        last = after if after.height else told[-1:]
+        grown = {name: int(last[name].sum()) - int(before[name].sum()) for name in COUNTED}
+    return Sampling(
+        event=str(facts["event"]),
+        frequency_hz=float(facts["frequency_hz"]),
+        kernel=bool(facts["kernel"]),
+        stacks=str(facts["stacks"]),
+        copied_bytes=facts.get("copied_bytes"),
+        symbols=record.has("symbols"),
+        notes=tuple(facts.get("notes", ())),
+        taken=taken,
+        lost=grown["lost"],
+        throttled=grown["throttled"],
+        cut=grown["cut"],
+        broken=grown["broken"],
+    )
