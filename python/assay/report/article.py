@@ -35,10 +35,10 @@ def article_lines(heading: str, told: dict[str, Any], *, all_symbols: bool = Fal
     yield from textwrap.wrap(sentence, WIDTH, break_on_hyphens=False)
     yield ""
     yield "```text"
-    yield f"{'samples':>9}  {'%':>7}  symbol"
+    yield f"{'samples':>9}  {'%':>6}  symbol"
     for row in told["symbols"] if all_symbols else told["symbols"][:TOP_SYMBOLS]:
         symbol = one_line(row["symbol"])
-        yield f"{row['samples']:>9}  {row['share'] * 100:>7.4f}  {symbol}"
+        yield f"{row['samples']:>9}  {row['share'] * 100:>6.2f}  {symbol}"
         yield from textwrap.wrap(
             _meaning(row), WIDTH, initial_indent="-- ", subsequent_indent="   "
         )

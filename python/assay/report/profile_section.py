@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.profile import matrix, read_profile, shares, symbols_table, work_table
-from assay.model.errors import RecordUnreadableError
+from assay.model.errors import RecordUnreadableError, UsageError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +32,7 @@ def profile_of(run: Run) -> Profile | None:
     """The profile of a run with the rules that its record keeps; None where there is none."""
     try:
         return read_profile(run)
-    except RecordUnreadableError as error:
+    except (RecordUnreadableError, UsageError) as error:
         log.warning("run %s has no profile: %s", run.id, error)
         return None
 

@@ -40,7 +40,7 @@ PARTS = (
 
 def render(document: dict[str, Any], *, all_operations: bool, console: Console) -> None:
     """Prints a run's document."""
-    width = max(WIDTH_MIN, min(console.width, WIDTH_MAX))
+    width = width_of(console)
     _print_title(document, width, console)
     _print_reasons(document, width, console)
     for line in _packed(_figures(document), width, lead="  ", gap="   "):
@@ -55,6 +55,11 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
         _say(console, line)
     for line in _ending(document, width):
         _say(console, line)
+
+
+def width_of(console: Console) -> int:
+    """How wide lines may be: the terminal's width, as long as lines can be read well."""
+    return max(WIDTH_MIN, min(console.width, WIDTH_MAX))
 
 
 def run_line(document: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, grouped_text, percent_text, seconds_text
-from assay.report.terminal import bar, one_line
+from assay.report.terminal import bar, one_line, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,6 +25,28 @@ PARTS = (
     ("run queue", ("cpu_wait",)),
     ("other", ("other",)),
 )
+
+
+def explained_lines(
+    document: dict[str, Any],
+    told: dict[str, Any],
+    width: int,
+    *,
+    all_symbols: bool = False,
+    open_families: bool = False,
+) -> Iterator[str]:
+    """What `assay explain` prints of a run: its title, its profile, where the wall time went."""
+    yield titled(document, width)
+    yield from profile_lines(told, width, all_symbols=all_symbols, open_families=open_families)
+    wall = time_line(document["operations"], told["operation"])
+    if wall is not None:
+        yield from _wrapped("Wall time", wall, width)
+
+
+def titled(document: dict[str, Any], width: int) -> str:
+    """What was run on what, and at the right end of the line the verdict."""
+    words, verdict = title(document), document["verdict"].upper()
+    return f"{words}{verdict:>{max(len(verdict) + 2, width - len(words))}}"
 
 
 def profile_lines(
@@ -148,7 +170,7 @@ def facts(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Left out", artefacts_text(told)
     yield "Not in it", outside_text(told["sampling"])
     yield "Sampled", sampled_text(told["sampling"])
-    yield "Lost", lost_text(told["sampling"])
+    yield "Lost or cut", lost_text(told["sampling"])
     yield "CPU time", metered_text(told)
     for note in told["sampling"]["notes"]:
         yield "Not measured", note
@@ -210,10 +232,10 @@ def sampled_text(sampling: dict[str, Any]) -> str:
 def lost_text(sampling: dict[str, Any]) -> str:
     """What sampling lost in the measured part."""
     words = (
-        ("lost", "samples lost"),
-        ("throttled", "pauses by the kernel"),
-        ("cut", "stacks cut at the end of their copy"),
-        ("broken", "stacks ended at code without unwind rules"),
+        ("lost", "lost for want of room"),
+        ("throttled", "times paused by the kernel"),
+        ("cut", "with a stack deeper than its copy"),
+        ("broken", "with a stack that ended at code without unwind rules"),
     )
     if sampling["lost"] is None:
         return "not recorded: sampling ended before it could tell"
