@@ -106,15 +106,15 @@ class _Tree:
         """The tree's part of what `call_tree` returns."""
         size = len(self.parents)
         own = [0] * size
-        by_work: dict[str, list[int]] = {}
+        works = counts["work"].unique().sort().to_list()
+        by_work = {work: [0] * size for work in works}
         by_operation: dict[str, dict[int, int]] = {name: {} for name in names}
         for stack, operation, work, samples in counts.iter_rows():
             node = self.of_stack[stack]
             own[node] += samples
-            by_work.setdefault(work, [0] * size)[node] += samples
+            by_work[work][node] += samples
             here = by_operation[operation]
             here[node] = here.get(node, 0) + samples
-        works = sorted(by_work)
         sums = [_summed(by_work[work], self.parents) for work in works]
         places = range(len(works))
         labels, label = _indexed(self.labels)

@@ -138,7 +138,7 @@ def _is_parameters(name: str, group: Group) -> bool:
 
 def _collapsed(name: str) -> str:
     """Template arguments that are outermost as `<*>`; inside of a qualified path, too."""
-    if "<" not in name:
+    if name.count("<") == name.count("<*>"):
         return name
     groups, _, is_whole = _shape(name)
     if not is_whole:
