@@ -39,7 +39,7 @@ class FlameView(NamedTuple):
 def flame_view(tree: dict[str, Any]) -> FlameView:
     """A view of a tree as `analysis.profile.call_tree` gives it, coloured by work."""
     work = one_kind(tree)
-    data = _drawn(tree) | {
+    data = drawn(tree) | {
         "work": work,
         "colours": [work_colour(words) for words in tree["works"]],
         "several": WORK_COLOURS[SEVERAL_KINDS],
@@ -67,7 +67,7 @@ def left_out(tree: dict[str, Any]) -> float:
     return float(found / tree["samples"])
 
 
-def _drawn(tree: dict[str, Any]) -> dict[str, Any]:
+def drawn(tree: dict[str, Any]) -> dict[str, Any]:
     """What the script reads of any tree; totals it adds up itself."""
     keys = ("operations", "seconds_each", "labels", "modules", "works", "parent", "label", "module")
     return {key: tree[key] for key in keys} | {

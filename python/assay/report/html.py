@@ -147,15 +147,15 @@ def page(run: Run, told: dict[str, Any]) -> str:
     profile = profile_words(run, told["profile"])
     scripts = [_vega(), template("report.js"), *([template("flame.js")] if profile else [])]
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             told=told,
             policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
-            css=_trusted(template("report.css") + template("flame.css")),
-            scripts=[_trusted(script) for script in scripts],
+            css=trusted(template("report.css") + template("flame.css")),
+            scripts=[trusted(script) for script in scripts],
             specs=drawn,
-            charts_json=_trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
+            charts_json=trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
             data={name: _csv_links(charts, name) for name in drawn},
             names=charts.names,
             empty={name: charts.why_empty(name) for name in charts.names},
@@ -176,7 +176,7 @@ def template(name: str) -> str:
 
 def tree_words(view: FlameView) -> dict[str, Any]:
     """A call tree by its template's names."""
-    return view._asdict() | {"json": _trusted(json_in_html(view.data))}
+    return view._asdict() | {"json": trusted(json_in_html(view.data))}
 
 
 def read_timeline(run: Run) -> Timeline | None:
@@ -220,20 +220,21 @@ def _vega() -> str:
     return bundle
 
 
-def _trusted(text: str) -> Markup:
+def trusted(text: str) -> Markup:
     """Text of our own, or made harmless by us, that the template must not escape."""
     import markupsafe
 
     return markupsafe.Markup(text)  # noqa: S704
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """What makes pages of templates: everything is escaped that is not trusted."""
     import jinja2
 
-    environment = jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters.update(
+    made.filters.update(
         seconds=seconds_text,
         bytes=bytes_text,
         percent=percent_text,
@@ -242,7 +243,7 @@ def _environment() -> jinja2.Environment:
         rate=rate_text,
         nanoseconds=lambda ns: seconds_text(None if ns is None else ns / NS_PER_S),
     )
-    return environment
+    return made
 
 
 def _csv_links(charts: Charts, name: str) -> dict[str, str]:

@@ -268,7 +268,7 @@
 
     changed(node) {
       const { change } = this.tree.data;
-      return change.low_s[node] !== null && (change.low_s[node] > 0 || change.high_s[node] < 0);
+      return change.is_noise[node] === false;
     }
 
     colour(node) {
@@ -296,6 +296,7 @@
 
     changeWords(node) {
       const { change } = this.tree.data;
+      if (change.difference_s[node] === null) return "not compared";
       const told = `a pass ${signed(change.difference_s[node])} against ${seconds(change.theirs_s[node])}`;
       if (change.low_s[node] === null) return `${told}, no interval`;
       return `${told} [${signed(change.low_s[node])}, ${signed(change.high_s[node])}]${this.changed(node) ? "" : ", within noise"}`;
