@@ -34,7 +34,9 @@ RULES: dict[str, Any] = {
 }
 TOP = ("_start", "Execute(Plan*)")
 PROBE = "void HashTable<%s>::Probe(Chunk&)"
-LONG = "Aggregate::Update<std::vector<std::pair<unsigned long, double>>, Sum<double>>(Chunk&, State&)"
+LONG = (
+    "Aggregate::Update<std::vector<std::pair<unsigned long, double>>, Sum<double>>(Chunk&, State&)"
+)
 # Of ten samples of an operation, which stack they have; what one pass more has is counted beside.
 STACKS: dict[str, list[tuple[At | str, ...]]] = {
     "q01": [

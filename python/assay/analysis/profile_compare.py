@@ -75,8 +75,8 @@ def differences(
     (null where no operation of the row has two passes on either side); others.
 
     Args:
-        rows: The columns of `key`, operation, side, samples, squares (of each pass's samples, summed
-            over passes), seconds_each.
+        rows: The columns of `key`, operation, side, samples, squares (those of the passes' samples,
+            added up), seconds_each.
         sides: The profiles, by `OURS` and `THEIRS`.
         names: Operations that are compared.
         key: What makes rows one.

@@ -166,7 +166,8 @@ def _unclassified(run: Run, profile: Profile, *, all_symbols: bool, as_json: boo
     if as_json:
         say_json({"run": run.id, "unclassified": missing})
     else:
-        _print(skeleton_lines(missing, run.id, all_symbols=all_symbols))
+        outermost = profile.rules.outermost
+        _print(skeleton_lines(missing, run.id, outermost=outermost, all_symbols=all_symbols))
 
 
 def _against(

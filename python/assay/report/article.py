@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 WIDTH = 96
 
 
-def article_lines(heading: str, told: dict[str, Any], *, all_symbols: bool = False) -> Iterator[str]:
+def article_lines(
+    heading: str, told: dict[str, Any], *, all_symbols: bool = False
+) -> Iterator[str]:
     """The section `profile` of a document as lines of Markdown.
 
     Args:
@@ -40,16 +42,16 @@ def article_lines(heading: str, told: dict[str, Any], *, all_symbols: bool = Fal
         symbol = one_line(row["symbol"])
         yield f"{row['samples']:>9}  {row['share'] * 100:>6.2f}  {symbol}"
         yield from textwrap.wrap(
-            _meaning(row), WIDTH, initial_indent="-- ", subsequent_indent="   "
+            _meaning(row, told["operation"]), WIDTH, initial_indent="-- ", subsequent_indent="   "
         )
     yield "```"
 
 
-def _meaning(row: dict[str, Any]) -> str:
+def _meaning(row: dict[str, Any], operation: str | None) -> str:
     says = one_line(row["says"] or "").rstrip(".")
     work = str(row["work"])
     words = f"{work[:1].upper()}{work[1:]}"
-    where = _where(row)
+    where = _where(row) if operation is None else ""
     return ", ".join(part for part in (f"{words}: {says}" if says else words, where) if part)
 
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from assay.analysis.profile import Profile
 
 MORE, LESS = ORANGE, BLUE
-CHANGE_KEYS = ("theirs_s", "difference_s", "low_s", "high_s", "is_noise")
+SECONDS_KEYS = ("theirs_s", "difference_s", "low_s", "high_s")
 ABOUT = (
-    "Boxes are functions of this run, as wide as their samples. A colour says that a pass of this run"
-    " spent more or less CPU time there than one of the other run, where the 95 % interval of the"
+    "Boxes are functions of this run, as wide as their samples. A colour says that a pass of this"
+    " run spent more or less CPU time there than one of the other run, where the 95 % interval of the"
     " difference excludes zero; the deeper, the larger the difference. Functions that only the"
     " other run called have no box: the table below has them."
 )
@@ -90,12 +90,14 @@ def difference_view(tree: dict[str, Any]) -> FlameView:
         if is_noise is False
     ]
     several = WORK_COLOURS[SEVERAL_KINDS]
-    change = {key: [_rounded(value) for value in tree[key]] for key in CHANGE_KEYS}
+    change = {key: [_rounded(value) for value in tree[key]] for key in SECONDS_KEYS}
     data = drawn(tree) | {
         "work": tree["work"],
         "colours": [several] * len(tree["works"]),
         "several": several,
-        "change": change | {"largest_s": max(changed, default=1.0), "more": MORE, "less": LESS},
+        "change": change
+        | {"is_noise": tree["is_noise"]}
+        | {"largest_s": max(changed, default=1.0), "more": MORE, "less": LESS},
     }
     legend = [
         (MORE, "more CPU time than the other run"),
@@ -106,8 +108,8 @@ def difference_view(tree: dict[str, Any]) -> FlameView:
     return FlameView(data, legend, [], has_kernel(tree), left_out(tree))
 
 
-def _rounded(value: float | bool | None) -> float | bool | None:
-    return round(value, 7) if isinstance(value, float) else value
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 7)
 
 
 def _rows(told: dict[str, Any]) -> Iterator[dict[str, Any]]:

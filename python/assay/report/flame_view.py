@@ -76,27 +76,9 @@ def drawn(tree: dict[str, Any]) -> dict[str, Any]:
 
 
 def one_kind(tree: dict[str, Any]) -> list[int]:
-    """Of each node the work that nearly all samples at it and below it did, or `SEVERAL`.
-
-    A node's own samples are taken to be of the node's work, which is that of most of its samples.
-    """
-    below: list[dict[int, int]] = [{} for _ in tree["parent"]]
-    found = [SEVERAL] * len(below)
-    for node in range(len(below) - 1, -1, -1):
-        counted, work = below[node], tree["work"][node]
-        counted[work] = counted.get(work, 0) + tree["own"][node]
-        most = max(counted, key=lambda kind: counted[kind])
-        if counted[most] >= ONE_KIND_SHARE * tree["total"][node]:
-            found[node] = most
-        _add(below, tree["parent"][node], counted)
-        below[node] = {}
-    return found
-
-
-def _add(below: list[dict[int, int]], parent: int, counted: dict[int, int]) -> None:
-    if parent >= 0:
-        for kind, samples in counted.items():
-            below[parent][kind] = below[parent].get(kind, 0) + samples
+    """Of each node the work that most samples at it and below it did, or `SEVERAL`."""
+    rows = zip(tree["work"], tree["work_samples"], tree["total"], strict=True)
+    return [work if did >= ONE_KIND_SHARE * total else SEVERAL for work, did, total in rows]
 
 
 def _legend(tree: dict[str, Any], work: Sequence[int]) -> list[tuple[str, str]]:

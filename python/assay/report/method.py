@@ -103,8 +103,8 @@ COUNTERS_WORDS = (
     " Totals are from the last reading before the measured part to the first after it."
 )
 PROFILE_WORDS = (
-    "CPU samples: the kernel interrupts each thread of the engine that is on a CPU at a fixed rate of"
-    " its CPU time and keeps its stack. A sample belongs to the operation within whose time it"
+    "CPU samples: the kernel interrupts each thread of the engine that is on a CPU at a fixed rate"
+    " of its CPU time and keeps its stack. A sample belongs to the operation within whose time it"
     " fell, and to a kind of work by rules over the names of functions; the innermost function"
     " with a rule decides. Each sample stands for the same CPU time, so a share of n samples is"
     " known to about one part in the square root of n."

@@ -9,7 +9,7 @@ from assay.report.terminal import one_line
 from assay.report.terminal_profile import share_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 SKELETONS_MAX = 20
 INTRODUCTION = (
@@ -19,17 +19,22 @@ INTRODUCTION = (
 
 
 def skeleton_lines(
-    missing: list[dict[str, Any]], run: str, *, all_symbols: bool = False
+    missing: list[dict[str, Any]],
+    run: str,
+    *,
+    outermost: Collection[str] = (),
+    all_symbols: bool = False,
 ) -> Iterator[str]:
     """TOML of rules to complete, those with most samples first.
 
     Args:
         missing: Rows of `analysis.profile.unclassified`.
         run: The run's id, for the command that tries the rules.
+        outermost: Functions that no rule may rest on.
         all_symbols: All, not only the first.
     """
-    named = [row for row in missing if row["symbol"] is not None]
-    nameless = sum(row["share"] for row in missing if row["symbol"] is None)
+    named = [row for row in missing if row["symbol"] not in (None, *outermost)]
+    nameless = sum(row["share"] for row in missing if row not in named)
     if not missing:
         yield "# Nothing is unclassified: every sample has a kind of work."
         return
@@ -46,10 +51,10 @@ def skeleton_lines(
         yield f"# ... {left} functions more with {share_text(share)} of the samples (--all)"
     if nameless:
         yield (
-            f"# {share_text(nameless)} of the samples have no function's name in their whole stack:"
-            " no rule can say"
+            f"# {share_text(nameless)} of the samples have no function's name in their stack, or"
+            " only the executor's:"
         )
-        yield "# what they do. The engine's debug symbols would name them."
+        yield "# no rule can say what they do. The engine's debug symbols would name them."
 
 
 def _skeleton(row: dict[str, Any]) -> Iterator[str]:

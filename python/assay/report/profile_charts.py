@@ -66,7 +66,7 @@ def chart(told: dict[str, Any]) -> alt.TopLevelMixin:
             "share:Q",
             scale=alt.Scale(domain=[0, 0.33, 0.66, 1], range=list(COLOURS), interpolate="rgb"),
             legend=alt.Legend(
-                title="share of the operation's CPU time",
+                title=None,
                 symbolType="square",
                 format=".0%",
                 gradientLength=160,

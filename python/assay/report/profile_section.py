@@ -71,8 +71,8 @@ def section(
 
 def _passes(profile: Profile) -> int:
     """How often the operation that ran most often was measured."""
-    counts = profile.passes.group_by("operation").len()["len"]
-    return int(counts.max() or 0)  # type: ignore[call-overload]
+    counts = profile.passes.group_by("operation").len()["len"].to_list()
+    return max(counts, default=0)
 
 
 def _artefacts(profile: Profile, operation: str | None) -> list[dict[str, Any]]:
@@ -88,9 +88,7 @@ def _artefacts(profile: Profile, operation: str | None) -> list[dict[str, Any]]:
     return counted.select(pl.col("artefact").cast(pl.String).alias("why"), "samples").to_dicts()
 
 
-def _symbols(
-    profile: Profile, operation: str | None, symbols_max: int | None
-) -> dict[str, Any]:
+def _symbols(profile: Profile, operation: str | None, symbols_max: int | None) -> dict[str, Any]:
     table = symbols_table(profile, operation)
     shown = table if symbols_max is None else table.head(symbols_max)
     members = _members(profile, operation)

@@ -51,11 +51,11 @@ def difference_lines(told: dict[str, Any], width: int, *, all_symbols: bool) -> 
         if len(changed) > len(shown):
             yield f"{'':>46}  ... {len(changed) - len(shown)} more (--all)"
     yield ""
-    words = noise_words(told) if certain else ONE_PASS
+    words = noise_words(told) if certain else WITHOUT_INTERVAL
     yield from textwrap.wrap(words, width)
 
 
-ONE_PASS = (
+WITHOUT_INTERVAL = (
     "One pass was measured on each side: there is no interval, so nothing here is told from noise."
     " Measure longer (--min-time 60s) on both sides."
 )

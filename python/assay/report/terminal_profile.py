@@ -188,7 +188,7 @@ def explained_text(told: dict[str, Any]) -> str:
     if unclassified:
         words += (
             f". Unclassified: {share_text(unclassified)};"
-            " --unclassified prints the rules to write next"
+            " `assay explain --unclassified` prints the rules to write next"
         )
     return words
 
