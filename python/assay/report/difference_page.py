@@ -24,8 +24,8 @@ MORE, LESS = ORANGE, BLUE
 SECONDS_KEYS = ("theirs_s", "difference_s", "low_s", "high_s")
 ABOUT = (
     "Boxes are functions of this run, as wide as their samples. A colour says that a pass of this"
-    " run spent more or less CPU time there than one of the other run, where the 95 % interval of the"
-    " difference excludes zero; the deeper, the larger the difference. Functions that only the"
+    " run spent more or less CPU time there than one of the other run, where the 95 % interval of"
+    " the difference excludes zero; the deeper, the larger the difference. Functions that only the"
     " other run called have no box: the table below has them."
 )
 NO_INTERVAL = " One pass was measured on each side, so there is no interval and no colour."
