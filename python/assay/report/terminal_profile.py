@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 TOP_SYMBOLS = 20
+NOTES_MAX = 3
 WORK_BAR_WIDTH = 24
 LABEL_WIDTH = 13
 OPERATIONS_WIDTH = 16
@@ -64,6 +65,11 @@ def profile_lines(
         yield ""
     for label, words in facts(told):
         yield from _wrapped(label, words, width)
+    notes = told["sampling"]["notes"]
+    for number, note in enumerate(notes[:NOTES_MAX]):
+        yield from _wrapped("Not measured" if number == 0 else "", note, width)
+    if len(notes) > NOTES_MAX:
+        yield from _wrapped("", f"... {len(notes) - NOTES_MAX} more (--json)", width)
 
 
 NO_SAMPLES = (
@@ -172,8 +178,6 @@ def facts(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Sampled", sampled_text(told["sampling"])
     yield "Lost or cut", lost_text(told["sampling"])
     yield "CPU time", metered_text(told)
-    for note in told["sampling"]["notes"]:
-        yield "Not measured", note
 
 
 def explained_text(told: dict[str, Any]) -> str:
@@ -286,4 +290,6 @@ def _wrapped(label: str, words: str, width: int) -> Iterable[str]:
         initial_indent=f"{label:<{LABEL_WIDTH}} ",
         subsequent_indent=" " * (LABEL_WIDTH + 1),
         break_on_hyphens=False,
+        # A path is kept whole, so that it can be copied.
+        break_long_words=False,
     )
