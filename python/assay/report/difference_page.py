@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.difference_tree import difference_tree
 from assay.model.errors import UsageError
 from assay.model.units import seconds_text
-from assay.report.flame_view import SHARE_MIN, FlameView, drawn, has_kernel, left_out
+from assay.report.flame_view import FlameView, drawn, has_kernel, left_out, small_enough
 from assay.report.html import POLICY, environment, script_digest, template, tree_words, trusted
 from assay.report.palette import BLUE, ORANGE, SEVERAL_KINDS, WORK_COLOURS, work_colour
 from assay.report.profile_page import left_out_words
@@ -48,19 +48,20 @@ def write_page(
     Raises:
         UsageError: If it cannot be written.
     """
-    tree = difference_tree(*profiles, told["operation"], SHARE_MIN)
+    view = difference_view(
+        *small_enough(lambda least: difference_tree(*profiles, told["operation"], least))
+    )
     try:
-        path.write_text(difference_page(documents, tree, told), encoding="utf-8")
+        path.write_text(difference_page(documents, view, told), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def difference_page(
-    documents: tuple[dict[str, Any], dict[str, Any]], tree: dict[str, Any], told: dict[str, Any]
+    documents: tuple[dict[str, Any], dict[str, Any]], view: FlameView, told: dict[str, Any]
 ) -> str:
     """The page as HTML."""
     ours, theirs = documents
-    view = difference_view(tree)
     scripts = [template("flame.js")]
     certain = told["total"] is not None and told["total"]["is_noise"] is not None
     return (
@@ -82,7 +83,7 @@ def difference_page(
     )
 
 
-def difference_view(tree: dict[str, Any]) -> FlameView:
+def difference_view(tree: dict[str, Any], share_min: float) -> FlameView:
     """A view of a tree of differences: one colour for more, one for less."""
     changed = [
         abs(difference)
@@ -105,7 +106,7 @@ def difference_view(tree: dict[str, Any]) -> FlameView:
         (several, "no difference that can be told from noise"),
     ]
     # Differences are of all operations together: one operation alone is a page of its own.
-    return FlameView(data, legend, [], has_kernel(tree), left_out(tree))
+    return FlameView(data, legend, [], has_kernel(tree), left_out(tree), share_min)
 
 
 def _rounded(seconds: float | None) -> float | None:

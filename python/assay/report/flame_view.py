@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from assay.report.palette import SEVERAL_KINDS, WORK_COLOURS, work_colour
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 # A frame has the colour of a kind of work that so much of its samples did.
 ONE_KIND_SHARE = 0.75
-# Frames with fewer samples are drawn as one of their caller: they would be narrower than a pixel.
-SHARE_MIN = 0.0005
+# Frames with a smaller share are drawn as one of their caller. The first that leaves no more nodes
+# than these is taken, so that a page stays small whatever was sampled.
+SHARES_MIN = (0.0, 0.0001, 0.0002, 0.0005, 0.001, 0.002)
+NODES_MAX = 8_000
 LEFT_OUT = "…"
 KERNEL = "[kernel]"
 SEVERAL = -1
@@ -27,6 +29,7 @@ class FlameView(NamedTuple):
         operations: By which the tree can be filtered.
         has_kernel: Whether frames of the kernel are in it.
         left_out: Share of the samples in frames that are too small to be drawn one by one.
+        share_min: Frames with less are too small.
     """
 
     data: dict[str, Any]
@@ -34,9 +37,23 @@ class FlameView(NamedTuple):
     operations: list[str]
     has_kernel: bool
     left_out: float
+    share_min: float
 
 
-def flame_view(tree: dict[str, Any]) -> FlameView:
+def small_enough(made: Callable[[float], dict[str, Any]]) -> tuple[dict[str, Any], float]:
+    """The most detailed tree that a page can hold, and what it was made with.
+
+    Args:
+        made: Makes a tree from the share below which frames are too small.
+    """
+    for share_min in SHARES_MIN:
+        tree = made(share_min)
+        if len(tree["parent"]) <= NODES_MAX:
+            break
+    return tree, share_min
+
+
+def flame_view(tree: dict[str, Any], share_min: float) -> FlameView:
     """A view of a tree as `analysis.profile.call_tree` gives it, coloured by work."""
     work = one_kind(tree)
     data = drawn(tree) | {
@@ -50,6 +67,7 @@ def flame_view(tree: dict[str, Any]) -> FlameView:
         operations=list(tree["operations"]),
         has_kernel=has_kernel(tree),
         left_out=left_out(tree),
+        share_min=share_min,
     )
 
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from assay.analysis.profile import call_tree
 from assay.model.units import seconds_text
-from assay.report.flame_view import SHARE_MIN, FlameView, flame_view
+from assay.report.flame_view import FlameView, flame_view, small_enough
 from assay.report.palette import work_colour
 from assay.report.profile_section import profile_of
 from assay.report.terminal_profile import facts, headline, share_text
@@ -34,7 +34,7 @@ def profile_words(run: Run, told: dict[str, Any] | None) -> dict[str, Any] | Non
     profile = profile_of(run)
     if told is None or profile is None:
         return None
-    tree = flame_view(call_tree(profile, share_min=SHARE_MIN))
+    tree = flame_view(*small_enough(lambda least: call_tree(profile, share_min=least)))
     return {
         "headline": headline(told),
         "facts": list(facts(told)),
@@ -52,8 +52,8 @@ def left_out_words(tree: FlameView) -> str:
     if not tree.left_out:
         return ""
     return (
-        f" Functions with less than {SHARE_MIN * 100:g} % of the samples are one box “…” of their"
-        f" caller: {share_text(tree.left_out)} of the samples."
+        f" Functions with less than {tree.share_min * 100:g} % of the samples are one box “…” of"
+        f" their caller: {share_text(tree.left_out)} of the samples."
     )
 
 

@@ -26,6 +26,7 @@ WIDTH_MIN = 40
 BAR_WIDTH, BAR_WIDTH_BESIDE_WORK = 16, 10
 TOP_OPERATIONS = 3
 TOP_WORKS = 2
+UNCLASSIFIED = "unclassified"
 WORK_SHARE_MIN, WAIT_SHARE_BEFORE_WORK = 0.05, 0.1
 EIGHTHS = " ▏▎▍▌▋▊▉"
 LABEL_WIDTH = 8
@@ -240,7 +241,7 @@ def works_by_operation(profile: dict[str, Any] | None) -> dict[str, list[str]]:
     return {
         operation["operation"]: [
             f"{row['work']} {percent_text(row['share'])}"
-            for row in operation["work"][:TOP_WORKS]
+            for row in [one for one in operation["work"] if one["work"] != UNCLASSIFIED][:TOP_WORKS]
             if row["share"] >= WORK_SHARE_MIN
         ]
         for operation in profile["operations"]

@@ -148,11 +148,28 @@ def _left_line(told: dict[str, Any], shown: list[dict[str, Any]]) -> Iterator[st
 
 
 def shortened(text: str, width: int) -> str:
-    """The text, or its beginning and its end, which tell a C++ name best, around an ellipsis."""
+    """The text, or what tells a function best, with an ellipsis for what was left out.
+
+    Names of namespaces and classes go first, then the middle; an address stays whole.
+    """
     if len(text) <= width:
         return text
-    tail = (width - 1) * 3 // 5
+    for at in _ends_of_qualifiers(text):
+        if len(text) - at < width:
+            return f"…{text[at:]}"
+    file, plus, address = text.rpartition("+0x")
+    is_place = bool(file) and len(plus + address) + 2 < width
+    tail = len(plus + address) if is_place else (width - 1) * 3 // 5
     return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def _ends_of_qualifiers(name: str) -> Iterator[int]:
+    """Where the parts of a C++ name begin that follow a `::` outside of template arguments."""
+    depth = 0
+    for at, letter in enumerate(name):
+        depth += (letter == "<") - (letter == ">")
+        if depth == 0 and name.startswith("::", at):
+            yield at + 2
 
 
 def operations_text(row: dict[str, Any], width: int) -> str:

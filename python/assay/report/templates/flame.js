@@ -36,6 +36,21 @@
     return `#${[1, 3, 5].map((at) => one(at).toString(16).padStart(2, "0")).join("")}`;
   }
 
+  // The text as far as there is room for it; of a C++ name qualifiers go first, its end last.
+  function brief(label, room) {
+    if (label.length <= room) return label;
+    let depth = 0, end = 0;
+    for (let at = 0; at < label.length; at += 1) {
+      if (label[at] === "<") depth += 1;
+      if (label[at] === ">") depth -= 1;
+      if (depth === 0 && label.startsWith("::", at)) {
+        end = at + 2;
+        if (label.length - end < room) return `…${label.slice(end)}`;
+      }
+    }
+    return `${label.slice(end, end + room - 1)}…`;
+  }
+
   // A tree whose root, the last node, stands for all samples.
   class CallTree {
     constructor(data) {
@@ -250,12 +265,11 @@
       made("rect", { ...box, fill, "fill-opacity": isCaller ? 0.55 : 1 }, group);
       if (this.tree.isKernel(node)) made("rect", { ...box, fill: this.kernelFill }, group);
       const room = Math.floor((width - 2 * PADDING) / this.letter);
-      const label = this.label(node);
       if (room >= 3) {
         const solid = isCaller ? mixed(this.card, fill, 0.55) : fill;
         const ink = luminance(solid) > 0.2 ? "#10151b" : "#ffffff";
         const text = made("text", { x: x + PADDING, y: y + ROW - 6, fill: ink, "pointer-events": "none" }, group);
-        text.textContent = label.length <= room ? label : `${label.slice(0, room - 1)}…`;
+        text.textContent = brief(this.label(node), room);
       }
       this.groups.set(node, group);
     }
