@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SYMBOLS_EACH = 6
+# Differences of sums are off by their rounding, which is no difference.
+RESOLUTION_S = 1e-9
 # With one pass a side nothing is told from noise, so only the largest differences are shown.
 WORKS_WITHOUT_INTERVAL = 8
 
@@ -94,6 +96,8 @@ def _quiet(row: dict[str, Any]) -> bool:
 
 def signed_text(seconds: float) -> str:
     """A difference with its sign."""
+    if abs(seconds) < RESOLUTION_S:
+        return seconds_text(0.0)
     return f"{'-' if seconds < 0 else '+'}{seconds_text(abs(seconds))}"
 
 

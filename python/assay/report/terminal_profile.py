@@ -41,7 +41,7 @@ def explained_lines(
     yield from profile_lines(told, width, all_symbols=all_symbols, open_families=open_families)
     wall = time_line(document["operations"], told["operation"])
     if wall is not None:
-        yield from _wrapped("Wall time", wall, width)
+        yield from _wrapped("One pass", wall, width)
 
 
 def titled(document: dict[str, Any], width: int) -> str:
@@ -54,7 +54,7 @@ def profile_lines(
     told: dict[str, Any], width: int, *, all_symbols: bool = False, open_families: bool = False
 ) -> Iterator[str]:
     """The section `profile` of a document as lines of at most `width`, without the run's title."""
-    yield headline(told)
+    yield from textwrap.wrap(headline(told), width)
     yield ""
     if not told["samples"]:
         yield from _wrapped("Nothing to show", NO_SAMPLES, width)
@@ -113,8 +113,11 @@ def _symbol_lines(
 ) -> Iterator[str]:
     shown = told["symbols"] if all_symbols else told["symbols"][:TOP_SYMBOLS]
     words = max(len("operation"), *(len(row["work"]) for row in shown))
-    named = OPERATIONS_WIDTH if told["operation"] is None else 0
-    room = max(SYMBOL_WIDTH_MIN, width - 18 - words - (named + 2 if named else 0))
+    room = width - words - 18
+    # Which operations a symbol counts in is told where that leaves enough of its name.
+    fits = room - OPERATIONS_WIDTH - 2 >= SYMBOL_WIDTH_MIN
+    named = OPERATIONS_WIDTH if told["operation"] is None and fits else 0
+    room -= named + 2 if named else 0
     heading = f"{'samples':>8} {'%':>5}  {'operation':<{words}}  {'symbol':<{room}}"
     yield f"{heading}  counts in" if named else heading.rstrip()
     for row in shown:
@@ -272,12 +275,13 @@ def metered_text(told: dict[str, Any]) -> str:
             " not read around these operations"
         )
     ratio = told["sampled_s"] / told["metered_s"]
+    of = "" if told["operation"] is None else "all operations: "
     words = (
-        f"{seconds_text(told['sampled_s'])} sampled, {seconds_text(told['metered_s'])} by the"
+        f"{of}{seconds_text(told['sampled_s'])} sampled, {seconds_text(told['metered_s'])} by the"
         f" kernel's counters: {percent_text(ratio)}"
     )
     agree = abs(ratio - 1) <= AGREES_WITHIN
-    return words if agree else f"{words}. They disagree: shares may be off by as much"
+    return words if agree else f"{words}. They disagree, and so may the shares with the truth"
 
 
 def time_line(operations: list[dict[str, Any]], named: str | None) -> str | None:
