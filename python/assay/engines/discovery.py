@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 MANIFEST = "engine.toml"
 COUNTERS = "counters.toml"
+OPERATIONS = "operations.toml"
 ENTRY_POINTS = "assay.engines"
 
 
@@ -43,7 +44,24 @@ class EngineFolder:
         Raises:
             EngineError: If `counters.toml` cannot be read.
         """
-        path = self.folder / COUNTERS
+        return self._facts_of(COUNTERS)
+
+    def operations(self) -> dict[str, Any] | None:
+        """Rules from the engine's functions to what they do; None if it has none.
+
+        Raises:
+            EngineError: If `operations.toml` cannot be read.
+            UsageError: If one of its rules is refused; says which and why.
+        """
+        from assay.analysis.work.rules import rules_of
+
+        document = self._facts_of(OPERATIONS)
+        if document is not None:
+            rules_of(document, str(self.folder / OPERATIONS))
+        return document
+
+    def _facts_of(self, name: str) -> dict[str, Any] | None:
+        path = self.folder / name
         try:
             return tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
