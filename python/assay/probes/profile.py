@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 from assay._core import Profiler
@@ -47,7 +49,7 @@ class ProfileProbe:
             OSError: If the kernel refuses; says how to allow it.
         """
         frequency_hz = target.profile_hz or 0
-        self._profiler = Profiler(target.raw_dir, _engine_pids(target), frequency_hz, COPIED_BYTES)
+        self._profiler = Profiler(target.raw_dir, _engine_pids(target), frequency_hz)
         granted = self._profiler.granted()
         notes = [] if granted["kernel"] else [NO_KERNEL]
         self._facts = {**granted, "notes": notes}
@@ -67,6 +69,19 @@ class ProfileProbe:
     def _write(self) -> None:
         if self._file is not None:
             self._file.write_text(json.dumps(self._facts, indent=1) + "\n", encoding="utf-8")
+
+
+def granted_here() -> dict[str, Any]:
+    """What the kernel grants on this host, by trying it on our own process.
+
+    Raises:
+        OSError: If it grants nothing; says how to allow it.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        profiler = Profiler(folder, [os.getpid()], 499)
+        granted = profiler.granted()
+        profiler.stop()
+    return dict(granted)
 
 
 def _engine_pids(target: Target) -> list[int]:
