@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use assay_model::PlanError;
+use assay_record::StreamError;
 
 /// An error of the measuring path. It ends the run; it is never counted as an operation's.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +27,9 @@ pub enum DriveError {
         /// What the system said.
         reason: String,
     },
+    /// A stream of the record could not be written.
+    #[error("cannot write the record: {0}")]
+    Stream(#[from] StreamError),
     /// The system refused the driver something.
     #[error("the system refused {what}: {reason}")]
     System {

@@ -16,7 +16,6 @@ pub mod run;
 pub mod schedule;
 pub mod script;
 pub mod session;
-pub mod stream;
 pub mod watchdog;
 
 pub use clock::{Clock, MonotonicClock, VirtualClock};

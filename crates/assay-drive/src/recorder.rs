@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_model::counters::TASKS;
 use assay_model::event::{BACKENDS, EVENTS};
-use assay_model::{Cell, Edge, Event, Outcome, Plan, Rows, TaskCounters};
+use assay_model::{Cell, Edge, Event, Outcome, Plan, TaskCounters};
+use assay_record::Stream;
 use rtrb::{Consumer, Producer, RingBuffer};
 use serde::Serialize;
 
@@ -16,7 +17,6 @@ use crate::books::Sink;
 use crate::clock::{Clock, MonotonicClock};
 use crate::error::DriveError;
 use crate::session::SessionError;
-use crate::stream::StreamFile;
 
 /// Events a worker can be ahead of the recorder by. At ten looks a second: 650,000 operations a
 /// second and worker before it has to wait, were the recorder always on time.
@@ -149,9 +149,9 @@ pub struct Recorder<'a> {
     plan: &'a Plan,
     notes: Notes,
     sources: Vec<RingSource>,
-    events: (StreamFile, Rows),
-    backends: (StreamFile, Rows),
-    tasks: (StreamFile, Rows),
+    events: Stream,
+    backends: Stream,
+    tasks: Stream,
 }
 
 impl<'a> Recorder<'a> {
@@ -162,9 +162,9 @@ impl<'a> Recorder<'a> {
         sources: Vec<RingSource>,
         raw_dir: &Path,
     ) -> Result<Self, DriveError> {
-        let events = (StreamFile::create(raw_dir, &EVENTS)?, Rows::new(&EVENTS));
-        let tasks = (StreamFile::create(raw_dir, &TASKS)?, Rows::new(&TASKS));
-        let backends = (StreamFile::create(raw_dir, &BACKENDS)?, Rows::new(&BACKENDS));
+        let events = Stream::create(raw_dir, &EVENTS)?;
+        let tasks = Stream::create(raw_dir, &TASKS)?;
+        let backends = Stream::create(raw_dir, &BACKENDS)?;
         Ok(Self { plan, notes, sources, events, backends, tasks })
     }
 
@@ -174,7 +174,7 @@ impl<'a> Recorder<'a> {
             source.events.slots() > RING_EVENTS / 4 || source.readings.slots() > RING_READINGS / 4
         });
         for connected in self.notes.take_connected() {
-            self.backends.1.push(&[
+            self.backends.push(&[
                 Cell::Int(connected.time_ns),
                 Cell::Count(u64::from(connected.session)),
                 Cell::Count(u64::from(connected.backend)),
@@ -183,39 +183,31 @@ impl<'a> Recorder<'a> {
         let errors = self.notes.errors();
         for source in &mut self.sources {
             while let Ok(event) = source.events.pop() {
-                push_event(&mut self.events.1, self.plan, &errors, &self.notes, &event);
-                if self.events.1.len() >= BATCH_ROWS {
-                    write(&mut self.events)?;
+                push_event(&mut self.events, self.plan, &errors, &self.notes, &event);
+                if self.events.waiting() >= BATCH_ROWS {
+                    self.events.flush()?;
                 }
             }
             while let Ok((sequence, edge, counters)) = source.readings.pop() {
-                push_reading(&mut self.tasks.1, sequence, edge, &counters);
+                push_reading(&mut self.tasks, sequence, edge, &counters);
             }
         }
-        write(&mut self.events)?;
-        write(&mut self.backends)?;
-        write(&mut self.tasks)?;
+        self.events.flush()?;
+        self.backends.flush()?;
+        self.tasks.flush()?;
         Ok(filling)
     }
 
     /// Writes what is left and ends the streams.
     pub fn finish(mut self) -> Result<(), DriveError> {
         self.drain()?;
-        self.events.0.finish()?;
-        self.backends.0.finish()?;
-        self.tasks.0.finish()
+        self.events.finish()?;
+        self.backends.finish()?;
+        Ok(self.tasks.finish()?)
     }
 }
 
-fn write((file, rows): &mut (StreamFile, Rows)) -> Result<(), DriveError> {
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let batch = rows.take().map_err(|error| DriveError::record("raw", error))?;
-    file.append(&batch)
-}
-
-fn push_event(rows: &mut Rows, plan: &Plan, errors: &[ErrorClass], notes: &Notes, event: &Event) {
+fn push_event(rows: &mut Stream, plan: &Plan, errors: &[ErrorClass], notes: &Notes, event: &Event) {
     // A class that was added after the list was taken is looked up again.
     let newest;
     let class = match event.error.map(usize::from) {
@@ -243,7 +235,7 @@ fn push_event(rows: &mut Rows, plan: &Plan, errors: &[ErrorClass], notes: &Notes
     ]);
 }
 
-fn push_reading(rows: &mut Rows, sequence: u64, edge: Edge, counters: &TaskCounters) {
+fn push_reading(rows: &mut Stream, sequence: u64, edge: Edge, counters: &TaskCounters) {
     rows.push(&[
         Cell::Count(sequence),
         Cell::Text(match edge {

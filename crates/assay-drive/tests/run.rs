@@ -84,7 +84,9 @@ fn a_record_that_is_there_already_is_not_overwritten() {
     let plan = plan(Arrival::Power, 0);
     drive(&plan, parts(&plan, 0), raw.path(), |_| {}).unwrap();
     let again = drive(&plan, parts(&plan, 0), raw.path(), |_| {});
-    assert!(matches!(again, Err(DriveError::Record { .. })));
+    let error = again.map(|_| ()).unwrap_err();
+    assert!(matches!(error, DriveError::Stream(_)), "{error}");
+    assert!(error.to_string().contains("events.arrows: File exists"), "{error}");
 }
 
 #[test]

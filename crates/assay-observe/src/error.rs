@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use arrow_schema::ArrowError;
+use assay_record::StreamError;
 
 use crate::probe::ProbeKind;
 
@@ -28,14 +28,9 @@ pub enum ObserveError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// A stream of the record could not be encoded.
-    #[error("{}: {source}", path.display())]
-    Stream {
-        /// The stream.
-        path: PathBuf,
-        /// What the Arrow writer said.
-        source: ArrowError,
-    },
+    /// A stream of the record could not be written.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
     /// The host did not tell a unit that its counters are printed in.
     #[error("sysconf does not give {0}; counters of /proc cannot be converted")]
     Unit(&'static str),
@@ -58,12 +53,5 @@ pub enum ObserveError {
 impl ObserveError {
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
         Self::Io { path: path.to_owned(), source }
-    }
-
-    pub(crate) fn stream(path: &Path, source: ArrowError) -> Self {
-        match source {
-            ArrowError::IoError(_, source) => Self::io(path, source),
-            source => Self::Stream { path: path.to_owned(), source },
-        }
     }
 }

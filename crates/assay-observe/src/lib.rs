@@ -18,7 +18,6 @@ mod root;
 mod sampler;
 mod schedule;
 mod server_meter;
-mod stream;
 pub mod tables;
 mod tasks;
 mod text;

@@ -8,9 +8,9 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use crate::probe::{DisksProbe, Probe, ProbeKind, ProcessesProbe, SystemProbe};
-use crate::stream::Stream;
 use crate::worker::{Command, Worker};
 use crate::{ObserveError, ProcRoot, SysRoot};
+use assay_record::Stream;
 
 /// What to sample, how often, and where to.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use assay_model::Cell;
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::probe::{Probe, ProbeKind};
 use crate::schedule::Schedule;
-use crate::stream::Stream;
 use crate::{ObserveError, SamplerReport};
+use assay_record::Stream;
 
 /// A killed process loses at most what came after its last flush.
 const FLUSH_INTERVAL_NS: i64 = 1_000_000_000;
@@ -60,7 +60,7 @@ impl Worker {
         for stream in self.probe.streams() {
             stream.finish()?;
         }
-        self.cost.finish()
+        Ok(self.cost.finish()?)
     }
 
     /// True: stop.
@@ -98,6 +98,6 @@ impl Worker {
             Cell::Count(self.report.samples),
             Cell::Count(self.report.longest_ns),
         ]);
-        self.cost.flush()
+        Ok(self.cost.flush()?)
     }
 }

@@ -25,7 +25,7 @@ pub fn driving(error: DriveError) -> PyErr {
         DriveError::Plan(_) => PlanError::new_err(text),
         DriveError::Open { .. } => SessionOpenError::new_err(text),
         DriveError::System { .. } => PyOSError::new_err(text),
-        DriveError::Record { .. } => RecordError::new_err(text),
+        DriveError::Record { .. } | DriveError::Stream(_) => RecordError::new_err(text),
         DriveError::Thread(_) => DefectError::new_err(text),
     }
 }

@@ -8,8 +8,8 @@ use assay_model::Cell;
 use super::Probe;
 use crate::file::{Buffer, ProcFile};
 use crate::parse::Disk;
-use crate::stream::Stream;
 use crate::{ObserveError, ProcRoot, SysRoot, tables};
+use assay_record::Stream;
 
 /// Reads `/proc/diskstats`.
 pub(crate) struct DisksProbe {

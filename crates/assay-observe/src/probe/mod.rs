@@ -11,8 +11,8 @@ pub(crate) use processes::ProcessesProbe;
 pub(crate) use system::SystemProbe;
 
 use crate::ObserveError;
-use crate::stream::Stream;
 use crate::tables;
+use assay_record::Stream;
 
 /// What a sampler looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use assay_model::Cell;
 use super::Probe;
 use crate::descent::Descent;
 use crate::followed::{Followed, ProcessSample, Reader};
-use crate::stream::Stream;
 use crate::title::Title;
 use crate::{ObserveError, ProcRoot, tables};
+use assay_record::Stream;
 
 /// Reads the files of each followed process.
 pub(crate) struct ProcessesProbe {

@@ -7,8 +7,8 @@ use assay_model::Cell;
 use super::Probe;
 use crate::file::{Buffer, ProcFile};
 use crate::parse::{Cpu, Memory, Pressure, SystemStat, VmStat};
-use crate::stream::Stream;
 use crate::{ObserveError, ProcRoot, Units, tables};
+use assay_record::Stream;
 
 /// Reads six files of `/proc`.
 pub(crate) struct SystemProbe {

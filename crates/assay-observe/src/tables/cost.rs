@@ -1,29 +1,16 @@
-//! What a probe itself costs. Each probe writes a file of its own, because a stream has one writer.
+//! What each probe of this crate costs.
 
-use assay_model::{Column, Kind, Table};
-
-const ABOUT: &str = "One row a flush, about one a second: what the probe itself has cost so far.";
-
-const COLUMNS: &[Column] = &[
-    Column::needed("time_ns", Kind::Int64, "when the row was made, CLOCK_MONOTONIC"),
-    Column::needed("probe", Kind::Word, "the probe"),
-    Column::needed("cpu_ns", Kind::UInt64, "CPU time of the probe's own thread so far"),
-    Column::needed("samples", Kind::UInt64, "samples taken so far"),
-    Column::needed(
-        "longest_ns",
-        Kind::UInt64,
-        "longest sample so far, from its begin to its end by the clock, waiting included",
-    ),
-];
+use assay_model::Table;
+use assay_record::{COST_ABOUT, COST_COLUMNS};
 
 /// The cost of the system probe.
 pub static PROBE_SYSTEM: Table =
-    Table { file: "probe-system.arrows", about: ABOUT, columns: COLUMNS };
+    Table { file: "probe-system.arrows", about: COST_ABOUT, columns: COST_COLUMNS };
 
 /// The cost of the processes probe.
 pub static PROBE_PROCESSES: Table =
-    Table { file: "probe-processes.arrows", about: ABOUT, columns: COLUMNS };
+    Table { file: "probe-processes.arrows", about: COST_ABOUT, columns: COST_COLUMNS };
 
 /// The cost of the disks probe.
 pub static PROBE_DISKS: Table =
-    Table { file: "probe-disks.arrows", about: ABOUT, columns: COLUMNS };
+    Table { file: "probe-disks.arrows", about: COST_ABOUT, columns: COST_COLUMNS };

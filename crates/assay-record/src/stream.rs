@@ -6,12 +6,29 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use arrow_ipc::writer::StreamWriter;
+use arrow_schema::ArrowError;
 use assay_model::{Cell, Rows, Table};
 
-use crate::ObserveError;
+/// Why a stream could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {}", path.display(), told(source))]
+pub struct StreamError {
+    /// The stream.
+    pub path: PathBuf,
+    /// What the Arrow writer or the operating system said.
+    pub source: ArrowError,
+}
+
+/// The operating system's own words where it was the one that refused.
+fn told(source: &ArrowError) -> String {
+    match source {
+        ArrowError::IoError(_, source) => source.to_string(),
+        source => source.to_string(),
+    }
+}
 
 /// The one writer of one stream file.
-pub(crate) struct Stream {
+pub struct Stream {
     path: PathBuf,
     rows: Rows,
     writer: StreamWriter<BufWriter<File>>,
@@ -20,18 +37,18 @@ pub(crate) struct Stream {
 impl Stream {
     /// Makes the table's file in `raw_dir`; a file that is there already belongs to another writer
     /// and is an error.
-    pub fn create(raw_dir: &Path, table: &'static Table) -> Result<Self, ObserveError> {
+    pub fn create(raw_dir: &Path, table: &'static Table) -> Result<Self, StreamError> {
         let path = raw_dir.join(table.file);
-        let file = File::create_new(&path).map_err(|error| ObserveError::io(&path, error))?;
+        let file = File::create_new(&path).map_err(|error| failed(&path, error))?;
         Self::over(file, path, table)
     }
 
     /// Writes into a file that is open. The schema is on disk when this returns.
-    pub fn over(file: File, path: PathBuf, table: &'static Table) -> Result<Self, ObserveError> {
+    pub fn over(file: File, path: PathBuf, table: &'static Table) -> Result<Self, StreamError> {
         let rows = Rows::new(table);
         let writer = StreamWriter::try_new(BufWriter::new(file), &table.schema())
             .and_then(|mut writer| writer.flush().map(|()| writer))
-            .map_err(|error| ObserveError::stream(&path, error))?;
+            .map_err(|error| failed(&path, error))?;
         Ok(Self { path, rows, writer })
     }
 
@@ -40,26 +57,35 @@ impl Stream {
         self.rows.push(cells);
     }
 
+    /// How many rows wait.
+    pub fn waiting(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Hands the waiting rows to the operating system as one batch.
-    pub fn flush(&mut self) -> Result<(), ObserveError> {
+    pub fn flush(&mut self) -> Result<(), StreamError> {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let batch = self.rows.take();
-        batch
+        self.rows
+            .take()
             .and_then(|batch| self.writer.write(&batch))
             .and_then(|()| self.writer.flush())
-            .map_err(|error| ObserveError::stream(&self.path, error))
+            .map_err(|error| failed(&self.path, error))
     }
 
     /// Flushes and marks the end of the stream.
-    pub fn finish(&mut self) -> Result<(), ObserveError> {
+    pub fn finish(&mut self) -> Result<(), StreamError> {
         self.flush()?;
         self.writer
             .finish()
             .and_then(|()| self.writer.flush())
-            .map_err(|error| ObserveError::stream(&self.path, error))
+            .map_err(|error| failed(&self.path, error))
     }
+}
+
+fn failed(path: &Path, source: impl Into<ArrowError>) -> StreamError {
+    StreamError { path: path.to_owned(), source: source.into() }
 }
 
 #[cfg(test)]
@@ -67,7 +93,10 @@ mod tests {
     use arrow_ipc::reader::StreamReader;
 
     use super::*;
-    use crate::tables::PROBE_SYSTEM;
+    use crate::{COST_ABOUT, COST_COLUMNS};
+
+    static PROBE_SYSTEM: Table =
+        Table { file: "probe-system.arrows", about: COST_ABOUT, columns: COST_COLUMNS };
 
     #[test]
     fn a_full_disk_is_an_error_with_path_and_reason() {

@@ -1,0 +1,209 @@
+//! From processes to events: what the kernel grants here, and a ring for each processor.
+//!
+//! Where all processes may be watched, one event a processor does it. Else every thread gets an
+//! event for each processor, which goes on to the threads that it makes; what was born while we
+//! looked is looked for again until there is nothing new.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::perf::{Attr, Clock, Event, Record, Ring, Rings, Stacks};
+use crate::{ProfileError, procfs};
+
+/// Room for half a second of copied stacks of a processor.
+const RING_BYTES: usize = 2 << 20;
+const RING_BYTES_MIN: usize = 64 << 10;
+/// How often new threads are looked for before we take it that there always are some.
+const ROUNDS_MAX: usize = 50;
+/// A thread shows in /proc a moment before the kernel's record of its birth is written.
+const BIRTH_DELAY: Duration = Duration::from_millis(2);
+
+/// What is asked for, and what may be left out if the kernel does not grant it.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// The processes; with all their descendants.
+    pub pids: Vec<u32>,
+    /// Samples a second of CPU time.
+    pub frequency_hz: u32,
+    /// How stacks are taken.
+    pub stacks: Stacks,
+    /// Whether other processes may be watched, too, and thrown away: cheaper where switches are
+    /// many, and exact for threads that live shorter than a period.
+    pub may_watch_all: bool,
+    /// Whether time in the kernel is wanted.
+    pub kernel: bool,
+}
+
+/// What the kernel granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granted {
+    /// The event.
+    pub attr: Attr,
+    /// Whether all processes are watched.
+    pub whole_machine: bool,
+}
+
+/// Events at work.
+pub struct Attached {
+    /// Their records.
+    pub rings: Rings,
+    /// What they are.
+    pub granted: Granted,
+    /// Processes that are watched, so far.
+    pub family: HashSet<u32>,
+    /// Events that write into the ring of another one.
+    others: Vec<Event>,
+}
+
+impl Attached {
+    /// Opens and starts what the kernel grants of a wish.
+    pub fn to(wish: &Wish) -> Result<Self, ProfileError> {
+        let processors = processors()?;
+        let root = *wish.pids.first().ok_or(ProfileError::NoProcess(0))?;
+        let granted = granted(wish, root, processors[0])?;
+        let copies = matches!(granted.attr.stacks, Stacks::Copies(_));
+        if granted.whole_machine {
+            let rings = rings(granted.attr, -1, &processors).map_err(refused)?;
+            let rings = Rings::new(rings, copies);
+            for event in rings.events() {
+                event.enable().map_err(refused)?;
+            }
+            let family = procfs::family(Path::new("/proc"), &wish.pids).into_iter().collect();
+            return Ok(Self { rings, granted, family, others: Vec::new() });
+        }
+        let rings = rings(granted.attr, root as i32, &processors).map_err(refused)?;
+        let rings = Rings::new(rings, copies);
+        for event in rings.events() {
+            event.enable().map_err(refused)?;
+        }
+        let mut attached = Self { rings, granted, family: HashSet::new(), others: Vec::new() };
+        attached.to_threads(&wish.pids, root, &processors)?;
+        Ok(attached)
+    }
+
+    /// Ends sampling; what is in the rings can still be read.
+    pub fn stop(&self) {
+        for event in self.rings.events().chain(&self.others) {
+            // A thread that ended took its event with it.
+            let _ = event.disable();
+        }
+    }
+
+    /// Every thread of the family that has no event yet gets one, until there is none.
+    fn to_threads(
+        &mut self,
+        pids: &[u32],
+        root: u32,
+        processors: &[u32],
+    ) -> Result<(), ProfileError> {
+        let proc_root = Path::new("/proc");
+        let mut covered = HashSet::from([root]);
+        for _ in 0..ROUNDS_MAX {
+            self.family = procfs::family(proc_root, pids).into_iter().collect();
+            let threads = self.family.iter().flat_map(|pid| procfs::threads(proc_root, *pid));
+            let threads: Vec<u32> = threads.collect();
+            if threads.iter().all(|tid| covered.contains(tid)) {
+                return Ok(());
+            }
+            std::thread::sleep(BIRTH_DELAY);
+            self.note_births(&mut covered)?;
+            for tid in threads {
+                if covered.insert(tid) {
+                    self.add(tid, processors)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Threads that threads of ours made have inherited the event.
+    fn note_births(&mut self, covered: &mut HashSet<u32>) -> Result<(), ProfileError> {
+        self.rings.drain(i64::MAX, |record| {
+            if let Record::Born { tid, .. } = record {
+                covered.insert(tid);
+            }
+            Ok(())
+        })
+    }
+
+    fn add(&mut self, tid: u32, processors: &[u32]) -> Result<(), ProfileError> {
+        for (cpu, ring) in processors.iter().zip(self.rings.events()) {
+            let event = match Event::open(self.granted.attr, tid as i32, *cpu) {
+                Ok(event) => event,
+                // It ended meanwhile.
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Ok(()),
+                Err(error) => return Err(refused(error)),
+            };
+            event.write_to(ring).and_then(|()| event.enable()).map_err(refused)?;
+            self.others.push(event);
+        }
+        Ok(())
+    }
+}
+
+/// One ring a processor, each over the event of one thread, or of all.
+fn rings(attr: Attr, tid: i32, processors: &[u32]) -> io::Result<Vec<Ring>> {
+    let ring = |cpu: &u32| Ring::map(Event::open(attr, tid, *cpu)?, RING_BYTES, RING_BYTES_MIN);
+    processors.iter().map(ring).collect()
+}
+
+/// The most that the kernel grants, by trying.
+fn granted(wish: &Wish, root: u32, cpu: u32) -> Result<Granted, ProfileError> {
+    let mut last = io::Error::from_raw_os_error(libc::EACCES);
+    let with_kernel: &[bool] = if wish.kernel { &[true, false] } else { &[false] };
+    let whole: &[bool] = if wish.may_watch_all { &[true, false] } else { &[false] };
+    for whole_machine in whole {
+        for kernel in with_kernel {
+            for clock in [Clock::Cycles, Clock::CpuClock] {
+                let attr = Attr {
+                    clock,
+                    frequency_hz: wish.frequency_hz,
+                    stacks: wish.stacks,
+                    kernel: *kernel,
+                    inherit: !whole_machine,
+                };
+                let tid = if *whole_machine { -1 } else { root as i32 };
+                match Event::open(attr, tid, cpu) {
+                    Ok(_) => return Ok(Granted { attr, whole_machine: *whole_machine }),
+                    Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {
+                        return Err(ProfileError::NoProcess(root));
+                    }
+                    Err(error) => last = error,
+                }
+            }
+        }
+    }
+    Err(refused(last))
+}
+
+/// What the kernel said, with what a person can do.
+fn refused(source: io::Error) -> ProfileError {
+    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+    let level = level.map(|level| level.trim().to_owned()).unwrap_or_default();
+    let mend = match source.raw_os_error() {
+        Some(libc::ENOSYS) => "this kernel is built without performance events".to_owned(),
+        Some(libc::EMFILE) => "too many open files; `ulimit -n` allows more".to_owned(),
+        _ => format!(
+            "kernel.perf_event_paranoid is {level}; `sudo sysctl kernel.perf_event_paranoid=2` \
+             allows samples of our own processes, 0 of all with their time in the kernel. A \
+             container needs perf_event_open in its seccomp profile, or CAP_PERFMON."
+        ),
+    };
+    ProfileError::Refused { source, mend }
+}
+
+/// The processors that are on line.
+fn processors() -> Result<Vec<u32>, ProfileError> {
+    let path = PathBuf::from("/sys/devices/system/cpu/online");
+    let text =
+        std::fs::read_to_string(&path).map_err(|source| ProfileError::Io { path, source })?;
+    let found: Vec<u32> = text.trim().split(',').filter_map(range).flatten().collect();
+    Ok(if found.is_empty() { vec![0] } else { found })
+}
+
+fn range(text: &str) -> Option<std::ops::RangeInclusive<u32>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    Some(first.parse().ok()?..=last.parse().ok()?)
+}

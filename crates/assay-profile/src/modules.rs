@@ -1,0 +1,98 @@
+//! Files with code, each once, with a number.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::elf::Elf;
+
+/// The kernel's own code.
+pub const KERNEL: &str = "[kernel]";
+/// Where the names of stacks that could not be unwound to their end are.
+pub const UNWINDING: &str = "[unwinding]";
+const VDSO: &str = "[vdso]";
+
+/// Number of a module.
+pub type ModuleId = u32;
+
+/// One file with code, or what stands for one.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// Its path, or a name in brackets.
+    pub path: String,
+    /// What could be read of it.
+    pub elf: Option<Rc<Elf>>,
+}
+
+/// All modules that were met.
+#[derive(Debug, Default)]
+pub struct Modules {
+    all: Vec<Module>,
+    by_file: HashMap<(String, u64), ModuleId>,
+}
+
+impl Modules {
+    /// The module that a mapping is of. `root`: where the paths of that process begin.
+    pub fn of_file(&mut self, pid: u32, path: &str, inode: u64, root: &Path) -> ModuleId {
+        let key = match path {
+            VDSO => (VDSO.to_owned(), 0),
+            _ if path.starts_with('/') && !path.starts_with("//anon") => (path.to_owned(), inode),
+            _ => (format!("[jit {pid}]"), 0),
+        };
+        if let Some(module) = self.by_file.get(&key) {
+            return *module;
+        }
+        let elf = match key.0.as_str() {
+            VDSO => vdso().as_deref().and_then(Elf::parse),
+            name if name.starts_with('/') => read(name, root),
+            _ => None,
+        };
+        self.add(key, elf)
+    }
+
+    /// The module of a name in brackets.
+    pub fn named(&mut self, name: &str) -> ModuleId {
+        let key = (name.to_owned(), 0);
+        match self.by_file.get(&key) {
+            Some(module) => *module,
+            None => self.add(key, None),
+        }
+    }
+
+    /// A module by its number.
+    pub fn get(&self, module: ModuleId) -> &Module {
+        &self.all[module as usize]
+    }
+
+    /// All of them; the place is the number.
+    pub fn all(&self) -> &[Module] {
+        &self.all
+    }
+
+    fn add(&mut self, key: (String, u64), elf: Option<Elf>) -> ModuleId {
+        let module = self.all.len() as ModuleId;
+        self.all.push(Module { path: key.0.clone(), elf: elf.map(Rc::new) });
+        self.by_file.insert(key, module);
+        module
+    }
+}
+
+/// As the process sees it, else as we do.
+fn read(path: &str, root: &Path) -> Option<Elf> {
+    let inside: PathBuf = root.join(path.trim_start_matches('/'));
+    Elf::read(&inside).or_else(|| Elf::read(Path::new(path)))
+}
+
+/// The code that the kernel maps into every process, from our own memory.
+fn vdso() -> Option<Vec<u8>> {
+    use std::os::unix::fs::FileExt;
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let line = maps.lines().find(|line| line.ends_with(VDSO))?;
+    let (start, end) = line.split_whitespace().next()?.split_once('-')?;
+    let start = u64::from_str_radix(start, 16).ok()?;
+    let end = u64::from_str_radix(end, 16).ok()?;
+    let mut bytes = vec![0; usize::try_from(end - start).ok()?];
+    let memory = std::fs::File::open("/proc/self/mem").ok()?;
+    memory.read_exact_at(&mut bytes, start).ok()?;
+    Some(bytes)
+}

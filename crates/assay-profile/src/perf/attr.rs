@@ -1,0 +1,103 @@
+//! What is asked of the kernel, as a value.
+
+use perf_event_open_sys::bindings as sys;
+
+/// What makes the kernel take a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Cycles of the processor while it is not halted.
+    Cycles,
+    /// A timer of the kernel that runs while the processor is busy.
+    CpuClock,
+}
+
+/// How the stack of a sample is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stacks {
+    /// So many bytes of the stack are copied and unwound by us.
+    Copies(u32),
+    /// The kernel follows frame pointers.
+    FramePointers,
+}
+
+/// One event to open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attr {
+    /// What makes it fire.
+    pub clock: Clock,
+    /// How often a second of CPU time.
+    pub frequency_hz: u32,
+    /// How stacks are taken.
+    pub stacks: Stacks,
+    /// Whether time in the kernel is sampled, too.
+    pub kernel: bool,
+    /// Whether it goes on to threads that are born later.
+    pub inherit: bool,
+}
+
+#[cfg(target_arch = "x86_64")]
+const USER_REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8; // BP, SP, IP: asm/perf_regs.h
+#[cfg(target_arch = "aarch64")]
+const USER_REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32; // X29, LR, SP, PC
+
+/// How many of them.
+pub const USER_REGISTER_COUNT: usize = USER_REGISTERS.count_ones() as usize;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+impl Attr {
+    /// The kernel's own structure.
+    pub fn to_sys(self) -> sys::perf_event_attr {
+        let mut attr = sys::perf_event_attr {
+            size: size_of::<sys::perf_event_attr>() as u32,
+            sample_type: u64::from(
+                sys::PERF_SAMPLE_IP
+                    | sys::PERF_SAMPLE_TID
+                    | sys::PERF_SAMPLE_TIME
+                    | sys::PERF_SAMPLE_CPU
+                    | sys::PERF_SAMPLE_CALLCHAIN,
+            ),
+            clockid: libc::CLOCK_MONOTONIC,
+            ..sys::perf_event_attr::default()
+        };
+        self.set_clock(&mut attr);
+        if let Stacks::Copies(bytes) = self.stacks {
+            attr.sample_type |=
+                u64::from(sys::PERF_SAMPLE_REGS_USER | sys::PERF_SAMPLE_STACK_USER);
+            attr.sample_regs_user = USER_REGISTERS;
+            attr.sample_stack_user = bytes;
+            attr.set_exclude_callchain_user(1);
+        }
+        attr.set_disabled(1);
+        attr.set_inherit(u64::from(self.inherit));
+        attr.set_exclude_kernel(u64::from(!self.kernel));
+        attr.set_exclude_hv(1);
+        attr.set_exclude_idle(1);
+        attr.set_mmap(1);
+        attr.set_mmap2(1);
+        attr.set_comm(1);
+        attr.set_comm_exec(1);
+        attr.set_task(1);
+        attr.set_sample_id_all(1);
+        attr.set_use_clockid(1);
+        attr
+    }
+
+    fn set_clock(self, attr: &mut sys::perf_event_attr) {
+        let frequency = u64::from(self.frequency_hz);
+        match self.clock {
+            Clock::Cycles => {
+                attr.type_ = sys::PERF_TYPE_HARDWARE;
+                attr.config = u64::from(sys::PERF_COUNT_HW_CPU_CYCLES);
+                attr.set_freq(1);
+                attr.__bindgen_anon_1.sample_freq = frequency;
+            }
+            Clock::CpuClock => {
+                attr.type_ = sys::PERF_TYPE_SOFTWARE;
+                attr.config = u64::from(sys::PERF_COUNT_SW_CPU_CLOCK);
+                // A period in nanoseconds: each sample stands for exactly as much time.
+                attr.__bindgen_anon_1.sample_period = NS_PER_S / frequency;
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! perf_event_open(2): events, the rings that the kernel fills, and the records in them.
+
+mod attr;
+mod merge;
+mod record;
+mod ring;
+mod sys;
+
+pub use attr::{Attr, Clock, Stacks};
+pub use merge::Rings;
+pub use record::{Record, Regs, Sample};
+pub use ring::Ring;
+pub use sys::Event;

@@ -1,0 +1,70 @@
+//! The system calls. With `ring.rs` the only place of this crate that is not safe by construction.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use perf_event_open_sys as perf;
+
+use super::Attr;
+
+/// One open event of the kernel. Dropping it ends it.
+#[derive(Debug)]
+pub struct Event(OwnedFd);
+
+impl Event {
+    /// Opens an event, disabled.
+    ///
+    /// `pid` is a thread, or -1 for all of them, which the kernel does not grant to everybody.
+    ///
+    /// # Errors
+    /// What the kernel says: EACCES and EPERM where it is not allowed, ESRCH where there is no such
+    /// thread, ENOENT and EOPNOTSUPP where the machine has no such counter.
+    pub fn open(attr: Attr, pid: i32, cpu: u32) -> io::Result<Self> {
+        let mut wanted = attr.to_sys();
+        let flags = libc::c_ulong::from(perf::bindings::PERF_FLAG_FD_CLOEXEC);
+        // SAFETY: `wanted` is a whole attribute that outlives the call; the kernel writes at most
+        // its own size into it.
+        let fd = unsafe { perf::perf_event_open(&raw mut wanted, pid, cpu as i32, -1, flags) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the descriptor is new and nobody else's.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Starts it, and those that were inherited from it.
+    pub fn enable(&self) -> io::Result<()> {
+        // SAFETY: the descriptor is an event of ours; the argument is a plain number.
+        outcome(unsafe { perf::ioctls::ENABLE(self.raw(), 0) })
+    }
+
+    /// Stops it, and those that were inherited from it.
+    pub fn disable(&self) -> io::Result<()> {
+        // SAFETY: as above.
+        outcome(unsafe { perf::ioctls::DISABLE(self.raw(), 0) })
+    }
+
+    /// Has its records written into the ring of another event of the same processor.
+    pub fn write_to(&self, other: &Self) -> io::Result<()> {
+        // SAFETY: both descriptors are events of ours.
+        outcome(unsafe { perf::ioctls::SET_OUTPUT(self.raw(), other.raw()) })
+    }
+
+    /// The descriptor, for poll(2) and mmap(2).
+    pub fn raw(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+fn outcome(returned: libc::c_int) -> io::Result<()> {
+    if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Waits until one of the events has records, at most `timeout_ms`.
+pub fn wait(events: &[RawFd], timeout_ms: i32) {
+    let asked = |fd: &RawFd| libc::pollfd { fd: *fd, events: libc::POLLIN, revents: 0 };
+    let mut polled: Vec<libc::pollfd> = events.iter().map(asked).collect();
+    // SAFETY: the array is ours and as long as is said. An error is as good as a timeout.
+    unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout_ms) };
+}

@@ -1,0 +1,164 @@
+//! Records of the kernel become rows: who was born, what was mapped, where a sample lay.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::ProfileError;
+use crate::modules::Modules;
+use crate::perf::{Record, Sample};
+use crate::procfs::{self, Mapping};
+use crate::rows::Rows;
+use crate::space::{SharedSpace, Space};
+use crate::tree::CallTree;
+use crate::unwind::{End, Stacks};
+
+/// What was counted so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Samples of the family.
+    pub samples: u64,
+    /// Samples of other processes.
+    pub elsewhere: u64,
+    /// Records that found no room.
+    pub lost: u64,
+    /// Times that the kernel paused.
+    pub throttled: u64,
+    /// Stacks deeper than their copy.
+    pub cut: u64,
+    /// Stacks that could not be unwound.
+    pub broken: u64,
+}
+
+/// What is known of the family.
+pub struct Watch {
+    proc_root: PathBuf,
+    family: HashSet<u32>,
+    spaces: HashMap<u32, SharedSpace>,
+    /// What threads call themselves, and whether that is written already.
+    names: HashMap<u32, (String, bool)>,
+    /// Files with code.
+    pub modules: Modules,
+    /// Frames and stacks.
+    pub tree: CallTree,
+    stacks: Stacks,
+    /// What was counted.
+    pub counts: Counts,
+}
+
+impl Watch {
+    /// Of a family that is there already.
+    pub fn new(proc_root: &Path, family: HashSet<u32>, copied_bytes: Option<usize>) -> Self {
+        let mut modules = Modules::default();
+        let stacks = Stacks::new(&mut modules, copied_bytes);
+        let mut watch = Self {
+            proc_root: proc_root.to_owned(),
+            family,
+            spaces: HashMap::new(),
+            names: HashMap::new(),
+            modules,
+            tree: CallTree::default(),
+            stacks,
+            counts: Counts::default(),
+        };
+        for pid in watch.family.clone() {
+            watch.look_at(pid);
+        }
+        watch
+    }
+
+    /// Takes over what a process has mapped, and what its threads call themselves.
+    fn look_at(&mut self, pid: u32) {
+        for tid in procfs::threads(&self.proc_root, pid) {
+            if let Some(name) = procfs::name(&self.proc_root, pid, tid) {
+                self.names.insert(tid, (name, false));
+            }
+        }
+        let mut space = Space::default();
+        let root = procfs::root(&self.proc_root, pid);
+        for mapping in procfs::mappings(&self.proc_root, pid) {
+            space.map(pid, &mapping, &mut self.modules, &root);
+        }
+        self.spaces.insert(pid, Rc::new(space));
+    }
+
+    /// The space of a process that was found when sampling began.
+    pub fn space(&self, pid: u32) -> Option<&Space> {
+        self.spaces.get(&pid).map(Rc::as_ref)
+    }
+
+    /// One record. Samples go into `rows`.
+    pub fn take(&mut self, record: Record<'_>, rows: &mut Rows) -> Result<(), ProfileError> {
+        match record {
+            Record::Sample(sample) => self.sampled(&sample, rows),
+            Record::Mapped { pid, start, length, offset, inode, path } => {
+                let path = String::from_utf8_lossy(path).into_owned();
+                self.mapped(pid, &Mapping { start, length, offset, inode, path });
+            }
+            Record::Named { pid, tid, name, executed, .. } => self.named(pid, tid, name, executed),
+            Record::Born { pid, tid, parent_pid, parent_tid, .. } => {
+                self.born(pid, tid, parent_pid, parent_tid);
+            }
+            Record::Lost(count) => self.counts.lost += count,
+            Record::Throttled => self.counts.throttled += 1,
+            Record::Other => {}
+        }
+        Ok(())
+    }
+
+    fn sampled(&mut self, sample: &Sample<'_>, rows: &mut Rows) {
+        if !self.family.contains(&sample.pid) {
+            self.counts.elsewhere += 1;
+            return;
+        }
+        let space = Rc::clone(self.spaces.entry(sample.pid).or_default());
+        let (places, end) = self.stacks.of(sample, &space);
+        let Some(stack) = self.tree.node(places) else { return };
+        self.counts.samples += 1;
+        match end {
+            End::Whole => {}
+            End::Cut => self.counts.cut += 1,
+            End::Broken => self.counts.broken += 1,
+        }
+        let name = self.names.entry(sample.tid).or_default();
+        if !std::mem::replace(&mut name.1, true) {
+            rows.thread(sample.time_ns, sample.pid, sample.tid, &name.0);
+        }
+        rows.sample(sample, stack);
+    }
+
+    fn mapped(&mut self, pid: u32, mapping: &Mapping) {
+        if !self.family.contains(&pid) {
+            return;
+        }
+        let root = procfs::root(&self.proc_root, pid);
+        let space = Rc::make_mut(self.spaces.entry(pid).or_default());
+        space.map(pid, mapping, &mut self.modules, &root);
+    }
+
+    fn named(&mut self, pid: u32, tid: u32, name: &[u8], executed: bool) {
+        if !self.family.contains(&pid) {
+            return;
+        }
+        self.names.insert(tid, (String::from_utf8_lossy(name).into_owned(), false));
+        if executed {
+            self.spaces.insert(pid, SharedSpace::default());
+        }
+    }
+
+    fn born(&mut self, pid: u32, tid: u32, parent_pid: u32, parent_tid: u32) {
+        if !self.family.contains(&parent_pid) {
+            // The number of one of ours that ended may be given to somebody else.
+            self.family.remove(&pid);
+            return;
+        }
+        self.family.insert(pid);
+        if let Some((name, _)) = self.names.get(&parent_tid) {
+            self.names.insert(tid, (name.clone(), false));
+        }
+        if pid != parent_pid {
+            let space = self.spaces.get(&parent_pid).cloned().unwrap_or_default();
+            self.spaces.insert(pid, space);
+        }
+    }
+}
