@@ -13,6 +13,7 @@ mod procfs;
 mod rows;
 mod sampler;
 mod space;
+pub mod symbols;
 mod tables;
 mod tree;
 mod unwind;

@@ -10,7 +10,8 @@ use crate::elf::Elf;
 pub const KERNEL: &str = "[kernel]";
 /// Where the names of stacks that could not be unwound to their end are.
 pub const UNWINDING: &str = "[unwinding]";
-const VDSO: &str = "[vdso]";
+/// The code that the kernel maps into every process.
+pub const VDSO: &str = "[vdso]";
 
 /// Number of a module.
 pub type ModuleId = u32;
@@ -20,6 +21,8 @@ pub type ModuleId = u32;
 pub struct Module {
     /// Its path, or a name in brackets.
     pub path: String,
+    /// A process that has it mapped; none for the kernel.
+    pub pid: Option<u32>,
     /// What could be read of it.
     pub elf: Option<Rc<Elf>>,
 }
@@ -47,7 +50,7 @@ impl Modules {
             name if name.starts_with('/') => read(name, root),
             _ => None,
         };
-        self.add(key, elf)
+        self.add(key, Some(pid), elf)
     }
 
     /// The module of a name in brackets.
@@ -55,7 +58,7 @@ impl Modules {
         let key = (name.to_owned(), 0);
         match self.by_file.get(&key) {
             Some(module) => *module,
-            None => self.add(key, None),
+            None => self.add(key, None, None),
         }
     }
 
@@ -69,9 +72,9 @@ impl Modules {
         &self.all
     }
 
-    fn add(&mut self, key: (String, u64), elf: Option<Elf>) -> ModuleId {
+    fn add(&mut self, key: (String, u64), pid: Option<u32>, elf: Option<Elf>) -> ModuleId {
         let module = self.all.len() as ModuleId;
-        self.all.push(Module { path: key.0.clone(), elf: elf.map(Rc::new) });
+        self.all.push(Module { path: key.0.clone(), pid, elf: elf.map(Rc::new) });
         self.by_file.insert(key, module);
         module
     }

@@ -8,8 +8,9 @@ use assay_record::{COST_ABOUT, COST_COLUMNS, Stream};
 use crate::ProfileError;
 use crate::modules::Modules;
 use crate::perf::Sample;
+use crate::symbols::{Symbol, SymbolKind};
 use crate::tables::{FRAMES, MODULES, PROFILE, SAMPLES, STACKS, SYMBOLS, THREADS};
-use crate::tree::{CallTree, StackId};
+use crate::tree::{CallTree, FrameId, StackId};
 use crate::watch::Counts;
 
 /// What the profile itself costs.
@@ -135,21 +136,21 @@ impl Rows {
     }
 
     /// The function of a frame.
-    pub fn symbol(
-        &mut self,
-        frame: usize,
-        name: Option<&str>,
-        kind: &str,
-        start: Option<u64>,
-        size_bytes: Option<u64>,
-    ) {
+    pub fn symbol(&mut self, frame: FrameId, symbol: &Symbol) {
         self.symbols.push(&[
-            Cell::Count(frame as u64),
-            name.map_or(Cell::Null, Cell::Text),
-            Cell::Text(kind),
-            start.into(),
-            size_bytes.into(),
+            Cell::Count(frame.into()),
+            symbol.name.as_deref().map_or(Cell::Null, Cell::Text),
+            Cell::Text(symbol.kind.name()),
+            symbol.start.into(),
+            symbol.size_bytes.into(),
         ]);
+    }
+
+    /// What stands for the missing part of a stack.
+    pub fn pseudo_symbol(&mut self, frame: FrameId, name: &str) {
+        let kind = Cell::Text(SymbolKind::None.name());
+        let number = Cell::Count(frame.into());
+        self.symbols.push(&[number, Cell::Text(name), kind, Cell::Null, Cell::Null]);
     }
 
     /// Ends the streams, so that a reader knows that nothing is missing.

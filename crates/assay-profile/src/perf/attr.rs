@@ -62,8 +62,7 @@ impl Attr {
         };
         self.set_clock(&mut attr);
         if let Stacks::Copies(bytes) = self.stacks {
-            attr.sample_type |=
-                u64::from(sys::PERF_SAMPLE_REGS_USER | sys::PERF_SAMPLE_STACK_USER);
+            attr.sample_type |= u64::from(sys::PERF_SAMPLE_REGS_USER | sys::PERF_SAMPLE_STACK_USER);
             attr.sample_regs_user = USER_REGISTERS;
             attr.sample_stack_user = bytes;
             attr.set_exclude_callchain_user(1);

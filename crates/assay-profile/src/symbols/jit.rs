@@ -1,0 +1,142 @@
+//! Functions of generated code, by the list that its process writes: `perf-PID.map`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Resolved, Symbol, SymbolKind, SymbolRoots};
+
+pub(super) fn resolve(pid: u32, addresses: &[u64], roots: &SymbolRoots) -> Resolved {
+    let places = places(pid, roots);
+    let text = places
+        .iter()
+        .filter(|path| path.metadata().is_ok_and(|metadata| metadata.is_file()))
+        .find_map(|path| fs::read(path).ok());
+    let Some(text) = text else {
+        let note = format!(
+            "Generated code of process {pid} has no names: it wrote no perf-{pid}.map. Many \
+             runtimes do if they are told to, the JVM by -XX:+DumpPerfMapAtExit or jcmd."
+        );
+        return Resolved::nothing(addresses, note);
+    };
+    Resolved { symbols: resolve_perf_map(&text, addresses), notes: Vec::new() }
+}
+
+/// The list as the process itself sees its path and its number, then as we do.
+fn places(pid: u32, roots: &SymbolRoots) -> Vec<PathBuf> {
+    let process = roots.proc_root.join(pid.to_string());
+    let own = own_pid(&process).unwrap_or(pid);
+    let root = process.join("root");
+    let file = |dir: &Path, pid: u32| dir.join(format!("perf-{pid}.map"));
+    let inside = roots.jit_dirs.iter().map(|dir| {
+        let dir = dir.strip_prefix("/").unwrap_or(dir);
+        file(&root.join(dir), own)
+    });
+    inside.chain(roots.jit_dirs.iter().map(|dir| file(dir, pid))).collect()
+}
+
+/// The number that the process has in its own namespace.
+fn own_pid(process: &Path) -> Option<u32> {
+    let status = fs::read_to_string(process.join("status")).ok()?;
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    numbers.split_ascii_whitespace().last()?.parse().ok()
+}
+
+/// The functions that `addresses` are in, by `text`: a line `START SIZE NAME` each, in hexadecimal.
+/// Memory is used again, so that a later line wins over an earlier one.
+pub fn resolve_perf_map(text: &[u8], addresses: &[u64]) -> Vec<Symbol> {
+    let mut order: Vec<usize> = (0..addresses.len()).collect();
+    order.sort_unstable_by_key(|index| addresses[*index]);
+    let mut found: Vec<Option<Line>> = vec![None; addresses.len()];
+    for line in text.split(|byte| *byte == b'\n').filter_map(Line::parse) {
+        let first = order.partition_point(|index| addresses[*index] < line.start);
+        let covered = order[first..].iter().take_while(|index| addresses[**index] < line.end);
+        for index in covered {
+            found[*index] = Some(line);
+        }
+    }
+    found.into_iter().map(|line| line.map_or(Symbol::NONE, Line::symbol)).collect()
+}
+
+#[derive(Clone, Copy)]
+struct Line<'t> {
+    start: u64,
+    end: u64,
+    name: &'t [u8],
+}
+
+impl<'t> Line<'t> {
+    fn parse(line: &'t [u8]) -> Option<Self> {
+        let line = line.trim_ascii();
+        let mut words = line.splitn(3, |byte| *byte == b' ');
+        let start = hexadecimal(words.next()?)?;
+        let end = start.checked_add(hexadecimal(words.next()?)?)?;
+        let name = words.next()?.trim_ascii();
+        (!name.is_empty()).then_some(Self { start, end, name })
+    }
+
+    fn symbol(self) -> Symbol {
+        let name = String::from_utf8_lossy(self.name).into_owned();
+        Symbol::new(name, SymbolKind::Jit, self.start, self.end)
+    }
+}
+
+fn hexadecimal(word: &[u8]) -> Option<u64> {
+    let word = str::from_utf8(word).ok()?;
+    let digits = word.strip_prefix("0x").unwrap_or(word);
+    u64::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &[u8] = b"7f00 100 Lorg/Table;::scan(I)V\n\
+        0x8000 0x40 old\n\
+        8020 40 new with words\n\
+        zz 10 broken\n\
+        9000 10\n\
+        ffffffffffffffff 10 past the end\n";
+
+    #[test]
+    fn a_later_line_wins_where_it_covers_the_address() {
+        let addresses = [0x8030, 0x7fff, 0x8000, 0x8060, 0x7f00, 0x9000, u64::MAX];
+        let symbols = resolve_perf_map(TEXT, &addresses);
+        let names: Vec<_> = symbols.iter().map(|symbol| symbol.name.as_deref()).collect();
+        let scan = Some("Lorg/Table;::scan(I)V");
+        let new = Some("new with words");
+        assert_eq!(names, [new, scan, Some("old"), None, scan, None, None]);
+        assert_eq!(symbols[0].start, Some(0x8020));
+        assert_eq!(symbols[0].size_bytes, Some(0x40));
+        assert_eq!(symbols[0].kind, SymbolKind::Jit);
+    }
+
+    #[test]
+    fn the_list_of_a_container_is_found_by_the_number_inside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let proc_root = dir.path().join("proc");
+        let tmp = proc_root.join("4711/root/tmp");
+        fs::create_dir_all(&tmp).unwrap();
+        fs::write(proc_root.join("4711/status"), "Name:\tjava\nNSpid:\t4711\t7\n").unwrap();
+        fs::write(tmp.join("perf-7.map"), TEXT).unwrap();
+        let roots = SymbolRoots { proc_root, ..SymbolRoots::default() };
+        let resolved = resolve(4711, &[0x8000], &roots);
+        assert_eq!(resolved.symbols[0].name.as_deref(), Some("old"));
+        assert!(resolved.notes.is_empty());
+    }
+
+    #[test]
+    fn a_process_that_ended_has_its_list_where_we_see_it() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("perf-4711.map"), TEXT).unwrap();
+        let roots = SymbolRoots {
+            proc_root: dir.path().join("proc"),
+            jit_dirs: vec![dir.path().to_owned()],
+            ..SymbolRoots::default()
+        };
+        let resolved = resolve(4711, &[0x8000], &roots);
+        assert_eq!(resolved.symbols[0].name.as_deref(), Some("old"));
+        let without = resolve(4712, &[0x8000], &roots);
+        assert_eq!(without.symbols, [Symbol::NONE]);
+        assert!(without.notes[0].contains("perf-4712.map"));
+    }
+}
