@@ -1,6 +1,7 @@
 // A program whose profile is known: 70, 20 and 10 % of the CPU time of its two threads are in three
 // functions. `shape SECONDS` waits for a line, works, prints the shares that it measured of itself,
-// and ends when its standard input does.
+// and ends when its standard input does. How long a function goes on is drawn, so that no sampler of
+// a fixed period is in step with it.
 package main
 
 import (
@@ -15,13 +16,14 @@ import (
 
 const (
 	threads       = 2
-	turns         = 20_000
+	turnsMax      = 40_000
+	drawFactor    = 6_364_136_223_846_793_005
 	threadCPUTime = 3 // CLOCK_THREAD_CPUTIME_ID
 )
 
 var (
 	percent   = [3]int64{70, 20, 10}
-	functions = [3]func(uint64) uint64{seventy, twenty, ten}
+	functions = [3]func(value, turns uint64) uint64{seventy, twenty, ten}
 )
 
 func main() {
@@ -49,11 +51,12 @@ func main() {
 func onOneThread(lifeNs int64) (hadNs [3]int64) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	value := uint64(1)
+	value, drawn := uint64(1), uint64(threadCPUNs())
 	nowNs := threadCPUNs()
 	for total(hadNs) < lifeNs {
 		next := furthestBehind(hadNs)
-		value = functions[next](value)
+		drawn = drawn*drawFactor + 1
+		value = functions[next](value, (drawn>>32)%turnsMax)
 		afterNs := threadCPUNs()
 		hadNs[next] += afterNs - nowNs
 		nowNs = afterNs
@@ -85,24 +88,24 @@ func threadCPUNs() int64 {
 }
 
 //go:noinline
-func seventy(value uint64) uint64 {
-	for turn := range uint64(turns) {
+func seventy(value, turns uint64) uint64 {
+	for turn := range turns {
 		value = value<<7 ^ value>>57 ^ turn
 	}
 	return value
 }
 
 //go:noinline
-func twenty(value uint64) uint64 {
-	for turn := range uint64(turns) {
+func twenty(value, turns uint64) uint64 {
+	for turn := range turns {
 		value = value*31 + turn>>3
 	}
 	return value
 }
 
 //go:noinline
-func ten(value uint64) uint64 {
-	for turn := range uint64(turns) {
+func ten(value, turns uint64) uint64 {
+	for turn := range turns {
 		value = value>>5 - turn
 	}
 	return value

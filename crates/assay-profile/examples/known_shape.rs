@@ -3,7 +3,8 @@
 //! end), works on two threads, and prints what it measured of itself as JSON.
 //!
 //! Shares are true on a busy machine, too: which function is next is decided by the CPU time that
-//! each has had so far, by the clock of its own thread, never by the wall.
+//! each has had so far, by the clock of its own thread, never by the wall. How long it goes on is
+//! drawn, so that no sampler of a fixed period is in step with it.
 
 use std::error::Error;
 use std::io::Read;
@@ -19,14 +20,16 @@ type Failure = Box<dyn Error + Send + Sync>;
 /// CPU nanoseconds that each function had.
 type HadNs = [u64; 3];
 /// Name, per cent, the function.
-type Part = (&'static str, u64, fn(u64) -> u64);
+type Part = (&'static str, u64, fn(u64, u64) -> u64);
 
 const FUNCTIONS: [Part; 3] = [("seventy", 70, seventy), ("twenty", 20, twenty), ("ten", 10, ten)];
 const THREADS: usize = 2;
 const SHORT_LIFE: Duration = Duration::from_millis(50);
 const CHILD_LIFE: Duration = Duration::from_millis(250);
-/// Turns of a loop between two looks at the clock, some tens of microseconds.
-const TURNS: u64 = 20_000;
+/// The most turns of a loop between two looks at the clock: some tens of microseconds.
+const TURNS_MAX: u64 = 40_000;
+/// Knuth's, of a linear congruential generator of 64 bits.
+const DRAW_FACTOR: u64 = 6_364_136_223_846_793_005;
 
 fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
@@ -94,11 +97,12 @@ fn in_children(life: Duration) -> Result<HadNs, Failure> {
 /// Uses `life` of this thread's CPU time; the function furthest behind its share is next.
 fn on_one_thread(life: Duration) -> Result<HadNs, Failure> {
     let mut had_ns = HadNs::default();
-    let mut value = 1;
+    let (mut value, mut drawn) = (1, thread_cpu_ns()?);
     let mut now_ns = thread_cpu_ns()?;
     while u128::from(had_ns.iter().sum::<u64>()) < life.as_nanos() {
         let next = furthest_behind(had_ns);
-        value = FUNCTIONS[next].2(value);
+        drawn = drawn.wrapping_mul(DRAW_FACTOR).wrapping_add(1);
+        value = FUNCTIONS[next].2(value, (drawn >> 32) % TURNS_MAX);
         let after_ns = thread_cpu_ns()?;
         had_ns[next] += after_ns - now_ns;
         now_ns = after_ns;
@@ -115,18 +119,18 @@ fn furthest_behind(had_ns: HadNs) -> usize {
 // The three differ in more than constants, so that none is folded into another.
 
 #[inline(never)]
-fn seventy(value: u64) -> u64 {
-    (0..TURNS).fold(value, |value, turn| std::hint::black_box(value.rotate_left(7) ^ turn))
+fn seventy(value: u64, turns: u64) -> u64 {
+    (0..turns).fold(value, |value, turn| std::hint::black_box(value.rotate_left(7) ^ turn))
 }
 
 #[inline(never)]
-fn twenty(value: u64) -> u64 {
-    (0..TURNS).fold(value, |value, turn| std::hint::black_box(value.wrapping_mul(31) + (turn >> 3)))
+fn twenty(value: u64, turns: u64) -> u64 {
+    (0..turns).fold(value, |value, turn| std::hint::black_box(value.wrapping_mul(31) + (turn >> 3)))
 }
 
 #[inline(never)]
-fn ten(value: u64) -> u64 {
-    (0..TURNS)
+fn ten(value: u64, turns: u64) -> u64 {
+    (0..turns)
         .fold(value, |value, turn| std::hint::black_box(value.swap_bytes().wrapping_sub(turn)))
 }
 

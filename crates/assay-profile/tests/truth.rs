@@ -16,14 +16,15 @@ use arrow_ipc::reader::StreamReader;
 use assay_profile::{Profiler, ProfilerReport, Stacks, Wish};
 use object::{Object, ObjectSymbol};
 
-const FREQUENCY_HZ: u32 = 499;
-const SECONDS: &str = "2";
-/// With some two thousand samples chance alone is within one point in two of three tests; slices
-/// of the program are shorter than a period, which makes it much less.
+/// Ten thousand samples of each variant, so that chance alone is half a point (one standard
+/// deviation) and the tolerance four of those. Copies are small, so that rings hold as long a time
+/// as they do with large copies at the usual frequency.
+const FREQUENCY_HZ: u32 = 4_999;
+const COPIES: Stacks = Stacks::Copies(1024);
+const SECONDS: &str = "1";
 const SHARE_TOLERANCE: f64 = 0.02;
 /// The kernel's clock of a process and its timers agree to some thousandths.
 const CPU_TOLERANCE: f64 = 0.03;
-const COPIES: Stacks = Stacks::Copies(8192);
 
 #[test]
 fn two_threads_by_events_of_their_own() {
