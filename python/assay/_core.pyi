@@ -78,4 +78,33 @@ class SamplerReport(TypedDict):
     longest_ns: int
     error: str | None
 
+@final
+class Profiler:
+    def __new__(
+        cls,
+        raw_dir: str | PathLike[str],
+        pids: Sequence[int],
+        frequency_hz: int,
+        copied_bytes: int | None,
+        may_watch_all: bool = True,
+        kernel: bool = True,
+    ) -> Profiler: ...
+    def granted(self) -> ProfileGranted: ...
+    def stop(self) -> ProfileReport: ...
+
+class ProfileGranted(TypedDict):
+    event: str
+    frequency_hz: int
+    kernel: bool
+    stacks: str
+    copied_bytes: int | None
+    whole_machine: bool
+
+class ProfileReport(TypedDict):
+    samples: int
+    cpu_ns: int
+    longest_ns: int
+    error: str | None
+    notes: list[str]
+
 def record_tables() -> list[tuple[str, str, list[tuple[str, str, bool, str]]]]: ...

@@ -4,7 +4,7 @@
 use assay_model::{Column, Kind, Table};
 
 /// One row a sample.
-pub const SAMPLES: Table = Table {
+pub static SAMPLES: Table = Table {
     file: "samples.arrows",
     about: "a moment at which a thread of the engine was on a CPU",
     columns: &[
@@ -17,7 +17,7 @@ pub const SAMPLES: Table = Table {
 };
 
 /// One row a node of the tree of stacks, before the first sample that needs it.
-pub const STACKS: Table = Table {
+pub static STACKS: Table = Table {
     file: "stacks.arrows",
     about: "a frame in the context of those that called it",
     columns: &[
@@ -28,7 +28,7 @@ pub const STACKS: Table = Table {
 };
 
 /// One row a place in the code.
-pub const FRAMES: Table = Table {
+pub static FRAMES: Table = Table {
     file: "frames.arrows",
     about: "a place in the code, where it was executing or was to return to",
     columns: &[
@@ -43,7 +43,7 @@ pub const FRAMES: Table = Table {
 };
 
 /// One row a file with code.
-pub const MODULES: Table = Table {
+pub static MODULES: Table = Table {
     file: "modules.arrows",
     about: "a file with code that was sampled",
     columns: &[
@@ -58,7 +58,7 @@ pub const MODULES: Table = Table {
 };
 
 /// One row a frame, written when sampling ends.
-pub const SYMBOLS: Table = Table {
+pub static SYMBOLS: Table = Table {
     file: "symbols.arrows",
     about: "the function that a frame is in",
     columns: &[
@@ -79,7 +79,7 @@ pub const SYMBOLS: Table = Table {
 };
 
 /// One row a thread that was seen, again when it took another name.
-pub const THREADS: Table = Table {
+pub static THREADS: Table = Table {
     file: "threads.arrows",
     about: "a thread that was sampled, and what it calls itself",
     columns: &[
@@ -91,7 +91,7 @@ pub const THREADS: Table = Table {
 };
 
 /// What sampling lost, once a second.
-pub const PROFILE: Table = Table {
+pub static PROFILE: Table = Table {
     file: "profile.arrows",
     about: "what sampling took and lost so far",
     columns: &[
@@ -110,5 +110,5 @@ pub const PROFILE: Table = Table {
 };
 
 /// The streams of a profile, but for its cost.
-pub const TABLES: [&Table; 7] =
+pub static TABLES: [&Table; 7] =
     [&SAMPLES, &STACKS, &FRAMES, &MODULES, &SYMBOLS, &THREADS, &PROFILE];

@@ -3,6 +3,7 @@
 use assay_drive::DriveError;
 use assay_generate::{GenerateError, ParameterError};
 use assay_observe::ObserveError;
+use assay_profile::ProfileError;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{PyErr, create_exception};
@@ -48,6 +49,18 @@ pub fn parameter(error: ParameterError) -> PyErr {
 /// The exception that an error of a probe becomes: all of them are about files.
 pub fn observing(error: ObserveError) -> PyErr {
     PyOSError::new_err(error.to_string())
+}
+
+/// The exception that an error of the profile becomes: the system refused, or a file did.
+pub fn profiling(error: ProfileError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        ProfileError::Refused { .. }
+        | ProfileError::NoProcess(_)
+        | ProfileError::Io { .. }
+        | ProfileError::Stream(_) => PyOSError::new_err(text),
+        ProfileError::Panicked => DefectError::new_err(text),
+    }
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

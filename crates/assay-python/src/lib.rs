@@ -1,4 +1,4 @@
-//! Module `assay._core`: the doors from Python to the driver, the generators and the sampler.
+//! Module `assay._core`: the doors from Python to the driver, the generators and the samplers.
 //! Nothing is decided here; arguments and errors are carried across.
 
 mod capsule;
@@ -6,6 +6,7 @@ mod driving;
 mod errors;
 mod generating;
 mod observing;
+mod profiling;
 mod python_session;
 
 use pyo3::prelude::*;
@@ -16,5 +17,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
     driving::register(module)?;
     generating::register(module)?;
-    observing::register(module)
+    observing::register(module)?;
+    profiling::register(module)
 }

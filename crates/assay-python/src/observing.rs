@@ -86,6 +86,8 @@ fn record_tables() -> Vec<TableTold> {
         &PROBE_PROCESSES,
         &PROBE_DISKS,
     ]);
+    tables.extend(assay_profile::TABLES);
+    tables.push(&assay_profile::PROBE_PROFILE);
     tables.into_iter().map(told).collect()
 }
 

@@ -28,6 +28,7 @@ Examples:
   assay run ./my-queries --dsn ...             a folder of .sql files is a workload
   assay run point-select --engine postgresql --clients 8 --time 30s
   assay run point-select --engine postgresql --clients 8 --rate 5000 --pin engine=0,client=1
+  assay run tpch --engine postgresql --profile           with CPU samples
   assay run tpch --engine null                 what the laboratory itself costs
 
 \b
@@ -105,6 +106,15 @@ def run(
     probe_interval: Annotated[
         str, typer.Option(help="Time between two samples of a probe.")
     ] = "100ms",
+    profile: Annotated[
+        bool,
+        typer.Option(
+            "--profile", help="Take CPU samples of the engine: `assay explain` reads them."
+        ),
+    ] = False,
+    profile_hz: Annotated[
+        int, typer.Option(help="Samples a second of CPU time.", min=1, max=10_000)
+    ] = 499,
     runs: RunsDir = None,
     all_operations: Annotated[
         bool, typer.Option("--all", help="Show all operations, not only the longest.")
@@ -141,6 +151,7 @@ def run(
         min_time_s=_duration("--min-time", min_time),
         operation_deadline_s=_duration("--timeout", timeout),
         probe_interval_s=_interval(probe_interval),
+        profile_hz=profile_hz if profile else None,
         pin=parse_pin(pin),
     )
     from assay.report.terminal import render

@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 MANIFEST = "engine.toml"
 COUNTERS = "counters.toml"
+OPERATIONS = "operations.toml"
 ENTRY_POINTS = "assay.engines"
 
 
@@ -43,7 +44,18 @@ class EngineFolder:
         Raises:
             EngineError: If `counters.toml` cannot be read.
         """
-        path = self.folder / COUNTERS
+        return self._facts_of(COUNTERS)
+
+    def operations(self) -> dict[str, Any] | None:
+        """Rules from the engine's functions to what they do; None if it has none.
+
+        Raises:
+            EngineError: If `operations.toml` cannot be read.
+        """
+        return self._facts_of(OPERATIONS)
+
+    def _facts_of(self, name: str) -> dict[str, Any] | None:
+        path = self.folder / name
         try:
             return tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:

@@ -79,12 +79,14 @@ class Target:
         interval_s: Time between samples.
         followed: Processes to follow, with the account that each is charged to.
         counters: Reads the engine's own counters; None where it has none.
+        profile_hz: CPU samples a second of CPU time; None: none are asked for.
     """
 
     raw_dir: Path
     interval_s: float
     followed: tuple[tuple[int, str], ...]
     counters: CounterReader | None = None
+    profile_hz: int | None = None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ EXPECTED_DIR = "expected"
 DERIVED_DIR = "derived"
 LOG_FILE = "assay.log"
 DRIVER_FILE = "driver.json"
+SAMPLING_FILE = "profile.json"
 
 # Phases of a plan and accounts of processes, as streams name them.
 PHASE_WARMUP = "warmup"

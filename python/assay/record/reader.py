@@ -20,6 +20,7 @@ from assay.record.layout import (
     RAW_DIR,
     RESULTS_DIR,
     RUN_FILE,
+    SAMPLING_FILE,
     SCHEMA_VERSION,
     SEAL_FILE,
     STATUS_COMPLETE,
@@ -92,6 +93,12 @@ class Run:
     def driver_report(self) -> dict[str, Any] | None:
         """What the driver counted; None if the run ended before it could tell."""
         path = self.dir / RAW_DIR / DRIVER_FILE
+        return _read_json(path) if path.exists() else None
+
+    @cached_property
+    def sampling(self) -> dict[str, Any] | None:
+        """How CPU samples were taken; None if the run was not profiled."""
+        path = self.dir / RAW_DIR / SAMPLING_FILE
         return _read_json(path) if path.exists() else None
 
     @property

@@ -89,6 +89,7 @@ class Asked:
                 "version": self.version,
                 "answers": engine.answers,
                 "counters": self.engine.counters(),
+                "operations": self.engine.operations(),
             },
             "plan": self.plan,
             "script": {"prepared": self.script.prepared},

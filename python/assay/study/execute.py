@@ -252,7 +252,10 @@ class _Execution:
     def _probes(self, accounts: dict[int, str], counters: CounterReader | None) -> Iterator[None]:
         """All probes at work; what each cost, or why it could not start, goes into run.json."""
         followed = (*accounts.items(), (os.getpid(), ACCOUNT_PROBES))
-        target = Target(self._run.raw, self._request.probe_interval_s, followed, counters)
+        request = self._request
+        target = Target(
+            self._run.raw, request.probe_interval_s, followed, counters, request.profile_hz
+        )
         told: dict[str, Any] = {}
         with ExitStack() as stack:
             stack.callback(lambda: self._run.update(probes=told))

@@ -46,6 +46,7 @@ class RunRequest:
         min_time_s: Passes of the power order are repeated until this much time was measured.
         operation_deadline_s: An operation that takes longer is cancelled; 0: no limit.
         probe_interval_s: Time between two samples of a probe.
+        profile_hz: CPU samples a second of the engine's CPU time; None: none are taken.
         pin: CPUs of `engine` and `client`, where they are given.
     """
 
@@ -67,6 +68,7 @@ class RunRequest:
     min_time_s: float = 20.0
     operation_deadline_s: float = 0.0
     probe_interval_s: float = 0.1
+    profile_hz: int | None = None
     pin: dict[str, list[int]] = field(default_factory=dict)
 
     @property

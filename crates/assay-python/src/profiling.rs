@@ -1,0 +1,87 @@
+//! The door to CPU samples.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use assay_profile::{Clock, Granted, Profiler, Stacks, Wish};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors;
+
+/// A profile that is being taken in a thread of its own.
+#[pyclass(name = "Profiler", frozen)]
+struct PyProfiler {
+    profiler: Mutex<Option<Profiler>>,
+    granted: Granted,
+}
+
+#[pymethods]
+impl PyProfiler {
+    /// Begins to sample the processes and all their descendants, `frequency_hz` times a second of
+    /// CPU time, into streams in `raw_dir`.
+    ///
+    /// `copied_bytes`: how much of each stack is copied and unwound; `None`: the kernel follows
+    /// frame pointers. `may_watch_all` and `kernel` are left out where the kernel does not grant
+    /// them: see `granted`.
+    #[new]
+    #[pyo3(signature = (raw_dir, pids, frequency_hz, copied_bytes, may_watch_all = true, kernel = true))]
+    fn new(
+        py: Python<'_>,
+        raw_dir: PathBuf,
+        pids: Vec<u32>,
+        frequency_hz: u32,
+        copied_bytes: Option<u32>,
+        may_watch_all: bool,
+        kernel: bool,
+    ) -> PyResult<Self> {
+        let stacks = copied_bytes.map_or(Stacks::FramePointers, Stacks::Copies);
+        let wish = Wish { pids, frequency_hz, stacks, may_watch_all, kernel };
+        let profiler = py.detach(|| Profiler::start(&raw_dir, &wish)).map_err(errors::profiling)?;
+        let granted = profiler.granted();
+        Ok(Self { profiler: Mutex::new(Some(profiler)), granted })
+    }
+
+    /// What the kernel granted: event, `frequency_hz`, kernel, stacks, `copied_bytes`,
+    /// `whole_machine`.
+    fn granted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let told = PyDict::new(py);
+        let attr = self.granted.attr;
+        let event = match attr.clock {
+            Clock::Cycles => "cycles",
+            Clock::CpuClock => "cpu-clock",
+        };
+        let (stacks, copied_bytes) = match attr.stacks {
+            Stacks::Copies(bytes) => ("copies", Some(bytes)),
+            Stacks::FramePointers => ("frame pointers", None),
+        };
+        told.set_item("event", event)?;
+        told.set_item("frequency_hz", attr.frequency_hz)?;
+        told.set_item("kernel", attr.kernel)?;
+        told.set_item("stacks", stacks)?;
+        told.set_item("copied_bytes", copied_bytes)?;
+        told.set_item("whole_machine", self.granted.whole_machine)?;
+        Ok(told)
+    }
+
+    /// Ends sampling, names all functions; returns what it did and cost: samples, `cpu_ns`,
+    /// `longest_ns`, error, and notes on what has no names.
+    fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let taken = self.profiler.lock().ok().and_then(|mut profiler| profiler.take());
+        let profiler =
+            taken.ok_or_else(|| PyValueError::new_err("the profile was stopped already"))?;
+        let report = py.detach(|| profiler.stop()).map_err(errors::profiling)?;
+        let told = PyDict::new(py);
+        told.set_item("samples", report.counts.samples)?;
+        told.set_item("cpu_ns", report.cpu_ns)?;
+        told.set_item("longest_ns", report.longest_ns)?;
+        told.set_item("error", report.error)?;
+        told.set_item("notes", report.notes)?;
+        Ok(told)
+    }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyProfiler>()
+}

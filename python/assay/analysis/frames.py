@@ -1,0 +1,96 @@
+"""What the frames of a profile are called: label, family, file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.work.globs import Names
+from assay.analysis.work.names import family, label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Kinds of frames without a function's name; the latter is ours, of stacks that end early.
+KIND_BOUNDS, KIND_NONE, KIND_CUT, KIND_GO = "bounds", "none", "cut", "go"
+NOT_NAMED = (KIND_BOUNDS, KIND_NONE, KIND_CUT)
+# The file that the end of a stack is said to be in where unwinding stopped early.
+UNWINDING = "[unwinding]"
+
+
+def named_frames(
+    frames: pl.DataFrame,
+    modules: pl.DataFrame,
+    symbols: pl.DataFrame | None,
+    families: Sequence[str] = (),
+) -> pl.DataFrame:
+    """Frames with what they are called: frame, label, family, module, kind.
+
+    Args:
+        frames: As recorded.
+        modules: As recorded.
+        symbols: As recorded; None of a killed run, whose frames have no name.
+        families: Globs of labels that are one line, called as the glob.
+    """
+    files = modules.select("module", pl.col("path").str.split("/").list.last().alias("file"))
+    told = frames.join(files, on="module", how="left", maintain_order="left")
+    if symbols is None:
+        absent = {"name": pl.String, "kind": pl.String, "start": pl.UInt64, "size_bytes": pl.UInt64}
+        told = told.with_columns(pl.lit(None, dtype=of).alias(name) for name, of in absent.items())
+    else:
+        words = symbols.with_columns(pl.col("kind").cast(pl.String)).unique("frame", keep="first")
+        told = told.join(words, on="frame", how="left", maintain_order="left")
+    is_cut = pl.col("file") == UNWINDING
+    told = told.with_columns(
+        pl.when(is_cut)
+        .then(pl.lit(KIND_CUT))
+        .when(pl.col("name").is_null() & (pl.col("kind") != KIND_BOUNDS))
+        .then(pl.lit(KIND_NONE))
+        .otherwise(pl.col("kind").fill_null(KIND_NONE))
+        .alias("kind")
+    )
+    return _labelled(told, families).select(
+        "frame", "label", "family", pl.col("file").alias("module"), "kind"
+    )
+
+
+def _labelled(told: pl.DataFrame, families: Sequence[str]) -> pl.DataFrame:
+    is_plain = pl.col("kind").is_in([KIND_GO, KIND_CUT])
+    pairs = told.drop_nulls("name").select("name", is_plain.alias("is_plain")).unique()
+    labels = [name if plain else label(name) for name, plain in pairs.iter_rows()]
+    known = pairs.with_columns(
+        pl.Series("label", labels, dtype=pl.String),
+        pl.Series("family", _families(labels, families), dtype=pl.String),
+    )
+    joined = told.with_columns(is_plain.alias("is_plain")).join(
+        known, on=["name", "is_plain"], how="left", maintain_order="left"
+    )
+    nameless = joined.filter(pl.col("label").is_null()).select(
+        "frame", "file", "address", "kind", "start", "size_bytes"
+    )
+    places = [_place(*row[1:]) for row in nameless.iter_rows()]
+    addresses = nameless.select("frame", pl.Series("place", places, dtype=pl.String))
+    return joined.join(addresses, on="frame", how="left", maintain_order="left").with_columns(
+        pl.coalesce("label", "place").alias("label"), pl.coalesce("family", "place").alias("family")
+    )
+
+
+def _families(labels: Sequence[str], globs: Sequence[str]) -> list[str]:
+    """The family of each label: the first glob that matches it, or the label with `<*>`."""
+    names = Names(labels)
+    told: dict[str, str] = {}
+    for glob in globs:
+        for name in names.matching(glob):
+            told.setdefault(name, glob)
+    return [told.get(name) or family(name) for name in labels]
+
+
+def _place(
+    file: str | None, address: int, kind: str, start: int | None, size_bytes: int | None
+) -> str:
+    """A place without a name: its file and bounds, or its file and address."""
+    of_file = f"{file}+" if file else ""
+    if kind == KIND_BOUNDS and start is not None and size_bytes is not None:
+        return f"{of_file}{start:#x}..{start + size_bytes:#x}"
+    return f"{of_file}{address:#x}"

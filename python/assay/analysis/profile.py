@@ -1,0 +1,310 @@
+"""CPU samples of a run, joined to the operations they fell into and to the work they were doing.
+
+An *operation* is what the driver issued; *work* is what the engine's code was doing for it (scan,
+hash probe, ...). Each sample stands for `Sampling.seconds_each` of CPU time. Shares are of the
+engine's samples within operations that are no artefacts; what lies between operations, or is the
+engine's own background, is counted in `Sampling` and in no table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.call_tree import call_tree
+from assay.analysis.frames import NOT_NAMED, named_frames
+from assay.analysis.placing import measured_passes, place
+from assay.analysis.profile_compare import compare
+from assay.analysis.profile_tables import matrix, symbols_table, unclassified, work_table
+from assay.analysis.sessions import owners
+from assay.analysis.work.classify import Places, classify
+from assay.analysis.work.names import without_clone
+from assay.analysis.work.rules import UNCLASSIFIED, Rules, combined, rules_of, shared_rules
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+__all__ = [
+    "UNCLASSIFIED",
+    "Profile",
+    "Sampling",
+    "call_tree",
+    "compare",
+    "matrix",
+    "read_profile",
+    "symbols_table",
+    "unclassified",
+    "work_table",
+]
+
+# Threads of ours that live in the host of an embedded engine are named so.
+OURS = "assay-"
+# Where the rules of a run are from, as errors name it.
+RECORDED = "operations.toml of the record"
+COUNTED = ("lost", "throttled", "cut", "broken")
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the samples were taken, and what is not in the tables.
+
+    Attributes:
+        event: `cycles` of the hardware, or `cpu-clock`.
+        frequency_hz: Samples a second of CPU time.
+        kernel: Whether the kernel's frames were seen.
+        stacks: `copies` or `frame pointers`.
+        copied_bytes: Of each stack; None with frame pointers.
+        symbols: Whether functions were named; a killed run has addresses only.
+        notes: Sentences that say why something was not measured.
+        taken: Samples in the measured part, whosever they are.
+        lost, throttled, cut, broken: As in `profile.arrows`, grown in the measured part; None if
+            it was not recorded.
+        ours: Samples of Assay's own threads, which are left out.
+        others: Samples of processes that are not the engine's, which are left out.
+        torn: Samples whose stack was not written any more when the run was killed.
+        background: The engine's samples outside of operations.
+        unplaced: Of these, samples that may belong to an operation, but nothing says to which.
+        artefacts: Samples within operations that say nothing of the engine, by why.
+    """
+
+    event: str
+    frequency_hz: float
+    kernel: bool
+    stacks: str
+    copied_bytes: int | None
+    symbols: bool
+    notes: tuple[str, ...]
+    taken: int
+    lost: int | None
+    throttled: int | None
+    cut: int | None
+    broken: int | None
+    ours: int = 0
+    others: int = 0
+    torn: int = 0
+    background: int = 0
+    unplaced: int = 0
+    artefacts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def seconds_each(self) -> float:
+        """CPU seconds that a sample stands for."""
+        return 1.0 / self.frequency_hz
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A profile of the measured part.
+
+    Attributes:
+        sampling: How it was taken.
+        samples: The engine's samples: time_ns, pid, tid, stack; session, sequence, operation (null:
+            between operations, or in the background); work (null of artefacts), artefact (null of
+            all others), rule (index into `rules`; null where none matched); leaf (the innermost
+            frame, whose label is shown), decided (the frame that the work is said of; null where no
+            frame of the stack has a name).
+        stacks: stack, parent (null: the outermost), frame.
+        frames: frame, label, family, module (name of the file), kind. Labels are functions without
+            parameters, or `libduckdb.so+0x1f300..0x1f5a0` where only bounds are known, or
+            `libduckdb.so+0x1f312`. `family` is the line that it is shown in: template arguments are
+            `<*>`, and what the engine's `families` match is one.
+        passes: The operations that were measured: sequence, session, operation, started_ns,
+            finished_ns.
+        rules: The rules in their order; `samples.rule` counts in it.
+    """
+
+    sampling: Sampling
+    samples: pl.DataFrame
+    stacks: pl.DataFrame
+    frames: pl.DataFrame
+    passes: pl.DataFrame
+    rules: Rules
+
+
+def read_profile(record: Run, extra_rules: Rules | None = None) -> Profile | None:
+    """The profile of a run; None if it was not profiled, or nothing was measured.
+
+    Args:
+        record: The run.
+        extra_rules: Rules of the reader's own, which come before the recorded ones.
+
+    Raises:
+        UsageError: If a rule is to be refused, with file, index and reason.
+        RecordUnreadableError: If a stream is damaged.
+    """
+    facts = record.sampling
+    needed = ("samples", "stacks", "frames", "modules")
+    if facts is None or not all(record.has(stream) for stream in needed):
+        return None
+    passes = measured_passes(record.table("events"))
+    if passes.is_empty():
+        return None
+    rules = _rules(record, extra_rules)
+    frames = named_frames(
+        record.table("frames"),
+        record.table("modules"),
+        record.table("symbols") if record.has("symbols") else None,
+        rules.families,
+    )
+    stacks = _tree(record.table("stacks"), frames)
+    judged = _judged(stacks, frames, rules)
+    window = (int(passes["started_ns"].to_list()[0]), max(passes["finished_ns"].to_list()))
+    taken = record.table("samples").filter(pl.col("time_ns").is_between(*window)).sort("time_ns")
+    of_engine, others, ours = _of_engine(record, taken, whole_machine=facts["whole_machine"])
+    whole = of_engine.join(judged, on="stack", how="inner", maintain_order="left")
+    placed, unplaced = place(whole, passes, _owners(record))
+    samples = placed.select(*_SAMPLE_COLUMNS)
+    within = samples.filter(pl.col("operation").is_not_null())
+    sampling = replace(
+        _sampling(record, facts, taken.height, window),
+        ours=ours,
+        others=others,
+        torn=of_engine.height - whole.height,
+        background=samples.height - within.height,
+        unplaced=unplaced,
+        artefacts=dict(
+            within.drop_nulls("artefact")["artefact"].value_counts(sort=True).iter_rows()
+        ),
+    )
+    return Profile(sampling, samples, stacks, frames, passes, rules)
+
+
+_SAMPLE_COLUMNS = (
+    "time_ns",
+    "pid",
+    "tid",
+    "stack",
+    "session",
+    "sequence",
+    "operation",
+    "work",
+    "artefact",
+    "rule",
+    "leaf",
+    "decided",
+)
+
+
+def _rules(record: Run, extra_rules: Rules | None) -> Rules:
+    """The reader's rules, then the engine's, then those for what all engines stand on."""
+    recorded = record.facts.get("engine", {}).get("operations")
+    of_engine = rules_of(recorded, RECORDED) if recorded else Rules()
+    return combined(extra_rules or Rules(), of_engine, shared_rules())
+
+
+def _tree(stacks: pl.DataFrame, frames: pl.DataFrame) -> pl.DataFrame:
+    """The nodes whose frame is known, callers before what they called.
+
+    They are written in that order. A caller that is missing or comes later is damage, and is none.
+    """
+    rows = pl.int_range(pl.len(), dtype=pl.UInt32)
+    known = stacks.unique("stack", keep="first", maintain_order=True).join(
+        frames.select("frame"), on="frame", how="semi", maintain_order="left"
+    )
+    callers = known.select(pl.col("stack").alias("parent"), rows.alias("caller"))
+    return known.join(callers, on="parent", how="left", maintain_order="left").select(
+        "stack", pl.when(pl.col("caller") < rows).then("parent").alias("parent"), "frame"
+    )
+
+
+def _judged(stacks: pl.DataFrame, frames: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Of each node of the tree: stack, leaf, rule, decided, work, artefact."""
+    rows = pl.int_range(pl.len(), dtype=pl.Int64)
+    tree = stacks.join(
+        frames.select("frame", rows.alias("place")), on="frame", how="left", maintain_order="left"
+    ).join(
+        stacks.select("stack", rows.alias("caller")),
+        left_on="parent",
+        right_on="stack",
+        how="left",
+        maintain_order="left",
+    )
+    named = ~pl.col("kind").is_in(NOT_NAMED)
+    about = frames.select(
+        pl.when(named).then("label").alias("name"), pl.col("module").fill_null("")
+    )
+    names = [None if name is None else without_clone(name) for name in about["name"]]
+    verdicts = classify(
+        tree["caller"].fill_null(-1).to_list(),
+        tree["place"].to_list(),
+        Places(names, about["module"].to_list()),
+        rules.rules,
+    )
+    kinds = pl.DataFrame(
+        {
+            "rule": range(len(rules.rules)),
+            "work": [rule.work for rule in rules.rules],
+            "artefact": [rule.artefact for rule in rules.rules],
+        },
+        schema={"rule": pl.UInt32, "work": pl.String, "artefact": pl.String},
+    )
+    decided = pl.Series("decided", verdicts.decided, dtype=pl.UInt32)
+    return (
+        stacks.select(
+            "stack",
+            pl.col("frame").alias("leaf"),
+            pl.Series("rule", verdicts.rules, dtype=pl.UInt32),
+            frames["frame"].gather(decided).alias("decided"),
+        )
+        .join(kinds, on="rule", how="left", maintain_order="left")
+        .with_columns(
+            pl.when(pl.col("artefact").is_null())
+            .then(pl.col("work").fill_null(UNCLASSIFIED))
+            .alias("work")
+        )
+    )
+
+
+def _of_engine(
+    record: Run, samples: pl.DataFrame, *, whole_machine: bool
+) -> tuple[pl.DataFrame, int, int]:
+    """Samples of the engine's threads, and how many of others and of ours were left out."""
+    others = ours = 0
+    if whole_machine and record.has("processes"):
+        of_engine = (
+            pl.col("account").cast(pl.String).is_in([ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER])
+        )
+        pids = record.table("processes").filter(of_engine).select(pl.col("pid").cast(pl.UInt32))
+        kept = samples.join(pids.unique(), on="pid", how="semi", maintain_order="left")
+        others, samples = samples.height - kept.height, kept
+    if record.has("threads"):
+        named = record.table("threads").filter(pl.col("name").str.starts_with(OURS))
+        threads = named.select("pid", "tid").unique()
+        kept = samples.join(threads, on=["pid", "tid"], how="anti", maintain_order="left")
+        ours, samples = samples.height - kept.height, kept
+    return samples, others, ours
+
+
+def _owners(record: Run) -> pl.DataFrame | None:
+    """Which process works for which session; None where none was recorded to."""
+    if not record.has("backends") or record.table("backends").is_empty():
+        return None
+    activity = record.table("activity") if record.has("activity") else None
+    return owners(record.table("backends"), activity)
+
+
+def _sampling(record: Run, facts: dict[str, Any], taken: int, window: tuple[int, int]) -> Sampling:
+    grown: dict[str, int | None] = dict.fromkeys(COUNTED)
+    if record.has("profile") and not record.table("profile").is_empty():
+        told = record.table("profile").sort("time_ns")
+        before = told.filter(pl.col("time_ns") <= window[0])[-1:]
+        after = told.filter(pl.col("time_ns") >= window[1])[:1]
+        last = after if after.height else told[-1:]
+        grown = {name: int(last[name].sum()) - int(before[name].sum()) for name in COUNTED}
+    return Sampling(
+        event=str(facts["event"]),
+        frequency_hz=float(facts["frequency_hz"]),
+        kernel=bool(facts["kernel"]),
+        stacks=str(facts["stacks"]),
+        copied_bytes=facts.get("copied_bytes"),
+        symbols=record.has("symbols"),
+        notes=tuple(facts.get("notes", ())),
+        taken=taken,
+        lost=grown["lost"],
+        throttled=grown["throttled"],
+        cut=grown["cut"],
+        broken=grown["broken"],
+    )

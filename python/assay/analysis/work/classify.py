@@ -1,0 +1,131 @@
+"""Which rule says what each node of the tree of stacks works at.
+
+A verdict depends on a node's frame and on its callers only, so each node is judged once, however
+many samples it has: callers before those that they called.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from assay.analysis.work.globs import Names, is_any, pattern
+from assay.analysis.work.rules import AS_ITS_CALLER, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+# A rule, the bit that callers must have set (0: none), and whether it asks the caller.
+Candidate = tuple[int, int, bool]
+
+
+@dataclass(frozen=True)
+class Places:
+    """The frames of a profile, by index.
+
+    Attributes:
+        names: What rules call the function; None where it has no name.
+        modules: Name of the file that each is in.
+    """
+
+    names: Sequence[str | None]
+    modules: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What was found of each node.
+
+    Attributes:
+        rules: Index of the rule; None where no rule matched.
+        decided: Index of the frame that it was found of; None where no frame has a name, or all of
+            them pass the sample on to a caller.
+    """
+
+    rules: list[int | None]
+    decided: list[int | None]
+
+
+def classify(
+    parents: Sequence[int], frames: Sequence[int], places: Places, rules: Sequence[Rule]
+) -> Verdicts:
+    """Judges every node of a tree.
+
+    An unnamed frame takes the verdict of its caller, as does one whose rule says so. Of all others
+    the first rule that matches decides.
+
+    Args:
+        parents: Of each node, the node of its caller, which is before it; -1: it has none.
+        frames: Of each node, the index of its frame.
+        places: The frames.
+        rules: In their order.
+    """
+    named = Names(name for name in places.names if name is not None)
+    candidates = _candidates(named, rules)
+    bits = _bits(named, rules)
+    of_frame = [
+        None if name is None else (candidates(name, module), bits.get(name, 0))
+        for name, module in zip(places.names, places.modules, strict=True)
+    ]
+    found: list[int | None] = []
+    decided: list[int | None] = []
+    callers: list[int] = []
+    for parent, frame in zip(parents, frames, strict=True):
+        rule, place, above = None, None, 0
+        if parent >= 0:
+            rule, place, above = found[parent], decided[parent], callers[parent]
+        about = of_frame[frame]
+        if about is not None:
+            matching, own_bits = about
+            chosen = next((one for one in matching if not one[1] or one[1] & above), None)
+            if chosen is None:
+                rule, place = None, frame
+            elif not chosen[2]:
+                rule, place = chosen[0], frame
+            above |= own_bits
+        found.append(rule)
+        decided.append(place)
+        callers.append(above)
+    return Verdicts(found, decided)
+
+
+def _candidates(named: Names, rules: Sequence[Rule]) -> Callable[[str, str], tuple[Candidate, ...]]:
+    """Finds the rules whose symbols and modules match a function of a file, in their order."""
+    by_name: dict[str, set[int]] = {}
+    of_all: set[int] = set()
+    for place, rule in enumerate(rules):
+        if not rule.symbols or any(map(is_any, rule.symbols)):
+            of_all.add(place)
+            continue
+        for name in {name for glob in rule.symbols for name in named.matching(glob)}:
+            by_name.setdefault(name, set()).add(place)
+    in_module = _in_module(rules)
+
+    def candidates(name: str, module: str) -> tuple[Candidate, ...]:
+        wanted = in_module(module)
+        places = sorted((by_name.get(name, set()) | of_all) & wanted)
+        return tuple(
+            (place, 1 << place if rules[place].under else 0, rules[place].work == AS_ITS_CALLER)
+            for place in places
+        )
+
+    return cache(candidates)
+
+
+def _in_module(rules: Sequence[Rule]) -> Callable[[str], set[int]]:
+    matchers = [pattern(rule.modules).fullmatch if rule.modules else None for rule in rules]
+
+    def in_module(module: str) -> set[int]:
+        return {at for at, matches in enumerate(matchers) if matches is None or matches(module)}
+
+    return cache(in_module)
+
+
+def _bits(named: Names, rules: Sequence[Rule]) -> dict[str, int]:
+    """Of each name, a bit for every rule that asks for a caller of it."""
+    bits: dict[str, int] = {}
+    for place, rule in enumerate(rules):
+        for name in {name for glob in rule.under for name in named.matching(glob)}:
+            bits[name] = bits.get(name, 0) | 1 << place
+    return bits

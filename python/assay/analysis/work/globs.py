@@ -1,0 +1,42 @@
+"""Globs over names: `*` stands for any characters, everything else for itself, brackets too."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+STAR = "*"
+
+
+def is_any(glob: str) -> bool:
+    """Whether it matches every name."""
+    return not glob.strip(STAR)
+
+
+def pattern(globs: Iterable[str]) -> re.Pattern[str]:
+    """A pattern whose `fullmatch` is that one of the globs matches."""
+    one = [".*".join(re.escape(part) for part in glob.split(STAR)) for glob in globs]
+    return re.compile("|".join(one) if one else r"(?!)", re.DOTALL)
+
+
+class Names:
+    """Names in their order, to be found by globs without trying each."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = sorted(set(names))
+
+    def matching(self, glob: str) -> list[str]:
+        """The names that a glob matches."""
+        prefix, star, rest = glob.partition(STAR)
+        begin = bisect_left(self.names, prefix)
+        if not star:
+            return self.names[begin : begin + 1] if prefix in self.names[begin : begin + 1] else []
+        end = bisect_left(self.names, prefix + chr(0x10FFFF), begin)
+        if is_any(rest):
+            return self.names[begin:end]
+        matches = pattern([glob]).fullmatch
+        return [name for name in self.names[begin:end] if matches(name)]

@@ -1,0 +1,212 @@
+"""Rules that say what a place in the code works at, and the refusal of those that prove nothing.
+
+A rule rests on functions' names, or on those of callers. It may not match by file alone, nor rest
+on the frames that are outermost in every stack: either would name all samples and explain none.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from assay.analysis.work.globs import is_any, pattern
+from assay.model.errors import UsageError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+AS_ITS_CALLER = "as its caller"
+UNCLASSIFIED = "unclassified"
+# What an engine's code can be doing, in the field's words.
+WORDS = (
+    "scan",
+    "decode",
+    "filter",
+    "index look-up",
+    "join",
+    "hash build",
+    "hash probe",
+    "join filter",
+    "aggregate",
+    "sort",
+    "window",
+    "exchange",
+    "result",
+    "expression",
+    "string match",
+    "optimiser/parse",
+    "catalogue",
+    "scheduling",
+    "transaction",
+    "buffer manager",
+    "locking",
+    "log",
+    "memory",
+    "network/protocol",
+    "kernel I/O",
+    "kernel memory",
+    "idle",
+    "driver",
+)
+SHARED = "common.toml"
+
+F = TypeVar("F", bound=BaseModel)
+Glob = Annotated[str, Field(min_length=1)]
+
+
+class RuleFacts(BaseModel):
+    """`[[rules]]` of an `operations.toml`; see `Rule` for what the keys mean."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    work: str | None = None
+    artefact: str | None = Field(default=None, min_length=1)
+    symbols: tuple[Glob, ...] = ()
+    modules: tuple[Glob, ...] = ()
+    under: tuple[Glob, ...] = ()
+    says: str = Field(min_length=1)
+
+
+class FileFacts(BaseModel):
+    """`operations.toml` as a whole; each rule is read for itself."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    outermost: tuple[str, ...] = ()
+    families: tuple[Glob, ...] = ()
+    rules: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule. `*` in a glob stands for any characters; everything else, `[` too, for itself.
+
+    Attributes:
+        work: What matching frames work at; None of artefacts.
+        artefact: Why matching samples say nothing of the engine; None of work.
+        symbols: Globs on a function's name without parameters; empty: any named function.
+        modules: Globs on the name of its file; empty: any.
+        under: Globs of which some caller's name must match one; empty: whatever called it.
+        says: A sentence for people.
+        origin: Where the rule stands, such as `operations.toml, rule 3`.
+    """
+
+    work: str | None
+    artefact: str | None
+    symbols: tuple[str, ...]
+    modules: tuple[str, ...]
+    under: tuple[str, ...]
+    says: str
+    origin: str
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules in their order.
+
+    Attributes:
+        rules: The first that matches decides.
+        outermost: Names of executor frames that no rule may rest on.
+        families: Globs of functions that are shown as one line.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    outermost: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
+
+
+def parse_rules(text: str, source: str) -> Rules:
+    """Rules of an `operations.toml`.
+
+    Raises:
+        UsageError: If it cannot be read or a rule is refused: `source`, index and reason.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{source} cannot be read: {error}") from error
+    return rules_of(document, source)
+
+
+def rules_of(document: Mapping[str, Any], source: str) -> Rules:
+    """Rules of an `operations.toml` that was read already, as `run.json` keeps it.
+
+    Raises:
+        UsageError: As `parse_rules`.
+    """
+    facts = _validated(FileFacts, document, source)
+    rules = [_rule(entry, f"{source}, rule {at}") for at, entry in enumerate(facts.rules, start=1)]
+    return combined(Rules(tuple(rules), facts.outermost, facts.families))
+
+
+def combined(*parts: Rules) -> Rules:
+    """All rules in this order, each checked against the outermost frames of all.
+
+    Raises:
+        UsageError: If a rule rests on a frame that another part says is outermost.
+    """
+    outermost = tuple(dict.fromkeys(name for part in parts for name in part.outermost))
+    rules = tuple(rule for part in parts for rule in part.rules)
+    for rule in rules:
+        _check_outermost(rule, outermost)
+    return Rules(rules, outermost, tuple(glob for part in parts for glob in part.families))
+
+
+@cache
+def shared_rules() -> Rules:
+    """Rules for what all engines stand on: kernel, libraries, our own driver."""
+    text = files("assay.analysis.work").joinpath(SHARED).read_text(encoding="utf-8")
+    return parse_rules(text, SHARED)
+
+
+def _rule(entry: dict[str, Any], origin: str) -> Rule:
+    facts = _validated(RuleFacts, entry, origin)
+    if (facts.work is None) == (facts.artefact is None):
+        raise UsageError(f"{origin}: write either work or artefact.")
+    if facts.work is not None and facts.work not in (*WORDS, AS_ITS_CALLER):
+        hint = suggestion(facts.work, [*WORDS, AS_ITS_CALLER])
+        raise UsageError(f"{origin}: work {facts.work!r} is no known word; {hint}")
+    if not facts.symbols and not facts.under:
+        raise UsageError(
+            f"{origin}: a file alone says nothing of what its code does: name symbols, or callers"
+            " with under."
+        )
+    if any(map(is_any, facts.symbols)) and not facts.under:
+        raise UsageError(
+            f"{origin}: it would match every function: name symbols, or callers with under."
+        )
+    if any(map(is_any, facts.under)):
+        raise UsageError(f"{origin}: every function has some caller: name callers in under.")
+    return Rule(**facts.model_dump(), origin=origin)
+
+
+def _check_outermost(rule: Rule, outermost: tuple[str, ...]) -> None:
+    """Refuses a rule that names or covers a frame in which all of the engine's work is done."""
+    globs = [glob for glob in (*rule.symbols, *rule.under) if not is_any(glob)]
+    matches = pattern(globs).fullmatch
+    for name in outermost:
+        if matches(name):
+            raise UsageError(
+                f"{rule.origin}: it rests on {name}, which is outermost of all that the engine"
+                " does: name functions that do one thing."
+            )
+
+
+def _validated(facts: type[F], document: Mapping[str, Any], origin: str) -> F:
+    try:
+        return facts.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = str(first["loc"][0]) if first["loc"] else ""
+        if first["type"] == "extra_forbidden":
+            hint = suggestion(key, list(facts.model_fields))
+            raise UsageError(f"{origin}: unknown key {key!r}; {hint}") from error
+        if first["type"] == "missing":
+            raise UsageError(f"{origin}: it lacks {key!r}.") from error
+        place = ".".join(str(part) for part in first["loc"])
+        raise UsageError(f"{origin}: {place}: {first['msg']}") from error

@@ -1,0 +1,76 @@
+"""CPU samples of the engine's threads, with their stacks."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from assay._core import Profiler
+from assay.probes.contract import Cost
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER, SAMPLING_FILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.probes.contract import Target
+
+# How much of a stack is copied: enough for the callers of an executor, and cheap.
+COPIED_BYTES = 16 << 10
+ENGINES = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
+
+NO_KERNEL = (
+    "time in the kernel: the kernel allows samples of user space only (kernel.perf_event_paranoid"
+    " is above 1); `sudo sysctl kernel.perf_event_paranoid=1` allows more"
+)
+
+
+class ProfileProbe:
+    """Has the kernel take samples; a thread of ours unwinds their stacks."""
+
+    name = "profile"
+    stream = "probe-profile"
+    cost = "an interrupt, a copy of the stack and its unwinding at each sample"
+
+    def __init__(self) -> None:
+        self._profiler: Profiler | None = None
+        self._facts: dict[str, Any] = {}
+        self._file: Path | None = None
+
+    def applies(self, target: Target) -> bool:
+        """Whether samples were asked for, and the engine's processes are on this host."""
+        return target.profile_hz is not None and bool(_engine_pids(target))
+
+    def start(self, target: Target) -> None:
+        """Begins to sample; the first streams are on disk when this returns.
+
+        Raises:
+            OSError: If the kernel refuses; says how to allow it.
+        """
+        frequency_hz = target.profile_hz or 0
+        self._profiler = Profiler(target.raw_dir, _engine_pids(target), frequency_hz, COPIED_BYTES)
+        granted = self._profiler.granted()
+        notes = [] if granted["kernel"] else [NO_KERNEL]
+        self._facts = {**granted, "notes": notes}
+        self._file = target.raw_dir / SAMPLING_FILE
+        self._write()
+
+    def stop(self) -> Cost:
+        """Ends sampling, and names all functions that were seen."""
+        if self._profiler is None:
+            raise RuntimeError("probe profile was stopped before it was started")
+        report = self._profiler.stop()
+        self._profiler = None
+        self._facts["notes"] += report["notes"]
+        self._write()
+        return Cost(report["samples"], report["cpu_ns"], report["longest_ns"], report["error"], 1.0)
+
+    def _write(self) -> None:
+        if self._file is not None:
+            self._file.write_text(json.dumps(self._facts, indent=1) + "\n", encoding="utf-8")
+
+
+def _engine_pids(target: Target) -> list[int]:
+    return [pid for pid, account in target.followed if account in ENGINES]
+
+
+probe = ProfileProbe
