@@ -45,6 +45,12 @@ class PerfMap:
     path: Path | None
     reason: str | None = None
 
+    def remove(self) -> None:
+        """Removes the list, if there is one."""
+        if self.path is not None:
+            with suppress(OSError):  # the JVM is gone, and its `/tmp` with it
+                self.path.unlink()
+
 
 class _RefusedError(Exception):
     """A JVM that does not write its list; the message says why."""
