@@ -34,7 +34,11 @@ pub static FRAMES: Table = Table {
     columns: &[
         Column::needed("frame", Kind::UInt32, "number of the frame"),
         Column::optional("module", Kind::UInt32, "which file; null: no file was mapped there"),
-        Column::needed("address", Kind::UInt64, "address as the file gives it; of a caller, of its call"),
+        Column::needed(
+            "address",
+            Kind::UInt64,
+            "address as the file gives it; of a caller, of its call",
+        ),
     ],
 };
 
@@ -44,7 +48,11 @@ pub static MODULES: Table = Table {
     about: "a file with code that was sampled",
     columns: &[
         Column::needed("module", Kind::UInt32, "number of the module"),
-        Column::needed("path", Kind::Text, "file; [kernel], [vdso], [jit PID], [unwinding] for what is none"),
+        Column::needed(
+            "path",
+            Kind::Text,
+            "file; [kernel], [vdso], [jit PID], [unwinding] for what is none",
+        ),
         Column::optional("build_id", Kind::Text, "its build id, in hexadecimal"),
     ],
 };
@@ -55,9 +63,17 @@ pub static SYMBOLS: Table = Table {
     about: "the function that a frame is in",
     columns: &[
         Column::needed("frame", Kind::UInt32, "number of the frame"),
-        Column::optional("name", Kind::Text, "the function, demangled; null: no symbol covers the address"),
+        Column::optional(
+            "name",
+            Kind::Text,
+            "the function, demangled; null: no symbol covers the address",
+        ),
         Column::needed("kind", Kind::Word, "where the name or the bounds are from"),
-        Column::optional("start", Kind::UInt64, "first address of the function, as the file gives it"),
+        Column::optional(
+            "start",
+            Kind::UInt64,
+            "first address of the function, as the file gives it",
+        ),
         Column::optional("size_bytes", Kind::UInt64, "length of the function"),
     ],
 };
@@ -85,7 +101,11 @@ pub static PROFILE: Table = Table {
         Column::needed("lost", Kind::UInt64, "samples that found no room"),
         Column::needed("throttled", Kind::UInt64, "times that the kernel paused sampling"),
         Column::needed("cut", Kind::UInt64, "stacks deeper than what was copied of them"),
-        Column::needed("broken", Kind::UInt64, "stacks whose unwinding ended at a place without rules"),
+        Column::needed(
+            "broken",
+            Kind::UInt64,
+            "stacks whose unwinding ended at a place without rules",
+        ),
     ],
 };
 

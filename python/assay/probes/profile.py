@@ -47,7 +47,7 @@ class ProfileProbe:
             OSError: If the kernel refuses; says how to allow it.
         """
         frequency_hz = target.profile_hz or 0
-        self._profiler = Profiler(target.raw_dir, _engine_pids(target), frequency_hz, COPIED_BYTES)
+        self._profiler = Profiler(target.raw_dir, _engine_pids(target), frequency_hz)
         granted = self._profiler.granted()
         notes = [] if granted["kernel"] else [NO_KERNEL]
         self._facts = {**granted, "notes": notes}
