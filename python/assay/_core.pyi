@@ -85,7 +85,7 @@ class Profiler:
         raw_dir: str | PathLike[str],
         pids: Sequence[int],
         frequency_hz: int,
-        copied_bytes: int | None,
+        copied_bytes: int | None = None,
         may_watch_all: bool = True,
         kernel: bool = True,
     ) -> Profiler: ...

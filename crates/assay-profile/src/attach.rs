@@ -9,11 +9,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::elf::Elf;
+use crate::frame_pointers::has_frame_pointers;
 use crate::perf::{Attr, Clock, Event, Record, Ring, Rings, Stacks};
 use crate::{ProfileError, procfs};
 
+/// How much of a stack is copied: all of it, as a rule, below an executor's recursion.
+const COPIED_BYTES: u32 = 16 << 10;
 /// Room for half a second of copied stacks of a processor.
-const RING_BYTES: usize = 2 << 20;
+const RING_BYTES: usize = 4 << 20;
 const RING_BYTES_MIN: usize = 64 << 10;
 /// How often new threads are looked for before we take it that there always are some.
 const ROUNDS_MAX: usize = 50;
@@ -27,8 +31,9 @@ pub struct Wish {
     pub pids: Vec<u32>,
     /// Samples a second of CPU time.
     pub frequency_hz: u32,
-    /// How stacks are taken.
-    pub stacks: Stacks,
+    /// How stacks are taken; `None`: by frame pointers where the engine's binary keeps them, else
+    /// by copies.
+    pub stacks: Option<Stacks>,
     /// Whether other processes may be watched, too, and thrown away: cheaper where switches are
     /// many, and exact for threads that live shorter than a period.
     pub may_watch_all: bool,
@@ -79,7 +84,7 @@ impl Attached {
             event.enable().map_err(refused)?;
         }
         let mut attached = Self { rings, granted, family: HashSet::new(), others: Vec::new() };
-        attached.to_threads(&wish.pids, root, &processors)?;
+        attached.cover(&wish.pids, root, &processors)?;
         Ok(attached)
     }
 
@@ -92,12 +97,7 @@ impl Attached {
     }
 
     /// Every thread of the family that has no event yet gets one, until there is none.
-    fn to_threads(
-        &mut self,
-        pids: &[u32],
-        root: u32,
-        processors: &[u32],
-    ) -> Result<(), ProfileError> {
+    fn cover(&mut self, pids: &[u32], root: u32, processors: &[u32]) -> Result<(), ProfileError> {
         let proc_root = Path::new("/proc");
         let mut covered = HashSet::from([root]);
         for _ in 0..ROUNDS_MAX {
@@ -108,7 +108,7 @@ impl Attached {
                 return Ok(());
             }
             std::thread::sleep(BIRTH_DELAY);
-            self.note_births(&mut covered)?;
+            self.note_births(&mut covered);
             for tid in threads {
                 if covered.insert(tid) {
                     self.add(tid, processors)?;
@@ -119,13 +119,12 @@ impl Attached {
     }
 
     /// Threads that threads of ours made have inherited the event.
-    fn note_births(&mut self, covered: &mut HashSet<u32>) -> Result<(), ProfileError> {
+    fn note_births(&mut self, covered: &mut HashSet<u32>) {
         self.rings.drain(i64::MAX, |record| {
             if let Record::Born { tid, .. } = record {
                 covered.insert(tid);
             }
-            Ok(())
-        })
+        });
     }
 
     fn add(&mut self, tid: u32, processors: &[u32]) -> Result<(), ProfileError> {
@@ -151,6 +150,7 @@ fn rings(attr: Attr, tid: i32, processors: &[u32]) -> io::Result<Vec<Ring>> {
 
 /// The most that the kernel grants, by trying.
 fn granted(wish: &Wish, root: u32, cpu: u32) -> Result<Granted, ProfileError> {
+    let stacks = wish.stacks.unwrap_or_else(|| fitting_stacks(root));
     let mut last = io::Error::from_raw_os_error(libc::EACCES);
     let with_kernel: &[bool] = if wish.kernel { &[true, false] } else { &[false] };
     let whole: &[bool] = if wish.may_watch_all { &[true, false] } else { &[false] };
@@ -160,7 +160,7 @@ fn granted(wish: &Wish, root: u32, cpu: u32) -> Result<Granted, ProfileError> {
                 let attr = Attr {
                     clock,
                     frequency_hz: wish.frequency_hz,
-                    stacks: wish.stacks,
+                    stacks,
                     kernel: *kernel,
                     inherit: !whole_machine,
                 };
@@ -176,6 +176,22 @@ fn granted(wish: &Wish, root: u32, cpu: u32) -> Result<Granted, ProfileError> {
         }
     }
     Err(refused(last))
+}
+
+/// By the largest code that the process has mapped: the engine's own.
+fn fitting_stacks(pid: u32) -> Stacks {
+    let proc_root = Path::new("/proc");
+    let mappings = procfs::mappings(proc_root, pid);
+    let files = mappings.iter().filter(|mapping| mapping.path.starts_with('/'));
+    let largest = files.max_by_key(|mapping| mapping.length);
+    let elf = largest.and_then(|mapping| {
+        let inside = procfs::root(proc_root, pid).join(mapping.path.trim_start_matches('/'));
+        Elf::read(&inside).or_else(|| Elf::read(Path::new(&mapping.path)))
+    });
+    match elf {
+        Some(elf) if has_frame_pointers(&elf) => Stacks::FramePointers,
+        _ => Stacks::Copies(COPIED_BYTES),
+    }
 }
 
 /// What the kernel said, with what a person can do.

@@ -30,6 +30,7 @@ pub struct Elf {
     segments: Vec<Segment>,
     sections: Vec<Section>,
     build_id: Option<String>,
+    is_go: bool,
 }
 
 impl Elf {
@@ -58,6 +59,7 @@ impl Elf {
         Some(Self {
             segments: segments.collect(),
             sections: [".eh_frame", ".eh_frame_hdr"].into_iter().filter_map(read).collect(),
+            is_go: file.section_by_name(".gopclntab").is_some(),
             build_id: file.build_id().ok().flatten().map(hexadecimal),
         })
     }
@@ -77,6 +79,11 @@ impl Elf {
             |segment: &&Segment| segment.offset < end && offset < segment.offset + segment.length;
         let segment = self.segments.iter().find(overlaps)?;
         Some(segment.address.wrapping_sub(segment.offset).wrapping_add(offset))
+    }
+
+    /// Whether Go's linker made it.
+    pub fn is_go(&self) -> bool {
+        self.is_go
     }
 
     /// The rules of `.eh_frame`: where they would be loaded, and they.

@@ -6,6 +6,7 @@
 mod attach;
 mod elf;
 mod error;
+mod frame_pointers;
 mod modules;
 mod naming;
 mod perf;

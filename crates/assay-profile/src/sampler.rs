@@ -12,7 +12,7 @@ use crate::attach::{Attached, Granted, Wish};
 use crate::naming;
 use crate::perf::Stacks;
 use crate::rows::{Cost, Rows};
-use crate::watch::{Counts, Watch};
+use crate::watch::Watch;
 use crate::{ProfileError, ProfilerReport};
 
 /// A killed process loses at most what came after its last flush.
@@ -97,13 +97,12 @@ impl Work {
             longest_ns: self.cost.longest_ns,
             ..ProfilerReport::default()
         };
-        let named = sampled.and_then(|()| {
+        if sampled.is_ok() {
             report.notes = naming::name_all(&self.watch.modules, &self.watch.tree, &mut self.rows);
-            Ok(())
-        });
+        }
         // After an error the streams are ended as far as possible; the first error is told.
         let finished = self.rows.finish();
-        report.error = named.and(finished).err().map(|error| error.to_string());
+        report.error = sampled.and(finished).err().map(|error| error.to_string());
         report
     }
 
@@ -121,7 +120,7 @@ impl Work {
     fn look(&mut self, horizon_ns: i64) -> Result<(), ProfileError> {
         let begun_ns = now_ns(ClockId::CLOCK_MONOTONIC);
         let (watch, rows) = (&mut self.watch, &mut self.rows);
-        self.attached.rings.drain(horizon_ns, |record| watch.take(record, rows))?;
+        self.attached.rings.drain(horizon_ns, |record| watch.take(record, rows));
         let took_ns = now_ns(ClockId::CLOCK_MONOTONIC) - begun_ns;
         self.cost.longest_ns = self.cost.longest_ns.max(took_ns as u64);
         if begun_ns - self.flushed_ns > FLUSH_INTERVAL_NS {

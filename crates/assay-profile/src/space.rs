@@ -76,15 +76,4 @@ impl Space {
     pub fn unwinder(&self) -> &SpaceUnwinder {
         &self.unwinder
     }
-
-    /// Modules in the order of their size, largest first.
-    pub fn largest_modules(&self) -> Vec<ModuleId> {
-        let mut sizes: BTreeMap<ModuleId, u64> = BTreeMap::new();
-        for (start, code) in &self.code {
-            *sizes.entry(code.module).or_default() += code.end - start;
-        }
-        let mut modules: Vec<_> = sizes.into_iter().collect();
-        modules.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
-        modules.into_iter().map(|(module, _)| module).collect()
-    }
 }

@@ -76,6 +76,9 @@ impl Stacks {
             (Some(copied), Some(regs)) => self.unwind(regs, sample.stack, copied, space),
             _ => End::Whole,
         };
+        if self.places.is_empty() {
+            self.places.push(placed(space, sample.ip));
+        }
         if let Some(address) = end.address() {
             self.places.push((Some(self.unwinding), address));
         }
@@ -90,7 +93,7 @@ impl Stacks {
             if word >= MARKS_FROM {
                 // Of each part the first address is where it was, the others where it returns to.
                 is_caller = false;
-                if word == sys::PERF_CONTEXT_USER as u64 && self.copied_bytes.is_some() {
+                if word == sys::PERF_CONTEXT_USER && self.copied_bytes.is_some() {
                     return;
                 }
                 continue;

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::ProfileError;
 use crate::modules::Modules;
 use crate::perf::{Record, Sample};
 use crate::procfs::{self, Mapping};
@@ -82,28 +81,22 @@ impl Watch {
         self.spaces.insert(pid, Rc::new(space));
     }
 
-    /// The space of a process that was found when sampling began.
-    pub fn space(&self, pid: u32) -> Option<&Space> {
-        self.spaces.get(&pid).map(Rc::as_ref)
-    }
-
     /// One record. Samples go into `rows`.
-    pub fn take(&mut self, record: Record<'_>, rows: &mut Rows) -> Result<(), ProfileError> {
+    pub fn take(&mut self, record: Record<'_>, rows: &mut Rows) {
         match record {
             Record::Sample(sample) => self.sampled(&sample, rows),
             Record::Mapped { pid, start, length, offset, inode, path } => {
                 let path = String::from_utf8_lossy(path).into_owned();
                 self.mapped(pid, &Mapping { start, length, offset, inode, path });
             }
-            Record::Named { pid, tid, name, executed, .. } => self.named(pid, tid, name, executed),
-            Record::Born { pid, tid, parent_pid, parent_tid, .. } => {
-                self.born(pid, tid, parent_pid, parent_tid);
+            Record::Named { pid, tid, name, executed } => self.named(pid, tid, name, executed),
+            Record::Born { pid, tid, parent_pid, parent_tid } => {
+                self.born((pid, tid), (parent_pid, parent_tid));
             }
             Record::Lost(count) => self.counts.lost += count,
             Record::Throttled => self.counts.throttled += 1,
             Record::Other => {}
         }
-        Ok(())
     }
 
     fn sampled(&mut self, sample: &Sample<'_>, rows: &mut Rows) {
@@ -146,14 +139,14 @@ impl Watch {
         }
     }
 
-    fn born(&mut self, pid: u32, tid: u32, parent_pid: u32, parent_tid: u32) {
+    fn born(&mut self, (pid, tid): (u32, u32), (parent_pid, maker): (u32, u32)) {
         if !self.family.contains(&parent_pid) {
             // The number of one of ours that ended may be given to somebody else.
             self.family.remove(&pid);
             return;
         }
         self.family.insert(pid);
-        if let Some((name, _)) = self.names.get(&parent_tid) {
+        if let Some((name, _)) = self.names.get(&maker) {
             self.names.insert(tid, (name.clone(), false));
         }
         if pid != parent_pid {

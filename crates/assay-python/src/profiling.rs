@@ -22,11 +22,12 @@ impl PyProfiler {
     /// Begins to sample the processes and all their descendants, `frequency_hz` times a second of
     /// CPU time, into streams in `raw_dir`.
     ///
-    /// `copied_bytes`: how much of each stack is copied and unwound; `None`: the kernel follows
-    /// frame pointers. `may_watch_all` and `kernel` are left out where the kernel does not grant
+    /// `copied_bytes`: how much of each stack is copied and unwound; 0: the kernel follows frame
+    /// pointers; `None`: it does where the engine's binary keeps them, else 16 KiB are copied.
+    /// `may_watch_all` and `kernel` are left out where the kernel does not grant
     /// them: see `granted`.
     #[new]
-    #[pyo3(signature = (raw_dir, pids, frequency_hz, copied_bytes, may_watch_all = true, kernel = true))]
+    #[pyo3(signature = (raw_dir, pids, frequency_hz, copied_bytes = None, may_watch_all = true, kernel = true))]
     fn new(
         py: Python<'_>,
         raw_dir: PathBuf,
@@ -36,7 +37,11 @@ impl PyProfiler {
         may_watch_all: bool,
         kernel: bool,
     ) -> PyResult<Self> {
-        let stacks = copied_bytes.map_or(Stacks::FramePointers, Stacks::Copies);
+        let stacks = match copied_bytes {
+            None => None,
+            Some(0) => Some(Stacks::FramePointers),
+            Some(bytes) => Some(Stacks::Copies(bytes)),
+        };
         let wish = Wish { pids, frequency_hz, stacks, may_watch_all, kernel };
         let profiler = py.detach(|| Profiler::start(&raw_dir, &wish)).map_err(errors::profiling)?;
         let granted = profiler.granted();

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from assay.probes.contract import Target
 
-# How much of a stack is copied: enough for the callers of an executor, and cheap.
-COPIED_BYTES = 16 << 10
 ENGINES = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 
 NO_KERNEL = (
@@ -50,7 +48,7 @@ class ProfileProbe:
         """
         frequency_hz = target.profile_hz or 0
         self._pids = _engine_pids(target)
-        self._profiler = Profiler(target.raw_dir, self._pids, frequency_hz, COPIED_BYTES)
+        self._profiler = Profiler(target.raw_dir, self._pids, frequency_hz)
         granted = self._profiler.granted()
         notes = [] if granted["kernel"] else [NO_KERNEL]
         self._facts = {**granted, "notes": notes}

@@ -17,7 +17,7 @@ const OTHER_TIME_OFFSET: u64 = 16;
 
 /// One ring a processor.
 pub struct Rings {
-    rings: Vec<Ring>,
+    all: Vec<Ring>,
     copies: bool,
     scratch: Vec<u8>,
 }
@@ -27,18 +27,13 @@ type Next = Reverse<(i64, usize)>;
 
 impl Rings {
     /// Over rings, one a processor. `copies`: whether samples hold registers and stacks.
-    pub fn new(rings: Vec<Ring>, copies: bool) -> Self {
-        Self { rings, copies, scratch: Vec::new() }
+    pub fn new(all: Vec<Ring>, copies: bool) -> Self {
+        Self { all, copies, scratch: Vec::new() }
     }
 
     /// The events that the rings belong to.
     pub fn events(&self) -> impl Iterator<Item = &Event> {
-        self.rings.iter().map(Ring::event)
-    }
-
-    /// The smallest ring.
-    pub fn data_bytes(&self) -> usize {
-        self.rings.iter().map(Ring::data_bytes).min().unwrap_or_default()
+        self.all.iter().map(Ring::event)
     }
 
     /// Waits until a ring fills, at most `timeout_ms`.
@@ -48,27 +43,21 @@ impl Rings {
     }
 
     /// Hands on all records up to `horizon_ns`, oldest first, and gives their room back.
-    pub fn drain<E>(
-        &mut self,
-        horizon_ns: i64,
-        mut hand: impl FnMut(Record<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let heads: Vec<u64> = self.rings.iter().map(Ring::head).collect();
+    pub fn drain(&mut self, horizon_ns: i64, mut hand: impl FnMut(Record<'_>)) {
+        let heads: Vec<u64> = self.all.iter().map(Ring::head).collect();
         let mut next: BinaryHeap<Next> = BinaryHeap::new();
-        for (index, ring) in self.rings.iter().enumerate() {
+        for (index, ring) in self.all.iter().enumerate() {
             next.extend(due(ring, heads[index], horizon_ns).map(|time| Reverse((time, index))));
         }
         while let Some(Reverse((_, index))) = next.pop() {
-            let ring = &mut self.rings[index];
+            let ring = &mut self.all[index];
             let position = ring.tail();
             let length = length_at(ring, position);
             let bytes = ring.bytes(position, length as usize, &mut self.scratch);
-            let handed = hand(parse(bytes, self.copies));
+            hand(parse(bytes, self.copies));
             ring.release(position + length);
-            handed?;
             next.extend(due(ring, heads[index], horizon_ns).map(|time| Reverse((time, index))));
         }
-        Ok(())
     }
 }
 

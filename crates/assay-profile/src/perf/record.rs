@@ -8,6 +8,8 @@ use super::attr::USER_REGISTER_COUNT;
 const TRAILER_BYTES: usize = 24;
 const HEADER_BYTES: usize = 8;
 const PROT_EXEC: u32 = 4;
+/// What is said of the registers of a thread of the kernel.
+const NO_USER_SPACE: u64 = sys::PERF_SAMPLE_REGS_ABI_NONE as u64;
 
 /// Registers of user space that unwinding begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +71,6 @@ pub enum Record<'a> {
         pid: u32,
         /// Thread.
         tid: u32,
-        /// When.
-        time_ns: i64,
         /// The name.
         name: &'a [u8],
         /// Whether because it executes another program now.
@@ -86,8 +86,6 @@ pub enum Record<'a> {
         parent_pid: u32,
         /// Thread of the parent.
         parent_tid: u32,
-        /// When.
-        time_ns: i64,
     },
     /// So many records found no room.
     Lost(u64),
@@ -129,20 +127,19 @@ fn parsed(bytes: &[u8], copies: bool) -> Option<Record<'_>> {
     if kind == sys::PERF_RECORD_SAMPLE {
         return sample(Fields(body), copies).map(Record::Sample);
     }
-    let (body, trailer) = body.split_at_checked(body.len().checked_sub(TRAILER_BYTES)?)?;
-    let time_ns = Fields(trailer.get(8..)?).u64()? as i64;
+    let body = body.get(..body.len().checked_sub(TRAILER_BYTES)?)?;
     let mut fields = Fields(body);
     match kind {
         sys::PERF_RECORD_MMAP2 => mapped(fields),
         sys::PERF_RECORD_COMM => {
             let (pid, tid) = (fields.u32()?, fields.u32()?);
             let executed = misc & sys::PERF_RECORD_MISC_COMM_EXEC != 0;
-            Some(Record::Named { pid, tid, time_ns, name: text(fields.0), executed })
+            Some(Record::Named { pid, tid, name: text(fields.0), executed })
         }
         sys::PERF_RECORD_FORK => {
             let (pid, parent_pid) = (fields.u32()?, fields.u32()?);
-            let (tid, parent_tid) = (fields.u32()?, fields.u32()?);
-            Some(Record::Born { pid, tid, parent_pid, parent_tid, time_ns })
+            let (tid, maker) = (fields.u32()?, fields.u32()?);
+            Some(Record::Born { pid, tid, parent_pid, parent_tid: maker })
         }
         sys::PERF_RECORD_LOST => {
             fields.u64()?;
@@ -176,22 +173,21 @@ fn sample(mut fields: Fields<'_>, copies: bool) -> Option<Sample<'_>> {
     let chain = fields.take(length)?;
     let mut sample = Sample { pid, tid, time_ns, cpu, ip, chain, regs: None, stack: &[] };
     if copies {
-        sample.regs = registers(&mut fields)?;
+        sample.regs = match fields.u64()? {
+            NO_USER_SPACE => None,
+            _ => Some(registers(&mut fields)?),
+        };
         sample.stack = stack(&mut fields)?;
     }
     Some(sample)
 }
 
-/// `Some(None)`: the thread has no user space.
-fn registers(fields: &mut Fields<'_>) -> Option<Option<Regs>> {
-    if fields.u64()? == u64::from(sys::PERF_SAMPLE_REGS_ABI_NONE) {
-        return Some(None);
-    }
+fn registers(fields: &mut Fields<'_>) -> Option<Regs> {
     let mut values = [0; USER_REGISTER_COUNT];
     for value in &mut values {
         *value = fields.u64()?;
     }
-    Some(Some(named(values)))
+    Some(named(values))
 }
 
 /// The kernel hands registers over in the order of their bits.
@@ -289,10 +285,7 @@ mod tests {
         let of = |kind, misc, body: &[u64]| record(kind, misc, &words(&[body, &trailer].concat()));
         let bytes = of(sys::PERF_RECORD_FORK, 0, &[pair(9, 7), pair(9, 8), 0]);
         let born = parse(&bytes, true);
-        assert!(matches!(
-            born,
-            Record::Born { pid: 9, tid: 9, parent_pid: 7, parent_tid: 8, time_ns: 5 }
-        ));
+        assert!(matches!(born, Record::Born { pid: 9, tid: 9, parent_pid: 7, parent_tid: 8 }));
         let bytes = of(sys::PERF_RECORD_LOST, 0, &[0, 12]);
         assert!(matches!(parse(&bytes, true), Record::Lost(12)));
         let name = u64::from_ne_bytes(*b"worker\0\0");

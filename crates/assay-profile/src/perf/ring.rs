@@ -1,5 +1,5 @@
 //! The memory that the kernel writes the records of one processor into.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, clippy::cast_ptr_alignment)]
 
 use std::io;
 use std::ptr::NonNull;
@@ -42,11 +42,6 @@ impl Ring {
     /// The event that the ring belongs to.
     pub fn event(&self) -> &Event {
         &self.event
-    }
-
-    /// Its size.
-    pub fn data_bytes(&self) -> usize {
-        self.data_bytes
     }
 
     /// Where the kernel writes next.

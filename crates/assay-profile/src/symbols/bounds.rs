@@ -31,6 +31,7 @@ enum End {
 
 struct Frames<'d> {
     section: EhFrame<Slice<'d>>,
+    address: u64,
     bases: BaseAddresses,
 }
 
@@ -58,7 +59,7 @@ impl<'d> Functions<'d> {
         }
         let mut section = EhFrame::from(section);
         section.set_address_size(address_size(elf));
-        let mut frames = Frames { section, bases };
+        let mut frames = Frames { section, address, bases };
         let mut starts = frames.by_header(elf).unwrap_or_else(|| frames.by_walking());
         starts.sort_unstable_by_key(|(start, _)| *start);
         Self { starts, frames: Some(frames) }
@@ -97,8 +98,11 @@ impl<'d> Frames<'d> {
         let mut entries = table.iter(&self.bases);
         let mut starts = Vec::new();
         while let Some((start, entry)) = entries.next().ok()? {
-            let Pointer::Direct(start) = start else { return None };
-            starts.push((start, End::InEntry(table.pointer_to_offset(entry).ok()?)));
+            let (Pointer::Direct(start), Pointer::Direct(entry)) = (start, entry) else {
+                return None;
+            };
+            let offset = entry.checked_sub(self.address)?;
+            starts.push((start, End::InEntry(EhFrameOffset(offset.try_into().ok()?))));
         }
         (!starts.is_empty()).then_some(starts)
     }

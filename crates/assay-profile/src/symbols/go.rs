@@ -8,8 +8,7 @@ use super::{Symbol, SymbolKind};
 const MAGIC_1_18: u32 = 0xffff_fff0;
 const MAGIC_1_20: u32 = 0xffff_fff1;
 const SECTIONS: [&str; 2] = [".gopclntab", ".data.rel.ro.gopclntab"];
-/// Where `runtime.moduledata` has the address of the table, and of the program's code.
-const MODULE_TABLE_AT: u64 = 0;
+/// Where `runtime.moduledata`, which begins with the address of the table, has that of the code.
 const MODULE_TEXT_AT: u64 = 176;
 const TEXT_WORD: usize = 2;
 const NAMES_WORD: usize = 3;
@@ -89,11 +88,12 @@ impl<'d> GoFunctions<'d> {
 /// Where the code starts that Go compiled: by the table until Go 1.25, by the runtime's description
 /// of the program since. Without either it is the section's start, as where nothing else is linked.
 fn text_start(elf: &File, table: u64) -> Option<u64> {
-    let in_table = pointer(elf, table + (WORDS_AT + TEXT_WORD * WORD_BYTES) as u64);
+    let word = (WORDS_AT + TEXT_WORD * WORD_BYTES) as u64;
+    let in_table = pointer(elf, table.checked_add(word)?);
     let in_module = || {
         let module = elf.section_by_name(".go.module")?.address();
-        let matches = pointer(elf, module + MODULE_TABLE_AT)? == table;
-        matches.then(|| pointer(elf, module + MODULE_TEXT_AT)).flatten()
+        let is_of_table = pointer(elf, module)? == table;
+        is_of_table.then(|| pointer(elf, module.checked_add(MODULE_TEXT_AT)?)).flatten()
     };
     in_table
         .filter(|address| *address != 0)

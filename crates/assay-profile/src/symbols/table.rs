@@ -102,6 +102,9 @@ fn end_where_the_next_starts(entries: &mut [Entry]) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     fn entry(name: &'static str, start: u64, end: u64) -> Entry<'static> {
@@ -176,5 +179,18 @@ mod tests {
         assert_eq!(named(35, &[(30, 40)]), None);
         assert_eq!(named(45, &[(30, 40)]), None);
         assert_eq!(named(15, &[(30, 40)]), Some(30));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_is_the_innermost_that_covers(
+            ranges in vec((0..200_u64, 1..60_u64), 0..30),
+            address in 0..300_u64,
+        ) {
+            let entries = ranges.iter().map(|(start, size)| entry("f", *start, start + size));
+            let found = Table::new(entries.collect()).sized(address).map(|entry| entry.start);
+            let covering = ranges.iter().filter(|(start, size)| (*start..start + size).contains(&address));
+            prop_assert_eq!(found, covering.map(|(start, _)| *start).max());
+        }
     }
 }
