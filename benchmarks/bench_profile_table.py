@@ -92,7 +92,7 @@ def made_by_a_new_process(directory: Path) -> dict[str, float]:
 
 
 def table(directory: Path) -> dict[str, int]:
-    profile = read_profile(Run.open(directory))
+    profile = read_profile(Run(directory))
     assert profile is not None
     return {"samples": profile.samples.height, "rows": symbols_table(profile).height}
 

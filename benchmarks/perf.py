@@ -50,14 +50,15 @@ class Cost:
 
 
 @contextmanager
-def recording(
-    pids: Sequence[int], data: Path, *options: str, frequency_hz: int = FREQUENCY_HZ
-) -> Iterator[Cost]:
-    """Records these processes and those to come while the block lasts; events are at work in it."""
+def recording(pids: Sequence[int] | None, data: Path, *options: str) -> Iterator[Cost]:
+    """Records while the block lasts, and not before events are at work.
+
+    `pids`: these processes, their descendants and those to come; None: the whole machine.
+    """
     cost = Cost()
-    followed = ",".join(map(str, family(pids)))
+    followed = ["-a"] if pids is None else ["-p", ",".join(map(str, family(pids)))]
     to_perf, from_perf = os.pipe(), os.pipe()
-    command = [program(), "record", "-F", str(frequency_hz), *options, "-p", followed]
+    command = [program(), "record", "-F", str(FREQUENCY_HZ), *options, *followed]
     command += ["-o", str(data), "-D", "-1", f"--control=fd:{to_perf[0]},{from_perf[1]}"]
     with subprocess.Popen(
         command,
@@ -82,16 +83,18 @@ def recording(
             os.close(from_perf[0])
 
 
-def report_command(data: Path) -> list[str]:
-    """Samples of each symbol, without callers, as text."""
+def report_command(data: Path, pids: Sequence[int] = ()) -> list[str]:
+    """Samples of each symbol, without callers, as text. `pids`: only of these processes."""
     options = ["--stdio", "--no-children", "--no-inline", "-g", "none", "--percent-limit", "0"]
     fields = ["--fields", "sample,symbol", "--field-separator", SEPARATOR]
+    if pids:
+        options.append(f"--pid={','.join(map(str, pids))}")
     return [program(), "report", *options, *fields, "-i", str(data)]
 
 
-def samples_by_symbol(data: Path) -> dict[str, int]:
+def samples_by_symbol(data: Path, pids: Sequence[int] = ()) -> dict[str, int]:
     """Samples of each symbol; an address in hexadecimal where it knows none."""
-    done = subprocess.run(report_command(data), check=True, capture_output=True, text=True)
+    done = subprocess.run(report_command(data, pids), check=True, capture_output=True, text=True)
     counts: dict[str, int] = {}
     for line in done.stdout.splitlines():
         if not line.strip() or line.startswith("#"):

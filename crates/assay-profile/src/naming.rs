@@ -8,6 +8,9 @@ use crate::symbols::{ModuleKind, Symbol, SymbolRoots, resolve};
 use crate::tree::{CallTree, FrameId};
 use crate::unwind::End;
 
+/// A file with fewer nameless places, of all places of the profile, is not worth a sentence.
+const UNTOLD_SHARE_MAX: f64 = 0.01;
+
 /// Writes the function of each frame; returns why some have none, a sentence each.
 pub fn name_all(modules: &Modules, tree: &CallTree, rows: &mut Rows) -> Vec<String> {
     let roots = SymbolRoots::default();
@@ -34,7 +37,10 @@ pub fn name_all(modules: &Modules, tree: &CallTree, rows: &mut Rows) -> Vec<Stri
         for ((frame, _), symbol) in frames.into_iter().zip(&resolved.symbols) {
             rows.symbol(frame, symbol);
         }
-        notes.extend(resolved.notes);
+        let unnamed = resolved.symbols.iter().filter(|symbol| symbol.name.is_none()).count();
+        if unnamed as f64 > UNTOLD_SHARE_MAX * tree.frames().len() as f64 {
+            notes.extend(resolved.notes);
+        }
     }
     notes
 }

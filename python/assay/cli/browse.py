@@ -71,26 +71,42 @@ def report(which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson 
 def export(
     which: WhichRun = "latest",
     *,
-    to: Annotated[str, typer.Option(help="csv, json or parquet.")] = "csv",
+    to: Annotated[
+        str,
+        typer.Option(
+            help="csv, json or parquet; of a profile folded, firefox, flamegraph or pprof."
+        ),
+    ] = "csv",
     out: Annotated[
-        Path | None, typer.Option(help="Directory to write into [default: ./<run id>-<format>].")
+        Path | None,
+        typer.Option(
+            help="Directory to write into [default: ./<run id>-<format>]; of a profile the file"
+            " [default: ./<run id>.<format's suffix>]."
+        ),
+    ] = None,
+    operation: Annotated[
+        str | None, typer.Option(help="Only the samples of this operation, such as q09.")
     ] = None,
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Writes a run's tables as CSV, JSON or Parquet.
+    """Writes a run's tables as CSV, JSON or Parquet, or its CPU samples for tools that show them.
+
+    firefox is opened by Firefox Profiler, pprof by `pprof` and speedscope, folded by speedscope and
+    by scripts; flamegraph is an SVG for a browser.
 
     \b
     Examples:
       assay export latest --to csv
       assay export latest --to parquet --out /tmp/tables
+      assay export latest --to flamegraph --operation q09 --out q09.svg
     """
     from assay.record.reader import Run, find_run
     from assay.report.exports import export as write
     from assay.study.places import runs_dir
 
     found = Run(find_run(which, runs_dir(runs)))
-    written = write(found, to, out or Path(f"{found.id}-{to}"))
+    written = write(found, to, out, operation)
     if as_json:
         say_json({"run": found.id, "files": [str(path) for path in written]})
     else:

@@ -51,8 +51,14 @@ class EngineFolder:
 
         Raises:
             EngineError: If `operations.toml` cannot be read.
+            UsageError: If one of its rules is refused; says which and why.
         """
-        return self._facts_of(OPERATIONS)
+        from assay.analysis.work.rules import rules_of
+
+        document = self._facts_of(OPERATIONS)
+        if document is not None:
+            rules_of(document, str(self.folder / OPERATIONS))
+        return document
 
     def _facts_of(self, name: str) -> dict[str, Any] | None:
         path = self.folder / name

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 from assay._core import Profiler
@@ -72,6 +74,19 @@ class ProfileProbe:
     def _write(self) -> None:
         if self._file is not None:
             self._file.write_text(json.dumps(self._facts, indent=1) + "\n", encoding="utf-8")
+
+
+def granted_here() -> dict[str, Any]:
+    """What the kernel grants on this host, by trying it on our own process.
+
+    Raises:
+        OSError: If it grants nothing; says how to allow it.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        profiler = Profiler(folder, [os.getpid()], 499)
+        granted = profiler.granted()
+        profiler.stop()
+    return dict(granted)
 
 
 def _engine_pids(target: Target) -> list[int]:

@@ -1,9 +1,10 @@
-"""Writes a run's tables for other tools: CSV, Parquet, or the document as JSON."""
+"""Writes a run for other tools: tables as CSV or Parquet, the document as JSON, or CPU samples."""
 
 from __future__ import annotations
 
 import json
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.load import per_second
@@ -12,10 +13,11 @@ from assay.record.layout import RAW_DIR
 from assay.report import counter_charts
 from assay.report.charts import flat_operation
 from assay.report.document import document
+from assay.report.profile_exports.formats import FORMATS as PROFILE_FORMATS
+from assay.report.profile_exports.formats import export_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     import polars as pl
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-FORMATS = ["csv", "json", "parquet"]
+FORMATS = ["csv", "json", "parquet", *PROFILE_FORMATS]
 OPERATIONS = "operations"
 SECONDS = "seconds"
 COUNTERS = "counters"
@@ -32,24 +34,35 @@ COUNTERS_OVER_TIME = "counters-over-time"
 SERVER_CPU = "server-cpu"
 
 
-def export(run: Run, to: str, out: Path) -> list[Path]:
-    """Writes a run into the directory `out` and returns the files.
+def export(run: Run, to: str, out: Path | None = None, operation: str | None = None) -> list[Path]:
+    """Writes a run into the directory `out` (`./<run id>-<format>`) and returns the files.
 
     csv and parquet: one file for the table of operations, one for the seconds of a load (a row a
     second: rates, percentiles, backlog), those of the engine's counters and of the server's CPU
     time (see `server_tables`), and one a stream of the record. json: the document, in `out`
-    itself if that ends in .json.
+    itself if that ends in .json. folded, firefox, flamegraph and pprof: the CPU samples, of one
+    `operation` if it is named, into the file `out` or a file in the working directory.
 
     Raises:
-        UsageError: If there is no such format, or `out` cannot be written.
+        UsageError: If there is no such format, the run has no samples for it, or `out` cannot be
+            written.
     """
     if to not in FORMATS:
         raise UsageError(f"cannot export to {to!r}: {suggestion(to, FORMATS)}")
+    if operation is not None and to not in PROFILE_FORMATS:
+        raise UsageError(
+            f"{to} is of a whole run: leave --operation out, or export to"
+            f" {', '.join(PROFILE_FORMATS)}."
+        )
     try:
-        return [_json(run, out)] if to == "json" else _tables(run, to, out)
+        if to in PROFILE_FORMATS:
+            return [export_profile(run, to, out, operation)]
+        place = out or Path(f"{run.id}-{to}")
+        return [_json(run, place)] if to == "json" else _tables(run, to, place)
     except OSError as error:
         raise UsageError(
-            f"cannot write {out}: {error.strerror or error}. Name another place with --out."
+            f"cannot write {out or 'here'}: {error.strerror or error}. Name another place with"
+            " --out."
         ) from error
 
 

@@ -1,6 +1,7 @@
 """Colours, sizes and units that all charts share.
 
-The palette is Okabe and Ito's, which people with colour blindness can tell apart.
+The palette is Okabe and Ito's, which people with colour blindness can tell apart. Kinds of work are
+more than it has colours: related ones have tones of one colour, and a word always stands beside.
 """
 
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
@@ -8,3 +9,43 @@ ORANGE, VERMILION, PURPLE, GREY = "#E69F00", "#D55E00", "#CC79A7", "#999999"
 
 WIDTH = 680
 BYTE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
+
+SEVERAL_KINDS = "several kinds"
+ARTEFACT = "artefact"
+WORK_COLOURS = {
+    "scan": BLUE,
+    "decode": SKY,
+    "filter": "#8fd0f5",
+    "index look-up": "#3d7fd9",
+    "hash build": ORANGE,
+    "hash probe": VERMILION,
+    "join filter": "#f2b880",
+    "join": "#b5651d",
+    "aggregate": GREEN,
+    "sort": "#7fcf9f",
+    "result": "#a8dcc3",
+    "expression": "#e8d94a",
+    "string match": "#c9b500",
+    "exchange": PURPLE,
+    "scheduling": "#e3b3cb",
+    "locking": "#a0447c",
+    "buffer manager": "#7a6fc0",
+    "memory": "#b3aadf",
+    "log": "#8c6d4f",
+    "optimiser/parse": "#5fb8b2",
+    "catalogue": "#9fd6d2",
+    "network/protocol": "#c58f62",
+    "kernel I/O": "#8a5a5a",
+    "kernel memory": "#c49a9a",
+    "idle": "#d9dde2",
+    "driver": "#6d7885",
+    "unclassified": "#aab2bd",
+    ARTEFACT: "#e6e6e6",
+    SEVERAL_KINDS: "#c9d0d9",
+}
+MORE_COLOURS = ("#4c9f9f", "#b8860b", "#8fae5d", "#9c7bb5", "#cf8a8a")
+
+
+def work_colour(work: str) -> str:
+    """The colour of a kind of work; of one that is not known here always the same other one."""
+    return WORK_COLOURS.get(work) or MORE_COLOURS[sum(work.encode()) % len(MORE_COLOURS)]

@@ -54,6 +54,7 @@ def examine(runs: Path, cache: Path, proc: Path = Path("/proc")) -> list[Ability
         _readable("thread clocks", proc / "self" / "schedstat", "needs CONFIG_SCHED_INFO"),
         _delay_accounting(proc),
         _peak_memory(proc),
+        _cpu_samples(),
         _cpus(),
     ]
 
@@ -127,6 +128,22 @@ def _peak_memory(proc: Path) -> Ability:
     except OSError as error:
         return Ability("peak memory", "no", f"clear_refs: {error.strerror}")
     return Ability("peak memory", "yes", "of every operation")
+
+
+def _cpu_samples() -> Ability:
+    from assay.probes.profile import granted_here
+
+    try:
+        granted = granted_here()
+    except OSError as error:
+        return Ability("CPU samples", "no", str(error))
+    whose = "all processes" if granted["whole_machine"] else "our own processes"
+    where = "user and kernel" if granted["kernel"] else "user space only"
+    seen = f"{granted['event']}, {whose}, {where}"
+    if granted["kernel"] and granted["whole_machine"]:
+        return Ability("CPU samples", "yes", seen)
+    mend = "`sudo sysctl kernel.perf_event_paranoid=0` allows all processes and time in the kernel"
+    return Ability("CPU samples", "partly", seen, mend)
 
 
 def _cpus() -> Ability:

@@ -1,0 +1,125 @@
+"""A flame graph as one SVG file, which a browser zooms (click), searches and explains (hover).
+
+A frame is as wide as its share of the samples, and coloured by the work that most of them did.
+Frames too narrow to see stand in no picture, so they stand not in the file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.profile import call_tree
+from assay.report.flame_layout import layout
+from assay.report.palette import work_colour
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from assay.report.flame_layout import Rectangle
+    from assay.report.profile_exports.source import Source
+
+SUFFIX = ".svg"
+TEMPLATES = Path(__file__).parents[1] / "templates"
+WIDTH, ROW, MARGIN, HEAD = 1200, 17, 10, 62
+# A pixel of a picture that is zoomed by ten.
+SHARE_MIN = 0.1 / WIDTH
+CHARACTER = 6.6
+LEGEND_GAP = 24
+CHARACTERS_MIN = 3
+LUMA_OF_DARK = 120
+DIGITS = 7
+UNCOLOURED = "#e6e6e6"
+
+
+def write(source: Source, out: BinaryIO) -> None:
+    """Writes the picture."""
+    tree = call_tree(source.profile, source.operation)
+    of = f", {source.operation}" if source.operation else ""
+    out.write(picture(tree, f"{source.title}{of}: CPU samples").encode())
+
+
+def picture(tree: dict[str, Any], title: str) -> str:
+    """The SVG of a call tree."""
+    import jinja2
+
+    placed = layout(tree, SHARE_MIN)
+    depth = 2 + max((rectangle.depth for rectangle in placed), default=0)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    return environment.get_template("flamegraph.svg.j2").render(
+        title=title,
+        samples=f"{tree['samples']:,}",
+        width=WIDTH,
+        height=HEAD + depth * ROW + MARGIN,
+        bottom=HEAD + (depth - 1) * ROW,
+        row=ROW,
+        margin=MARGIN,
+        character=CHARACTER,
+        legend=_legend(tree),
+        frames=[_all(tree), *(_frame(tree, rectangle) for rectangle in placed)],
+        script=(TEMPLATES / "flamegraph.js").read_text("utf-8"),
+    )
+
+
+def _all(tree: dict[str, Any]) -> dict[str, Any]:
+    """What stands below all outermost frames, to be clicked for the whole picture."""
+    told = _told(tree, tree["samples"])
+    place = {"depth": 0, "x": 0, "width": 1, "colour": UNCOLOURED, "dark": False}
+    return {"told": told} | place | _named("all", 1.0)
+
+
+def _frame(tree: dict[str, Any], rectangle: Rectangle) -> dict[str, Any]:
+    node = rectangle.node
+    work = tree["works"][tree["work"][node]]
+    module = tree["modules"][tree["module"][node]]
+    told = [_told(tree, tree["total"][node]), work, *([module] if module else [])]
+    return {
+        "told": _plain(" · ".join(told)),
+        "depth": rectangle.depth + 1,
+        "x": round(rectangle.left, DIGITS),
+        "width": round(rectangle.width, DIGITS),
+        "colour": work_colour(work),
+        "dark": _is_dark(work_colour(work)),
+    } | _named(_plain(tree["labels"][tree["label"][node]]), rectangle.width)
+
+
+def _named(label: str, width: float) -> dict[str, Any]:
+    """A label, and as much of it as the frame has room for."""
+    room = int((width * (WIDTH - 2 * MARGIN) - 4) / CHARACTER)
+    if room < CHARACTERS_MIN:
+        return {"label": label, "text": ""}
+    return {"label": label, "text": label if len(label) <= room else f"{label[: room - 1]}…"}
+
+
+def _is_dark(colour: str) -> bool:
+    """Whether white text is easier to read on a colour (`#rrggbb`) than black."""
+    red, green, blue = bytes.fromhex(colour[1:])
+    return 0.299 * red + 0.587 * green + 0.114 * blue < LUMA_OF_DARK
+
+
+def _told(tree: dict[str, Any], samples: int) -> str:
+    share = samples / tree["samples"] if tree["samples"] else 0.0
+    return f"{samples:,} samples · {share:.2%} · {samples * tree['seconds_each']:.3g} s of CPU"
+
+
+def _plain(text: str) -> str:
+    """Text of one line, without the characters that XML forbids."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _legend(tree: dict[str, Any]) -> list[dict[str, Any]]:
+    """Kinds of work by how many samples they have, as many as stand in one line."""
+    own: dict[str, int] = {}
+    for node, work in enumerate(tree["work"]):
+        name = tree["works"][work]
+        own[name] = own.get(name, 0) + tree["own"][node]
+    entries, x = [], float(MARGIN)
+    for work, samples in sorted(own.items(), key=lambda entry: -entry[1]):
+        text = f"{work} {samples / tree['samples']:.0%}" if samples else ""
+        if not text or x + len(text) * CHARACTER > WIDTH - MARGIN:
+            break
+        entries.append({"text": text, "x": round(x, 1), "colour": work_colour(work)})
+        x += len(text) * CHARACTER + LEGEND_GAP
+    return entries

@@ -1,0 +1,107 @@
+"""What profiles are exported from: the samples, and what only the record says of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.profile import read_profile
+from assay.model.errors import UsageError, suggestion
+
+if TYPE_CHECKING:
+    from assay.analysis.profile import Profile
+    from assay.record.reader import Run
+
+ARTEFACT = "artefact"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A profile to export.
+
+    Attributes:
+        run: Id of the run.
+        title: What ran on what, for people.
+        wall_minus_monotonic_ns: Added to a time, it is one of the wall clock.
+        machine: Name of the machine's instruction set; empty if unknown.
+        operation: One operation only; None: all.
+        profile: The samples.
+        places: Where each frame is: frame, module, address.
+        modules: Files with code: module, path, build_id.
+        threads: Names of threads: pid, tid, name.
+    """
+
+    run: str
+    title: str
+    wall_minus_monotonic_ns: int
+    machine: str
+    operation: str | None
+    profile: Profile
+    places: pl.DataFrame
+    modules: pl.DataFrame
+    threads: pl.DataFrame
+
+    @cached_property
+    def samples(self) -> pl.DataFrame:
+        """The samples within operations, or of one, by time; work is `artefact` of these."""
+        within = pl.col("operation").is_not_null()
+        if self.operation is not None:
+            within = pl.col("operation") == self.operation
+        words = pl.col("operation", "work").cast(pl.String)
+        found = self.profile.samples.filter(within).with_columns(words).sort("time_ns")
+        return found.with_columns(pl.col("work").fill_null(ARTEFACT))
+
+    @property
+    def period_ns(self) -> int:
+        """CPU time that a sample stands for."""
+        return round(self.profile.sampling.seconds_each * 1e9)
+
+    def thread_name(self, pid: int, tid: int) -> str:
+        """What a thread calls itself; its number if nothing is known."""
+        return self._thread_names.get((pid, tid)) or f"thread {tid}"
+
+    @cached_property
+    def _thread_names(self) -> dict[tuple[int, int], str]:
+        rows = self.threads.select("pid", "tid", pl.col("name").cast(pl.String)).iter_rows()
+        return {(pid, tid): name for pid, tid, name in rows}
+
+
+def read_source(run: Run, operation: str | None = None) -> Source:
+    """What a run's profile is exported from.
+
+    Raises:
+        UsageError: If it was not profiled, or has no samples of the operation.
+        RecordUnreadableError: If a stream is damaged.
+    """
+    profile = read_profile(run)
+    if profile is None:
+        raise UsageError(
+            f"{run.id} was not profiled: measure again with `assay run ... --profile`."
+        )
+    facts = run.facts
+    source = Source(
+        run=run.id,
+        title=f"{facts['workload']['name']} on {facts['engine']['title']}",
+        wall_minus_monotonic_ns=int(facts["wall_minus_monotonic_ns"]),
+        machine=str(run.environment.get("host", {}).get("machine") or ""),
+        operation=operation,
+        profile=profile,
+        places=run.table("frames"),
+        modules=run.table("modules"),
+        threads=run.table("threads"),
+    )
+    if source.samples.is_empty():
+        raise UsageError(_no_samples(profile, operation))
+    return source
+
+
+def _no_samples(profile: Profile, operation: str | None) -> str:
+    named = profile.passes["operation"].cast(pl.String)
+    if operation is None:
+        return "no sample fell into an operation: measure longer, with --min-time."
+    if operation in named:
+        return f"no sample fell into {operation}: measure longer, with --min-time."
+    return f"no operation {operation!r} was measured; {suggestion(operation, sorted(set(named)))}"
