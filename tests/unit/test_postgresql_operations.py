@@ -21,7 +21,9 @@ WORKER = (
     " > BackgroundWorkerMain > ParallelWorkerMain > ParallelQueryMain"
     " > standard_ExecutorRun"
 )
-LEADER = "PostmasterMain > ServerLoop > BackendMain > PostgresMain > PortalRun > standard_ExecutorRun"
+LEADER = (
+    "PostmasterMain > ServerLoop > BackendMain > PostgresMain > PortalRun > standard_ExecutorRun"
+)
 INDEX = "ExecNestLoop > ExecScan > IndexNext > index_getnext_slot"
 TRUTH = {
     # Q6: a scan, its condition, the columns for it, and where the pages come from
@@ -131,7 +133,9 @@ def test_a_subquery_keeps_its_operators_apart() -> None:
     """The filter of an outer scan must not swallow what its subquery does."""
     outer = f"{LEADER} > ExecSeqScanWithQual > ExecInterpExpr > ExecEvalSubPlan > ExecSubPlan"
     assert work_of(f"{outer} > ExecAgg > advance_aggregates > ExecInterpExpr") == "aggregate"
-    assert work_of(f"{outer} > ExecAgg > fetch_input_tuple > {INDEX} > _bt_first") == "index look-up"
+    assert (
+        work_of(f"{outer} > ExecAgg > fetch_input_tuple > {INDEX} > _bt_first") == "index look-up"
+    )
     assert work_of(f"{outer} > ExecHashJoin > ExecScanHashBucket > ExecInterpExpr") == "hash probe"
 
 
