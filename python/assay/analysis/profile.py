@@ -9,6 +9,7 @@ engine's own background, is counted in `Sampling` and in no table.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -17,6 +18,7 @@ from assay.analysis.call_tree import call_tree
 from assay.analysis.frames import NOT_NAMED, named_frames
 from assay.analysis.placing import measured_passes, place
 from assay.analysis.profile_compare import compare
+from assay.analysis.profile_shares import Shares, shares
 from assay.analysis.profile_tables import matrix, symbols_table, unclassified, work_table
 from assay.analysis.sessions import owners
 from assay.analysis.work.classify import Places, classify
@@ -31,10 +33,12 @@ __all__ = [
     "UNCLASSIFIED",
     "Profile",
     "Sampling",
+    "Shares",
     "call_tree",
     "compare",
     "matrix",
     "read_profile",
+    "shares",
     "symbols_table",
     "unclassified",
     "work_table",
@@ -124,6 +128,7 @@ class Profile:
     rules: Rules
 
 
+@lru_cache(maxsize=4)
 def read_profile(record: Run, extra_rules: Rules | None = None) -> Profile | None:
     """The profile of a run; None if it was not profiled, or nothing was measured.
 

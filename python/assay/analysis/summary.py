@@ -13,8 +13,11 @@ from assay.analysis.load import summarise_load
 from assay.analysis.load_findings import load_findings
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.operations import geometric_mean, operation_table, window_ns
+from assay.analysis.profile import read_profile
 from assay.analysis.sessions import sessions
 from assay.analysis.split import PARTS, disk_states_ns, readings, split_table
+from assay.analysis.work_findings import work_findings
+from assay.model.errors import UsageError
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 
 if TYPE_CHECKING:
@@ -117,11 +120,11 @@ def summarise(run: Run) -> Summary:
     counted = _engine_counters(run)
     metrics = _metrics(operations, window_ns(events))
     if load is None:
-        found = findings(run.id, operations, cores)
-        found = by_effect([*found, *spilled(run.id, operations, counted)])
+        found = findings(run.id, operations, cores) + spilled(run.id, operations, counted)
     else:
         found = load_findings(run.id, load, used, pinned_cpus(run), cores)
         metrics |= {"total_seconds": None, "geometric_mean_seconds": None, "passes": None}
+    found = by_effect([*found, *_work_findings(run)])
     return Summary(
         operations=operations,
         metrics=metrics | (no_load_metrics() if load is None else load_metrics(load, used)),
@@ -140,6 +143,15 @@ def _engine_counters(run: Run) -> dict[str, Any] | None:
     except ValueError as error:
         log.warning("run %s has no engine counters: %s", run.id, error)
         return None
+
+
+def _work_findings(run: Run) -> list[Finding]:
+    try:
+        profile = read_profile(run)
+    except UsageError as error:
+        log.warning("the work of run %s is not known: %s", run.id, error)
+        return []
+    return [] if profile is None else work_findings(run.id, profile)
 
 
 def window_accounts(run: Run) -> Accounts | None:

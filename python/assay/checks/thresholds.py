@@ -19,3 +19,7 @@ ON_TIME_SHARE_MIN = 0.95
 BACKLOG_SECONDS_MAX = 0.1
 # A backlog that does not grow has a trend as steady as this one by chance.
 BACKLOG_TREND_CHANCE_MAX = 0.01
+# CPU seconds that samples stand for may differ from the kernel's count by this share of it.
+PROFILE_DIFFERENCE_MAX = 0.03
+# Of the samples that were due this share may be lost.
+SAMPLES_LOST_SHARE_MAX = 0.01

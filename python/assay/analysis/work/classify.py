@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from assay.analysis.work.globs import Names, is_any, pattern
-from assay.analysis.work.rules import AS_ITS_CALLER, Rule
+from assay.analysis.work.rules import AS_ITS_CALLER, DRIVER, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +53,8 @@ def classify(
     """Judges every node of a tree.
 
     An unnamed frame takes the verdict of its caller, as does one whose rule says so. Of all others
-    the first rule that matches decides.
+    the first rule that matches decides. What the driver calls in other files is not the driver's
+    work: without a name, nothing says what it is.
 
     Args:
         parents: Of each node, the node of its caller, which is before it; -1: it has none.
@@ -62,7 +63,9 @@ def classify(
         rules: In their order.
     """
     named = Names(name for name in places.names if name is not None)
-    candidates = _candidates(named, rules)
+    in_module = _in_module(rules)
+    candidates = _candidates(named, rules, in_module)
+    drivers = {at for at, rule in enumerate(rules) if rule.work == DRIVER}
     bits = _bits(named, rules)
     of_frame = [
         None if name is None else (candidates(name, module), bits.get(name, 0))
@@ -76,6 +79,8 @@ def classify(
         if parent >= 0:
             rule, place, above = found[parent], decided[parent], callers[parent]
         about = of_frame[frame]
+        if about is None and rule in drivers and rule not in in_module(places.modules[frame]):
+            rule, place = None, None
         if about is not None:
             matching, own_bits = about
             chosen = next((one for one in matching if not one[1] or one[1] & above), None)
@@ -90,7 +95,9 @@ def classify(
     return Verdicts(found, decided)
 
 
-def _candidates(named: Names, rules: Sequence[Rule]) -> Callable[[str, str], tuple[Candidate, ...]]:
+def _candidates(
+    named: Names, rules: Sequence[Rule], in_module: Callable[[str], set[int]]
+) -> Callable[[str, str], tuple[Candidate, ...]]:
     """Finds the rules whose symbols and modules match a function of a file, in their order."""
     by_name: dict[str, set[int]] = {}
     of_all: set[int] = set()
@@ -100,7 +107,6 @@ def _candidates(named: Names, rules: Sequence[Rule]) -> Callable[[str, str], tup
             continue
         for name in {name for glob in rule.symbols for name in named.matching(glob)}:
             by_name.setdefault(name, set()).add(place)
-    in_module = _in_module(rules)
 
     def candidates(name: str, module: str) -> tuple[Candidate, ...]:
         wanted = in_module(module)

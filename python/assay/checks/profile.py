@@ -1,0 +1,65 @@
+"""Whether CPU samples agree with the kernel's own count of CPU time, and were not lost."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from assay.analysis.profile import read_profile
+from assay.analysis.profile_shares import shares
+from assay.checks.thresholds import PROFILE_DIFFERENCE_MAX, SAMPLES_LOST_SHARE_MAX
+from assay.model.units import percent_text
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.analysis.profile import Sampling
+    from assay.analysis.profile_shares import Shares
+    from assay.record.reader import Run
+
+NAME = "profile_agrees"
+# Chance alone makes a count of n differ by less than this many times its root, 19 of 20 times.
+CHANCE = 1.96
+
+
+def check(run: Run) -> CheckResult:
+    """Unknown if samples were lost, or stand for more or less CPU time than was used."""
+    profile = read_profile(run)
+    if profile is None:
+        return CheckResult(NAME, Verdict.VALID, "not profiled: no CPU samples were asked for")
+    lost = _lost_share(profile.sampling)
+    if lost is not None and lost > SAMPLES_LOST_SHARE_MAX:
+        reason = (
+            f"{percent_text(lost)} of the CPU samples were lost: what they were of is not known;"
+            " sample less often"
+        )
+        return CheckResult(
+            NAME, Verdict.UNKNOWN, reason, value=lost, threshold=SAMPLES_LOST_SHARE_MAX
+        )
+    return _agreement(shares(run, profile))
+
+
+def _lost_share(sampling: Sampling) -> float | None:
+    if sampling.lost is None:
+        return None
+    all_of_them = sampling.lost + sampling.taken
+    return sampling.lost / all_of_them if all_of_them else 0.0
+
+
+def _agreement(found: Shares) -> CheckResult:
+    ratio = found.agreement
+    if ratio is None:
+        reason = "CPU time was not counted around operations: samples are compared with nothing"
+        return CheckResult(NAME, Verdict.VALID, reason, measured=False)
+    difference = abs(ratio - 1)
+    seen = f"samples stand for {found.sampled_s:.3g} s of CPU time, {found.metered_s:.3g} s counted"
+    by_chance = CHANCE / math.sqrt(found.metered_samples) if found.metered_samples else math.inf
+    is_far = difference > PROFILE_DIFFERENCE_MAX
+    if is_far and difference <= by_chance:
+        reason = f"{seen}: too few to be compared; measure for longer"
+        return CheckResult(NAME, Verdict.VALID, reason, measured=False, value=difference)
+    if is_far:
+        reason = f"{seen}: shares of the profile are of what was sampled, not of all that was used"
+        verdict = Verdict.UNKNOWN
+    else:
+        reason, verdict = seen, Verdict.VALID
+    return CheckResult(NAME, verdict, reason, value=difference, threshold=PROFILE_DIFFERENCE_MAX)
