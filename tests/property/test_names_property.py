@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from assay.analysis.work.names import family, label, without_clone
 
 PIECES = [
-    "a", "foo", "::", "<", ">", "(", ")", "{", "}", "[", "]", " ", "operator", "operator ", " const",
-    "&", "->", ".", "*", " [clone .cold]", " [clone .part.0]", ".constprop.0", "<T as X>", "@", "\n",
-    "(anonymous namespace)", "{lambda(int)#1}", "::h0123456789abcdef", "@@V1", ",", "~",
+    "a", "foo", "::", "<", ">", "(", ")", "{", "}", "[", "]", " ", "operator", "operator ",
+    "&", "->", ".", "*", " [clone .cold]", " [clone .part.0]", ".constprop.0", "<T as X>", "@",
+    "(anonymous namespace)", "{lambda(int)#1}", "::h0123456789abcdef", "@@V1", ",", "\n",
+    " const", "~",
 ]  # fmt: skip
 texts = st.text(max_size=30) | st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 

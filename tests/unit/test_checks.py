@@ -54,6 +54,7 @@ class TestAll:
                 "completeness",
                 "outcomes",
                 "probes",
+                "profile_agrees",
                 "rate_held",
                 "row_counts",
                 "steal",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from assay.analysis.profile import Profile
     from assay.record.reader import Run
 
+# Of a normal distribution this many deviations to both sides are 95 %.
+QUANTILE = 1.96
+
 
 @dataclass(frozen=True)
 class Shares:
@@ -26,15 +30,16 @@ class Shares:
         samples: The denominator: without artefacts.
         classified: With a word of work.
         named: Whose innermost frame has a name.
-        metered_samples: Samples in operations whose CPU time was metered, artefacts included.
-        sampled_s: CPU seconds that these stand for.
+        seconds_each: CPU seconds of a sample.
+        sampled_s: CPU seconds of the samples in operations whose CPU time was metered, artefacts
+            included.
         metered_s: CPU seconds by the counters around the same operations; None if not metered.
     """
 
     samples: int
     classified: float | None
     named: float | None
-    metered_samples: int
+    seconds_each: float
     sampled_s: float
     metered_s: float | None
 
@@ -42,6 +47,16 @@ class Shares:
     def agreement(self) -> float | None:
         """Sampled in metered CPU seconds; None where nothing was metered."""
         return self.sampled_s / self.metered_s if self.metered_s else None
+
+    @property
+    def by_chance(self) -> float | None:
+        """How far `agreement` is from 1 by chance, 19 of 20 times: by a Poisson count at most.
+
+        None where nothing was metered.
+        """
+        if not self.metered_s:
+            return None
+        return QUANTILE * math.sqrt(self.seconds_each / self.metered_s)
 
 
 def shares(record: Run, profile: Profile) -> Shares:
@@ -56,7 +71,7 @@ def shares(record: Run, profile: Profile) -> Shares:
         samples=within.height,
         classified=classified.height / within.height if within.height else None,
         named=named.height / within.height if within.height else None,
-        metered_samples=sampled.height,
+        seconds_each=profile.sampling.seconds_each,
         sampled_s=sampled.height * profile.sampling.seconds_each,
         metered_s=float(metered["cpu_ns"].sum()) * NS if metered.height else None,
     )

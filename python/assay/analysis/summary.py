@@ -120,11 +120,12 @@ def summarise(run: Run) -> Summary:
     counted = _engine_counters(run)
     metrics = _metrics(operations, window_ns(events))
     if load is None:
-        found = findings(run.id, operations, cores) + spilled(run.id, operations, counted)
+        found = findings(run.id, operations, cores)
+        found = by_effect([*found, *spilled(run.id, operations, counted), *_work_findings(run)])
     else:
         found = load_findings(run.id, load, used, pinned_cpus(run), cores)
+        found = [*found, *_work_findings(run)]
         metrics |= {"total_seconds": None, "geometric_mean_seconds": None, "passes": None}
-    found = by_effect([*found, *_work_findings(run)])
     return Summary(
         operations=operations,
         metrics=metrics | (no_load_metrics() if load is None else load_metrics(load, used)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from assay.analysis.profile import read_profile
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "profile_agrees"
-# Chance alone makes a count of n differ by less than this many times its root, 19 of 20 times.
-CHANCE = 1.96
 
 
 def check(run: Run) -> CheckResult:
@@ -46,13 +43,12 @@ def _lost_share(sampling: Sampling) -> float | None:
 
 
 def _agreement(found: Shares) -> CheckResult:
-    ratio = found.agreement
-    if ratio is None:
+    ratio, by_chance = found.agreement, found.by_chance
+    if ratio is None or by_chance is None:
         reason = "CPU time was not counted around operations: samples are compared with nothing"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     difference = abs(ratio - 1)
     seen = f"samples stand for {found.sampled_s:.3g} s of CPU time, {found.metered_s:.3g} s counted"
-    by_chance = CHANCE / math.sqrt(found.metered_samples) if found.metered_samples else math.inf
     is_far = difference > PROFILE_DIFFERENCE_MAX
     if is_far and difference <= by_chance:
         reason = f"{seen}: too few to be compared; measure for longer"
