@@ -143,4 +143,3 @@ def test_the_executor_itself_is_at_no_work(rules: Rules) -> None:
 def test_no_rule_names_all_of_duckdb(rules: Rules) -> None:
     alone = [glob for rule in rules.rules if not rule.under for glob in rule.symbols]
     assert not {"duckdb::*", "duckdb*", "duckdb::*::*"} & set(alone)
-
