@@ -40,4 +40,4 @@ def forbid() -> None:
 
 if __name__ == "__main__":
     forbid()
-    os.execvp(sys.argv[1], sys.argv[1:])
+    os.execvp(sys.argv[1], sys.argv[1:])  # noqa: S606 - that is what it is for
