@@ -132,6 +132,8 @@ def test_a_run_without_events_has_reasons_instead_of_charts(tmp_path: Path) -> N
     assert "The run ended before its environment was written down." in text
 
 
-def test_it_says_what_this_version_does_not_measure(tmp_path: Path) -> None:
+def test_it_says_how_cpu_samples_are_taken_where_there_are_none(tmp_path: Path) -> None:
     text = page_of(write_run(tmp_path))
-    assert "CPU samples (which functions the CPUs ran): not measured by this version." in text
+    assert "CPU samples: not measured" in text
+    assert "assay run" in text
+    assert "--profile" in text

@@ -234,6 +234,7 @@ def outside_text(sampling: dict[str, Any]) -> str:
     parts = [
         (sampling["ours"], "of Assay's own threads"),
         (sampling["others"], "of other processes"),
+        (sampling["other_clients"], "of what the server did for probes and other clients"),
         (sampling["background"] - sampling["unplaced"], "of the engine between operations"),
         (sampling["unplaced"], "of the engine that could not be placed"),
         (sampling["torn"], "whose stack is not in the record"),
