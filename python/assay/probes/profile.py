@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay._core import Profiler
 from assay.probes.contract import Cost
+from assay.probes.jit import write_perf_maps
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER, SAMPLING_FILE
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     from assay.probes.contract import Target
 
-# How much of a stack is copied: enough for the callers of an executor, and cheap.
-COPIED_BYTES = 16 << 10
 ENGINES = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 
 NO_KERNEL = (
@@ -35,6 +34,7 @@ class ProfileProbe:
 
     def __init__(self) -> None:
         self._profiler: Profiler | None = None
+        self._pids: list[int] = []
         self._facts: dict[str, Any] = {}
         self._file: Path | None = None
 
@@ -49,7 +49,8 @@ class ProfileProbe:
             OSError: If the kernel refuses; says how to allow it.
         """
         frequency_hz = target.profile_hz or 0
-        self._profiler = Profiler(target.raw_dir, _engine_pids(target), frequency_hz)
+        self._pids = _engine_pids(target)
+        self._profiler = Profiler(target.raw_dir, self._pids, frequency_hz)
         granted = self._profiler.granted()
         notes = [] if granted["kernel"] else [NO_KERNEL]
         self._facts = {**granted, "notes": notes}
@@ -60,9 +61,13 @@ class ProfileProbe:
         """Ends sampling, and names all functions that were seen."""
         if self._profiler is None:
             raise RuntimeError("probe profile was stopped before it was started")
+        perf_maps = write_perf_maps(self._pids)
         report = self._profiler.stop()
         self._profiler = None
-        self._facts["notes"] += report["notes"]
+        for written in perf_maps:
+            written.remove()
+        refusals = [written.reason for written in perf_maps if written.reason is not None]
+        self._facts["notes"] += refusals + report["notes"]
         self._write()
         return Cost(report["samples"], report["cpu_ns"], report["longest_ns"], report["error"], 1.0)
 

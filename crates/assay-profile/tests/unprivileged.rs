@@ -1,0 +1,79 @@
+//! What the kernel grants to somebody who is nobody: our own processes, and what
+//! `perf_event_paranoid` says beyond that.
+
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use assay_profile::{Profiler, Stacks, Wish};
+
+/// Set in the process that is nobody.
+const INNER: &str = "ASSAY_TEST_UNPRIVILEGED";
+const NOBODY: u32 = 65_534;
+
+#[test]
+fn own_processes_are_sampled_without_privileges() {
+    if std::env::var_os(INNER).is_some() || !nix::unistd::getuid().is_root() {
+        sample_ourselves();
+        return;
+    }
+    // Anybody may enter the folder and execute the copy.
+    let folder = tempfile::Builder::new().prefix("assay-test").tempdir().unwrap();
+    let copy = folder.path().join("unprivileged");
+    std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    std::os::unix::fs::chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    let told = Command::new(&copy)
+        .args(["--exact", "own_processes_are_sampled_without_privileges"])
+        .env(INNER, "1")
+        .env("TMPDIR", folder.path())
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .output()
+        .unwrap();
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stdout));
+}
+
+fn sample_ourselves() {
+    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
+    let level: i32 = level.trim().parse().unwrap();
+    let raw = tempfile::tempdir().unwrap();
+    let worker = thread::spawn(|| work_for(Duration::from_millis(400)));
+    let started = start(raw.path());
+    if level > 2 {
+        let told = started.err().unwrap().to_string();
+        assert!(told.contains("sysctl kernel.perf_event_paranoid=2"), "{told}");
+        return;
+    }
+    let profiler = started.unwrap();
+    let granted = profiler.granted();
+    assert_eq!(granted.whole_machine, level <= 0, "{granted:?}");
+    assert_eq!(granted.attr.kernel, level <= 1, "{granted:?}");
+    worker.join().unwrap();
+    // One that is born later is sampled, too.
+    thread::spawn(|| work_for(Duration::from_millis(200))).join().unwrap();
+    let report = profiler.stop().unwrap();
+    assert_eq!(report.error, None);
+    assert!(report.counts.samples > 100, "{report:?}");
+}
+
+fn start(raw: &Path) -> Result<Profiler, assay_profile::ProfileError> {
+    Profiler::start(
+        raw,
+        &Wish {
+            pids: vec![std::process::id()],
+            frequency_hz: 999,
+            stacks: Some(Stacks::Copies(4096)),
+            may_watch_all: true,
+            kernel: true,
+        },
+    )
+}
+
+fn work_for(duration: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < duration {
+        std::hint::spin_loop();
+    }
+}

@@ -1,0 +1,181 @@
+"""Asks the JVMs among an engine's processes to write down what their compilers compiled.
+
+Code that a JVM compiled is in no file, so that its addresses have no names but by the JVM's own
+list of them: `/tmp/perf-PID.map`, as the kernel's `perf` reads it. HotSpot since JDK 17 writes it
+on request. The request goes over HotSpot's attach protocol, as its `jcmd` sends it, because an
+engine that brings a runtime of its own rarely brings `jcmd`.
+
+Callers of compiled code are known only if the JVM keeps frame pointers: `JVM_OPTIONS`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+JVM_OPTIONS = ("-XX:+PreserveFramePointer",)
+TIMEOUT_S = 5.0
+_POLL_S = 0.01
+# Version 1 of the protocol: version, command, and three arguments, each ended by a zero.
+_REQUEST = b"1\0jcmd\0Compiler.perfmap\0\0\0"
+_DONE = b"0"
+
+
+@dataclass(frozen=True)
+class PerfMap:
+    """What became of a JVM's list of compiled code.
+
+    Attributes:
+        pid: The JVM.
+        path: The list, in the JVM's own `/tmp`, readable while the JVM lives; None: there is none.
+        reason: Why there is none, a sentence.
+    """
+
+    pid: int
+    path: Path | None
+    reason: str | None = None
+
+    def remove(self) -> None:
+        """Removes the list, if there is one."""
+        if self.path is not None:
+            with suppress(OSError):  # the JVM is gone, and its `/tmp` with it
+                self.path.unlink()
+
+
+class _RefusedError(Exception):
+    """A JVM that does not write its list; the message says why."""
+
+
+def write_perf_maps(
+    pids: Iterable[int], timeout_s: float = TIMEOUT_S, proc: Path = Path("/proc")
+) -> list[PerfMap]:
+    """Has every JVM among these processes and their descendants write its list.
+
+    Args:
+        pids: Roots of trees of processes; those that ended are passed over.
+        timeout_s: How long each JVM may take.
+        proc: Where the kernel's process files are.
+    """
+    return [_perf_map(proc / str(pid), timeout_s) for pid in virtual_machines(pids, proc)]
+
+
+def virtual_machines(pids: Iterable[int], proc: Path = Path("/proc")) -> list[int]:
+    """Those of these processes and their descendants that mapped HotSpot, in ascending order."""
+    return sorted(pid for pid in _with_descendants(pids, proc) if _runs_hotspot(proc / str(pid)))
+
+
+def _with_descendants(pids: Iterable[int], proc: Path) -> set[int]:
+    found: set[int] = set()
+    waiting = list(pids)
+    while waiting:
+        pid = waiting.pop()
+        if pid in found:
+            continue
+        found.add(pid)
+        for children in proc.glob(f"{pid}/task/*/children"):
+            with suppress(OSError):  # the thread ended
+                waiting.extend(map(int, children.read_text().split()))
+    return found
+
+
+def _runs_hotspot(process: Path) -> bool:
+    try:
+        # A name in the file may be of any bytes.
+        mappings = (process / "maps").read_text(errors="replace")
+    except OSError:
+        return False
+    # OpenJ9 has a libjvm.so, too, and answers the signal with a dump of all its memory.
+    return "/libjvm.so" in mappings and "/libj9" not in mappings
+
+
+def _perf_map(process: Path, timeout_s: float) -> PerfMap:
+    pid = int(process.name)
+    try:
+        return PerfMap(pid, _write_perf_map(process, time.monotonic() + timeout_s))
+    except TimeoutError:
+        reason = (
+            f"The JVM {pid} did not answer within {timeout_s:g} s (-XX:+DisableAttachMechanism?)."
+        )
+    except PermissionError:
+        reason = f"The JVM {pid} belongs to another user: run as that user, or as root."
+    except (OSError, _RefusedError) as error:
+        reason = f"The JVM {pid} did not list its compiled code: {error}."
+    return PerfMap(pid, None, reason)
+
+
+def _write_perf_map(process: Path, deadline_s: float) -> Path:
+    status = _status(process)
+    own_pid = status["NSpid"].split()[-1]
+    tmp = process / "root/tmp"
+    _ask(_attach(process, status, tmp, own_pid, deadline_s), deadline_s)
+    path = tmp / f"perf-{own_pid}.map"
+    if not path.is_file():
+        raise _RefusedError(f"{path} is missing though it said that it wrote it")
+    return path
+
+
+def _status(process: Path) -> dict[str, str]:
+    lines = (process / "status").read_text(errors="replace").splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _attach(
+    process: Path, status: dict[str, str], tmp: Path, own_pid: str, deadline_s: float
+) -> Path:
+    """Has the JVM listen, if it does not yet, and returns its socket."""
+    listening = tmp / f".java_pid{own_pid}"
+    uid, gid = (int(status[name].split()[1]) for name in ("Uid", "Gid"))
+    if not listening.exists():
+        # A JVM without a handler (-Xrs, or one that is only starting) would be ended by the signal.
+        if not int(status["SigCgt"], 16) & 1 << signal.SIGQUIT - 1:
+            raise _RefusedError("it does not handle SIGQUIT (option -Xrs?)")
+        with _marked(tmp / f".attach_pid{own_pid}", uid, gid):
+            os.kill(int(process.name), signal.SIGQUIT)
+            _wait_for(listening, deadline_s)
+    found = listening.lstat()
+    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != uid:
+        raise _RefusedError(f"{listening} is not its socket")
+    return listening
+
+
+@contextmanager
+def _marked(mark: Path, uid: int, gid: int) -> Iterator[None]:
+    """A file that tells a JVM that the signal asks it to listen, not to dump its threads."""
+    with suppress(FileNotFoundError):
+        mark.unlink()
+    descriptor = os.open(mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        if os.geteuid() != uid:
+            os.fchown(descriptor, uid, gid)
+        yield
+    finally:
+        os.close(descriptor)
+        mark.unlink(missing_ok=True)
+
+
+def _wait_for(path: Path, deadline_s: float) -> None:
+    while not path.exists():
+        if time.monotonic() > deadline_s:
+            raise TimeoutError
+        time.sleep(_POLL_S)
+
+
+def _ask(listening: Path, deadline_s: float) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(max(_POLL_S, deadline_s - time.monotonic()))
+        connection.connect(str(listening))
+        connection.sendall(_REQUEST)
+        with connection.makefile("rb") as answer:
+            code, _, told = answer.read().partition(b"\n")
+    if code != _DONE:
+        raise _RefusedError(told.decode(errors="replace").strip().partition("\n")[0] or "no answer")

@@ -1,0 +1,117 @@
+"""Which processes are asked for their compiled code, and what one that does not answer costs."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from assay.probes.jit import virtual_machines, write_perf_maps
+
+HOTSPOT = "7f00-7f01 r-xp 00000000 fd:00 1 /opt/jre/lib/server/libjvm.so\n"
+OPENJ9 = HOTSPOT + "7f02-7f03 r-xp 00000000 fd:00 2 /opt/jre/lib/default/libj9vm29.so\n"
+OTHER = "7f00-7f01 r-xp 00000000 fd:00 3 /usr/lib/libc.so.6\n"
+SIGQUIT_HANDLED = "0000000000000004"
+NOTHING_HANDLED = "0000000000000000"
+
+
+def process(proc: Path, pid: int, maps: str, children: str = "", handled: str = "0") -> Path:
+    place = proc / str(pid)
+    (place / f"task/{pid}").mkdir(parents=True)
+    (place / "root/tmp").mkdir(parents=True)
+    (place / "maps").write_text(maps)
+    (place / f"task/{pid}/children").write_text(children)
+    (place / "status").write_text(
+        f"Name:\tjava\nUid:\t{os.getuid()}\t{os.getuid()}\t0\t0\n"
+        f"Gid:\t{os.getgid()}\t{os.getgid()}\t0\t0\nNSpid:\t{pid}\t7\nSigCgt:\t{handled}\n"
+    )
+    return place
+
+
+class AnsweringJvm:
+    """Listens as the attach protocol has it, in a container whose own process number is 7."""
+
+    def __init__(self, tmp: Path, answer: bytes) -> None:
+        self.asked = b""
+        self._answer = answer
+        self._listening = socket.socket(socket.AF_UNIX)
+        self._listening.bind(str(tmp / ".java_pid7"))
+        self._listening.listen()
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        connection, _ = self._listening.accept()
+        with connection:
+            while self.asked.count(b"\0") < 5:
+                self.asked += connection.recv(100)
+            connection.sendall(self._answer)
+
+    def close(self) -> None:
+        self._thread.join()
+        self._listening.close()
+
+
+def test_only_hotspot_is_found_among_the_descendants(tmp_path):
+    process(tmp_path, 1, OTHER, children="2 3 ")
+    process(tmp_path, 2, HOTSPOT, children="4 ")
+    process(tmp_path, 3, OPENJ9)
+    process(tmp_path, 4, HOTSPOT)
+    process(tmp_path, 5, HOTSPOT)
+    assert virtual_machines([1], tmp_path) == [2, 4]
+    assert virtual_machines([1, 2, 99], tmp_path) == [2, 4]
+
+
+def test_the_list_is_where_the_jvm_has_its_tmp(tmp_path):
+    tmp = process(tmp_path, 1, HOTSPOT) / "root/tmp"
+    (tmp / "perf-7.map").write_text("7f00 10 void Some.method()\n")
+    jvm = AnsweringJvm(tmp, b"0\nCommand executed successfully\n")
+    (written,) = write_perf_maps([1], proc=tmp_path)
+    jvm.close()
+    assert jvm.asked == b"1\0jcmd\0Compiler.perfmap\0\0\0"
+    assert (written.pid, written.path, written.reason) == (1, tmp / "perf-7.map", None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (b"1\nUnknown diagnostic command\nmore\n", "Unknown diagnostic command"),
+        (b"0\n", "perf-7.map is missing"),
+        (b"", "no answer"),
+    ],
+)
+def test_a_jvm_that_refuses_is_told_with_its_reason(tmp_path, answer, why):
+    jvm = AnsweringJvm(process(tmp_path, 1, HOTSPOT) / "root/tmp", answer)
+    (written,) = write_perf_maps([1], proc=tmp_path)
+    jvm.close()
+    assert written.path is None
+    assert why in written.reason
+
+
+def test_no_signal_goes_to_one_that_would_be_ended_by_it(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as idle:
+        process(tmp_path, idle.pid, HOTSPOT, handled=NOTHING_HANDLED)
+        (written,) = write_perf_maps([idle.pid], proc=tmp_path)
+        idle.communicate(b"\n")
+    assert "does not handle SIGQUIT" in written.reason
+    assert idle.returncode == 0
+
+
+def test_one_that_does_not_listen_is_given_up(tmp_path):
+    waits = (
+        "import signal; signal.signal(signal.SIGQUIT, lambda *_: None); print(flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", waits], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as deaf:
+        deaf.stdout.readline()
+        place = process(tmp_path, deaf.pid, HOTSPOT, handled=SIGQUIT_HANDLED)
+        (written,) = write_perf_maps([deaf.pid], timeout_s=0.1, proc=tmp_path)
+        deaf.communicate(b"\n")
+    assert "did not answer within 0.1 s" in written.reason
+    assert list((place / "root/tmp").iterdir()) == []
