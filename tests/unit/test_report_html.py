@@ -133,13 +133,6 @@ def test_a_run_without_events_has_reasons_instead_of_charts(tmp_path: Path) -> N
     assert "The run ended before its environment was written down." in text
 
 
-<<<<<<< HEAD
-def test_it_says_how_cpu_samples_are_taken_where_there_are_none(tmp_path: Path) -> None:
-    text = page_of(write_run(tmp_path))
-    assert "CPU samples: not measured" in text
-    assert "assay run" in text
-    assert "--profile" in text
-=======
 def test_it_says_how_to_get_what_was_not_measured(tmp_path: Path) -> None:
     text = page_of(write_run(tmp_path))
     assert "CPU samples: not measured, this run took none: `assay run tpch" in text
@@ -173,4 +166,3 @@ def test_the_name_of_a_function_does_not_run(tmp_path: Path) -> None:
     policy = next(value for _, value in elements.attributes if value.startswith("default-src"))
     for script in (one for one in elements.scripts if not one.startswith("{")):
         assert script_digest(script) in policy
->>>>>>> p4v

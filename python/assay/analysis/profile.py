@@ -299,7 +299,7 @@ def _owners(record: Run) -> pl.DataFrame | None:
 def _without_other_clients(samples: pl.DataFrame, served: pl.DataFrame | None) -> pl.DataFrame:
     """Samples of what a server does for others, our probes among them, lose the operation.
 
-    It is done in an operation's time, not for it; they keep the sequence, by which they are counted.
+    It is done in an operation's time, not for it. They keep the sequence, by which they are told.
     """
     if served is None:
         return samples
