@@ -272,11 +272,18 @@ def cpus_allowed(run: Run) -> int | None:
 
 def probe_core_share(run: Run) -> float | None:
     """CPU of all probes' threads over the time they ran, as a share of one core."""
-    share = 0.0
-    names = [name for name in run.facts.get("probes", {}) if run.has(f"probe-{name}")]
-    for name in names:
+    shares = probe_core_shares(run)
+    return sum(shares.values()) if shares else None
+
+
+def probe_core_shares(run: Run) -> dict[str, float]:
+    """The same of each probe whose cost is in the record."""
+    shares = {}
+    for name in run.facts.get("probes", {}):
+        if not run.has(f"probe-{name}"):
+            continue
         cost = run.table(f"probe-{name}")
         ran_ns = int(cost["time_ns"][-1]) - int(cost["time_ns"][0]) if cost.height > 1 else 0
-        if ran_ns:
-            share += (int(cost["cpu_ns"][-1]) - int(cost["cpu_ns"][0])) / ran_ns
-    return share if names else None
+        cpu_ns = int(cost["cpu_ns"][-1]) - int(cost["cpu_ns"][0]) if ran_ns else 0
+        shares[name] = cpu_ns / ran_ns if ran_ns else 0.0
+    return shares

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.operations import NS, window_ns
-from assay.analysis.summary import probe_core_share
+from assay.analysis.summary import probe_core_shares
 from assay.checks.thresholds import PROBE_CORE_SHARE_MAX, PROBE_GAP_INTERVALS_MAX
 from assay.model.units import percent_text
 from assay.model.verdict import CheckResult, Verdict
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "probes"
+# What it may cost depends on how often it was asked to look; its own check judges it.
+PROFILE = "profile"
 
 
 def check(run: Run) -> CheckResult:
@@ -39,7 +41,8 @@ def check(run: Run) -> CheckResult:
     if gap_s > limit_s:
         reason = f"a probe saw nothing for {gap_s:.1f} s: what happened meanwhile is not known"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=gap_s, threshold=limit_s)
-    share = probe_core_share(run)
+    shares = probe_core_shares(run)
+    share = sum(cost for name, cost in shares.items() if name != PROFILE) if shares else None
     if share is not None and share > PROBE_CORE_SHARE_MAX:
         reason = f"the probes used {percent_text(share)} of a core: a longer interval costs less"
         return CheckResult(

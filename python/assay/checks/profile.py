@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.profile import read_profile
 from assay.analysis.profile_shares import shares
-from assay.checks.thresholds import PROFILE_DIFFERENCE_MAX, SAMPLES_LOST_SHARE_MAX
+from assay.analysis.summary import probe_core_shares
+from assay.checks.thresholds import (
+    PROFILE_CORE_SHARE_MAX,
+    PROFILE_DIFFERENCE_MAX,
+    SAMPLES_LOST_SHARE_MAX,
+)
 from assay.model.units import percent_text
 from assay.model.verdict import CheckResult, Verdict
 
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "profile_agrees"
+PROBE = "profile"
 
 
 def check(run: Run) -> CheckResult:
@@ -31,6 +37,15 @@ def check(run: Run) -> CheckResult:
         )
         return CheckResult(
             NAME, Verdict.UNKNOWN, reason, value=lost, threshold=SAMPLES_LOST_SHARE_MAX
+        )
+    cost = probe_core_shares(run).get(PROBE, 0.0)
+    if cost > PROFILE_CORE_SHARE_MAX:
+        reason = (
+            f"sampling used {percent_text(cost)} of a core, which the engine may have missed:"
+            " sample less often with --profile-hz"
+        )
+        return CheckResult(
+            NAME, Verdict.UNKNOWN, reason, value=cost, threshold=PROFILE_CORE_SHARE_MAX
         )
     return _agreement(shares(run, profile))
 

@@ -11,7 +11,7 @@ BACKGROUND_SHARE_MAX = 0.10
 PROBE_GAP_INTERVALS_MAX = 10.0
 # The load generator's share of the CPUs it may use, where it is a process of its own.
 CLIENT_SHARE_MAX = 0.80
-# Probes may use this share of one core.
+# Probes may use this share of one core, without the one that takes CPU samples.
 PROBE_CORE_SHARE_MAX = 0.02
 # In an open load this share of the operations starts within a second of when it was due.
 ON_TIME_SHARE_MIN = 0.95
@@ -19,6 +19,8 @@ ON_TIME_SHARE_MIN = 0.95
 BACKLOG_SECONDS_MAX = 0.1
 # A backlog that does not grow has a trend as steady as this one by chance.
 BACKLOG_TREND_CHANCE_MAX = 0.01
+# Sampling and unwinding may use this share of one core.
+PROFILE_CORE_SHARE_MAX = 0.05
 # CPU seconds that samples stand for may differ from the kernel's count by this share of it.
 PROFILE_DIFFERENCE_MAX = 0.03
 # Of the samples that were due this share may be lost.
