@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -28,6 +27,8 @@ from assay.record.reader import Run
 
 # High, so that a million samples take a minute and not an hour.
 FREQUENCY_HZ = 9_999
+# Of a run that tells how many samples a second there are.
+TRIAL_S = 5.0
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 
 
@@ -43,23 +44,18 @@ def main() -> None:
         print(json.dumps(table(asked.table)))
         return
     perf.program()
-    seconds = asked.samples / FREQUENCY_HZ / (os.cpu_count() or 1)
     with tempfile.TemporaryDirectory() as place:
-        compare(Path(place), run_command(asked.engine, asked.scale, seconds, place), asked.rounds)
+        run = [*ASSAY, "run", "tpch", "--engine", asked.engine, "--scale", str(asked.scale)]
+        compare(Path(place), [*run, "--runs", f"{place}/runs"], asked.samples, asked.rounds)
 
 
-def run_command(engine: str, scale: float, seconds: float, place: str) -> list[str]:
-    options = ["--engine", engine, "--scale", str(scale), "--min-time", f"{seconds:.0f}s"]
-    return [*ASSAY, "run", "tpch", *options, "--runs", f"{place}/runs"]
-
-
-def compare(place: Path, run: list[str], rounds: int) -> None:
+def compare(place: Path, run: list[str], samples: int, rounds: int) -> None:
     data = place / "perf.data"
+    rate = table(profiled(place, run, TRIAL_S))["samples"] / TRIAL_S
+    seconds = samples / rate
+    directory = profiled(place, run, seconds)
     record = [perf.program(), "record", "-F", str(FREQUENCY_HZ), "-g", "-o", str(data)]
-    subprocess.run([*record, "--", *run], check=True, capture_output=True)
-    profiled = [*run, "--profile", "--profile-hz", str(FREQUENCY_HZ)]
-    subprocess.run(profiled, check=True, capture_output=True)
-    directory = max((place / "runs").glob("*/run.json")).parent
+    carry_out([*record, "--", *run], seconds)
     theirs = sum(perf.samples_by_symbol(data).values())
     ours_s, theirs_s = [], []
     for _ in range(rounds):
@@ -77,6 +73,19 @@ def compare(place: Path, run: list[str], rounds: int) -> None:
         f"per sample {statistics.median(ratios):.1f} times as fast ({min(ratios):.1f} to {max(ratios):.1f});"
         f" naming, once, took {naming_s(directory):.2f} s of sampling's end"
     )
+
+
+def profiled(place: Path, run: list[str], seconds: float) -> Path:
+    """A run with a profile."""
+    carry_out([*run, "--profile", "--profile-hz", str(FREQUENCY_HZ)], seconds)
+    return max((place / "runs").glob("*/run.json"), key=lambda file: file.stat().st_mtime).parent
+
+
+def carry_out(command: list[str], seconds: float) -> None:
+    whole = [*command, "--min-time", f"{seconds:.0f}s"]
+    done = subprocess.run(whole, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(whole)} ended with {done.returncode}: {done.stderr}")
 
 
 def made_by_a_new_process(directory: Path) -> dict[str, float]:
