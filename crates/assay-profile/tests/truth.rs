@@ -84,7 +84,13 @@ fn take(variant: &str, stacks: Stacks, may_watch_all: bool) -> Taken {
     let raw = tempfile::tempdir().unwrap();
     let mut program = start(variant);
     let pids = vec![program.id()];
-    let wish = Wish { pids, frequency_hz: FREQUENCY_HZ, stacks, may_watch_all, kernel: true };
+    let wish = Wish {
+        pids,
+        frequency_hz: FREQUENCY_HZ,
+        stacks: Some(stacks),
+        may_watch_all,
+        kernel: true,
+    };
     let profiler = Profiler::start(raw.path(), &wish).unwrap();
     program.stdin.take().unwrap().write_all(b"\n").unwrap();
     let mut told = String::new();

@@ -32,7 +32,7 @@ def call_tree(
         labels, modules, works: Texts that nodes name by index; `works` has `artefact` for these.
         parent: Of each node, the node of its caller, which comes before it; -1: an outermost one.
         label, module, work: Of each node, indices. Its work is what most samples at it and below it
-            did.
+            did, and `work_samples` is how many.
         own, total: Of each node, samples at it, and at it and below it.
         counts: Of each operation, a list of nodes and the list of its own samples there, so that
             `zip(*counts[name])` gives pairs.
@@ -117,6 +117,7 @@ class _Tree:
             here[node] = here.get(node, 0) + samples
         sums = [_summed(by_work[work], self.parents) for work in works]
         places = range(len(works))
+        work = [max(places, key=lambda one: sums[one][node]) for node in range(size)]
         labels, label = _indexed(self.labels)
         modules, module = _indexed(self.modules)
         return {
@@ -126,7 +127,8 @@ class _Tree:
             "parent": self.parents,
             "label": label,
             "module": module,
-            "work": [max(places, key=lambda one: sums[one][node]) for node in range(size)],
+            "work": work,
+            "work_samples": [sums[one][node] for node, one in enumerate(work)],
             "own": own,
             "total": _summed(own, self.parents),
             "counts": {name: [list(at), list(at.values())] for name, at in by_operation.items()},

@@ -20,6 +20,8 @@ import polars as pl
 from assay.analysis.profile_tables import operation_names, within_operations
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from assay.analysis.profile import Profile
 
 LEVELS = {"total": [], "work": ["work"], "symbol": ["work", "symbol"]}
@@ -61,22 +63,39 @@ def _level(
         _by_operation(profile, names, by).with_columns(pl.lit(side).alias("side"))
         for side, profile in sides.items()
     )
+    return _worded(differences(rows, sides, names, KEY), level)
+
+
+def differences(
+    rows: pl.DataFrame, sides: Mapping[str, Profile], names: Sequence[str], key: list[str]
+) -> pl.DataFrame:
+    """Seconds of a pass on both sides, and half the width of the interval of their difference.
+
+    Columns: those of `key`; ours_samples, theirs_samples; ours_s, theirs_s; difference_s; half_s
+    (null where no operation of the row has two passes on either side); others.
+
+    Args:
+        rows: The columns of `key`, operation, side, samples, squares (those of the passes' samples,
+            added up), seconds_each.
+        sides: The profiles, by `OURS` and `THEIRS`.
+        names: Operations that are compared.
+        key: What makes rows one.
+    """
     # What only one side has was sampled no time on the other, in as many passes as there were.
-    keys = rows.select(*KEY, "operation").unique()
+    keys = rows.select(*key, "operation").unique()
     passes = pl.concat(
         _pass_counts(profile, names).with_columns(pl.lit(side).alias("side"))
         for side, profile in sides.items()
     )
     whole = (
         keys.join(passes, on="operation")
-        .join(rows, on=[*KEY, "operation", "side"], how="left", nulls_equal=True)
+        .join(rows, on=[*key, "operation", "side"], how="left", nulls_equal=True)
         .with_columns(pl.col("samples", "squares", "seconds_each").fill_null(0))
     )
-    told = _moments(whole).group_by(KEY).agg(*_sums()).with_columns(*_spread())
-    return _worded(told, level)
+    return _moments(whole).group_by(key).agg(*_sums()).with_columns(*_spread())
 
 
-def _pass_counts(profile: Profile, names: list[str]) -> pl.DataFrame:
+def _pass_counts(profile: Profile, names: Sequence[str]) -> pl.DataFrame:
     wanted = profile.passes.filter(pl.col("operation").is_in(names))
     return wanted.group_by("operation").agg(pl.len().cast(pl.Int64).alias("passes"))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli import browse, catalogue, doctor, run
+from assay.cli import browse, catalogue, doctor, explain, run
 from assay.cli.configuration import Options, defaults
 from assay.cli.output import complain, say_json
 from assay.model.errors import AssayError, RunFailedError, UsageError
@@ -41,6 +41,7 @@ app = typer.Typer(
 VERBS: tuple[Callable[..., None], ...] = (
     run.run,
     browse.show,
+    explain.explain,
     browse.report,
     browse.export,
     browse.runs,

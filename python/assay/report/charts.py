@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.timeline import BACKGROUND, STEAL, under_way
 from assay.model.errors import UsageError
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
-from assay.report import counter_charts, load_charts
+from assay.report import counter_charts, load_charts, profile_charts
 from assay.report.palette import (
     BLUE,
     BYTE_UNITS,
@@ -87,7 +87,8 @@ class Charts:
     POWER_NAMES = ("operations", "timeline", "passes")
     LOAD_NAMES = load_charts.NAMES
     COUNTERS = counter_charts.NAME
-    NAMES = (*POWER_NAMES, *LOAD_NAMES, COUNTERS)
+    WORK = profile_charts.NAME
+    NAMES = (*POWER_NAMES, *LOAD_NAMES, COUNTERS, WORK)
 
     def __init__(
         self, document: dict[str, Any], timeline: Timeline | None, load: LoadView | None = None
@@ -108,12 +109,14 @@ class Charts:
     @property
     def names(self) -> tuple[str, ...]:
         """The charts that a run like this one has, in the order of a page."""
-        counted = () if self._document["engine_counters"] is None else (self.COUNTERS,)
+        extras = () if self._document["profile"] is None else (self.WORK,)
+        if self._document["engine_counters"] is not None:
+            extras = (*extras, self.COUNTERS)
         if self._document["conditions"]["clients"] is None:
-            return (*self.POWER_NAMES, *counted)
+            return (*self.POWER_NAMES, *extras)
         closed = self._document["conditions"]["rate_per_s"] is None
         left_out = "backlog" if closed else None
-        return (*(name for name in self.LOAD_NAMES if name != left_out), "timeline", *counted)
+        return (*(name for name in self.LOAD_NAMES if name != left_out), "timeline", *extras)
 
     def _load_chart(self, name: str) -> alt.TopLevelMixin:
         why = self.why_empty(name)
@@ -152,8 +155,16 @@ class Charts:
         ended_s = self._document["metrics"]["measured_seconds"]
         return _styled(counter_charts.chart(self._document["engine_counters"], ended_s))
 
+    @property
+    def work(self) -> alt.TopLevelMixin:
+        """What each operation works at, by its CPU samples."""
+        why = self.why_empty(self.WORK)
+        return _sentence(why) if why else _styled(profile_charts.chart(self._document["profile"]))
+
     def why_empty(self, name: str) -> str | None:
         """Why there is no such chart, or None if there is."""
+        if name == self.WORK:
+            return profile_charts.why_empty(self._document["profile"])
         if name == self.COUNTERS:
             return counter_charts.why_empty(self._document["engine_counters"])
         if name not in self.names:
@@ -186,6 +197,9 @@ class Charts:
             return (
                 {} if counted is None else {"data (CSV)": counter_charts.data(counted).write_csv()}
             )
+        if name == self.WORK:
+            told = self._document["profile"]
+            return {} if told is None else {"data (CSV)": profile_charts.data(told).write_csv()}
         if name in self.LOAD_NAMES and self._load is not None:
             return {"data (CSV)": load_charts.data(name, self._load).write_csv()}
         if name == "operations" or self._timeline is None:

@@ -19,6 +19,7 @@ from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
 from assay.record.layout import PHASE_MEASURED, PHASE_WARMUP
+from assay.report.profile_section import profile_of, section
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,6 +81,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
         "engine_counters": summary.engine_counters,
         "sessions": summary.sessions,
+        "profile": _profile(run),
         "probes": _probes(facts, summary),
         "report": str(page) if page.is_file() else None,
         "legal": facts["workload"]["legal"],
@@ -92,6 +94,11 @@ def _summary(run: Run) -> Summary:
     except RecordUnreadableError as error:
         log.warning("run %s has no figures: %s", run.id, error)
         return NOTHING_MEASURED
+
+
+def _profile(run: Run) -> dict[str, Any] | None:
+    profile = profile_of(run)
+    return None if profile is None else section(run, profile)
 
 
 def _conditions(facts: dict[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from assay.model.units import (
     seconds_text,
 )
 from assay.report import engine_tables, method
+from assay.report.profile_page import profile_words
 from assay.report.terminal import check, conditions_text, doubts, host_text, operation_time, title
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from assay.analysis.timeline import Timeline
     from assay.record.reader import Run
     from assay.report.charts import Charts
+    from assay.report.flame_view import FlameView
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Vega compiles its expressions with `Function`, which needs 'unsafe-eval'. Nothing is fetched.
@@ -142,26 +144,39 @@ def page(run: Run, told: dict[str, Any]) -> str:
     charts = Charts(told, timeline, read_load(run))
     columns = COLUMNS if told["conditions"]["clients"] is None else LOAD_COLUMNS
     drawn = [name for name in charts.names if charts.why_empty(name) is None]
-    scripts = [_vega(), (TEMPLATES / "report.js").read_text(encoding="utf-8")]
+    profile = profile_words(run, told["profile"])
+    scripts = [_vega(), template("report.js"), *([template("flame.js")] if profile else [])]
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             told=told,
             policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
-            css=_trusted((TEMPLATES / "report.css").read_text(encoding="utf-8")),
-            scripts=[_trusted(script) for script in scripts],
+            css=trusted(template("report.css") + template("flame.css")),
+            scripts=[trusted(script) for script in scripts],
             specs=drawn,
-            charts_json=_trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
+            charts_json=trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
             data={name: _csv_links(charts, name) for name in drawn},
             names=charts.names,
             empty={name: charts.why_empty(name) for name in charts.names},
             columns=columns,
             rows=[[_cell(column, op) for column in columns] for op in told["operations"]],
+            profile=profile and profile | {"tree": tree_words(profile["tree"])},
+            why_no_profile=method.why_no_profile(run, told),
             **_words(run, told, timeline),
             **_engine(run, told),
         )
     )
+
+
+def template(name: str) -> str:
+    """The text of a file that pages are made of."""
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def tree_words(view: FlameView) -> dict[str, Any]:
+    """A call tree by its template's names."""
+    return view._asdict() | {"json": trusted(json_in_html(view.data))}
 
 
 def read_timeline(run: Run) -> Timeline | None:
@@ -205,20 +220,21 @@ def _vega() -> str:
     return bundle
 
 
-def _trusted(text: str) -> Markup:
+def trusted(text: str) -> Markup:
     """Text of our own, or made harmless by us, that the template must not escape."""
     import markupsafe
 
     return markupsafe.Markup(text)  # noqa: S704
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """What makes pages of templates: everything is escaped that is not trusted."""
     import jinja2
 
-    environment = jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters.update(
+    made.filters.update(
         seconds=seconds_text,
         bytes=bytes_text,
         percent=percent_text,
@@ -227,7 +243,7 @@ def _environment() -> jinja2.Environment:
         rate=rate_text,
         nanoseconds=lambda ns: seconds_text(None if ns is None else ns / NS_PER_S),
     )
-    return environment
+    return made
 
 
 def _csv_links(charts: Charts, name: str) -> dict[str, str]:

@@ -102,6 +102,13 @@ COUNTERS_WORDS = (
     "What the engine counted itself is read on a connection of its own, whose work is counted, too."
     " Totals are from the last reading before the measured part to the first after it."
 )
+PROFILE_WORDS = (
+    "CPU samples: the kernel interrupts each thread of the engine that is on a CPU at a fixed rate"
+    " of its CPU time and keeps its stack. A sample belongs to the operation within whose time it"
+    " fell, and to a kind of work by rules over the names of functions; the innermost function"
+    " with a rule decides. Each sample stands for the same CPU time, so a share of n samples is"
+    " known to about one part in the square root of n."
+)
 SESSIONS_WORDS = (
     "Who used the server's CPU: CPU time of each of its processes between the samples around the"
     " measured part; which process served which session was asked of the server. What ended"
@@ -117,7 +124,6 @@ INTERVAL_WORDS = (
     " from pooling operations of one run."
 )
 NOT_IN_THIS_VERSION = (
-    "CPU samples (which functions the CPUs ran): not measured by this version.",
     "Query plans: not recorded by this version.",
     "What the engine's sessions waited for: not told by this version.",
 )
@@ -164,6 +170,7 @@ def paragraphs(told: dict[str, Any]) -> list[str]:
     )
     of_power = [SPLIT_WORDS, COVERAGE_WORDS] if conditions["clients"] is None else []
     of_server = [COUNTERS_WORDS] if told["engine_counters"] else []
+    of_server += [PROFILE_WORDS] if told["profile"] else []
     of_server += [SESSIONS_WORDS] if told["sessions"] else []
     return [
         f"{hot}{_measured_words(told)}",
@@ -188,10 +195,38 @@ def not_measured(run: Run, told: dict[str, Any]) -> list[str]:
     ]
     absent += [
         f"{words[:1].upper()}{words[1:]}"
-        for words in (why_no_counters(run, told), why_no_sessions(run, told))
+        for words in (
+            why_no_profile(run, told),
+            why_no_counters(run, told),
+            why_no_sessions(run, told),
+        )
         if words is not None
     ]
     return [*absent, *_disk_words(run, told), *NOT_IN_THIS_VERSION]
+
+
+def why_no_profile(run: Run, told: dict[str, Any]) -> str | None:
+    """Why there are no CPU samples, with the mend; None if there are."""
+    if told["profile"] is not None:
+        return None
+    return f"CPU samples: not measured, {no_profile(run)}"
+
+
+def no_profile(run: Run) -> str:
+    """Why a run has no profile, and how to get one."""
+    probe = run.facts.get("probes", {}).get("profile") or {}
+    request = run.facts["request"]
+    again = (
+        f"`assay run {request['workload']} --engine {request['engine']}"
+        f" --scale {request['scale']:g} --profile` takes them."
+    )
+    if probe.get("error"):
+        return f"{probe['error']}. `assay doctor` says what this machine allows."
+    if not run.has("samples"):
+        return f"this run took none: {again}"
+    if not run.has("events"):
+        return "the record has no events, so that no sample belongs to an operation."
+    return f"no operation was measured, or the record is damaged: {again}"
 
 
 def why_no_counters(run: Run, told: dict[str, Any]) -> str | None:

@@ -6,10 +6,13 @@ artefacts; what was left out of it is counted beside.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.profile import matrix, read_profile, shares, symbols_table, work_table
+from assay.model.errors import RecordUnreadableError, UsageError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,15 +20,21 @@ if TYPE_CHECKING:
     from assay.analysis.profile import Profile
     from assay.record.reader import Run
 
+log = logging.getLogger(__name__)
+
 SYMBOLS_MAX = 200
 MEMBERS_MAX = 12
 SYMBOL_KEYS = ("samples", "share", "seconds", "work", "symbol", "module", "kind", "says")
 
 
-def profile_of(run: Run) -> dict[str, Any] | None:
-    """The section of a run with the rules that its record keeps; None if it was not profiled."""
-    profile = read_profile(run)
-    return None if profile is None else section(run, profile)
+@lru_cache(maxsize=1)
+def profile_of(run: Run) -> Profile | None:
+    """The profile of a run with the rules that its record keeps; None where there is none."""
+    try:
+        return read_profile(run)
+    except (RecordUnreadableError, UsageError) as error:
+        log.warning("run %s has no profile: %s", run.id, error)
+        return None
 
 
 def section(
@@ -62,8 +71,8 @@ def section(
 
 def _passes(profile: Profile) -> int:
     """How often the operation that ran most often was measured."""
-    counts = profile.passes.group_by("operation").len()["len"]
-    return int(counts.max() or 0)  # type: ignore[call-overload]
+    counts = profile.passes.group_by("operation").len()["len"].to_list()
+    return max(counts, default=0)
 
 
 def _artefacts(profile: Profile, operation: str | None) -> list[dict[str, Any]]:

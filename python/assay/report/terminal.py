@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 WIDTH_MAX = 100
 WIDTH_MIN = 40
-BAR_WIDTH = 16
+BAR_WIDTH, BAR_WIDTH_BESIDE_WORK = 16, 10
 TOP_OPERATIONS = 3
+TOP_WORKS = 2
+UNCLASSIFIED = "unclassified"
+WORK_SHARE_MIN, WAIT_SHARE_BEFORE_WORK = 0.05, 0.1
 EIGHTHS = " ▏▎▍▌▋▊▉"
 LABEL_WIDTH = 8
 DETAIL_SHARE_MIN = 0.005
@@ -40,7 +43,7 @@ PARTS = (
 
 def render(document: dict[str, Any], *, all_operations: bool, console: Console) -> None:
     """Prints a run's document."""
-    width = max(WIDTH_MIN, min(console.width, WIDTH_MAX))
+    width = width_of(console)
     _print_title(document, width, console)
     _print_reasons(document, width, console)
     for line in _packed(_figures(document), width, lead="  ", gap="   "):
@@ -55,6 +58,11 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
         _say(console, line)
     for line in _ending(document, width):
         _say(console, line)
+
+
+def width_of(console: Console) -> int:
+    """How wide lines may be: the terminal's width, as long as lines can be read well."""
+    return max(WIDTH_MIN, min(console.width, WIDTH_MAX))
 
 
 def run_line(document: dict[str, Any]) -> str:
@@ -129,14 +137,18 @@ def operation_time(operation: dict[str, Any]) -> str:
 
 def where_words(operation: dict[str, Any]) -> list[str]:
     """Where an operation's time went: the CPU first, then what else there was, largest first."""
+    told = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(operation)]
+    return told or ["time not split"]
+
+
+def _where_shares(operation: dict[str, Any]) -> list[tuple[str, float]]:
     where = operation["where"]
     shares: dict[str, float] = {}
     for name, parts in PARTS:
         known = [where[part] for part in parts if where[part] is not None]
         if known and sum(known) >= DETAIL_SHARE_MIN:
             shares[name] = sum(known)
-    ordered = sorted(shares, key=lambda name: (name != PARTS[0][0], -shares[name]))
-    return [f"{name} {percent_text(shares[name]):>5}" for name in ordered] or ["time not split"]
+    return sorted(shares.items(), key=lambda told: (told[0] != PARTS[0][0], -told[1]))
 
 
 def _workload(document: dict[str, Any]) -> str:
@@ -194,7 +206,10 @@ def _operation_lines(document: dict[str, Any], width: int, *, all_operations: bo
     shown = operations if all_operations else ordered[:TOP_OPERATIONS]
     longest = max((op["seconds"] for op in operations if op["seconds"] is not None), default=0.0)
     name_width = max(len(op["name"]) for op in shown)
-    lines = [_operation_line(op, name_width, longest, width) for op in shown]
+    works = works_by_operation(document["profile"])
+    lines = [
+        _operation_line(op, name_width, longest, width, works.get(op["name"], [])) for op in shown
+    ]
     left = len(operations) - len(shown)
     return [*lines, f"  ... {left} more (--all)"] if left else lines
 
@@ -219,16 +234,37 @@ def _longest_first(operation: dict[str, Any]) -> tuple[bool, float]:
     return operation["outcome"] == "ok", -(operation["seconds"] or 0.0)
 
 
-def _operation_line(operation: dict[str, Any], name_width: int, longest: float, width: int) -> str:
+def works_by_operation(profile: dict[str, Any] | None) -> dict[str, list[str]]:
+    """What each operation works at most, in words, by its name; empty where it is not known."""
+    if profile is None:
+        return {}
+    return {
+        operation["operation"]: [
+            f"{row['work']} {percent_text(row['share'])}"
+            for row in [one for one in operation["work"] if one["work"] != UNCLASSIFIED][:TOP_WORKS]
+            if row["share"] >= WORK_SHARE_MIN
+        ]
+        for operation in profile["operations"]
+    }
+
+
+def _operation_line(
+    operation: dict[str, Any], name_width: int, longest: float, width: int, works: list[str]
+) -> str:
     name = f"  {operation['name']:<{name_width}}  "
     if operation["outcome"] != "ok" or operation["seconds"] is None:
         return name + operation_time(operation)
     share = operation["seconds"] / longest if longest > 0 else 0.0
     cores = operation["parallelism"]
     details = [f"{cores:>4.1f} cores"] if cores is not None else []
-    lead = f"{name}{seconds_text(operation['seconds']):>7} {bar(share, BAR_WIDTH):<{BAR_WIDTH}} "
+    length = BAR_WIDTH_BESIDE_WORK if works else BAR_WIDTH
+    lead = f"{name}{seconds_text(operation['seconds']):>7} {bar(share, length):<{length}} "
+    # Work comes behind the waiting that matters and before what is small.
+    told = where_words(operation)
+    place = sum(1 for _, part in _where_shares(operation) if part >= WAIT_SHARE_BEFORE_WORK) or 1
+    details += [*told[:place], *works, *told[place:]]
     # What does not fit beside the bar is the smallest part, and --json has it.
-    return _packed([*details, *where_words(operation)], width, lead=lead, gap="  ")[0]
+    return _packed(details, width, lead=lead, gap="  ")[0]
 
 
 def bar(share: float, width: int) -> str:

@@ -1,0 +1,202 @@
+"""`assay explain`: what the CPU time of a run went into, by its CPU samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from assay.cli.options import AsJson, RunsDir, WhichRun
+from assay.cli.output import console, say, say_json
+from assay.model.errors import UsageError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.analysis.profile import Profile
+    from assay.analysis.work.rules import Rules
+    from assay.record.reader import Run
+
+STYLES = ["table", "article"]
+
+
+def explain(
+    which: WhichRun = "latest",
+    *,
+    operation: Annotated[
+        str | None, typer.Option(help="This operation only.", metavar="NAME")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(help="Another run: what changed from it to this one.", metavar="RUN"),
+    ] = None,
+    operations: Annotated[
+        Path | None,
+        typer.Option(help="Rules of your own, which come before the engine's.", metavar="FILE"),
+    ] = None,
+    unclassified: Annotated[
+        bool, typer.Option("--unclassified", help="Print the rules that are missing, as TOML.")
+    ] = False,
+    open_families: Annotated[
+        bool, typer.Option("--open-families", help="Show the functions of each template, too.")
+    ] = False,
+    all_symbols: Annotated[
+        bool, typer.Option("--all", help="Show all symbols, not only the first.")
+    ] = False,
+    style: Annotated[
+        str, typer.Option(help="'table', or 'article': Markdown that says what each one does.")
+    ] = "table",
+    html: Annotated[
+        Path | None,
+        typer.Option(help="With --against: write a differential flame graph.", metavar="FILE"),
+    ] = None,
+    runs: RunsDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Explains where the CPU time of a profiled run went: kinds of work and functions.
+
+    \b
+    Examples:
+      assay explain                              the latest run
+      assay explain latest --operation q09 --all
+      assay explain latest --against 4c193c      what changed from 4c193c to the latest
+      assay explain latest --against 4c193c --html difference.html
+      assay explain latest --unclassified > my.toml
+      assay explain latest --operations my.toml
+      assay explain latest --style article       as an article prints it
+    """
+    from assay.record.places import runs_dir
+    from assay.record.reader import Run, find_run
+
+    _refuse(style, against, html, unclassified=unclassified)
+    place = runs_dir(runs)
+    found = Run(find_run(which, place))
+    rules = _rules(operations)
+    profile = _profile(found, rules)
+    _known(profile, operation)
+    if against is not None:
+        other = Run(find_run(against, place))
+        pair = (found, profile), (other, _profile(other, rules))
+        _known(pair[1][1], operation)
+        _against(*pair, operation, html, all_symbols=all_symbols, as_json=as_json)
+    elif unclassified:
+        _unclassified(found, profile, all_symbols=all_symbols, as_json=as_json)
+    else:
+        shown = {"all_symbols": all_symbols, "open_families": open_families}
+        _one(found, profile, operation, style, shown, as_json=as_json)
+
+
+def _refuse(style: str, against: str | None, html: Path | None, *, unclassified: bool) -> None:
+    if style not in STYLES:
+        raise UsageError(f"no style {style!r}: {suggestion(style, STYLES)}")
+    if html is not None and against is None:
+        raise UsageError(
+            "--html draws a difference and needs --against RUN; the flame graph of one run is in"
+            " its report: assay report latest"
+        )
+    if unclassified and against is not None:
+        raise UsageError("--unclassified is about one run: leave --against away")
+
+
+def _rules(path: Path | None) -> Rules | None:
+    from assay.analysis.work.rules import parse_rules
+
+    if path is None:
+        return None
+    try:
+        return parse_rules(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the rules in {path}: {error}") from error
+
+
+def _profile(run: Run, rules: Rules | None) -> Profile:
+    from assay.analysis.profile import read_profile
+    from assay.report.method import no_profile
+
+    profile = read_profile(run, rules)
+    if profile is None:
+        raise UsageError(f"run {run.id} has no CPU samples to explain: {no_profile(run)}")
+    return profile
+
+
+def _known(profile: Profile, operation: str | None) -> None:
+    names = profile.passes["operation"].unique(maintain_order=True).to_list()
+    if operation is not None and operation not in names:
+        raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
+
+
+def _told(run: Run) -> dict[str, Any]:
+    """The document of a run, as it was built last where it was."""
+    from assay.report.build import stored
+    from assay.report.document import document
+
+    return stored(run.dir) or document(run, run.dir)
+
+
+def _one(
+    run: Run,
+    profile: Profile,
+    operation: str | None,
+    style: str,
+    shown: dict[str, bool],
+    *,
+    as_json: bool,
+) -> None:
+    from assay.report.article import article_lines
+    from assay.report.profile_section import SYMBOLS_MAX, section
+    from assay.report.terminal import title, width_of
+    from assay.report.terminal_profile import explained_lines
+
+    most = None if shown["all_symbols"] else SYMBOLS_MAX
+    told = section(run, profile, operation, most)
+    if as_json:
+        say_json({"run": run.id, "profile": told})
+    elif style == "article":
+        _print(article_lines(title(_told(run)), told, all_symbols=shown["all_symbols"]))
+    else:
+        _print(explained_lines(_told(run), told, width_of(console(stderr=False)), **shown))
+
+
+def _unclassified(run: Run, profile: Profile, *, all_symbols: bool, as_json: bool) -> None:
+    from assay.analysis.profile import unclassified
+    from assay.report.missing_rules import skeleton_lines
+
+    missing = unclassified(profile).to_dicts()
+    if as_json:
+        say_json({"run": run.id, "unclassified": missing})
+    else:
+        outermost = profile.rules.outermost
+        _print(skeleton_lines(missing, run.id, outermost=outermost, all_symbols=all_symbols))
+
+
+def _against(
+    ours: tuple[Run, Profile],
+    theirs: tuple[Run, Profile],
+    operation: str | None,
+    html: Path | None,
+    *,
+    all_symbols: bool,
+    as_json: bool,
+) -> None:
+    from assay.report.difference_page import write_page
+    from assay.report.difference_section import difference
+    from assay.report.terminal import width_of
+    from assay.report.terminal_difference import compared_lines
+
+    told = difference(ours[1], theirs[1], operation)
+    titles = (_told(ours[0]), _told(theirs[0]))
+    if html is not None:
+        write_page(html, titles, (ours[1], theirs[1]), told)
+    if as_json:
+        runs = {"run": ours[0].id, "against": theirs[0].id}
+        say_json(runs | {"difference": told, "html": None if html is None else str(html)})
+        return
+    _print(compared_lines(*titles, told, width_of(console(stderr=False)), all_symbols=all_symbols))
+    if html is not None:
+        say(f"Page {html}")
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        say(line)

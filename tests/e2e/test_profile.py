@@ -1,0 +1,114 @@
+"""CPU samples from the command to the table, on real engines."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.analysis.profile import read_profile, shares
+from assay.record.reader import Run
+from tests.e2e.conftest import POSTGRESQL, SMALL, end, wait_for_phase, wait_until
+
+WITHOUT_PERF = Path(__file__).with_name("without_perf.py")
+# At this scale a query takes a millisecond or two, of which a sample falls into each second one.
+PROFILED = ["--scale", "0.01", "--min-time", "3s", "--profile"]
+# Of a thousand samples, chance alone is three in a hundred; three times that is beyond chance.
+CPU_TOLERANCE = 0.1
+
+
+@pytest.mark.parametrize("engine", ["duckdb", POSTGRESQL])
+def test_samples_become_a_table(server_lab, engine):
+    lab = server_lab
+    document = lab.document("run", "tpch", "--engine", engine, *PROFILED)
+    run = Run(lab.latest())
+    profile = read_profile(run)
+    assert profile is not None
+    assert profile.sampling.lost == 0
+    told = shares(run, profile)
+    assert told.samples > 300
+    assert told.sampled_s == pytest.approx(told.metered_s, rel=CPU_TOLERANCE)
+    assert document["profile"] is not None
+    table = lab.assay("explain", "latest")
+    assert table.returncode == 0, table.stderr
+    assert "samples" in table.stdout
+    assert "unclassified" in table.stdout
+    lab.assert_nothing_left()
+
+
+def test_a_mix_is_read_by_session(server_lab):
+    lab = server_lab
+    load = ("--clients", "2", "--time", "3s", "--warmup", "0s", "--profile")
+    lab.document("run", "tpcb", "--engine", POSTGRESQL, *load)
+    profile = read_profile(Run(lab.latest()))
+    assert profile is not None
+    assert set(profile.samples["operation"].drop_nulls()) == {"transfer"}
+    assert set(profile.samples["session"].drop_nulls()) == {0, 1}
+
+
+def test_a_kernel_that_refuses_is_told_with_its_mend(lab):
+    prefix = (sys.executable, str(WITHOUT_PERF))
+    document = lab.document("run", "tpch", *SMALL, "--profile", prefix=prefix)
+    assert document["profile"] is None
+    error = json.loads((lab.latest() / "run.json").read_text())["probes"]["profile"]["error"]
+    assert "perf_event_paranoid" in error
+    told = lab.assay("explain", "latest")
+    assert told.returncode == 1
+    assert "perf_event_paranoid" in told.stderr
+
+
+def test_a_run_without_samples_says_how_to_take_them(lab):
+    lab.document("run", "tpch", *SMALL)
+    told = lab.assay("explain", "latest")
+    assert told.returncode == 1
+    assert "--profile" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_a_killed_run_keeps_its_samples(lab):
+    started = lab.begin("run", "tpch", "--scale", "0.01", "--min-time", "10m", "--profile")
+    wait_for_phase(lab, started, "measured")
+    samples = lab.latest() / "raw" / "samples.arrows"
+    some = samples.stat().st_size
+    wait_until(lambda: samples.stat().st_size > some, "no samples of the measured part")
+    os.kill(started.pid, signal.SIGKILL)
+    started.communicate()
+    told = lab.assay("explain", "latest")
+    assert told.returncode == 0, told.stderr
+    assert "symbols" in told.stdout
+    lab.assert_nothing_left()
+
+
+def test_ctrl_c_names_what_was_seen(lab):
+    started = lab.begin("run", "tpch", "--scale", "0.01", "--min-time", "10m", "--profile")
+    wait_for_phase(lab, started, "measured")
+    end(started, signal.SIGINT)
+    profile = read_profile(Run(lab.latest()))
+    assert profile is not None
+    assert profile.sampling.symbols
+    lab.assert_nothing_left()
+
+
+def test_rules_of_a_stranger_come_first(lab, tmp_path):
+    lab.document("run", "tpch", *PROFILED)
+    rules = tmp_path / "mine.toml"
+    rules.write_text(
+        '[[rules]]\nwork = "scan"\nsymbols = ["duckdb::*"]\nsays = "All that DuckDB does."\n'
+    )
+    told = lab.document("explain", "latest", "--operations", str(rules))
+    works = {row["work"]: row["share"] for row in told["profile"]["work"]}
+    assert works["scan"] == max(works.values())
+
+
+def test_a_refused_rule_is_named(lab, tmp_path):
+    lab.document("run", "tpch", *PROFILED)
+    rules = tmp_path / "mine.toml"
+    rules.write_text('[[rules]]\nwork = "scann"\nsymbols = ["a"]\nsays = "A."\n')
+    told = lab.assay("explain", "latest", "--operations", str(rules))
+    assert told.returncode == 1
+    assert "rule 1" in told.stderr
+    assert "did you mean 'scan'?" in told.stderr

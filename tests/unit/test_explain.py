@@ -1,0 +1,142 @@
+"""`assay explain`: what it refuses with which mend, and what its documents hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli.main import run_command
+from tests.records import truncate_run, write_run
+from tests.sampled import as_sampled
+
+OTHER = "20261121T101500Z-tpch-duckdb-def456"
+RULES = """
+[[rules]]
+work = "filter"
+symbols = ["Filter"]
+says = "Keeps some rows."
+"""
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    place = tmp_path / "runs"
+    as_sampled(write_run(place))
+    return place
+
+
+def explained(
+    capsys: pytest.CaptureFixture[str], runs: Path, *options: str
+) -> tuple[int, str, str]:
+    code = run_command(["explain", *options, "--runs", str(runs)])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def as_document(capsys: pytest.CaptureFixture[str], runs: Path, *options: str) -> dict[str, Any]:
+    code, out, _ = explained(capsys, runs, *options, "--json")
+    assert code == 0
+    told: dict[str, Any] = json.loads(out)
+    return told
+
+
+def test_the_latest_run_is_explained(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = explained(capsys, runs)
+    assert (code, err) == (0, "")
+    assert "HashTable<*>::Probe" in out
+    assert "\x1b" not in out
+
+
+def test_the_document_holds_what_is_shown(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    profile = as_document(capsys, runs, "latest", "--operation", "q02")["profile"]
+    assert profile["operation"] == "q02"
+    assert [row["operation"] for row in profile["operations"]] == ["q02"]
+    assert sum(row["samples"] for row in profile["work"]) == profile["samples"]
+    assert sum(row["samples"] for row in profile["symbols"]) == profile["samples"]
+
+
+def test_rules_of_ones_own_come_first(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text(RULES, encoding="utf-8")
+    before = as_document(capsys, runs)["profile"]
+    after = as_document(capsys, runs, "latest", "--operations", str(file))["profile"]
+    works = [{row["work"]: row["samples"] for row in told["work"]} for told in (before, after)]
+    assert works[1]["filter"] > 0
+    assert works[1]["unclassified"] == works[0]["unclassified"] - works[1]["filter"]
+
+
+def test_what_no_rule_knows_is_listed(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = as_document(capsys, runs, "latest", "--unclassified")["unclassified"]
+    assert "Filter" in {row["symbol"] for row in missing}
+    _, out, _ = explained(capsys, runs, "latest", "--unclassified")
+    assert 'symbols = ["Filter"]' in out
+
+
+def test_a_run_against_another(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    as_sampled(write_run(runs, run_id=OTHER), slower="Probe")
+    page = tmp_path / "difference.html"
+    told = as_document(capsys, runs, OTHER, "--against", "abc123", "--html", str(page))
+    assert told["against"].endswith("abc123")
+    rows = {row["work"]: row for row in told["difference"]["work"]}
+    assert rows["hash probe"]["is_noise"] is False
+    assert rows["hash probe"]["low_s"] > 0
+    assert all(row["is_noise"] for work, row in rows.items() if work != "hash probe")
+    assert "What changed in CPU time" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "mend"),
+    [
+        (["latest", "--operation", "q0"], "did you mean 'q0"),
+        (["latest", "--style", "artikle"], "article"),
+        (["latest", "--html", "x.html"], "--against"),
+        (["latest", "--unclassified", "--against", "latest"], "leave --against away"),
+        (["latest", "--operations", "/nowhere/my.toml"], "/nowhere/my.toml"),
+        (["latest", "--against", "latest", "--html", "/nowhere/x.html"], "cannot write"),
+    ],
+)
+def test_wrong_usage_names_the_mend(
+    runs: Path, capsys: pytest.CaptureFixture[str], options: list[str], mend: str
+) -> None:
+    code, out, err = explained(capsys, runs, *options)
+    assert (code, out) == (1, "")
+    assert mend in err
+
+
+def test_a_run_without_samples_says_how_to_take_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(tmp_path)
+    code, _, err = explained(capsys, tmp_path)
+    assert code == 1
+    assert "assay run tpch --engine duckdb --scale 1 --profile" in err
+
+
+def test_a_machine_that_allowed_no_samples_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = write_run(tmp_path)
+    facts = json.loads((directory / "run.json").read_text(encoding="utf-8"))
+    facts["probes"]["profile"] = {"error": "perf_event_paranoid is 4", "cost": "samples"}
+    (directory / "run.json").write_text(json.dumps(facts), encoding="utf-8")
+    _, _, err = explained(capsys, tmp_path)
+    assert "perf_event_paranoid is 4" in err
+    assert "assay doctor" in err
+
+
+def test_a_killed_run_is_explained_as_far_as_it_came(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = truncate_run(as_sampled(write_run(tmp_path)))
+    (directory / "raw" / "symbols.arrows").unlink()
+    code, out, _ = explained(capsys, tmp_path)
+    assert code == 0
+    assert "functions were not named" in out
+    assert "libengine.so+0x" in out
