@@ -90,11 +90,11 @@ def report_command(data: Path, fields: str = "sample,symbol") -> list[str]:
     return [program(), "report", *options, *shown, "-i", str(data)]
 
 
-def samples_by_symbol(data: Path, pids: Collection[int] | None = None) -> dict[str, int]:
+def samples_by_symbol(data: Path, tids: Collection[int] | None = None) -> dict[str, int]:
     """Samples of each symbol; an address in hexadecimal where it knows none.
 
-    `pids`: only those of these processes. The program's own filter hides a symbol that another
-    process was first to have, so it is not used.
+    `tids`: only those of these threads, which is what the program's field `pid` has. Its own filter
+    hides a symbol that another process was first to have, so it is not used.
     """
     command = report_command(data, "sample,pid,symbol")
     done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -102,8 +102,8 @@ def samples_by_symbol(data: Path, pids: Collection[int] | None = None) -> dict[s
     for line in done.stdout.splitlines():
         if not line.strip() or line.startswith("#"):
             continue
-        samples, process, symbol = line.split(SEPARATOR, 2)
-        if pids is None or int(process.partition(":")[0]) in pids:
+        samples, thread, symbol = line.split(SEPARATOR, 2)
+        if tids is None or int(thread.partition(":")[0]) in tids:
             # `[.]` and `[k]` before the name say whose it is.
             name = symbol.strip()[4:]
             counts[name] = counts.get(name, 0) + int(samples)
