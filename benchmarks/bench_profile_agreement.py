@@ -55,8 +55,8 @@ def both(
     report = profiler.stop()
     assert report["error"] is None, report["error"]
     theirs: Counter[str | None] = Counter()
-    pids = pl.read_ipc_stream(place / "samples.arrows")["pid"].unique().to_list()
-    for name, samples in perf.samples_by_symbol(place / "perf.data", pids).items():
+    tids = set(pl.read_ipc_stream(place / "samples.arrows")["tid"])
+    for name, samples in perf.samples_by_symbol(place / "perf.data", tids).items():
         theirs[None if name.startswith("0x") else named(name)] += samples
     return ours_by_symbol(place), theirs
 

@@ -1,11 +1,12 @@
 """What a profile costs the queries: TPC-H without, with ours, and with `perf record -F 499 -g`.
 
-One instance of an engine; the sides take turns on it, some passes over the 22 queries each, in an
-order that rotates, so that what else the host does meets all alike. Each round gives a ratio of
-total seconds to the side without; told are the median of the ratios and its 95 % interval (bootstrap
-over rounds). Seconds are what counts; on a host that has more to do, CPU seconds are the steadier
-guide. `perf -g` follows frame pointers; `--dwarf` adds a side with `perf record --call-graph
-dwarf`, which copies stacks, and leaves them for later.
+One instance of an engine; the sides take turns on it, a pass over the 22 queries each, in an order
+that rotates, so that what else the host does meets all alike. For each query and round there is a
+ratio to the side without; a query's ratio is the median over the rounds, and the ratio of all is
+their mean, each query weighted by its seconds without. The 95 % interval is a bootstrap over rounds.
+Seconds are what counts; where the host has other work, CPU seconds of engine and sampler together,
+by pass, are the steadier guide. `perf -g` follows frame pointers; `--dwarf` adds a side with `perf
+record --call-graph dwarf`, which copies stacks and leaves them for later.
 
     .venv/bin/python benchmarks/bench_profile_overhead.py [--engine postgresql] [--scale 1] [--pairs 7]
 """
@@ -25,7 +26,7 @@ import perf  # benchmarks/perf.py
 from assay._core import Profiler
 from passes import Passes, passes  # benchmarks/passes.py
 
-RESAMPLES = 10_000
+RESAMPLES = 2_000
 WITHOUT, OURS, THEIRS, DWARF = "without", "assay", "perf -g", "perf dwarf"
 Side = Callable[[Sequence[int], Path], AbstractContextManager[perf.Cost]]
 
@@ -34,27 +35,27 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--engine", action="append", help="both by default")
     options.add_argument("--scale", type=float, default=1.0)
-    options.add_argument("--pairs", type=int, default=7)
-    options.add_argument("--turn-seconds", type=float, default=5.0, help="of a side, at least")
+    options.add_argument("--pairs", type=int, default=7, help="rounds, at least")
+    options.add_argument("--seconds", type=float, default=30.0, help="of each side, at least")
     options.add_argument("--dwarf", action="store_true")
     asked = options.parse_args()
     perf.program()
     for engine in asked.engine or ["duckdb", "postgresql"]:
         with passes(engine, asked.scale) as running:
             print(f"{engine} {running.version}, TPC-H SF {asked.scale:g}", flush=True)
-            told(rounds(running, asked.pairs, asked.turn_seconds, dwarf=asked.dwarf))
+            told(rounds(running, asked.pairs, asked.seconds, dwarf=asked.dwarf))
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One side's passes: seconds of all queries, and CPU seconds of engine and sampler."""
+    """One side's pass: seconds of each query, and CPU seconds of engine and sampler."""
 
-    seconds: float
+    seconds: list[float]
     cpu_s: float
 
 
-def rounds(running: Passes, pairs: int, turn_s: float, *, dwarf: bool) -> dict[str, list[Turn]]:
-    """What each side took, by round."""
+def rounds(running: Passes, pairs: int, least_s: float, *, dwarf: bool) -> list[dict[str, Turn]]:
+    """What each side took, in each round."""
     sides: dict[str, Side] = {
         WITHOUT: lambda *_: nullcontext(perf.Cost()),
         OURS: ours,
@@ -65,21 +66,20 @@ def rounds(running: Passes, pairs: int, turn_s: float, *, dwarf: bool) -> dict[s
             pids, place / "perf.data", "--call-graph", "dwarf"
         )
     running.take()
-    count = max(1, round(turn_s / sum(running.take())))
-    taken: dict[str, list[Turn]] = {side: [] for side in sides}
-    for number in range(pairs):
-        first = number % len(sides)
-        for side in (*list(sides)[first:], *list(sides)[:first]):
-            taken[side].append(turn(running, count, sides[side]))
-        latest = (f"{side} {turns[-1].seconds:.2f} s" for side, turns in taken.items())
-        print(f"  round {number + 1}, {count} passes each: {'  '.join(latest)}", flush=True)
+    taken: list[dict[str, Turn]] = []
+    while len(taken) < pairs or sum(sum(turns[WITHOUT].seconds) for turns in taken) < least_s:
+        first = len(taken) % len(sides)
+        order = (*list(sides)[first:], *list(sides)[:first])
+        taken.append({side: turn(running, sides[side]) for side in order})
+        latest = (f"{side} {sum(taken[-1][side].seconds):.2f} s" for side in sides)
+        print(f"  round {len(taken)}: {'  '.join(latest)}", flush=True)
     return taken
 
 
-def turn(running: Passes, count: int, side: Side) -> Turn:
+def turn(running: Passes, side: Side) -> Turn:
     with tempfile.TemporaryDirectory() as place, side(running.pids, Path(place)) as cost:
         before_s = perf.cpu_s(perf.family(running.pids))
-        seconds = sum(running.take(count))
+        seconds = running.take()
         engine_s = perf.cpu_s(perf.family(running.pids)) - before_s
     return Turn(seconds, engine_s + cost.cpu_s)
 
@@ -96,28 +96,36 @@ def ours(pids: Sequence[int], place: Path) -> Iterator[perf.Cost]:
     cost.cpu_s = report["cpu_ns"] / 1e9
 
 
-def told(taken: dict[str, list[Turn]]) -> None:
-    print("  times what it is without (median; 95 % interval)")
-    without = taken.pop(WITHOUT)
-    for side, turns in taken.items():
-        pairs = list(zip(turns, without, strict=True))
-        seconds = shown([turn.seconds / bare.seconds for turn, bare in pairs])
-        cpu = shown([turn.cpu_s / bare.cpu_s for turn, bare in pairs])
-        print(f"  {side:<11}seconds {seconds}   CPU seconds, the sampler's with them, {cpu}")
+Rounds = Sequence[dict[str, Turn]]
 
 
-def shown(ratios: list[float]) -> str:
-    low, high = interval(ratios)
-    return f"{statistics.median(ratios):.3f} ({low:.3f} to {high:.3f})"
+def told(taken: Rounds) -> None:
+    print("  times what it is without (95 % interval)")
+    for side in taken[0]:
+        if side != WITHOUT:
+            seconds, cpu = (shown(taken, side, ratio) for ratio in (ratio_s, ratio_cpu))
+            print(f"  {side:<11}seconds {seconds}   CPU seconds, the sampler's with them, {cpu}")
 
 
-def interval(ratios: list[float]) -> tuple[float, float]:
-    """95 % interval of the median by the percentile bootstrap (Efron and Tibshirani, 1993, 13.3)."""
+def ratio_s(taken: Rounds, side: str) -> float:
+    ratios, weights = [], []
+    for query in range(len(taken[0][WITHOUT].seconds)):
+        pairs = [(turns[side].seconds[query], turns[WITHOUT].seconds[query]) for turns in taken]
+        ratios.append(statistics.median(seconds / without for seconds, without in pairs))
+        weights.append(statistics.median(without for _, without in pairs))
+    return statistics.fmean(ratios, weights)
+
+
+def ratio_cpu(taken: Rounds, side: str) -> float:
+    return statistics.median(turns[side].cpu_s / turns[WITHOUT].cpu_s for turns in taken)
+
+
+def shown(taken: Rounds, side: str, ratio: Callable[[Rounds, str], float]) -> str:
+    """A ratio with its interval by the percentile bootstrap (Efron and Tibshirani, 1993, 13.3)."""
     drawn = random.Random(1)  # noqa: S311 - nothing is to be kept secret
-    medians = sorted(
-        statistics.median(drawn.choices(ratios, k=len(ratios))) for _ in range(RESAMPLES)
-    )
-    return medians[int(0.025 * RESAMPLES)], medians[int(0.975 * RESAMPLES) - 1]
+    resampled = sorted(ratio(drawn.choices(taken, k=len(taken)), side) for _ in range(RESAMPLES))
+    low, high = resampled[int(0.025 * RESAMPLES)], resampled[int(0.975 * RESAMPLES) - 1]
+    return f"{ratio(taken, side):.3f} ({low:.3f} to {high:.3f})"
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ Two recordings of the same run of TPC-H, one after the other, of the same length
 profile by `assay run`, and `perf record -g` of all that a run without one starts. Both have about
 `--samples` samples. Then each table is made, several times, by a new process, from a warm page
 cache. `perf` finds names when it reports; ours were found when sampling ended, and the time that
-took is told, too.
+took is told, too. Ours also says what each sample was doing, by its callers, and for which query;
+the plain `perf report --stdio` makes a tree of callers of each symbol, and one without is beside it.
 
     .venv/bin/python benchmarks/bench_profile_table.py [--engine duckdb] [--scale 0.1] [--samples 1000000]
 """
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -28,6 +28,8 @@ from assay.record.reader import Run
 
 # High, so that a million samples take a minute and not an hour.
 FREQUENCY_HZ = 9_999
+# Of a run that tells how many samples a second there are.
+TRIAL_S = 5.0
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 
 
@@ -43,40 +45,48 @@ def main() -> None:
         print(json.dumps(table(asked.table)))
         return
     perf.program()
-    seconds = asked.samples / FREQUENCY_HZ / (os.cpu_count() or 1)
     with tempfile.TemporaryDirectory() as place:
-        compare(Path(place), run_command(asked.engine, asked.scale, seconds, place), asked.rounds)
+        run = [*ASSAY, "run", "tpch", "--engine", asked.engine, "--scale", str(asked.scale)]
+        compare(Path(place), [*run, "--runs", f"{place}/runs"], asked.samples, asked.rounds)
 
 
-def run_command(engine: str, scale: float, seconds: float, place: str) -> list[str]:
-    options = ["--engine", engine, "--scale", str(scale), "--min-time", f"{seconds:.0f}s"]
-    return [*ASSAY, "run", "tpch", *options, "--runs", f"{place}/runs"]
-
-
-def compare(place: Path, run: list[str], rounds: int) -> None:
+def compare(place: Path, run: list[str], samples: int, rounds: int) -> None:
     data = place / "perf.data"
+    rate = table(profiled(place, run, TRIAL_S))["samples"] / TRIAL_S
+    seconds = samples / rate
+    directory = profiled(place, run, seconds)
     record = [perf.program(), "record", "-F", str(FREQUENCY_HZ), "-g", "-o", str(data)]
-    subprocess.run([*record, "--", *run], check=True, capture_output=True)
-    profiled = [*run, "--profile", "--profile-hz", str(FREQUENCY_HZ)]
-    subprocess.run(profiled, check=True, capture_output=True)
-    directory = max((place / "runs").glob("*/run.json")).parent
+    carry_out([*record, "--", *run], seconds)
     theirs = sum(perf.samples_by_symbol(data).values())
-    ours_s, theirs_s = [], []
-    for _ in range(rounds):
-        made = made_by_a_new_process(directory)
-        ours_s.append(made["seconds"])
-        theirs_s.append(timed_report(data))
-    print(
-        f"assay  {made['samples']:>9} samples  {statistics.median(ours_s):7.2f} s  {made['rows']} symbols"
-    )
-    print(f"perf   {theirs:>9} samples  {statistics.median(theirs_s):7.2f} s")
-    ratios = [
-        peer / theirs / (own / made["samples"]) for peer, own in zip(theirs_s, ours_s, strict=True)
-    ]
-    print(
-        f"per sample {statistics.median(ratios):.1f} times as fast ({min(ratios):.1f} to {max(ratios):.1f});"
-        f" naming, once, took {naming_s(directory):.2f} s of sampling's end"
-    )
+    reports = {
+        "perf report --stdio": [perf.program(), "report", "--stdio", "-i", str(data)],
+        "perf, without callers": perf.report_command(data),
+    }
+    made = [made_by_a_new_process(directory) for _ in range(rounds)]
+    ours_s = [each["seconds"] for each in made]
+    samples, symbols = made[0]["samples"], made[0]["rows"]
+    naming = f"{symbols} symbols; their names took {naming_s(directory):.2f} s when sampling ended"
+    print(f"{'assay':<23}{samples:>9} samples {statistics.median(ours_s):7.2f} s  {naming}")
+    for what, command in reports.items():
+        theirs_s = [timed(command) for _ in range(rounds)]
+        faster = statistics.median(theirs_s) / theirs / (statistics.median(ours_s) / samples)
+        seconds = f"{statistics.median(theirs_s):7.2f} s"
+        print(
+            f"{what:<23}{theirs:>9} samples {seconds}  ours is {faster:.2f} times as fast a sample"
+        )
+
+
+def profiled(place: Path, run: list[str], seconds: float) -> Path:
+    """A run with a profile."""
+    carry_out([*run, "--profile", "--profile-hz", str(FREQUENCY_HZ)], seconds)
+    return max((place / "runs").glob("*/run.json"), key=lambda file: file.stat().st_mtime).parent
+
+
+def carry_out(command: list[str], seconds: float) -> None:
+    whole = [*command, "--min-time", f"{seconds:.0f}s"]
+    done = subprocess.run(whole, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(whole)} ended with {done.returncode}: {done.stderr}")
 
 
 def made_by_a_new_process(directory: Path) -> dict[str, float]:
@@ -97,17 +107,18 @@ def table(directory: Path) -> dict[str, int]:
     return {"samples": profile.samples.height, "rows": symbols_table(profile).height}
 
 
-def timed_report(data: Path) -> float:
+def timed(command: list[str]) -> float:
     begun_s = time.perf_counter()
-    subprocess.run(perf.report_command(data), check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.perf_counter() - begun_s
 
 
 def naming_s(directory: Path) -> float:
-    """From the last flush of the sampling to the end of the streams, by the clocks of the files."""
-    last = directory / "raw/symbols.arrows", directory / "raw/samples.arrows"
-    named_s, sampled_s = (path.stat().st_mtime for path in last)
-    return max(0.0, named_s - sampled_s)
+    """From the last sample that was taken to the end of the streams."""
+    run = Run(directory)
+    ended_ns = (directory / "raw/symbols.arrows").stat().st_mtime_ns
+    taken_ns = run.table("profile")["time_ns"].to_list()[-1]
+    return (ended_ns - run.facts["wall_minus_monotonic_ns"] - taken_ns) / 1e9
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,24 +83,28 @@ def recording(pids: Sequence[int] | None, data: Path, *options: str) -> Iterator
             os.close(from_perf[0])
 
 
-def report_command(data: Path, pids: Sequence[int] = ()) -> list[str]:
-    """Samples of each symbol, without callers, as text. `pids`: only of these processes."""
+def report_command(data: Path, fields: str = "sample,symbol") -> list[str]:
+    """Samples of each symbol, or of what else is asked for, without callers, as text."""
     options = ["--stdio", "--no-children", "--no-inline", "-g", "none", "--percent-limit", "0"]
-    fields = ["--fields", "sample,symbol", "--field-separator", SEPARATOR]
-    if pids:
-        options.append(f"--pid={','.join(map(str, pids))}")
-    return [program(), "report", *options, *fields, "-i", str(data)]
+    shown = ["--fields", fields, "--field-separator", SEPARATOR]
+    return [program(), "report", *options, *shown, "-i", str(data)]
 
 
-def samples_by_symbol(data: Path, pids: Sequence[int] = ()) -> dict[str, int]:
-    """Samples of each symbol; an address in hexadecimal where it knows none."""
-    done = subprocess.run(report_command(data, pids), check=True, capture_output=True, text=True)
+def samples_by_symbol(data: Path, tids: Collection[int] | None = None) -> dict[str, int]:
+    """Samples of each symbol; an address in hexadecimal where it knows none.
+
+    `tids`: only those of these threads, which is what the program's field `pid` has. Its own filter
+    hides a symbol that another process was first to have, so it is not used.
+    """
+    command = report_command(data, "sample,pid,symbol")
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     counts: dict[str, int] = {}
     for line in done.stdout.splitlines():
         if not line.strip() or line.startswith("#"):
             continue
-        samples, symbol = line.split(SEPARATOR, 1)
-        # `[.]` and `[k]` before the name say whose it is.
-        name = symbol.strip()[4:]
-        counts[name] = counts.get(name, 0) + int(samples)
+        samples, thread, symbol = line.split(SEPARATOR, 2)
+        if tids is None or int(thread.partition(":")[0]) in tids:
+            # `[.]` and `[k]` before the name say whose it is.
+            name = symbol.strip()[4:]
+            counts[name] = counts.get(name, 0) + int(samples)
     return counts
