@@ -50,7 +50,7 @@ def chart(told: dict[str, Any]) -> alt.TopLevelMixin:
     import altair as alt
 
     works = [row["work"] for row in told["work"]]
-    operations = [operation["operation"] for operation in told["operations"]]
+    operations = sorted(operation["operation"] for operation in told["operations"])
     base = alt.Chart(
         alt.InlineData(values=_cells(told)), width=WIDTH, height=ROW_HEIGHT * len(works)
     ).encode(
