@@ -39,10 +39,11 @@ def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.
     `operation` their means are added up.
 
     Columns: level (`total`, `work` or `symbol`); work, symbol (null where the level has none);
-    ours_samples, theirs_samples; ours_s, theirs_s (CPU seconds a pass); ours_share, theirs_share;
-    difference_s (ours less theirs), low_s, high_s (95 % interval of it; null where no operation of
-    the row has two passes on either side); is_noise (the interval holds 0, or both sides together
-    have fewer than `SAMPLES_MIN` samples; null without an interval).
+    ours_samples, theirs_samples; ours_s, theirs_s (CPU seconds a pass); ours_share, theirs_share
+    (null of a side without samples); difference_s (ours less theirs), low_s, high_s (95 % interval
+    of it; null where no operation of the row has two passes on either side); is_noise (the interval
+    holds 0, or both sides together have fewer than `SAMPLES_MIN` samples; null without an
+    interval).
     """
     both = [name for name in operation_names(ours) if name in set(operation_names(theirs))]
     names = both if operation is None else [name for name in both if name == operation]
@@ -178,13 +179,18 @@ def _worded(told: pl.DataFrame, level: str) -> pl.DataFrame:
         "theirs_samples",
         "ours_s",
         "theirs_s",
-        (pl.col("ours_s") / pl.col("ours_s").sum()).alias("ours_share"),
-        (pl.col("theirs_s") / pl.col("theirs_s").sum()).alias("theirs_share"),
+        *(_share(f"{side}_s").alias(f"{side}_share") for side in (OURS, THEIRS)),
         "difference_s",
         low.alias("low_s"),
         high.alias("high_s"),
         pl.when(low.is_not_null()).then((low <= 0) & (high >= 0) | few).alias("is_noise"),
     )
+
+
+def _share(seconds: str) -> pl.Expr:
+    """Of all seconds; null where there are none, because nothing is no share of nothing."""
+    whole = pl.col(seconds).sum()
+    return pl.when(whole > 0).then(pl.col(seconds) / whole)
 
 
 def student_quantile(freedom: float) -> float:
