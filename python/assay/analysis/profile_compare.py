@@ -77,7 +77,7 @@ def differences(
 
     Args:
         rows: The columns of `key`, operation, side, samples, squares (those of the passes' samples,
-            added up), seconds_each.
+            added up).
         sides: The profiles, by `OURS` and `THEIRS`.
         names: Operations that are compared.
         key: What makes rows one.
@@ -85,13 +85,16 @@ def differences(
     # What only one side has was sampled no time on the other, in as many passes as there were.
     keys = rows.select(*key, "operation").unique()
     passes = pl.concat(
-        _pass_counts(profile, names).with_columns(pl.lit(side).alias("side"))
+        _pass_counts(profile, names).with_columns(
+            pl.lit(side).alias("side"), pl.lit(profile.sampling.seconds_each).alias("seconds_each")
+        )
         for side, profile in sides.items()
     )
     whole = (
         keys.join(passes, on="operation")
         .join(rows, on=[*key, "operation", "side"], how="left", nulls_equal=True)
-        .with_columns(pl.col("samples", "squares", "seconds_each").fill_null(0))
+        .with_columns(pl.col("samples", "squares").fill_null(0))
+        .with_columns(_pooled_s().over([*key, "operation"]).alias("pooled_s"))
     )
     return _moments(whole).group_by(key).agg(*_sums()).with_columns(*_spread())
 
@@ -118,15 +121,20 @@ def _by_operation(profile: Profile, names: list[str], by: list[str]) -> pl.DataF
         .agg(pl.col("samples").sum())
         .group_by(*KEY, "operation")
         .agg(pl.col("samples").sum(), (pl.col("samples") ** 2).sum().alias("squares"))
-        .with_columns(pl.lit(profile.sampling.seconds_each).alias("seconds_each"))
     )
+
+
+def _pooled_s() -> pl.Expr:
+    """Seconds of a pass if both sides were alike: all samples by all that could be sampled."""
+    return pl.col("samples").sum() / (pl.col("passes") / pl.col("seconds_each")).sum()
 
 
 def _moments(rows: pl.DataFrame) -> pl.DataFrame:
     """Of each row, operation and side: mean seconds of a pass, and what the mean's variance is.
 
     `observed` is from the passes and null of one alone; `poisson` is what it would be if only the
-    sampling were random.
+    sampling were random, `alike` what that would be if both sides were alike. Of a side that was
+    sampled less, none at all is no surprise, and its own count would say that it is certain.
     """
     mean = pl.col("samples") / pl.col("passes")
     scatter = (pl.col("squares") - pl.col("samples") * mean).clip(lower_bound=0)
@@ -135,6 +143,7 @@ def _moments(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(
         (mean * pl.col("seconds_each")).alias("mean_s"),
         (mean * unit).alias("poisson"),
+        (pl.col("pooled_s") * pl.col("seconds_each") / pl.col("passes")).alias("alike"),
         pl.when(repeated).then(scatter / (pl.col("passes") - 1) * unit).alias("observed"),
     )
 
@@ -149,7 +158,7 @@ def _sums() -> list[pl.Expr]:
         pl.col("samples").filter(~ours).sum().alias("theirs_samples"),
         pl.col("mean_s").filter(ours).sum().alias("ours_s"),
         pl.col("mean_s").filter(~ours).sum().alias("theirs_s"),
-        pl.col("poisson").sum(),
+        pl.max_horizontal(pl.col("poisson").sum(), pl.col("alike").sum()).alias("variance"),
         (pl.col("observed").sum() / pl.col("poisson").filter(repeated).sum()).alias("factor"),
         (pl.col("observed").sum() ** 2 / freedom.filter(repeated).sum()).alias("welch"),
         (pl.col("passes") - 1).filter(repeated).sum().alias("freedom_max"),
@@ -161,7 +170,7 @@ def _spread() -> list[pl.Expr]:
     known = pl.col("freedom_max") > 0
     freedom = pl.col("welch").fill_nan(None).fill_null(pl.col("freedom_max"))
     quantile = freedom.clip(lower_bound=1).map_elements(student_quantile, return_dtype=pl.Float64)
-    deviation = (pl.col("poisson") * pl.col("factor").fill_nan(1).clip(lower_bound=1)).sqrt()
+    deviation = (pl.col("variance") * pl.col("factor").fill_nan(1).clip(lower_bound=1)).sqrt()
     return [
         (pl.col("ours_s") - pl.col("theirs_s")).alias("difference_s"),
         pl.when(known).then(quantile * deviation).alias("half_s"),
