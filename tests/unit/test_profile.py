@@ -149,6 +149,16 @@ class TestWhatIsRead:
         sampling = read(synthetic, made).sampling
         assert (sampling.lost, sampling.throttled) == (4, 0)
 
+    def test_samples_of_others_share_the_room_and_are_counted(
+        self, synthetic: SyntheticRun, made: MadeProfile
+    ) -> None:
+        zero = dict.fromkeys(("samples", "lost", "throttled", "cut", "broken"), 0)
+        made.counts = [
+            {"time_ns": BEGUN_NS, "elsewhere": 7} | zero,
+            {"time_ns": synthetic.ended_ns + 9, "elsewhere": 107} | zero,
+        ]
+        assert read(synthetic, made).sampling.elsewhere == 100
+
     def test_it_is_absent_where_it_was_not_recorded(
         self, synthetic: SyntheticRun, made: MadeProfile
     ) -> None:

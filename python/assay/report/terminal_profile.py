@@ -264,6 +264,8 @@ def lost_text(sampling: dict[str, Any]) -> str:
     if sampling["lost"] is None:
         return "not recorded: sampling ended before it could tell"
     found = [f"{sampling[key]:,} {said}" for key, said in words if sampling[key]]
+    if sampling["lost"] and sampling.get("elsewhere"):
+        found[0] += " (which other processes share)"
     return ", ".join(found) or "nothing: no sample, no pause, no stack cut"
 
 
