@@ -67,7 +67,7 @@ impl Attached {
     pub fn to(wish: &Wish) -> Result<Self, ProfileError> {
         let processors = processors()?;
         let root = *wish.pids.first().ok_or(ProfileError::NoProcess(0))?;
-        let granted = granted(wish, root, processors[0])?;
+        let granted = granted(wish, root, &processors)?;
         let copies = matches!(granted.attr.stacks, Stacks::Copies(_));
         if granted.whole_machine {
             let rings = rings(granted.attr, -1, &processors).map_err(refused)?;
@@ -181,8 +181,8 @@ fn granted(wish: &Wish, root: u32, processors: &[u32]) -> Result<Granted, Profil
                     inherit: !whole_machine,
                 };
                 let tid = if *whole_machine { -1 } else { root as i32 };
-                match Event::open(attr, tid, cpu) {
-                    Ok(_) => return Ok(Granted { attr, whole_machine: *whole_machine }),
+                match processors.iter().try_for_each(|cpu| Event::open(attr, tid, *cpu).map(drop)) {
+                    Ok(()) => return Ok(Granted { attr, whole_machine: *whole_machine }),
                     Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {
                         return Err(ProfileError::NoProcess(root));
                     }
