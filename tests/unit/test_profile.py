@@ -212,14 +212,25 @@ class TestWhichOperation:
         profile = read(synthetic, made)
         assert (profile.samples["tid"].to_list(), profile.sampling.ours) == ([3], 1)
 
-    def test_of_a_whole_machine_only_the_engine_counts(
+    def test_of_a_whole_machine_other_processes_do_not_count(
         self, synthetic: SyntheticRun, made: MadeProfile
     ) -> None:
         made.facts["whole_machine"] = True
+        synthetic.streams["processes"].append(
+            synthetic.streams["processes"][0] | {"pid": 999, "account": "driver"}
+        )
         made.add(A_NS, "f", pid=100)
         made.add(A_NS, "f", pid=999)
         profile = read(synthetic, made)
         assert (profile.samples["pid"].to_list(), profile.sampling.others) == ([100], 1)
+
+    def test_a_process_too_short_for_the_probe_is_the_engines(
+        self, synthetic: SyntheticRun, made: MadeProfile
+    ) -> None:
+        made.facts["whole_machine"] = True
+        made.add(A_NS, "f", pid=998)
+        profile = read(synthetic, made)
+        assert (profile.samples["pid"].to_list(), profile.sampling.others) == ([998], 0)
 
 
 class TestWhichSession:

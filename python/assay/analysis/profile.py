@@ -271,11 +271,13 @@ def _of_engine(
     """Samples of the engine's threads, and how many of others and of ours were left out."""
     others = ours = 0
     if whole_machine and record.has("processes"):
+        # Processes that lived between two looks at them are in no table: the sampler saw them born.
         of_engine = (
             pl.col("account").cast(pl.String).is_in([ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER])
         )
-        pids = record.table("processes").filter(of_engine).select(pl.col("pid").cast(pl.UInt32))
-        kept = samples.join(pids.unique(), on="pid", how="semi", maintain_order="left")
+        told = record.table("processes").select(pl.col("pid").cast(pl.UInt32), of_engine)
+        strangers = told.group_by("pid").agg(pl.col("account").any()).filter(~pl.col("account"))
+        kept = samples.join(strangers, on="pid", how="anti", maintain_order="left")
         others, samples = samples.height - kept.height, kept
     if record.has("threads"):
         named = record.table("threads").filter(pl.col("name").str.starts_with(OURS))
