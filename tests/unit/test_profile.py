@@ -349,6 +349,8 @@ class TestTables:
         assert (row["symbol"], row["samples"]) == ("Odd<int>::Thing", 3)
         assert (row["callers"], row["operations"]) == (["Execute"], ["b"])
         assert row["share"] == pytest.approx(3 / 19)
+        assert unclassified(profile, "b")["share"].item() == pytest.approx(3 / 15)
+        assert unclassified(profile, "a").is_empty()
 
     def test_all_artefacts_leave_nothing_to_share(
         self, synthetic: SyntheticRun, made: MadeProfile
