@@ -29,6 +29,7 @@ COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "throttled": U64,
         "cut": U64,
         "broken": U64,
+        "elsewhere": U64,
     },
 }
 FACTS = {

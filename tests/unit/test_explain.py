@@ -140,3 +140,14 @@ def test_a_killed_run_is_explained_as_far_as_it_came(
     assert code == 0
     assert "functions were not named" in out
     assert "libengine.so+0x" in out
+
+
+def test_a_server_that_is_elsewhere_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = write_run(tmp_path)
+    facts = json.loads((directory / "run.json").read_text(encoding="utf-8"))
+    facts["request"]["profile_hz"] = 499
+    (directory / "run.json").write_text(json.dumps(facts), encoding="utf-8")
+    _, _, err = explained(capsys, tmp_path)
+    assert "measure where the server runs" in err

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.probes.jit import virtual_machines, write_perf_maps
+from assay.probes.jit import PerfMap, virtual_machines, write_perf_maps
+from assay.probes.profile import ProfileProbe
 
 HOTSPOT = "7f00-7f01 r-xp 00000000 fd:00 1 /opt/jre/lib/server/libjvm.so\n"
 OPENJ9 = HOTSPOT + "7f02-7f03 r-xp 00000000 fd:00 2 /opt/jre/lib/default/libj9vm29.so\n"
@@ -115,3 +116,20 @@ def test_one_that_does_not_listen_is_given_up(tmp_path):
         deaf.communicate(b"\n")
     assert "did not answer within 0.1 s" in written.reason
     assert list((place / "root/tmp").iterdir()) == []
+
+
+def test_no_list_is_left_behind_by_a_sampler_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing:
+        def stop(self) -> None:
+            raise OSError("the profile probe panicked")
+
+    left = tmp_path / "perf-7.map"
+    left.write_text("7f00 10 a\n")
+    monkeypatch.setattr("assay.probes.profile.write_perf_maps", lambda _: [PerfMap(7, left)])
+    probe = ProfileProbe()
+    monkeypatch.setattr(probe, "_profiler", Failing())
+    with pytest.raises(OSError, match="panicked"):
+        probe.stop()
+    assert not left.exists()

@@ -149,6 +149,16 @@ class TestWhatIsRead:
         sampling = read(synthetic, made).sampling
         assert (sampling.lost, sampling.throttled) == (4, 0)
 
+    def test_samples_of_others_share_the_room_and_are_counted(
+        self, synthetic: SyntheticRun, made: MadeProfile
+    ) -> None:
+        zero = dict.fromkeys(("samples", "lost", "throttled", "cut", "broken"), 0)
+        made.counts = [
+            {"time_ns": BEGUN_NS, "elsewhere": 7} | zero,
+            {"time_ns": synthetic.ended_ns + 9, "elsewhere": 107} | zero,
+        ]
+        assert read(synthetic, made).sampling.elsewhere == 100
+
     def test_it_is_absent_where_it_was_not_recorded(
         self, synthetic: SyntheticRun, made: MadeProfile
     ) -> None:
@@ -202,14 +212,25 @@ class TestWhichOperation:
         profile = read(synthetic, made)
         assert (profile.samples["tid"].to_list(), profile.sampling.ours) == ([3], 1)
 
-    def test_of_a_whole_machine_only_the_engine_counts(
+    def test_of_a_whole_machine_other_processes_do_not_count(
         self, synthetic: SyntheticRun, made: MadeProfile
     ) -> None:
         made.facts["whole_machine"] = True
+        synthetic.streams["processes"].append(
+            synthetic.streams["processes"][0] | {"pid": 999, "account": "driver"}
+        )
         made.add(A_NS, "f", pid=100)
         made.add(A_NS, "f", pid=999)
         profile = read(synthetic, made)
         assert (profile.samples["pid"].to_list(), profile.sampling.others) == ([100], 1)
+
+    def test_a_process_too_short_for_the_probe_is_the_engines(
+        self, synthetic: SyntheticRun, made: MadeProfile
+    ) -> None:
+        made.facts["whole_machine"] = True
+        made.add(A_NS, "f", pid=998)
+        profile = read(synthetic, made)
+        assert (profile.samples["pid"].to_list(), profile.sampling.others) == ([998], 0)
 
 
 class TestWhichSession:
@@ -328,6 +349,8 @@ class TestTables:
         assert (row["symbol"], row["samples"]) == ("Odd<int>::Thing", 3)
         assert (row["callers"], row["operations"]) == (["Execute"], ["b"])
         assert row["share"] == pytest.approx(3 / 19)
+        assert unclassified(profile, "b")["share"].item() == pytest.approx(3 / 15)
+        assert unclassified(profile, "a").is_empty()
 
     def test_all_artefacts_leave_nothing_to_share(
         self, synthetic: SyntheticRun, made: MadeProfile

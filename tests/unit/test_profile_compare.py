@@ -102,6 +102,16 @@ class TestDifferences:
         none = made([{}] * 4)
         assert total(compare(steady(2), none))["is_noise"]
 
+    def test_none_of_what_was_sampled_less_is_no_surprise(self) -> None:
+        # A sample of theirs is of as much time as all of ours.
+        ours, theirs = made([{("a", "scan"): 4}] * 5, hz=10_000), made([{}], hz=500)
+        assert total(compare(ours, theirs))["is_noise"]
+        often = made([{("a", "scan"): 400}] * 5, hz=10_000)
+        assert not total(compare(often, theirs))["is_noise"]
+
+    def test_a_side_without_samples_has_no_share(self) -> None:
+        assert total(compare(steady(100), made([{}] * 4)))["theirs_share"] is None
+
     def test_passes_that_differ_as_a_whole_widen_the_interval(self) -> None:
         scattered = made([{("a", "scan"): count} for count in (60, 140, 80, 120)])
         narrow = total(compare(steady(100), steady(100)))

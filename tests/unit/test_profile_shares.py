@@ -125,6 +125,14 @@ class TestTheCheck:
         made.counts = [{"time_ns": BEGUN_NS + ROUND_NS, "lost": lost, **counts}]
         assert self.told(synthetic, made, cpu_ms=200).verdict is verdict
 
+    def test_what_other_processes_may_have_lost_is_not_all_ours(
+        self, synthetic: SyntheticRun, made: MadeProfile
+    ) -> None:
+        made.add(BEGUN_NS, "Scan", count=100)
+        counts = {"samples": 100, "throttled": 0, "cut": 0, "broken": 0, "elsewhere": 900}
+        made.counts = [{"time_ns": BEGUN_NS + ROUND_NS, "lost": 9, **counts}]
+        assert self.told(synthetic, made, cpu_ms=200).verdict is Verdict.VALID
+
 
 class TestFindings:
     def claims(self, synthetic: SyntheticRun, made: MadeProfile) -> list[str]:

@@ -141,6 +141,9 @@ def test_a_profile_without_samples_says_how_to_get_some(sampled: tuple[Run, Prof
     text = " ".join(" ".join(profile_lines(told, 80)).split())
     assert "no sample fell into an operation" in text
     assert "--min-time" in text
+    told["sampling"]["unplaced"] = 9
+    text = " ".join(" ".join(profile_lines(told, 80)).split())
+    assert "--clients 1" in text
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ impl Attached {
     pub fn to(wish: &Wish) -> Result<Self, ProfileError> {
         let processors = processors()?;
         let root = *wish.pids.first().ok_or(ProfileError::NoProcess(0))?;
-        let granted = granted(wish, root, processors[0])?;
+        let granted = granted(wish, root, &processors)?;
         let copies = matches!(granted.attr.stacks, Stacks::Copies(_));
         if granted.whole_machine {
             let rings = rings(granted.attr, -1, &processors).map_err(refused)?;
@@ -142,14 +142,30 @@ impl Attached {
     }
 }
 
-/// One ring a processor, each over the event of one thread, or of all.
+/// One ring a processor, each over the event of one thread, or of all. They are as large as all of
+/// them can be: what the kernel lets a user lock is for all together.
 fn rings(attr: Attr, tid: i32, processors: &[u32]) -> io::Result<Vec<Ring>> {
-    let ring = |cpu: &u32| Ring::map(Event::open(attr, tid, *cpu)?, RING_BYTES, RING_BYTES_MIN);
-    processors.iter().map(ring).collect()
+    let mut room = RING_BYTES;
+    loop {
+        let ring = |cpu: &u32| Ring::map(Event::open(attr, tid, *cpu)?, room);
+        let rings: io::Result<Vec<Ring>> = processors.iter().map(ring).collect();
+        match rings {
+            Err(error) if is_for_want_of_room(&error) && room > RING_BYTES_MIN => room /= 2,
+            rings => return rings,
+        }
+    }
+}
+
+/// What the kernel says where a user may not lock so much memory, or there is none.
+fn is_for_want_of_room(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM))
 }
 
 /// The most that the kernel grants, by trying.
-fn granted(wish: &Wish, root: u32, cpu: u32) -> Result<Granted, ProfileError> {
+///
+/// It is tried on every processor: where they are of two kinds, the hardware's event of one is none
+/// of the other.
+fn granted(wish: &Wish, root: u32, processors: &[u32]) -> Result<Granted, ProfileError> {
     let stacks = wish.stacks.unwrap_or_else(|| fitting_stacks(root));
     let mut last = io::Error::from_raw_os_error(libc::EACCES);
     let with_kernel: &[bool] = if wish.kernel { &[true, false] } else { &[false] };
@@ -165,8 +181,8 @@ fn granted(wish: &Wish, root: u32, cpu: u32) -> Result<Granted, ProfileError> {
                     inherit: !whole_machine,
                 };
                 let tid = if *whole_machine { -1 } else { root as i32 };
-                match Event::open(attr, tid, cpu) {
-                    Ok(_) => return Ok(Granted { attr, whole_machine: *whole_machine }),
+                match processors.iter().try_for_each(|cpu| Event::open(attr, tid, *cpu).map(drop)) {
+                    Ok(()) => return Ok(Granted { attr, whole_machine: *whole_machine }),
                     Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {
                         return Err(ProfileError::NoProcess(root));
                     }

@@ -76,11 +76,7 @@ def _rows(profile: Profile, tree: dict[str, Any], names: list[str]) -> pl.DataFr
         orient="row",
     )
     squares = (pl.col("samples") ** 2).sum().alias("squares")
-    return (
-        known.group_by("node", "operation")
-        .agg(pl.col("samples").sum(), squares)
-        .with_columns(pl.lit(profile.sampling.seconds_each).alias("seconds_each"))
-    )
+    return known.group_by("node", "operation").agg(pl.col("samples").sum(), squares)
 
 
 def _nodes(profile: Profile, tree: dict[str, Any], stacks: list[int]) -> dict[int, int]:

@@ -48,7 +48,7 @@ __all__ = [
 OURS = "assay-"
 # Where the rules of a run are from, as errors name it.
 RECORDED = "operations.toml of the record"
-COUNTED = ("lost", "throttled", "cut", "broken")
+COUNTED = ("lost", "throttled", "cut", "broken", "elsewhere")
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,9 @@ class Sampling:
         symbols: Whether functions were named; a killed run has addresses only.
         notes: Sentences that say why something was not measured.
         taken: Samples in the measured part, whosever they are.
-        lost, throttled, cut, broken: As in `profile.arrows`, grown in the measured part; None if
-            it was not recorded.
+        lost, throttled, cut, broken, elsewhere: As in `profile.arrows`, grown in the measured part;
+            None if it was not recorded. Where the whole machine was watched, what was lost may have
+            been of other processes.
         ours: Samples of Assay's own threads, which are left out.
         others: Samples of processes that are not the engine's, which are left out.
         torn: Samples whose stack was not written any more when the run was killed.
@@ -88,6 +89,7 @@ class Sampling:
     throttled: int | None
     cut: int | None
     broken: int | None
+    elsewhere: int | None = None
     ours: int = 0
     others: int = 0
     torn: int = 0
@@ -274,11 +276,13 @@ def _of_engine(
     """Samples of the engine's threads, and how many of others and of ours were left out."""
     others = ours = 0
     if whole_machine and record.has("processes"):
+        # Processes that lived between two looks at them are in no table: the sampler saw them born.
         of_engine = (
             pl.col("account").cast(pl.String).is_in([ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER])
         )
-        pids = record.table("processes").filter(of_engine).select(pl.col("pid").cast(pl.UInt32))
-        kept = samples.join(pids.unique(), on="pid", how="semi", maintain_order="left")
+        told = record.table("processes").select(pl.col("pid").cast(pl.UInt32), of_engine)
+        strangers = told.group_by("pid").agg(pl.col("account").any()).filter(~pl.col("account"))
+        kept = samples.join(strangers, on="pid", how="anti", maintain_order="left")
         others, samples = samples.height - kept.height, kept
     if record.has("threads"):
         named = record.table("threads").filter(pl.col("name").str.starts_with(OURS))
@@ -315,7 +319,8 @@ def _sampling(record: Run, facts: dict[str, Any], taken: int, window: tuple[int,
         before = told.filter(pl.col("time_ns") <= window[0])[-1:]
         after = told.filter(pl.col("time_ns") >= window[1])[:1]
         last = after if after.height else told[-1:]
-        grown = {name: int(last[name].sum()) - int(before[name].sum()) for name in COUNTED}
+        known = [name for name in COUNTED if name in told.columns]
+        grown |= {name: int(last[name].sum()) - int(before[name].sum()) for name in known}
     return Sampling(
         event=str(facts["event"]),
         frequency_hz=float(facts["frequency_hz"]),
@@ -329,4 +334,5 @@ def _sampling(record: Run, facts: dict[str, Any], taken: int, window: tuple[int,
         throttled=grown["throttled"],
         cut=grown["cut"],
         broken=grown["broken"],
+        elsewhere=grown["elsewhere"],
     )

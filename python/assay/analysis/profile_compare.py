@@ -39,10 +39,11 @@ def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.
     `operation` their means are added up.
 
     Columns: level (`total`, `work` or `symbol`); work, symbol (null where the level has none);
-    ours_samples, theirs_samples; ours_s, theirs_s (CPU seconds a pass); ours_share, theirs_share;
-    difference_s (ours less theirs), low_s, high_s (95 % interval of it; null where no operation of
-    the row has two passes on either side); is_noise (the interval holds 0, or both sides together
-    have fewer than `SAMPLES_MIN` samples; null without an interval).
+    ours_samples, theirs_samples; ours_s, theirs_s (CPU seconds a pass); ours_share, theirs_share
+    (null of a side without samples); difference_s (ours less theirs), low_s, high_s (95 % interval
+    of it; null where no operation of the row has two passes on either side); is_noise (the interval
+    holds 0, or both sides together have fewer than `SAMPLES_MIN` samples; null without an
+    interval).
     """
     both = [name for name in operation_names(ours) if name in set(operation_names(theirs))]
     names = both if operation is None else [name for name in both if name == operation]
@@ -76,7 +77,7 @@ def differences(
 
     Args:
         rows: The columns of `key`, operation, side, samples, squares (those of the passes' samples,
-            added up), seconds_each.
+            added up).
         sides: The profiles, by `OURS` and `THEIRS`.
         names: Operations that are compared.
         key: What makes rows one.
@@ -84,13 +85,16 @@ def differences(
     # What only one side has was sampled no time on the other, in as many passes as there were.
     keys = rows.select(*key, "operation").unique()
     passes = pl.concat(
-        _pass_counts(profile, names).with_columns(pl.lit(side).alias("side"))
+        _pass_counts(profile, names).with_columns(
+            pl.lit(side).alias("side"), pl.lit(profile.sampling.seconds_each).alias("seconds_each")
+        )
         for side, profile in sides.items()
     )
     whole = (
         keys.join(passes, on="operation")
         .join(rows, on=[*key, "operation", "side"], how="left", nulls_equal=True)
-        .with_columns(pl.col("samples", "squares", "seconds_each").fill_null(0))
+        .with_columns(pl.col("samples", "squares").fill_null(0))
+        .with_columns(_pooled_s().over([*key, "operation"]).alias("pooled_s"))
     )
     return _moments(whole).group_by(key).agg(*_sums()).with_columns(*_spread())
 
@@ -117,15 +121,20 @@ def _by_operation(profile: Profile, names: list[str], by: list[str]) -> pl.DataF
         .agg(pl.col("samples").sum())
         .group_by(*KEY, "operation")
         .agg(pl.col("samples").sum(), (pl.col("samples") ** 2).sum().alias("squares"))
-        .with_columns(pl.lit(profile.sampling.seconds_each).alias("seconds_each"))
     )
+
+
+def _pooled_s() -> pl.Expr:
+    """Seconds of a pass if both sides were alike: all samples by all that could be sampled."""
+    return pl.col("samples").sum() / (pl.col("passes") / pl.col("seconds_each")).sum()
 
 
 def _moments(rows: pl.DataFrame) -> pl.DataFrame:
     """Of each row, operation and side: mean seconds of a pass, and what the mean's variance is.
 
     `observed` is from the passes and null of one alone; `poisson` is what it would be if only the
-    sampling were random.
+    sampling were random, `alike` what that would be if both sides were alike. Of a side that was
+    sampled less, none at all is no surprise, and its own count would say that it is certain.
     """
     mean = pl.col("samples") / pl.col("passes")
     scatter = (pl.col("squares") - pl.col("samples") * mean).clip(lower_bound=0)
@@ -134,6 +143,7 @@ def _moments(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(
         (mean * pl.col("seconds_each")).alias("mean_s"),
         (mean * unit).alias("poisson"),
+        (pl.col("pooled_s") * pl.col("seconds_each") / pl.col("passes")).alias("alike"),
         pl.when(repeated).then(scatter / (pl.col("passes") - 1) * unit).alias("observed"),
     )
 
@@ -148,7 +158,7 @@ def _sums() -> list[pl.Expr]:
         pl.col("samples").filter(~ours).sum().alias("theirs_samples"),
         pl.col("mean_s").filter(ours).sum().alias("ours_s"),
         pl.col("mean_s").filter(~ours).sum().alias("theirs_s"),
-        pl.col("poisson").sum(),
+        pl.max_horizontal(pl.col("poisson").sum(), pl.col("alike").sum()).alias("variance"),
         (pl.col("observed").sum() / pl.col("poisson").filter(repeated).sum()).alias("factor"),
         (pl.col("observed").sum() ** 2 / freedom.filter(repeated).sum()).alias("welch"),
         (pl.col("passes") - 1).filter(repeated).sum().alias("freedom_max"),
@@ -160,7 +170,7 @@ def _spread() -> list[pl.Expr]:
     known = pl.col("freedom_max") > 0
     freedom = pl.col("welch").fill_nan(None).fill_null(pl.col("freedom_max"))
     quantile = freedom.clip(lower_bound=1).map_elements(student_quantile, return_dtype=pl.Float64)
-    deviation = (pl.col("poisson") * pl.col("factor").fill_nan(1).clip(lower_bound=1)).sqrt()
+    deviation = (pl.col("variance") * pl.col("factor").fill_nan(1).clip(lower_bound=1)).sqrt()
     return [
         (pl.col("ours_s") - pl.col("theirs_s")).alias("difference_s"),
         pl.when(known).then(quantile * deviation).alias("half_s"),
@@ -178,13 +188,18 @@ def _worded(told: pl.DataFrame, level: str) -> pl.DataFrame:
         "theirs_samples",
         "ours_s",
         "theirs_s",
-        (pl.col("ours_s") / pl.col("ours_s").sum()).alias("ours_share"),
-        (pl.col("theirs_s") / pl.col("theirs_s").sum()).alias("theirs_share"),
+        *(_share(f"{side}_s").alias(f"{side}_share") for side in (OURS, THEIRS)),
         "difference_s",
         low.alias("low_s"),
         high.alias("high_s"),
         pl.when(low.is_not_null()).then((low <= 0) & (high >= 0) | few).alias("is_noise"),
     )
+
+
+def _share(seconds: str) -> pl.Expr:
+    """Of all seconds; null where there are none, because nothing is no share of nothing."""
+    whole = pl.col(seconds).sum()
+    return pl.when(whole > 0).then(pl.col(seconds) / whole)
 
 
 def student_quantile(freedom: float) -> float:

@@ -116,14 +116,14 @@ def matrix(profile: Profile) -> pl.DataFrame:
     )
 
 
-def unclassified(profile: Profile) -> pl.DataFrame:
-    """What a rule is missing for, most samples first.
+def unclassified(profile: Profile, operation: str | None = None) -> pl.DataFrame:
+    """What a rule is missing for, in all operations or in one, most samples first.
 
     Columns: symbol (the label that a rule would name; null: no frame of the stack has a name),
     module, samples, share, callers (list[str]: the nearest five named callers in its most frequent
     stack, nearest first), operations (list[str], most first).
     """
-    within = within_operations(profile)
+    within = within_operations(profile, operation)
     missing = within.filter(pl.col("work") == UNCLASSIFIED).join(
         profile.frames.select("frame", "label", "module"),
         left_on="decided",

@@ -51,9 +51,10 @@ def check(run: Run) -> CheckResult:
 
 
 def _lost_share(sampling: Sampling) -> float | None:
+    """Of all samples that the rings were to hold, other processes' too: they share the room."""
     if sampling.lost is None:
         return None
-    all_of_them = sampling.lost + sampling.taken
+    all_of_them = sampling.lost + sampling.taken + (sampling.elsewhere or 0)
     return sampling.lost / all_of_them if all_of_them else 0.0
 
 

@@ -81,7 +81,7 @@ def explain(
         _known(pair[1][1], operation)
         _against(*pair, operation, html, all_symbols=all_symbols, as_json=as_json)
     elif unclassified:
-        _unclassified(found, profile, all_symbols=all_symbols, as_json=as_json)
+        _unclassified(found, profile, operation, all_symbols=all_symbols, as_json=as_json)
     else:
         shown = {"all_symbols": all_symbols, "open_families": open_families}
         _one(found, profile, operation, style, shown, as_json=as_json)
@@ -158,11 +158,13 @@ def _one(
         _print(explained_lines(_told(run), told, width_of(console(stderr=False)), **shown))
 
 
-def _unclassified(run: Run, profile: Profile, *, all_symbols: bool, as_json: bool) -> None:
+def _unclassified(
+    run: Run, profile: Profile, operation: str | None, *, all_symbols: bool, as_json: bool
+) -> None:
     from assay.analysis.profile import unclassified
     from assay.report.missing_rules import skeleton_lines
 
-    missing = unclassified(profile).to_dicts()
+    missing = unclassified(profile, operation).to_dicts()
     if as_json:
         say_json({"run": run.id, "unclassified": missing})
     else:

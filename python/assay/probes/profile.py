@@ -62,10 +62,12 @@ class ProfileProbe:
         if self._profiler is None:
             raise RuntimeError("probe profile was stopped before it was started")
         perf_maps = write_perf_maps(self._pids)
-        report = self._profiler.stop()
-        self._profiler = None
-        for written in perf_maps:
-            written.remove()
+        try:
+            report = self._profiler.stop()
+        finally:
+            self._profiler = None
+            for written in perf_maps:
+                written.remove()
         refusals = [written.reason for written in perf_maps if written.reason is not None]
         self._facts["notes"] += refusals + report["notes"]
         self._write()

@@ -222,6 +222,12 @@ def no_profile(run: Run) -> str:
     )
     if probe.get("error"):
         return f"{probe['error']}. `assay doctor` says what this machine allows."
+    asked_for = request.get("profile_hz") is not None and "probes" in run.facts
+    if asked_for and not probe and not run.has("samples"):
+        return (
+            "they were asked for, but the engine's processes cannot be told on this host: measure"
+            " where the server runs, or without --dsn."
+        )
     if not run.has("samples"):
         return f"this run took none: {again}"
     if not run.has("events"):

@@ -59,7 +59,8 @@ def profile_lines(
     yield from textwrap.wrap(headline(told), width)
     yield ""
     if not told["samples"]:
-        yield from _wrapped("Nothing to show", NO_SAMPLES, width)
+        words = NOT_PLACED if told["sampling"]["unplaced"] else NO_SAMPLES
+        yield from _wrapped("Nothing to show", words, width)
     else:
         yield from work_lines(told["work"], width, everything=all_symbols)
         yield ""
@@ -77,6 +78,11 @@ def profile_lines(
 NO_SAMPLES = (
     "no sample fell into an operation. Measure longer (--min-time 30s), or look at what was left"
     " out."
+)
+
+NOT_PLACED = (
+    "threads of an embedded engine do not tell which session they work for, so with several"
+    " sessions no sample belongs to an operation. Measure with --clients 1."
 )
 
 
@@ -274,6 +280,8 @@ def lost_text(sampling: dict[str, Any]) -> str:
     if sampling["lost"] is None:
         return "not recorded: sampling ended before it could tell"
     found = [f"{sampling[key]:,} {said}" for key, said in words if sampling[key]]
+    if sampling["lost"] and sampling.get("elsewhere"):
+        found[0] += " (which other processes share)"
     return ", ".join(found) or "nothing: no sample, no pause, no stack cut"
 
 

@@ -24,19 +24,15 @@ pub struct Ring {
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// Maps a ring of `data_bytes` (a power of two of pages), or less where the kernel grants
-    /// only less, down to `least_bytes`.
-    pub fn map(event: Event, data_bytes: usize, least_bytes: usize) -> io::Result<Self> {
+    /// Maps a ring of `data_bytes`, a power of two of pages.
+    ///
+    /// # Errors
+    /// What the kernel says: EPERM where the user may not lock so much memory.
+    pub fn map(event: Event, data_bytes: usize) -> io::Result<Self> {
         // SAFETY: sysconf only reads.
         let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        let mut wanted = data_bytes;
-        loop {
-            match map(&event, page_bytes + wanted) {
-                Ok(base) => return Ok(Self { event, base, page_bytes, data_bytes: wanted }),
-                Err(error) if wanted / 2 < least_bytes => return Err(error),
-                Err(_) => wanted /= 2,
-            }
-        }
+        let base = map(&event, page_bytes + data_bytes)?;
+        Ok(Self { event, base, page_bytes, data_bytes })
     }
 
     /// The event that the ring belongs to.

@@ -67,4 +67,39 @@ pub fn wait(events: &[RawFd], timeout_ms: i32) {
     let mut polled: Vec<libc::pollfd> = events.iter().map(asked).collect();
     // SAFETY: the array is ours and as long as is said. An error is as good as a timeout.
     unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout_ms) };
+    if let Some(others) = others_than_ended(&polled) {
+        wait(&others, timeout_ms);
+    }
+}
+
+/// What is left to wait for if nothing but the end of events woke us: the event of threads that
+/// ended is always ready, and waiting for it would be a loop without rest.
+fn others_than_ended(polled: &[libc::pollfd]) -> Option<Vec<RawFd>> {
+    let is_ended = |one: &&libc::pollfd| one.revents & (libc::POLLHUP | libc::POLLERR) != 0;
+    let has_records = polled.iter().any(|one| one.revents & libc::POLLIN != 0);
+    if has_records || !polled.iter().any(|one| is_ended(&one)) {
+        return None;
+    }
+    Some(polled.iter().filter(|one| !is_ended(one)).map(|one| one.fd).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_an_event_is_not_waited_for_again() {
+        let polled = |revents: [i16; 2]| {
+            [7, 8].into_iter().zip(revents).map(|(fd, revents)| libc::pollfd {
+                fd,
+                events: libc::POLLIN,
+                revents,
+            })
+        };
+        let left = |revents| others_than_ended(&polled(revents).collect::<Vec<_>>());
+        assert_eq!(left([0, 0]), None);
+        assert_eq!(left([libc::POLLIN, libc::POLLHUP]), None);
+        assert_eq!(left([libc::POLLHUP, 0]), Some(vec![8]));
+        assert_eq!(left([libc::POLLHUP, libc::POLLERR]), Some(vec![]));
+    }
 }
