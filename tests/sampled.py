@@ -38,6 +38,7 @@ PROBE = "void HashTable<%s>::Probe(Chunk&)"
 LONG = (
     "Aggregate::Update<std::vector<std::pair<unsigned long, double>>, Sum<double>>(Chunk&, State&)"
 )
+FILTER = "Filter(Chunk&)"
 # Of ten samples of an operation, which stack they have; what one pass more has is counted beside.
 STACKS: dict[str, list[tuple[At | str, ...]]] = {
     "q01": [
@@ -61,7 +62,7 @@ STACKS: dict[str, list[tuple[At | str, ...]]] = {
         (*TOP, PROBE % "date"),
         (*TOP, "Scan::Next(Chunk&)"),
         (*TOP, "Scan::Next(Chunk&)"),
-        (*TOP, "Filter(Chunk&)"),
+        (*TOP, FILTER),
         (*TOP, At("memmove", "/usr/lib/libc.so.6")),
     ],
     "q03": [
@@ -79,17 +80,20 @@ STACKS: dict[str, list[tuple[At | str, ...]]] = {
 }
 
 
-def as_sampled(directory: Path, *, slower: str | None = None, by: float = 1.5) -> Path:
+def as_sampled(
+    directory: Path, *, slower: str | None = None, by: float = 1.5, filter_name: str = FILTER
+) -> Path:
     """Adds CPU samples to a run: one each 2 ms of an operation's CPU time.
 
     Args:
         directory: A run of `write_run`.
         slower: A stack whose innermost function has this in its name was sampled more often ...
         by: ... so many times.
+        filter_name: What the function is called that has no rule.
     """
     made = MadeProfile()
     for event in event_rows():
-        _sample(made, event, slower, by)
+        _sample(made, event, slower, by, filter_name)
     totals = {"samples": len(made.samples), "lost": 0, "throttled": 0, "cut": 3, "broken": 1}
     zero = dict.fromkeys(totals, 0)
     times = [row["time_ns"] for row in made.samples]
@@ -105,11 +109,14 @@ def as_sampled(directory: Path, *, slower: str | None = None, by: float = 1.5) -
     return directory
 
 
-def _sample(made: MadeProfile, event: dict[str, Any], slower: str | None, by: float) -> None:
+def _sample(
+    made: MadeProfile, event: dict[str, Any], slower: str | None, by: float, filter_name: str
+) -> None:
     stacks = STACKS[event["operation"]]
     begun, ended = event["started_ns"] + MS, event["finished_ns"]
     for number, time_ns in enumerate(range(begun, ended, SAMPLE_NS)):
         stack = stacks[number % len(stacks)]
+        stack = tuple(filter_name if one == FILTER else one for one in stack)
         innermost = stack[-1] if isinstance(stack[-1], str) else stack[-1].name or ""
         more = slower is not None and slower in innermost and number % 10 < 10 * (by - 1)
         made.add(time_ns, *stack, count=2 if more else 1, pid=PID, tid=PID)

@@ -47,6 +47,7 @@ KNOW_THE_CORE = {
     "assay.engines.duckdb.engine",
     "assay.engines.null.engine",
     "assay.engines.postgresql.engine",
+    "assay.probes.profile",
     "assay.probes.sampled",
     "assay.study.host",
     "assay.workloads.contract",

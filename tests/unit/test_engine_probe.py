@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +79,16 @@ class TestTheProbe:
         assert probe.applies(target(tmp_path, FakeCounters()))
         assert not probe.applies(target(tmp_path, None))
 
-    def test_all_others_apply_to_every_engine(self, tmp_path: Path) -> None:
-        others = [probe for probe in find_probes() if probe.name != "engine"]
-        assert others
-        assert all(probe.applies(target(tmp_path, None)) for probe in others)
+    def test_those_of_the_host_apply_to_every_engine(self, tmp_path: Path) -> None:
+        applying = {probe.name for probe in find_probes() if probe.applies(target(tmp_path, None))}
+        assert applying == {"system", "processes", "disks"}
+
+    def test_a_profile_has_to_be_asked_for_and_needs_processes(self, tmp_path: Path) -> None:
+        probe = next(probe for probe in find_probes() if probe.name == "profile")
+        asked = target(tmp_path, None)
+        assert not probe.applies(replace(asked, followed=((1, "engine"),)))
+        assert not probe.applies(replace(asked, followed=((1, "driver"),), profile_hz=499))
+        assert probe.applies(replace(asked, followed=((1, "engine"),), profile_hz=499))
 
     def test_it_reads_before_it_says_that_it_has_started_and_once_more_at_the_end(
         self, tmp_path: Path

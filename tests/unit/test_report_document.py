@@ -14,6 +14,7 @@ from assay.report import document as document_module
 from assay.report.build import build
 from assay.report.document import document
 from tests.records import OPERATIONS, PASSES, truncate_run, write_run
+from tests.sampled import as_sampled
 
 SCHEMA = json.loads(
     (Path(document_module.__file__).parent / "document.schema.json").read_text(encoding="utf-8")
@@ -62,6 +63,30 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
 def test_the_parts_of_an_operation_add_up_to_one(tmp_path: Path) -> None:
     for operation in told(write_run(tmp_path))["operations"]:
         assert sum(operation["where"].values()) == pytest.approx(1.0)
+
+
+def test_a_profiled_run_tells_what_its_cpu_time_went_into(tmp_path: Path) -> None:
+    profile = told(as_sampled(write_run(tmp_path)))["profile"]
+    for part in ("work", "symbols"):
+        assert sum(row["samples"] for row in profile[part]) == profile["samples"]
+        assert sum(row["share"] for row in profile[part]) == pytest.approx(1.0)
+    for operation in profile["operations"]:
+        assert sum(row["share"] for row in operation["work"]) == pytest.approx(1.0)
+    probe = next(row for row in profile["symbols"] if row["work"] == "hash probe")
+    assert probe["members_count"] == len(probe["members"]) == 3
+    assert sum(member["samples"] for member in probe["members"]) == probe["samples"]
+
+
+def test_a_run_without_samples_has_no_profile(tmp_path: Path) -> None:
+    assert told(write_run(tmp_path))["profile"] is None
+
+
+def test_a_damaged_profile_does_not_take_the_other_figures_along(tmp_path: Path) -> None:
+    directory = as_sampled(write_run(tmp_path))
+    (directory / "raw" / "stacks.arrows").write_bytes(b"not a stream")
+    made = told(directory)
+    assert made["profile"] is None
+    assert made["metrics"]["total_seconds"] is not None
 
 
 def test_a_killed_run_has_the_figures_of_its_part(tmp_path: Path) -> None:

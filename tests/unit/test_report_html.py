@@ -15,6 +15,7 @@ from assay.record.writer import write_json
 from assay.report.document import document
 from assay.report.html import json_in_html, page, script_digest
 from tests.records import truncate_run, write_run
+from tests.sampled import as_sampled
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 SIZE_MAX_BYTES = 1_500_000
@@ -132,6 +133,36 @@ def test_a_run_without_events_has_reasons_instead_of_charts(tmp_path: Path) -> N
     assert "The run ended before its environment was written down." in text
 
 
-def test_it_says_what_this_version_does_not_measure(tmp_path: Path) -> None:
+def test_it_says_how_to_get_what_was_not_measured(tmp_path: Path) -> None:
     text = page_of(write_run(tmp_path))
-    assert "CPU samples (which functions the CPUs ran): not measured by this version." in text
+    assert "CPU samples: not measured, this run took none: `assay run tpch" in text
+    assert "--profile` takes them" in text
+
+
+def json_scripts(text: str) -> list[dict[str, Any]]:
+    return [json.loads(script) for script in Elements(text).scripts if script.startswith("{")]
+
+
+def test_a_profile_is_one_more_chart_and_a_tree(tmp_path: Path) -> None:
+    directory = as_sampled(write_run(tmp_path))
+    text = page_of(directory)
+    tree, charts = json_scripts(text)
+    assert "work" in charts
+    told = document(Run(directory), directory)["profile"]
+    artefacts = sum(row["samples"] for row in told["sampling"]["artefacts"])
+    drawn = sum(sum(samples) for _, samples in tree["counts"].values())
+    assert drawn == told["samples"] + artefacts
+    assert len(text.encode()) < SIZE_MAX_BYTES
+
+
+def test_the_name_of_a_function_does_not_run(tmp_path: Path) -> None:
+    evil = "</script><script>alert</script><img src=x onerror=alert>"
+    text = page_of(as_sampled(write_run(tmp_path), filter_name=evil))
+    tree, _ = json_scripts(text)
+    assert any("onerror" in label for label in tree["labels"])
+    elements = Elements(text)
+    assert "img" not in elements.names
+    assert "alert" not in elements.scripts
+    policy = next(value for _, value in elements.attributes if value.startswith("default-src"))
+    for script in (one for one in elements.scripts if not one.startswith("{")):
+        assert script_digest(script) in policy

@@ -17,6 +17,7 @@ from assay.record.reader import Run
 from assay.report.document import document
 from assay.report.terminal import bar, render, run_line
 from tests.records import truncate_run, write_run
+from tests.sampled import as_sampled
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 RUN = "20261120T101500Z-tpch-duckdb-abc123"
@@ -43,6 +44,18 @@ def assert_golden(name: str, text: str) -> None:
 def test_a_valid_run(tmp_path: Path) -> None:
     made = told(write_run(tmp_path)) | {"report": f"runs/{RUN}/derived/report.html"}
     assert_golden("terminal-valid.txt", rendered(made, all_operations=True))
+
+
+def test_a_profiled_run(tmp_path: Path) -> None:
+    assert_golden("terminal-profiled.txt", rendered(told(as_sampled(write_run(tmp_path)))))
+
+
+def test_waiting_that_matters_comes_before_work(tmp_path: Path) -> None:
+    made = told(as_sampled(write_run(tmp_path)))
+    made["operations"][0]["where"] |= {"cpu_user": 0.5, "disk_wait": 0.4}
+    line = next(line for line in rendered(made).splitlines() if "q01" in line)
+    assert line.index("disk") < line.index("aggregate")
+    assert len(line) <= 80
 
 
 def test_a_run_with_a_failed_operation(tmp_path: Path) -> None:

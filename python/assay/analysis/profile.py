@@ -20,7 +20,7 @@ from assay.analysis.placing import measured_passes, place
 from assay.analysis.profile_compare import compare
 from assay.analysis.profile_shares import Shares, shares
 from assay.analysis.profile_tables import matrix, symbols_table, unclassified, work_table
-from assay.analysis.sessions import owners
+from assay.analysis.sessions import OTHER_CLIENTS, owners
 from assay.analysis.work.classify import Places, classify
 from assay.analysis.work.names import without_clone
 from assay.analysis.work.rules import UNCLASSIFIED, Rules, combined, rules_of, shared_rules
@@ -69,6 +69,8 @@ class Sampling:
         ours: Samples of Assay's own threads, which are left out.
         others: Samples of processes that are not the engine's, which are left out.
         torn: Samples whose stack was not written any more when the run was killed.
+        other_clients: Samples in the time of operations of what a server did for others: for our
+            own probe, or for somebody else.
         background: The engine's samples outside of operations.
         unplaced: Of these, samples that may belong to an operation, but nothing says to which.
         artefacts: Samples within operations that say nothing of the engine, by why.
@@ -89,6 +91,7 @@ class Sampling:
     ours: int = 0
     others: int = 0
     torn: int = 0
+    other_clients: int = 0
     background: int = 0
     unplaced: int = 0
     artefacts: dict[str, int] = field(default_factory=dict)
@@ -160,15 +163,17 @@ def read_profile(record: Run, extra_rules: Rules | None = None) -> Profile | Non
     taken = record.table("samples").filter(pl.col("time_ns").is_between(*window)).sort("time_ns")
     of_engine, others, ours = _of_engine(record, taken, whole_machine=facts["whole_machine"])
     whole = of_engine.join(judged, on="stack", how="inner", maintain_order="left")
-    placed, unplaced = place(whole, passes, _owners(record))
-    samples = placed.select(*_SAMPLE_COLUMNS)
+    served = _owners(record)
+    placed, unplaced = place(whole, passes, served)
+    samples = _without_other_clients(placed.select(*_SAMPLE_COLUMNS), served)
     within = samples.filter(pl.col("operation").is_not_null())
     sampling = replace(
         _sampling(record, facts, taken.height, window),
         ours=ours,
         others=others,
         torn=of_engine.height - whole.height,
-        background=samples.height - within.height,
+        other_clients=samples.height - within.height - samples["sequence"].null_count(),
+        background=samples["sequence"].null_count(),
         unplaced=unplaced,
         artefacts=dict(
             within.drop_nulls("artefact")["artefact"].value_counts(sort=True).iter_rows()
@@ -289,6 +294,18 @@ def _owners(record: Run) -> pl.DataFrame | None:
         return None
     activity = record.table("activity") if record.has("activity") else None
     return owners(record.table("backends"), activity)
+
+
+def _without_other_clients(samples: pl.DataFrame, served: pl.DataFrame | None) -> pl.DataFrame:
+    """Samples of what a server does for others, our probes among them, lose the operation.
+
+    It is done in an operation's time, not for it. They keep the sequence, by which they are told.
+    """
+    if served is None:
+        return samples
+    others = served.filter(pl.col("owner") == OTHER_CLIENTS)["pid"].cast(pl.UInt32)
+    is_other = pl.col("pid").is_in(others.implode())
+    return samples.with_columns(pl.when(~is_other).then("operation").alias("operation"))
 
 
 def _sampling(record: Run, facts: dict[str, Any], taken: int, window: tuple[int, int]) -> Sampling:

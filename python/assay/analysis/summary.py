@@ -17,7 +17,7 @@ from assay.analysis.profile import read_profile
 from assay.analysis.sessions import sessions
 from assay.analysis.split import PARTS, disk_states_ns, readings, split_table
 from assay.analysis.work_findings import work_findings
-from assay.model.errors import UsageError
+from assay.model.errors import RecordUnreadableError, UsageError
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _engine_counters(run: Run) -> dict[str, Any] | None:
 def _work_findings(run: Run) -> list[Finding]:
     try:
         profile = read_profile(run)
-    except UsageError as error:
+    except (UsageError, RecordUnreadableError) as error:
         log.warning("the work of run %s is not known: %s", run.id, error)
         return []
     return [] if profile is None else work_findings(run.id, profile)

@@ -52,11 +52,11 @@ def _meaning(row: dict[str, Any], operation: str | None) -> str:
     work = str(row["work"])
     words = f"{work[:1].upper()}{work[1:]}"
     where = _where(row) if operation is None else ""
-    return ", ".join(part for part in (f"{words}: {says}" if says else words, where) if part)
+    return f"{words}: {says}.{where}" if says else f"{words}.{where}"
 
 
 def _where(row: dict[str, Any]) -> str:
     names = row["operations"]
     if row["operations_all"] and len(names) != 1:
-        return "all operations"
-    return f"in {', '.join(sorted(names))}" if names else ""
+        return " Seen in all operations."
+    return f" Seen in {', '.join(sorted(names))}." if names else ""

@@ -255,16 +255,22 @@ def _operation_line(
     if operation["outcome"] != "ok" or operation["seconds"] is None:
         return name + operation_time(operation)
     share = operation["seconds"] / longest if longest > 0 else 0.0
-    cores = operation["parallelism"]
-    details = [f"{cores:>4.1f} cores"] if cores is not None else []
     length = BAR_WIDTH_BESIDE_WORK if works else BAR_WIDTH
     lead = f"{name}{seconds_text(operation['seconds']):>7} {bar(share, length):<{length}} "
-    # Work comes behind the waiting that matters and before what is small.
-    told = where_words(operation)
-    place = sum(1 for _, part in _where_shares(operation) if part >= WAIT_SHARE_BEFORE_WORK) or 1
-    details += [*told[:place], *works, *told[place:]]
     # What does not fit beside the bar is the smallest part, and --json has it.
-    return _packed(details, width, lead=lead, gap="  ")[0]
+    return _packed(_operation_details(operation, works), width, lead=lead, gap="  ")[0]
+
+
+def _operation_details(operation: dict[str, Any], works: list[str]) -> list[str]:
+    """What is told beside a bar: cores and where the time went, or what the CPU time went into."""
+    told = where_words(operation)
+    if not works:
+        cores = operation["parallelism"]
+        return [f"{cores:>4.1f} cores", *told] if cores is not None else told
+    # Work comes behind the CPU and the longest waiting, and before what is small.
+    waits = [name for name, share in _where_shares(operation) if share >= WAIT_SHARE_BEFORE_WORK]
+    place = 2 if len(waits) > 1 and waits[1] != "other" else 1
+    return [*told[:place], *works, *told[place:]]
 
 
 def bar(share: float, width: int) -> str:

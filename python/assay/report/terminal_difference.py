@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.profile_compare import SAMPLES_MIN
 from assay.model.units import seconds_text
 from assay.report.terminal import one_line
 from assay.report.terminal_profile import shortened, titled
@@ -12,7 +13,7 @@ from assay.report.terminal_profile import shortened, titled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SYMBOLS_EACH = 6
+SYMBOLS_EACH, SYMBOLS_FEW = 6, 3
 # Differences of sums are off by their rounding, which is no difference.
 RESOLUTION_S = 1e-9
 # With one pass a side nothing is told from noise, so only the largest differences are shown.
@@ -46,8 +47,8 @@ def difference_lines(told: dict[str, Any], width: int, *, all_symbols: bool) -> 
     certain = told["total"]["is_noise"] is not None
     for row in shown_works(told):
         yield _line(row, row["work"], width)
-        changed = [one for one in row["symbols"] if one["is_noise"] is not True]
-        shown = changed if all_symbols else changed[:SYMBOLS_EACH]
+        changed = [one for one in row["symbols"] if not _says_nothing(one)]
+        shown = changed if all_symbols else changed[: SYMBOLS_EACH if certain else SYMBOLS_FEW]
         for one in shown:
             yield _line(one, f"  {one_line(one['symbol'])}", width)
         if len(changed) > len(shown):
@@ -88,6 +89,12 @@ def noise_words(told: dict[str, Any]) -> str:
         f"Within noise: {len(quiet)} kinds of work and {len(symbols)} symbols,"
         f" {signed_text(together)} together. Of rows that did not change one in twenty may seem to."
     )
+
+
+def _says_nothing(row: dict[str, Any]) -> bool:
+    """Whether a symbol is within noise or, where no interval tells, has too few samples."""
+    few = row["ours_samples"] + row["theirs_samples"] < SAMPLES_MIN
+    return bool(row["is_noise"]) or (row["is_noise"] is None and few)
 
 
 def _quiet(row: dict[str, Any]) -> bool:

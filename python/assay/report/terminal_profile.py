@@ -18,6 +18,8 @@ LABEL_WIDTH = 13
 OPERATIONS_WIDTH = 16
 SYMBOL_WIDTH_MIN = 24
 FEW = 0.0005
+# Kinds of work with less are one line.
+WORK_SHARE_MIN = 0.005
 AGREES_WITHIN = 0.1
 # Parts of an operation's time as the line below the table names them.
 PARTS = (
@@ -59,7 +61,7 @@ def profile_lines(
     if not told["samples"]:
         yield from _wrapped("Nothing to show", NO_SAMPLES, width)
     else:
-        yield from work_lines(told["work"], width)
+        yield from work_lines(told["work"], width, everything=all_symbols)
         yield ""
         yield from _symbol_lines(told, width, all_symbols=all_symbols, open_families=open_families)
         yield ""
@@ -92,15 +94,22 @@ def passes_text(passes: int) -> str:
     return f"{passes:,} pass{'es' if passes != 1 else ''}"
 
 
-def work_lines(works: list[dict[str, Any]], width: int) -> Iterator[str]:
+def work_lines(
+    works: list[dict[str, Any]], width: int, *, everything: bool = False
+) -> Iterator[str]:
     """One line a kind of work: its share as a bar, as a figure, and its seconds."""
     longest = max((row["share"] for row in works), default=0.0)
+    small = [row for row in works if row["share"] < WORK_SHARE_MIN and not everything]
+    works = [row for row in works if row not in small] if len(small) > 1 else works
     words = max((len(row["work"]) for row in works), default=0)
     length = min(WORK_BAR_WIDTH, width - words - 24)
     for row in works:
         drawn = bar(row["share"] / longest if longest else 0.0, length)
         share, seconds = share_text(row["share"]), seconds_text(row["seconds"])
         yield f"  {row['work']:<{words}}  {drawn:<{length}} {share:>6}  {seconds:>7}"
+    if len(small) > 1:
+        share = sum(row["share"] for row in small)
+        yield f"  ... {len(small)} kinds more with {share_text(share)} together (--all)"
 
 
 def share_text(share: float) -> str:
@@ -234,6 +243,7 @@ def outside_text(sampling: dict[str, Any]) -> str:
     parts = [
         (sampling["ours"], "of Assay's own threads"),
         (sampling["others"], "of other processes"),
+        (sampling["other_clients"], "of what the server did for probes and other clients"),
         (sampling["background"] - sampling["unplaced"], "of the engine between operations"),
         (sampling["unplaced"], "of the engine that could not be placed"),
         (sampling["torn"], "whose stack is not in the record"),
