@@ -12,14 +12,13 @@ typedef struct {
 } Joined;
 typedef struct { long to_top; const void *class; Function *functions[3]; } Table;
 
-#ifdef OWN_FORMS
-/* As where the library of the language is linked into the program. */
-extern const Table form_of_root, form_of_derived, form_of_joined;
-int __cxa_pure_virtual(int value) { return value + 100; }
-#else
 extern const Table form_of_root __asm__("_ZTVN10__cxxabiv117__class_type_infoE");
 extern const Table form_of_derived __asm__("_ZTVN10__cxxabiv120__si_class_type_infoE");
 extern const Table form_of_joined __asm__("_ZTVN10__cxxabiv121__vmi_class_type_infoE");
+#ifdef OWN_FORMS
+/* As where the library of the language is linked into the program. */
+int __cxa_pure_virtual(int value) { return value + 100; }
+#else
 extern int __cxa_pure_virtual(int);
 #endif
 

@@ -97,3 +97,16 @@ fn names_need_no_symbols_of_classes_and_no_library() {
         );
     }
 }
+
+/// The loader copies what such a program points to in a library into the program.
+#[test]
+fn a_program_with_copies_of_what_its_library_has_is_read() {
+    let built = Workshop::with_classes(&["-shared", "-fPIC", "-DOWN_FORMS"]);
+    let library = built.program();
+    let options = ["-no-pie", "-fno-pie", "-Wl,-e,start", library.to_str().unwrap()];
+    let workshop = Workshop::with_classes(&options);
+    assert_eq!(
+        named(&workshop, ["area", "draw_square"]),
+        [virtual_of("Shape::[virtual 0]"), virtual_of("Square::[virtual 1]")]
+    );
+}
