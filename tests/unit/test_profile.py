@@ -114,6 +114,17 @@ class TestWhatIsRead:
         shown = table.select("symbol", "kind", "work").row(0)
         assert shown == ("libengine.so+0x1f300..0x1f5a0", "bounds", "scan")
 
+    def test_a_virtual_function_without_a_symbol_is_named_by_class_and_slot(
+        self, synthetic: SyntheticRun, made: MadeProfile
+    ) -> None:
+        name = "(anonymous namespace)::Scan<int, std::less<int>>::[virtual 2]"
+        made.add(A_NS, "Scan::Next()", At(name, kind="vtable", address=0x1F300, size_bytes=0x2A0))
+        profile = read(synthetic, made)
+        shown = symbols_table(profile, families=False).select("symbol", "kind", "work").row(0)
+        assert shown == (name, "vtable", "unclassified")
+        family = "(anonymous namespace)::Scan<*>::[virtual 2]"
+        assert symbols_table(profile)["symbol"].to_list() == [family]
+
     def test_stacks_that_were_not_written_are_counted(
         self, synthetic: SyntheticRun, made: MadeProfile
     ) -> None:

@@ -11,7 +11,7 @@ use super::demangle::demangled;
 use super::go::GoFunctions;
 use super::plt::Stubs;
 use super::table::{Entry, Table};
-use super::{Symbol, SymbolKind, dwarf, mini};
+use super::{Symbol, SymbolKind, dwarf, mini, vtable};
 
 const EXECUTABLE: u64 = object::elf::SHF_EXECINSTR as u64;
 
@@ -27,6 +27,7 @@ pub fn resolve_elf(elf: &[u8], debug: Option<&[u8]>, addresses: &[u64]) -> Vec<S
     if !has_symbol_table(&file) && !other.as_ref().is_some_and(has_symbol_table) {
         dwarf::name(other.as_ref().unwrap_or(&file), addresses, &mut symbols);
     }
+    vtable::name(&file, &mut symbols);
     symbols
 }
 

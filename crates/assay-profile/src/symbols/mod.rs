@@ -1,5 +1,6 @@
 //! Names of functions. A name is given only where a symbol says that it covers the address: the
-//! nearest symbol of a stripped file is as a rule another function. Where none covers it, the answer
+//! nearest symbol of a stripped file is as a rule another function. Where none covers it, a virtual
+//! function of C++ is named by its class and its slot in the class's table. Of all others the answer
 //! is the bounds of the function, which unwind tables have for code without names too.
 
 mod bounds;
@@ -16,6 +17,8 @@ mod mini;
 mod plt;
 mod table;
 mod vdso;
+mod vtable;
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -65,6 +68,8 @@ pub enum SymbolKind {
     Jit,
     /// The table that Go's runtime itself uses.
     Go,
+    /// The class and slot of a virtual function without a symbol: `Class::[virtual 2]`.
+    Vtable,
     /// No name: bounds of the function by the unwind tables.
     Bounds,
     /// Neither name nor bounds.
@@ -81,6 +86,7 @@ impl SymbolKind {
             Self::Kernel => "kernel",
             Self::Jit => "jit",
             Self::Go => "go",
+            Self::Vtable => "vtable",
             Self::Bounds => "bounds",
             Self::None => "none",
         }

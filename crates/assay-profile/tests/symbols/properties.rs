@@ -1,12 +1,14 @@
 //! Readers of foreign bytes are total: whatever the bytes, they answer and do not panic.
 
 use std::fs;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::workshop::{Workshop, addresses};
 use assay_profile::symbols::{
     GoFunctions, Symbol, SymbolKind, demangled, resolve_elf, resolve_kallsyms, resolve_perf_map,
 };
+use object::{Object, ObjectSection};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -44,6 +46,12 @@ impl Program {
         Self::at(&workshop, "dwarf")
     }
 
+    fn stripped_with_classes() -> Self {
+        let workshop = Workshop::with_classes(&["-shared", "-fPIC"]);
+        workshop.stripped();
+        Self::at(&workshop, "stripped")
+    }
+
     fn at(workshop: &Workshop, name: &str) -> Self {
         let path = workshop.path(name);
         let sections = [".text", ".plt", ".plt.sec", ".plt.got", ".init"];
@@ -58,8 +66,12 @@ impl Program {
     }
 }
 
-static PROGRAMS: LazyLock<[Program; 2]> = LazyLock::new(|| {
-    [Program::stripped_with_packed_symbols_and_a_go_table(), Program::with_debug_information()]
+static PROGRAMS: LazyLock<[Program; 3]> = LazyLock::new(|| {
+    [
+        Program::stripped_with_packed_symbols_and_a_go_table(),
+        Program::with_debug_information(),
+        Program::stripped_with_classes(),
+    ]
 });
 
 /// A table as Go writes it, of functions in the order of their code.
@@ -103,6 +115,13 @@ fn go_functions_cover_their_code() {
     assert_eq!(functions.symbol(TEXT_START + 0x100), None);
     assert_eq!(functions.symbol(TEXT_START - 1), None);
     assert_eq!(functions.symbol(u64::MAX), None);
+}
+
+/// Where the bytes of a section are.
+fn section_in_file(elf: &[u8], name: &str) -> Range<usize> {
+    let file = object::File::parse(elf).unwrap();
+    let (at, size) = file.section_by_name(name).unwrap().file_range().unwrap();
+    at as usize..(at + size) as usize
 }
 
 /// Bytes of which some are others, cut somewhere.
@@ -150,14 +169,14 @@ proptest! {
     }
 
     #[test]
-    fn a_program_cut_anywhere_is_answered(program in 0..2_usize, end in any::<prop::sample::Index>()) {
+    fn a_program_cut_anywhere_is_answered(program in 0..3_usize, end in any::<prop::sample::Index>()) {
         let program = &PROGRAMS[program];
         program.resolve(&program.bytes[..end.index(program.bytes.len())]);
     }
 
     #[test]
     fn a_damaged_program_is_answered(
-        program in 0..2_usize,
+        program in 0..3_usize,
         at in any::<prop::sample::Index>(),
         bytes in vec(any::<u8>(), 1..64),
     ) {
@@ -170,8 +189,20 @@ proptest! {
     }
 
     #[test]
+    fn damaged_classes_are_answered(damage in damage(), section in 0..2_usize) {
+        let program = &PROGRAMS[2];
+        let mut damaged = program.bytes.clone();
+        let at = section_in_file(&damaged, [".data.rel.ro", ".rela.dyn"][section]);
+        for (place, byte) in damage {
+            let place = at.start + place.index(at.len());
+            damaged[place] = byte;
+        }
+        program.resolve(&damaged);
+    }
+
+    #[test]
     fn damaged_headers_of_sections_are_answered(
-        program in 0..2_usize,
+        program in 0..3_usize,
         from_end in 0..2048_usize,
         bytes in vec(any::<u8>(), 1..16),
     ) {

@@ -9,6 +9,7 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use tempfile::TempDir;
 
 const SOURCE: &str = include_str!("sample.c");
+const CLASSES: &str = include_str!("classes.c");
 
 /// A directory with one program, compiled, and the copies that a test makes of it.
 pub struct Workshop {
@@ -21,9 +22,18 @@ impl Workshop {
     }
 
     pub fn with(options: &[&str]) -> Self {
+        Self::compile(SOURCE, options)
+    }
+
+    /// With classes as a C++ compiler lays them out, which not every machine has.
+    pub fn with_classes(options: &[&str]) -> Self {
+        Self::compile(CLASSES, &[&["-nostdlib"], options].concat())
+    }
+
+    fn compile(text: &str, options: &[&str]) -> Self {
         let workshop = Self { dir: TempDir::new().unwrap() };
         let source = workshop.path("sample.c");
-        fs::write(&source, SOURCE).unwrap();
+        fs::write(&source, text).unwrap();
         let fixed = ["-O1", "-fno-inline", "-fplt", "-Wl,-z,lazy", "-o"].map(OsStr::new);
         let options = options.iter().map(OsStr::new);
         let program = workshop.program();
