@@ -9,6 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
 use crate::elf::Elf;
 use crate::frame_pointers::has_frame_pointers;
 use crate::perf::{Attr, Clock, Event, Record, Ring, Rings, Stacks};
@@ -16,8 +18,11 @@ use crate::{ProfileError, procfs};
 
 /// How much of a stack is copied: all of it, as a rule, below an executor's recursion.
 const COPIED_BYTES: u32 = 16 << 10;
-/// Room for half a second of copied stacks of a processor.
-const RING_BYTES: usize = 4 << 20;
+/// Looks at the rings may be so far apart before something is lost.
+const RING_SECONDS: f64 = 0.5;
+/// A sample without a copy of its stack: registers, and a chain of callers.
+const CHAIN_BYTES: u32 = 512;
+const RING_BYTES_MAX: usize = 32 << 20;
 const RING_BYTES_MIN: usize = 64 << 10;
 /// How often new threads are looked for before we take it that there always are some.
 const ROUNDS_MAX: usize = 50;
@@ -60,6 +65,8 @@ pub struct Attached {
     pub family: HashSet<u32>,
     /// Events that write into the ring of another one.
     others: Vec<Event>,
+    /// The processors that have rings.
+    pub processors: Vec<u32>,
 }
 
 impl Attached {
@@ -70,21 +77,15 @@ impl Attached {
         let granted = granted(wish, root, &processors)?;
         let copies = matches!(granted.attr.stacks, Stacks::Copies(_));
         if granted.whole_machine {
-            let rings = rings(granted.attr, -1, &processors).map_err(refused)?;
-            let rings = Rings::new(rings, copies);
-            for event in rings.events() {
-                event.enable().map_err(refused)?;
-            }
+            let rings = started(rings(granted.attr, -1, &processors)?, copies)?;
             let family = procfs::family(Path::new("/proc"), &wish.pids).into_iter().collect();
-            return Ok(Self { rings, granted, family, others: Vec::new() });
+            return Ok(Self { rings, granted, family, others: Vec::new(), processors });
         }
-        let rings = rings(granted.attr, root as i32, &processors).map_err(refused)?;
-        let rings = Rings::new(rings, copies);
-        for event in rings.events() {
-            event.enable().map_err(refused)?;
-        }
-        let mut attached = Self { rings, granted, family: HashSet::new(), others: Vec::new() };
-        attached.cover(&wish.pids, root, &processors)?;
+        allow_many_files();
+        let rings = started(rings(granted.attr, root as i32, &processors)?, copies)?;
+        let family = HashSet::new();
+        let mut attached = Self { rings, granted, family, others: Vec::new(), processors };
+        attached.cover(&wish.pids, root)?;
         Ok(attached)
     }
 
@@ -97,7 +98,7 @@ impl Attached {
     }
 
     /// Every thread of the family that has no event yet gets one, until there is none.
-    fn cover(&mut self, pids: &[u32], root: u32, processors: &[u32]) -> Result<(), ProfileError> {
+    fn cover(&mut self, pids: &[u32], root: u32) -> Result<(), ProfileError> {
         let proc_root = Path::new("/proc");
         let mut covered = HashSet::from([root]);
         for _ in 0..ROUNDS_MAX {
@@ -111,7 +112,7 @@ impl Attached {
             self.note_births(&mut covered);
             for tid in threads {
                 if covered.insert(tid) {
-                    self.add(tid, processors)?;
+                    self.add(tid)?;
                 }
             }
         }
@@ -127,33 +128,73 @@ impl Attached {
         });
     }
 
-    fn add(&mut self, tid: u32, processors: &[u32]) -> Result<(), ProfileError> {
-        for (cpu, ring) in processors.iter().zip(self.rings.events()) {
+    /// Events of a thread for all processors. They start together: what the thread makes before
+    /// that has none, or all.
+    fn add(&mut self, tid: u32) -> Result<(), ProfileError> {
+        let mut opened = Vec::with_capacity(self.processors.len());
+        for (cpu, ring) in self.processors.iter().zip(self.rings.events()) {
             let event = match Event::open(self.granted.attr, tid as i32, *cpu) {
                 Ok(event) => event,
                 // It ended meanwhile.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Ok(()),
                 Err(error) => return Err(refused(error)),
             };
-            event.write_to(ring).and_then(|()| event.enable()).map_err(refused)?;
-            self.others.push(event);
+            event.write_to(ring).map_err(refused)?;
+            opened.push(event);
         }
+        for event in &opened {
+            event.enable().map_err(refused)?;
+        }
+        self.others.extend(opened);
         Ok(())
     }
 }
 
 /// One ring a processor, each over the event of one thread, or of all. They are as large as all of
 /// them can be: what the kernel lets a user lock is for all together.
-fn rings(attr: Attr, tid: i32, processors: &[u32]) -> io::Result<Vec<Ring>> {
-    let mut room = RING_BYTES;
+fn rings(attr: Attr, tid: i32, processors: &[u32]) -> Result<Vec<Ring>, ProfileError> {
+    let mut room = fitting_room(attr);
     loop {
         let ring = |cpu: &u32| Ring::map(Event::open(attr, tid, *cpu)?, room);
         let rings: io::Result<Vec<Ring>> = processors.iter().map(ring).collect();
         match rings {
             Err(error) if is_for_want_of_room(&error) && room > RING_BYTES_MIN => room /= 2,
-            rings => return rings,
+            Err(error) if is_for_want_of_room(&error) => return Err(no_room(error)),
+            rings => return rings.map_err(refused),
         }
     }
+}
+
+fn started(rings: Vec<Ring>, copies: bool) -> Result<Rings, ProfileError> {
+    let rings = Rings::new(rings, copies);
+    for event in rings.events() {
+        event.enable().map_err(refused)?;
+    }
+    Ok(rings)
+}
+
+/// A ring is a power of two of pages.
+fn fitting_room(attr: Attr) -> usize {
+    let copied = match attr.stacks {
+        Stacks::Copies(bytes) => bytes,
+        Stacks::FramePointers => 0,
+    };
+    let bytes = f64::from(attr.frequency_hz) * f64::from(copied + CHAIN_BYTES) * RING_SECONDS;
+    (bytes as usize).next_power_of_two().clamp(RING_BYTES_MIN, RING_BYTES_MAX)
+}
+
+/// A thread has an open file for each processor; as many are allowed as may be without asking.
+fn allow_many_files() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        // Where it is refused, the refusal of the file that is one too many says what to do.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
+    }
+}
+
+fn no_room(source: io::Error) -> ProfileError {
+    let mend = "no room for the rings that samples are written into; `sudo sysctl \
+                kernel.perf_event_mlock_kb=8192` or a larger `ulimit -l` allows more";
+    ProfileError::Refused { source, mend: mend.to_owned() }
 }
 
 /// What the kernel says where a user may not lock so much memory, or there is none.
@@ -212,10 +253,13 @@ fn fitting_stacks(pid: u32) -> Stacks {
 
 /// What the kernel said, with what a person can do.
 fn refused(source: io::Error) -> ProfileError {
-    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
-    let level = level.map(|level| level.trim().to_owned()).unwrap_or_default();
+    let level = of_kernel("perf_event_paranoid");
     let mend = match source.raw_os_error() {
         Some(libc::ENOSYS) => "this kernel is built without performance events".to_owned(),
+        Some(libc::EINVAL) => format!(
+            "the rate may be above kernel.perf_event_max_sample_rate, which is {}: sample less often",
+            of_kernel("perf_event_max_sample_rate")
+        ),
         Some(libc::EMFILE) => "too many open files; `ulimit -n` allows more".to_owned(),
         _ => format!(
             "kernel.perf_event_paranoid is {level}; `sudo sysctl kernel.perf_event_paranoid=2` \
@@ -226,8 +270,13 @@ fn refused(source: io::Error) -> ProfileError {
     ProfileError::Refused { source, mend }
 }
 
+fn of_kernel(name: &str) -> String {
+    let told = std::fs::read_to_string(format!("/proc/sys/kernel/{name}"));
+    told.map(|told| told.trim().to_owned()).unwrap_or_default()
+}
+
 /// The processors that are on line.
-fn processors() -> Result<Vec<u32>, ProfileError> {
+pub fn processors() -> Result<Vec<u32>, ProfileError> {
     let path = PathBuf::from("/sys/devices/system/cpu/online");
     let text =
         std::fs::read_to_string(&path).map_err(|source| ProfileError::Io { path, source })?;

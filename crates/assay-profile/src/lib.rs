@@ -1,7 +1,7 @@
 //! CPU samples of an engine's processes: perf_event rings, mappings, unwinding, symbols.
 //!
-//! Invariant: everything is bounded but the streams on disk: rings have a fixed size and what finds
-//! no room in them is counted; frames and stacks are kept once each.
+//! Invariant: rings have a fixed size, and what finds no room in them is counted. Memory grows with
+//! the places and stacks that differ, not with samples; a process that ended is forgotten.
 
 mod attach;
 mod elf;

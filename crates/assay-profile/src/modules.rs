@@ -80,10 +80,16 @@ impl Modules {
     }
 }
 
-/// As the process sees it, else as we do.
+/// As the process sees it, else as we do. A program that was replaced while it runs is still to be
+/// had through the process.
 fn read(path: &str, root: &Path) -> Option<Elf> {
     let inside: PathBuf = root.join(path.trim_start_matches('/'));
-    Elf::read(&inside).or_else(|| Elf::read(Path::new(path)))
+    let replaced = || {
+        let program = root.with_file_name("exe");
+        let is_it = std::fs::read_link(&program).is_ok_and(|target| target == Path::new(path));
+        if is_it { Elf::read(&program) } else { None }
+    };
+    Elf::read(&inside).or_else(|| Elf::read(Path::new(path))).or_else(replaced)
 }
 
 /// The code that the kernel maps into every process, from our own memory.

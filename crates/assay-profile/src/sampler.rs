@@ -8,7 +8,7 @@ use std::thread::{Builder, JoinHandle};
 
 use nix::time::{ClockId, clock_gettime};
 
-use crate::attach::{Attached, Granted, Wish};
+use crate::attach::{Attached, Granted, Wish, processors};
 use crate::naming;
 use crate::perf::Stacks;
 use crate::rows::{Cost, Rows};
@@ -19,7 +19,11 @@ use crate::{ProfileError, ProfilerReport};
 const FLUSH_INTERVAL_NS: i64 = 1_000_000_000;
 /// Often enough that no ring is half full, at the usual frequency.
 const LOOK_INTERVAL_MS: i32 = 100;
+/// A record is in its ring so long after its time, at most: what is later waits for the next look.
+const IN_FLIGHT_NS: i64 = 5_000_000;
 const SECOND_NS: i64 = 1_000_000_000;
+const OTHER_PROCESSORS: &str = "processors went off or came on line while samples were taken: those \
+                                that came have none";
 
 /// A profile that is being taken. Dropping it ends it, too.
 pub struct Profiler {
@@ -100,6 +104,9 @@ impl Work {
         if sampled.is_ok() {
             report.notes = naming::name_all(&self.watch.modules, &self.watch.tree, &mut self.rows);
         }
+        if processors().is_ok_and(|now| now != self.attached.processors) {
+            report.notes.push(OTHER_PROCESSORS.to_owned());
+        }
         // After an error the streams are ended as far as possible; the first error is told.
         let finished = self.rows.finish();
         report.error = sampled.and(finished).err().map(|error| error.to_string());
@@ -109,7 +116,7 @@ impl Work {
     fn sample_until(&mut self, stopping: &AtomicBool) -> Result<(), ProfileError> {
         while !stopping.load(Ordering::Relaxed) {
             self.attached.rings.wait(LOOK_INTERVAL_MS);
-            self.look(now_ns(ClockId::CLOCK_MONOTONIC))?;
+            self.look(now_ns(ClockId::CLOCK_MONOTONIC) - IN_FLIGHT_NS)?;
         }
         self.attached.stop();
         self.look(i64::MAX)?;

@@ -93,6 +93,12 @@ impl Watch {
             Record::Born { pid, tid, parent_pid, parent_tid } => {
                 self.born((pid, tid), (parent_pid, parent_tid));
             }
+            Record::Ended { pid, tid } => {
+                self.names.remove(&tid);
+                if pid == tid {
+                    self.spaces.remove(&pid);
+                }
+            }
             Record::Lost(count) => self.counts.lost += count,
             Record::Throttled => self.counts.throttled += 1,
             Record::Other => {}

@@ -76,7 +76,7 @@ fn due(ring: &Ring, head: u64, horizon_ns: i64) -> Option<i64> {
     let place = if kind == PERF_RECORD_SAMPLE {
         position + SAMPLE_TIME_OFFSET
     } else {
-        position + length_at(ring, position) - OTHER_TIME_OFFSET
+        (position + length_at(ring, position)).wrapping_sub(OTHER_TIME_OFFSET)
     };
     let time_ns = ring.word(place) as i64;
     (time_ns <= horizon_ns).then_some(time_ns)

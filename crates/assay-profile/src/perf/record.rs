@@ -87,6 +87,13 @@ pub enum Record<'a> {
         /// Thread of the parent.
         parent_tid: u32,
     },
+    /// A thread ended; the process with it, where it is the first.
+    Ended {
+        /// Process.
+        pid: u32,
+        /// Thread.
+        tid: u32,
+    },
     /// So many records found no room.
     Lost(u64),
     /// The kernel paused sampling.
@@ -140,6 +147,10 @@ fn parsed(bytes: &[u8], copies: bool) -> Option<Record<'_>> {
             let (pid, parent_pid) = (fields.u32()?, fields.u32()?);
             let (tid, maker) = (fields.u32()?, fields.u32()?);
             Some(Record::Born { pid, tid, parent_pid, parent_tid: maker })
+        }
+        sys::PERF_RECORD_EXIT => {
+            let (pid, _, tid) = (fields.u32()?, fields.u32()?, fields.u32()?);
+            Some(Record::Ended { pid, tid })
         }
         sys::PERF_RECORD_LOST => {
             fields.u64()?;
@@ -288,6 +299,8 @@ mod tests {
         assert!(matches!(born, Record::Born { pid: 9, tid: 9, parent_pid: 7, parent_tid: 8 }));
         let bytes = of(sys::PERF_RECORD_LOST, 0, &[0, 12]);
         assert!(matches!(parse(&bytes, true), Record::Lost(12)));
+        let bytes = of(sys::PERF_RECORD_EXIT, 0, &[pair(9, 7), pair(11, 8), 0]);
+        assert!(matches!(parse(&bytes, true), Record::Ended { pid: 9, tid: 11 }));
         let name = u64::from_ne_bytes(*b"worker\0\0");
         let bytes = of(sys::PERF_RECORD_COMM, 1 << 13, &[pair(9, 9), name]);
         let named = parse(&bytes, true);
