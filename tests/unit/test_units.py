@@ -69,3 +69,12 @@ def test_durations_with_their_units(text: str, seconds: float) -> None:
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         parse_duration_s(text)
+
+
+def test_what_rounds_up_to_the_next_unit_is_of_it() -> None:
+    assert [seconds_text(seconds) for seconds in (0.9994, 0.9998, 0.9999e-3, 99.97)] == [
+        "999 ms",
+        "1.00 s",
+        "1 ms",
+        "100 s",
+    ]

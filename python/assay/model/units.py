@@ -4,6 +4,8 @@ NS_PER_S = 1_000_000_000
 # Units of figures that an engine declares which have more than one step.
 BYTES, SECONDS = "bytes", "s"
 
+# What rounds up to the next step is of it: three digits of 999.8 ms are 1.00 s.
+_NEXT_STEP = 0.9995
 _BYTE_STEPS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _COUNT_STEPS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -13,9 +15,9 @@ def seconds_text(seconds: float | None) -> str:
     if seconds is None:
         return "not measured"
     for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
-        if 0 < seconds < limit:
+        if 0 < seconds < limit * _NEXT_STEP:
             return f"{seconds * factor:.3g} {unit}"
-    if seconds >= 100:  # noqa: PLR2004 - three digits are before the point from here on
+    if seconds >= 100 * _NEXT_STEP:
         return f"{seconds:.0f} s"
     return f"{seconds:#.3g} s" if seconds else "0 s"
 

@@ -182,11 +182,14 @@ def shortened(text: str, width: int) -> str:
 
 
 def _ends_of_qualifiers(name: str) -> Iterator[int]:
-    """Where the parts of a C++ name begin that follow a `::` outside of template arguments."""
+    """Where the parts of a C++ name begin that follow a `::` outside of template arguments.
+
+    The slot of a virtual table says nothing without its class.
+    """
     depth = 0
     for at, letter in enumerate(name):
         depth += (letter == "<") - (letter == ">")
-        if depth == 0 and name.startswith("::", at):
+        if depth == 0 and name.startswith("::", at) and not name.startswith("[", at + 2):
             yield at + 2
 
 
