@@ -98,10 +98,8 @@ def test_a_run_against_another(
         (["latest", "--style", "artikle"], "article"),
         (["latest", "--html", "x.html"], "--against"),
         (["latest", "--unclassified", "--against", "latest"], "leave one of them away"),
-        (["latest", "--style", "article", "--json"], "--style article has no effect with --json"),
         (["latest", "--style", "article", "--against", "latest"], "leave one of them away"),
         (["latest", "--open-families", "--unclassified"], "leave one of them away"),
-        (["latest", "--open-families", "--json"], "leave one of them away"),
         (["latest", "--operations", "/nowhere/my.toml"], "/nowhere/my.toml"),
         (["latest", "--against", "latest", "--html", "/nowhere/x.html"], "cannot write"),
     ],
@@ -112,6 +110,15 @@ def test_wrong_usage_names_the_mend(
     code, out, err = explained(capsys, runs, *options)
     assert (code, out) == (1, "")
     assert mend in err
+
+
+@pytest.mark.parametrize("options", [["--style", "article"], ["--open-families"]])
+def test_what_a_document_does_not_know_is_refused(
+    runs: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    code, out, _ = explained(capsys, runs, "latest", *options, "--json")
+    assert code == 1
+    assert "has no effect with --json" in json.loads(out)["error"]
 
 
 def test_a_run_under_way_is_said_to_be_so(
