@@ -165,7 +165,7 @@ def read_profile(record: Run, extra_rules: Rules | None = None) -> Profile | Non
     )
     stacks = _tree(record.table("stacks"), frames)
     judged = _judged(stacks, frames, rules)
-    window = (int(passes["started_ns"].to_list()[0]), max(passes["finished_ns"].to_list()))
+    window = passes.select(pl.col("started_ns").min(), pl.col("finished_ns").max()).row(0)
     taken = record.table("samples").filter(pl.col("time_ns").is_between(*window)).sort("time_ns")
     of_engine, others, ours = _of_engine(record, taken, whole_machine=facts["whole_machine"])
     whole = of_engine.join(judged, on="stack", how="inner", maintain_order="left")
