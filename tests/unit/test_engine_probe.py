@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from assay.probes import engine as engine_module
-from assay.probes.contract import Target
+from assay.probes.contract import Refusing, Target
 from assay.probes.discovery import find_probes
 from assay.probes.engine import DEFECT, EngineProbe
 from assay.probes.operation_counters import operation_counters
@@ -89,6 +89,15 @@ class TestTheProbe:
         assert not probe.applies(replace(asked, followed=((1, "engine"),)))
         assert not probe.applies(replace(asked, followed=((1, "driver"),), profile_hz=499))
         assert probe.applies(replace(asked, followed=((1, "engine"),), profile_hz=499))
+
+    def test_a_profile_that_was_asked_for_in_vain_says_why(self, tmp_path: Path) -> None:
+        probe = next(probe for probe in find_probes() if probe.name == "profile")
+        assert isinstance(probe, Refusing)
+        asked = replace(target(tmp_path, None), followed=((1, "driver"),))
+        assert probe.refusal(asked) is None
+        assert "without --dsn" in (probe.refusal(replace(asked, profile_hz=499)) or "")
+        served = replace(asked, followed=((1, "engine"),), profile_hz=499)
+        assert probe.refusal(served) is None
 
     def test_it_reads_before_it_says_that_it_has_started_and_once_more_at_the_end(
         self, tmp_path: Path

@@ -97,7 +97,9 @@ def test_a_run_against_another(
         (["latest", "--operation", "q0"], "did you mean 'q0"),
         (["latest", "--style", "artikle"], "article"),
         (["latest", "--html", "x.html"], "--against"),
-        (["latest", "--unclassified", "--against", "latest"], "leave --against away"),
+        (["latest", "--unclassified", "--against", "latest"], "leave one of them away"),
+        (["latest", "--style", "article", "--against", "latest"], "leave one of them away"),
+        (["latest", "--open-families", "--unclassified"], "leave one of them away"),
         (["latest", "--operations", "/nowhere/my.toml"], "/nowhere/my.toml"),
         (["latest", "--against", "latest", "--html", "/nowhere/x.html"], "cannot write"),
     ],
@@ -108,6 +110,29 @@ def test_wrong_usage_names_the_mend(
     code, out, err = explained(capsys, runs, *options)
     assert (code, out) == (1, "")
     assert mend in err
+
+
+@pytest.mark.parametrize("options", [["--style", "article"], ["--open-families"]])
+def test_what_a_document_does_not_know_is_refused(
+    runs: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    code, out, _ = explained(capsys, runs, "latest", *options, "--json")
+    assert code == 1
+    assert "has no effect with --json" in json.loads(out)["error"]
+
+
+def test_a_run_under_way_is_said_to_be_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = write_run(tmp_path)
+    facts = json.loads((directory / "run.json").read_text(encoding="utf-8"))
+    facts |= {"status": "running"}
+    facts["request"] |= {"profile_hz": 499}
+    (directory / "run.json").write_text(json.dumps(facts), encoding="utf-8")
+    code, _, err = explained(capsys, tmp_path)
+    assert code == 1
+    assert "under way" in err
+    assert "damaged" not in err
 
 
 def test_a_run_without_samples_says_how_to_take_them(

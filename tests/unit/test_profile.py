@@ -7,11 +7,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+from assay.analysis.placing import ALL_TOGETHER
 from assay.analysis.profile import (
     Profile,
     call_tree,
     matrix,
     read_profile,
+    shares,
     symbols_table,
     unclassified,
     work_table,
@@ -213,6 +215,19 @@ class TestWhichOperation:
         assert profile.sampling.background == 1
         assert symbols_table(profile).is_empty()
 
+    def test_a_thread_is_ours_for_as_long_as_it_is_named_so(
+        self, synthetic: SyntheticRun, made: MadeProfile
+    ) -> None:
+        made.threads = [
+            {"time_ns": A_NS + at, "pid": PID, "tid": 7, "name": name}
+            for at, name in ((0, "assay-drive"), (10, "engine"), (20, "assay-look"))
+        ]
+        for at in (5, 15, 25):
+            made.add(A_NS + at, "f", tid=7)
+        profile = read(synthetic, made)
+        assert profile.samples["time_ns"].to_list() == [A_NS + 15]
+        assert profile.sampling.ours == 2
+
     def test_threads_of_ours_are_left_out(self, synthetic: SyntheticRun, made: MadeProfile) -> None:
         made.threads = [
             {"time_ns": BEGUN_NS, "pid": PID, "tid": 2, "name": "assay-recorder"},
@@ -304,10 +319,45 @@ class TestWhichSession:
     def test_threads_of_an_embedded_engine_do_not(
         self, mix: SyntheticRun, made: MadeProfile
     ) -> None:
-        made.add(BEGUN_NS + MS, "f")
+        mix.events[1] = an_event(1, "b", BEGUN_NS + 150 * MS, 100, session=1)
+        made.add(BEGUN_NS + MS, "Scan::Next()", count=2)
+        made.add(BEGUN_NS + 125 * MS, "f")
         profile = read(mix, made)
-        assert profile.samples["operation"].to_list() == [None]
+        assert profile.samples["operation"].to_list() == [ALL_TOGETHER, ALL_TOGETHER, None]
+        assert not profile.sampling.told_apart
+        assert (profile.sampling.background, profile.sampling.unplaced) == (1, 0)
+        assert work_table(profile).select("work", "samples").rows() == [("scan", 2)]
+        assert call_tree(profile)["samples"] == 2
+        told = shares(Run(mix.dir), profile)
+        assert (told.sampled_s, told.metered_s) == (0.004, None)
+
+    def test_a_title_tells_the_leader_of_a_worker_too_short_to_be_seen_at_work(
+        self, mix: SyntheticRun, made: MadeProfile
+    ) -> None:
+        about = {"account": "engine", "ppid": 40, "user_ns": 0, "started_ns": 1}
+        titled = {"title": "engine: parallel worker for PID 51"}
+        named = {"title": "engine: writer"}
+        mix.streams |= self.backends()
+        mix.streams["processes"] = [
+            about | {"time_ns": 1, "pid": 60} | titled,
+            about | {"time_ns": 1, "pid": 61} | named,
+        ]
+        for pid in (40, 60, 61):
+            made.add(BEGUN_NS + MS, "f", pid=pid)
+        profile = read(mix, made)
+        assert profile.samples.sort("pid")["operation"].to_list() == [None, "b", None]
+        # Process 40 has begun others, so it is known to be of the server itself; 61 is not known.
         assert profile.sampling.unplaced == 1
+
+    def test_a_process_of_nobody_counts_while_operations_are_under_way(
+        self, mix: SyntheticRun, made: MadeProfile
+    ) -> None:
+        mix.events[1] = an_event(1, "b", BEGUN_NS + 150 * MS, 100, session=1)
+        mix.streams |= self.backends()
+        made.add(BEGUN_NS + MS, "f", pid=70)
+        made.add(BEGUN_NS + 125 * MS, "f", pid=70)
+        sampling = read(mix, made).sampling
+        assert (sampling.background, sampling.unplaced) == (2, 1)
 
 
 class TestTables:

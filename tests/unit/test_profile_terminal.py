@@ -19,6 +19,7 @@ from assay.report.article import article_lines
 from assay.report.difference_section import difference
 from assay.report.document import document
 from assay.report.missing_rules import skeleton_lines
+from assay.report.profile_charts import why_empty
 from assay.report.profile_section import section
 from assay.report.terminal_difference import compared_lines, difference_lines
 from assay.report.terminal_profile import (
@@ -26,6 +27,7 @@ from assay.report.terminal_profile import (
     lost_text,
     metered_text,
     operations_text,
+    outside_text,
     profile_lines,
     shortened,
 )
@@ -144,6 +146,29 @@ def test_a_profile_without_samples_says_how_to_get_some(sampled: tuple[Run, Prof
     told["sampling"]["unplaced"] = 9
     text = " ".join(" ".join(profile_lines(told, 80)).split())
     assert "--clients 1" in text
+    article = list(article_lines("title", told))
+    assert "```text" not in article
+    assert "--clients 1" in " ".join(article)
+
+
+def test_samples_of_several_sessions_are_said_to_be_of_all_operations(
+    sampled: tuple[Run, Profile],
+) -> None:
+    run, profile = sampled
+    sampling = replace(profile.sampling, told_apart=False)
+    told = section(run, replace(profile, sampling=sampling))
+    lines = list(profile_lines(told, 100))
+    assert "not told apart by operation" in " ".join(lines[:2])
+    assert any("HashTable<*>::Probe" in line for line in lines)
+    assert told["operations"] == []
+    assert "not told apart by operation" in (why_empty(told) or "")
+    assert told["metered_s"] is None
+
+
+def test_nothing_is_said_of_samples_that_are_not_there(told: dict[str, Any]) -> None:
+    none = dict.fromkeys(told["sampling"], 0)
+    assert outside_text(none) == "no sample was taken"
+    assert outside_text(none | {"taken": 1}) == "every sample is of an operation"
 
 
 @pytest.mark.parametrize(
@@ -190,4 +215,7 @@ def test_what_was_not_counted_is_not_none_lost(told: dict[str, Any]) -> None:
 def test_samples_that_disagree_with_the_counters_are_doubted(told: dict[str, Any]) -> None:
     assert "disagree" in metered_text(told | {"sampled_s": 2.0, "metered_s": 1.0})
     assert "disagree" not in metered_text(told | {"sampled_s": 1.0, "metered_s": 1.0})
+    few = {"sampled_s": 2.0, "metered_s": 1.0, "by_chance": 1.5}
+    assert "too few" in metered_text(told | few)
+    assert "disagree" not in metered_text(told | few)
     assert "not compared" in metered_text(told | {"metered_s": None})

@@ -1,8 +1,8 @@
 """Which operation each CPU sample fell into.
 
 Where one session plays, everything that the engine does within an operation's time is done for it,
-in whatever process. Where several do, a process tells which session it works for; threads of an
-embedded engine do not.
+in whatever process. Where several do, a process tells which session it works for. Threads of an
+embedded engine do not: what they do while operations are under way is of all of them together.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import polars as pl
 from assay.analysis.operations import plain
 from assay.record.layout import PHASE_MEASURED
 
+# What is said to be the operation of samples that are not told apart by it.
+ALL_TOGETHER = "all operations"
 KEYS = ("session", "sequence", "operation")
 
 
@@ -34,24 +36,66 @@ def measured_passes(events: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def are_told_apart(passes: pl.DataFrame, owners: pl.DataFrame | None) -> bool:
+    """Whether it can be said which operation a sample is of."""
+    return owners is not None or passes["session"].n_unique() <= 1
+
+
+def as_one(passes: pl.DataFrame) -> pl.DataFrame:
+    """The measured part as one pass of `ALL_TOGETHER`, with neither sequence nor session."""
+    return passes.select(
+        pl.lit(None, dtype=passes.schema["sequence"]).alias("sequence"),
+        pl.lit(None, dtype=passes.schema["session"]).alias("session"),
+        pl.lit(ALL_TOGETHER).alias("operation"),
+        pl.col("started_ns").min(),
+        pl.col("finished_ns").max(),
+    ).head(1)
+
+
 def place(
-    samples: pl.DataFrame, passes: pl.DataFrame, owners: pl.DataFrame | None
+    samples: pl.DataFrame,
+    passes: pl.DataFrame,
+    owners: pl.DataFrame | None,
+    background: pl.Series | None = None,
 ) -> tuple[pl.DataFrame, int]:
-    """Samples with session, sequence and operation, and how many cannot be placed at all.
+    """Samples with session, sequence and operation, and how many nothing says the operation of.
+
+    Where samples are not told apart, they have no sequence, and those taken while any operation
+    was under way are of `ALL_TOGETHER`.
 
     Args:
         samples: With time_ns and pid, by time.
         passes: As `measured_passes` gives them.
         owners: Of processes, pid and session; None where no process tells.
+        background: Processes that work for no session.
     """
     if passes["session"].n_unique() <= 1:
         return _by_time(samples, passes, None), 0
     if owners is None:
-        columns = [pl.lit(None, dtype=passes.schema[key]).alias(key) for key in KEYS]
-        return samples.with_columns(columns), samples.height
+        inside = pl.when("is_under_way").then(pl.lit(ALL_TOGETHER))
+        columns = [pl.lit(None, dtype=passes.schema[key]).alias(key) for key in KEYS[:2]]
+        watched = _under_way(samples, passes)
+        return watched.with_columns(*columns, inside.alias("operation")).drop("is_under_way"), 0
     of_process = owners.select("pid", "session").unique("pid", keep="last")
     owned = samples.join(of_process, on="pid", how="left", maintain_order="left")
-    return _by_time(owned, passes, "session"), 0
+    known = owners["pid"].cast(pl.UInt32)
+    known = known if background is None else pl.concat([known, background.cast(pl.UInt32)])
+    strangers = _under_way(owned.filter(~pl.col("pid").is_in(known.implode())), passes)
+    return _by_time(owned, passes, "session"), int(strangers["is_under_way"].sum())
+
+
+def _under_way(samples: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
+    """Samples with is_under_way: whether any operation was, at that time."""
+    busy = passes.select("started_ns", pl.col("finished_ns").cum_max().alias("busy_until_ns"))
+    joined = samples.join_asof(
+        busy,
+        left_on="time_ns",
+        right_on="started_ns",
+        strategy="backward",
+        check_sortedness=False,
+    )
+    within = (pl.col("time_ns") <= pl.col("busy_until_ns")).fill_null(value=False)
+    return joined.with_columns(within.alias("is_under_way")).drop("started_ns", "busy_until_ns")
 
 
 def _by_time(samples: pl.DataFrame, passes: pl.DataFrame, by: str | None) -> pl.DataFrame:

@@ -16,11 +16,11 @@ import polars as pl
 
 from assay.analysis.call_tree import call_tree
 from assay.analysis.frames import NOT_NAMED, named_frames
-from assay.analysis.placing import measured_passes, place
+from assay.analysis.placing import are_told_apart, as_one, measured_passes, place
 from assay.analysis.profile_compare import compare
 from assay.analysis.profile_shares import Shares, shares
 from assay.analysis.profile_tables import matrix, symbols_table, unclassified, work_table
-from assay.analysis.sessions import OTHER_CLIENTS, owners
+from assay.analysis.sessions import OTHER_CLIENTS, background, owners
 from assay.analysis.work.classify import Places, classify
 from assay.analysis.work.names import without_clone
 from assay.analysis.work.rules import UNCLASSIFIED, Rules, combined, rules_of, shared_rules
@@ -74,6 +74,9 @@ class Sampling:
             own probe, or for somebody else.
         background: The engine's samples outside of operations.
         unplaced: Of these, samples that may belong to an operation, but nothing says to which.
+        told_apart: Whether samples are told apart by operation. Threads of an embedded engine do
+            not tell which of several sessions they work for: all are of one operation then, which
+            stands for all, and has no sequence.
         artefacts: Samples within operations that say nothing of the engine, by why.
     """
 
@@ -96,6 +99,7 @@ class Sampling:
     other_clients: int = 0
     background: int = 0
     unplaced: int = 0
+    told_apart: bool = True
     artefacts: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -121,7 +125,7 @@ class Profile:
             `libduckdb.so+0x1f312`. `family` is the line that it is shown in: template arguments are
             `<*>`, and what the engine's `families` match is one.
         passes: The operations that were measured: sequence, session, operation, started_ns,
-            finished_ns.
+            finished_ns; one row for all where they are not told apart.
         rules: The rules in their order; `samples.rule` counts in it.
     """
 
@@ -161,27 +165,31 @@ def read_profile(record: Run, extra_rules: Rules | None = None) -> Profile | Non
     )
     stacks = _tree(record.table("stacks"), frames)
     judged = _judged(stacks, frames, rules)
-    window = (int(passes["started_ns"].to_list()[0]), max(passes["finished_ns"].to_list()))
+    window = passes.select(pl.col("started_ns").min(), pl.col("finished_ns").max()).row(0)
     taken = record.table("samples").filter(pl.col("time_ns").is_between(*window)).sort("time_ns")
     of_engine, others, ours = _of_engine(record, taken, whole_machine=facts["whole_machine"])
     whole = of_engine.join(judged, on="stack", how="inner", maintain_order="left")
     served = _owners(record)
-    placed, unplaced = place(whole, passes, served)
+    told_apart = are_told_apart(passes, served)
+    placed, unplaced = place(whole, passes, served, _background(record))
     samples = _without_other_clients(placed.select(*_SAMPLE_COLUMNS), served)
     within = samples.filter(pl.col("operation").is_not_null())
+    lost_it = pl.col("operation").is_null() & pl.col("sequence").is_not_null()
     sampling = replace(
         _sampling(record, facts, taken.height, window),
         ours=ours,
         others=others,
         torn=of_engine.height - whole.height,
-        other_clients=samples.height - within.height - samples["sequence"].null_count(),
-        background=samples["sequence"].null_count(),
+        other_clients=samples.filter(lost_it).height,
+        background=samples.height - within.height - samples.filter(lost_it).height,
         unplaced=unplaced,
+        told_apart=told_apart,
         artefacts=dict(
             within.drop_nulls("artefact")["artefact"].value_counts(sort=True).iter_rows()
         ),
     )
-    return Profile(sampling, samples, stacks, frames, passes, rules)
+    shown = passes if told_apart else as_one(passes)
+    return Profile(sampling, samples, stacks, frames, shown, rules)
 
 
 _SAMPLE_COLUMNS = (
@@ -285,19 +293,41 @@ def _of_engine(
         kept = samples.join(strangers, on="pid", how="anti", maintain_order="left")
         others, samples = samples.height - kept.height, kept
     if record.has("threads"):
-        named = record.table("threads").filter(pl.col("name").str.starts_with(OURS))
-        threads = named.select("pid", "tid").unique()
-        kept = samples.join(threads, on=["pid", "tid"], how="anti", maintain_order="left")
+        kept = _without_ours(samples, record.table("threads"))
         ours, samples = samples.height - kept.height, kept
     return samples, others, ours
+
+
+def _without_ours(samples: pl.DataFrame, threads: pl.DataFrame) -> pl.DataFrame:
+    """Samples of threads that are not named as ours at that time.
+
+    A thread has the name of the one that began it until it has its own, and a number that was ours
+    may be another's later. Before a thread was first named its name is taken to be that one.
+    """
+    named = threads.sort("time_ns").select(
+        "time_ns", "pid", "tid", pl.col("name").str.starts_with(OURS).alias("is_ours")
+    )
+    first = named.group_by("pid", "tid").agg(pl.col("is_ours").first().alias("is_ours_at_first"))
+    told = samples.join_asof(
+        named, on="time_ns", by=["pid", "tid"], strategy="backward", check_sortedness=False
+    ).join(first, on=["pid", "tid"], how="left", maintain_order="left")
+    is_ours = pl.coalesce("is_ours", "is_ours_at_first").fill_null(value=False)
+    return told.filter(~is_ours).drop("is_ours", "is_ours_at_first")
 
 
 def _owners(record: Run) -> pl.DataFrame | None:
     """Which process works for which session; None where none was recorded to."""
     if not record.has("backends") or record.table("backends").is_empty():
         return None
-    activity = record.table("activity") if record.has("activity") else None
-    return owners(record.table("backends"), activity)
+    return owners(record.table("backends"), _table(record, "activity"), _table(record, "processes"))
+
+
+def _background(record: Run) -> pl.Series:
+    return background(_table(record, "activity"), _table(record, "processes"))
+
+
+def _table(record: Run, stream: str) -> pl.DataFrame | None:
+    return record.table(stream) if record.has(stream) else None
 
 
 def _without_other_clients(samples: pl.DataFrame, served: pl.DataFrame | None) -> pl.DataFrame:

@@ -32,7 +32,7 @@ class Shares:
         named: Whose innermost frame has a name.
         seconds_each: CPU seconds of a sample.
         sampled_s: CPU seconds of the samples in operations whose CPU time was metered, artefacts
-            included.
+            included; in all of them where samples are not told apart by operation.
         metered_s: CPU seconds by the counters around the same operations; None if not metered.
     """
 
@@ -67,6 +67,9 @@ def shares(record: Run, profile: Profile) -> Shares:
     classified = within.filter(pl.col("work") != UNCLASSIFIED)
     metered = metered_cpu(record)
     sampled = profile.samples.join(metered.select("sequence"), on="sequence", how="semi")
+    if not profile.sampling.told_apart:
+        # Counters around operations that overlap count the same threads more than once.
+        metered, sampled = metered.clear(), profile.samples.drop_nulls("operation")
     return Shares(
         samples=within.height,
         classified=classified.height / within.height if within.height else None,

@@ -23,6 +23,8 @@ SESSIONS, BACKGROUND, OTHER_CLIENTS, UNSEEN = "sessions", "background", "other_c
 NO_TITLE = "without a title"
 # Without these, which older records lack, it cannot be told what was not seen.
 NEEDED = {"children_user_ns", "children_system_ns", "title"}
+# A process that works for another one may say so in its title; `owners` believes it of the family.
+LEADER_IN_TITLE = r"\bPID (\d+)\b"
 COUNTERS = ("cpu_ns", "run_delay_ns", "read_bytes", "write_bytes")
 PROCESS = ["pid", "started_ns"]
 OWNERS_SCHEMA = {
@@ -31,6 +33,7 @@ OWNERS_SCHEMA = {
     "session": pl.UInt32,
     "is_worker": pl.Boolean,
 }
+TOLD_SCHEMA = {"pid": pl.UInt32, "leader_pid": pl.UInt32, "has_client": pl.Boolean}
 
 
 def sessions(run: Run) -> dict[str, Any] | None:
@@ -67,7 +70,7 @@ def split_by_session(
     if edges is None:
         return None
     grown = process_growth(of_engine, *edges)
-    owned = grown.join(owners(backends, activity), on="pid", how="left").with_columns(
+    owned = grown.join(owners(backends, activity, of_engine), on="pid", how="left").with_columns(
         pl.col("owner").fill_null(BACKGROUND), pl.col("is_worker").fill_null(value=False)
     )
     unseen_s = _unseen_ns(grown) * NS
@@ -128,28 +131,25 @@ def process_growth(samples: pl.DataFrame, first_ns: int, last_ns: int) -> pl.Dat
     return _without_bytes_of_children(grown)
 
 
-def owners(backends: pl.DataFrame, activity: pl.DataFrame | None) -> pl.DataFrame:
+def owners(
+    backends: pl.DataFrame, activity: pl.DataFrame | None, processes: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """Which process works for whom: columns pid, owner, session, is_worker; others are not in it.
 
-    A process belongs to the session that it serves, else to that of the process it works for.
+    A process belongs to the session that it serves, else to that of the process it works for. Any
+    look at what it did may have told that one; so may its title, if `PID n` in it is the number of
+    a process that serves a session. Many a worker is too short for the former, which is rarer.
     Others that have a client are that client's: only they have a state, or name an application.
     """
     of_session = backends.sort("time_ns").group_by("backend_pid").agg(pl.col("session").last())
     direct = of_session.select(
         pl.col("backend_pid").alias("pid"), pl.lit(SESSIONS).alias("owner"), "session"
     ).with_columns(pl.lit(value=False).alias("is_worker"))
-    if activity is None:
-        return direct.cast(OWNERS_SCHEMA)  # type: ignore[arg-type]
     seen = (
-        activity.sort("time_ns")
+        pl.concat([_told_by_title(processes), _told_by_activity(activity)])
         .group_by("pid", maintain_order=True)
-        .agg(
-            pl.col("leader_pid").drop_nulls().last(),
-            pl.any_horizontal(pl.col("application", "state").is_not_null().any()).alias(
-                "has_client"
-            ),
-        )
-        .join(direct.select("pid"), on="pid", how="anti")
+        .agg(pl.col("leader_pid").drop_nulls().last(), pl.col("has_client").any())
+        .join(direct.select(pl.col("pid").cast(pl.UInt32)), on="pid", how="anti")
         .join(of_session, left_on="leader_pid", right_on="backend_pid", how="left")
         .filter(pl.col("session").is_not_null() | pl.col("has_client"))
     )
@@ -162,6 +162,44 @@ def owners(backends: pl.DataFrame, activity: pl.DataFrame | None) -> pl.DataFram
     )
     parts = [part.cast(OWNERS_SCHEMA) for part in (direct, indirect)]  # type: ignore[arg-type]
     return pl.concat(parts)
+
+
+def background(activity: pl.DataFrame | None, processes: pl.DataFrame | None) -> pl.Series:
+    """Processes that are known to work for the server itself: their pids.
+
+    Those that were seen to have neither a client nor a leader, and those that have begun others.
+    """
+    told = _told_by_activity(activity).group_by("pid").agg(pl.all().drop_nulls())
+    idle = told.filter(pl.col("leader_pid").list.len() == 0, ~pl.col("has_client").list.any())
+    pids = [idle["pid"]]
+    if processes is not None and "ppid" in processes.columns:
+        of_engine = pl.col("account").cast(pl.String) == ACCOUNT_ENGINE
+        pids.append(processes.filter(of_engine)["ppid"].drop_nulls().cast(pl.UInt32))
+    return pl.concat(pids).unique()
+
+
+def _told_by_activity(activity: pl.DataFrame | None) -> pl.DataFrame:
+    """What each look at a process told: pid, leader_pid, has_client; by time."""
+    if activity is None:
+        return pl.DataFrame(schema=TOLD_SCHEMA)
+    has_client = pl.any_horizontal(pl.col("application", "state").is_not_null())
+    told = activity.sort("time_ns").select("pid", "leader_pid", has_client.alias("has_client"))
+    return told.cast(TOLD_SCHEMA)  # type: ignore[arg-type]
+
+
+def _told_by_title(processes: pl.DataFrame | None) -> pl.DataFrame:
+    """As `_told_by_activity`, of the processes whose title names another."""
+    if processes is None or "title" not in processes.columns:
+        return pl.DataFrame(schema=TOLD_SCHEMA)
+    leader = pl.col("title").str.extract(LEADER_IN_TITLE).cast(pl.UInt32, strict=False)
+    return (
+        processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
+        .sort("time_ns")
+        .select(pl.col("pid").cast(pl.UInt32), leader.alias("leader_pid"))
+        .drop_nulls()
+        .unique(maintain_order=True)
+        .with_columns(pl.lit(value=False).alias("has_client"))
+    )
 
 
 def _edges(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | None:

@@ -34,9 +34,14 @@ def work_findings(run_id: str, profile: Profile) -> list[Finding]:
     work = max(shares, key=lambda one: shares[one])
     if shares[work] < DOMINANT_SHARE:
         return []
+    share = f"{work} is {percent_text(shares[work])} of the engine's CPU time"
+    if not profile.sampling.told_apart:
+        return [
+            Finding(share, shares[work], None, (run_id,), METHOD_WORK, f"assay explain {run_id}")
+        ]
     cells = matrix(profile).filter(pl.col("work") == work).sort("samples", descending=True)
     told = cells.head(NAMED_OPERATIONS).select("operation", "share").iter_rows()
     where = ", ".join(f"{name} ({percent_text(share)} of its own)" for name, share in told)
-    claim = f"{work} is {percent_text(shares[work])} of the engine's CPU time, most in {where}"
+    claim = f"{share}, most in {where}"
     to_try = f"assay explain {run_id} --operation {cells['operation'][0]}"
     return [Finding(claim, shares[work], None, (run_id,), METHOD_WORK, to_try)]

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 STYLES = ["table", "article"]
+# What the first would change is not in what the others print.
+NOT_WITH = {
+    "--style article": ("--open-families", "--unclassified", "--against", "--json"),
+    "--open-families": ("--unclassified", "--against", "--json"),
+    "--unclassified": ("--against",),
+}
 
 
 def explain(
@@ -69,7 +75,10 @@ def explain(
     from assay.record.places import runs_dir
     from assay.record.reader import Run, find_run
 
-    _refuse(style, against, html, unclassified=unclassified)
+    _refuse(style, against, html)
+    _refuse_together(
+        style, against, open_families=open_families, unclassified=unclassified, as_json=as_json
+    )
     place = runs_dir(runs)
     found = Run(find_run(which, place))
     rules = _rules(operations)
@@ -87,7 +96,7 @@ def explain(
         _one(found, profile, operation, style, shown, as_json=as_json)
 
 
-def _refuse(style: str, against: str | None, html: Path | None, *, unclassified: bool) -> None:
+def _refuse(style: str, against: str | None, html: Path | None) -> None:
     if style not in STYLES:
         raise UsageError(f"no style {style!r}: {suggestion(style, STYLES)}")
     if html is not None and against is None:
@@ -95,8 +104,23 @@ def _refuse(style: str, against: str | None, html: Path | None, *, unclassified:
             "--html draws a difference and needs --against RUN; the flame graph of one run is in"
             " its report: assay report latest"
         )
-    if unclassified and against is not None:
-        raise UsageError("--unclassified is about one run: leave --against away")
+
+
+def _refuse_together(
+    style: str, against: str | None, *, open_families: bool, unclassified: bool, as_json: bool
+) -> None:
+    """Refuses options of which one would have no effect on what another prints."""
+    asked = {
+        "--style article": style != STYLES[0],
+        "--open-families": open_families,
+        "--unclassified": unclassified,
+        "--against": against is not None,
+        "--json": as_json,
+    }
+    for one, others in NOT_WITH.items():
+        for other in others:
+            if asked[one] and asked[other]:
+                raise UsageError(f"{one} has no effect with {other}: leave one of them away")
 
 
 def _rules(path: Path | None) -> Rules | None:
@@ -121,6 +145,11 @@ def _profile(run: Run, rules: Rules | None) -> Profile:
 
 
 def _known(profile: Profile, operation: str | None) -> None:
+    if operation is not None and not profile.sampling.told_apart:
+        raise UsageError(
+            "the samples are of several sessions of an embedded engine, whose threads do not tell"
+            " them apart by operation: leave --operation away, or measure with --clients 1"
+        )
     names = profile.passes["operation"].unique(maintain_order=True).to_list()
     if operation is not None and operation not in names:
         raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")

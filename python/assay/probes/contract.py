@@ -123,3 +123,12 @@ class Probe(Protocol):
     def stop(self) -> Cost:
         """Stops and tells what it cost."""
         ...
+
+
+@runtime_checkable
+class Refusing(Protocol):
+    """Probes that somebody may have asked for, though they do not apply."""
+
+    def refusal(self, target: Target) -> str | None:
+        """Why the probe does not run though it was asked for, with the mend; None if it may."""
+        ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from assay._core import Profiler
 from assay.probes.contract import Cost
 from assay.probes.jit import write_perf_maps
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER, SAMPLING_FILE
+from assay.record.writer import write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +22,11 @@ ENGINES = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 NO_KERNEL = (
     "time in the kernel: the kernel allows samples of user space only (kernel.perf_event_paranoid"
     " is above 1); `sudo sysctl kernel.perf_event_paranoid=1` allows more"
+)
+
+NO_PROCESS = (
+    "CPU samples were asked for, but no process on this host is known to be the engine's: measure"
+    " where the server runs, or without --dsn"
 )
 
 
@@ -41,6 +46,12 @@ class ProfileProbe:
     def applies(self, target: Target) -> bool:
         """Whether samples were asked for, and the engine's processes are on this host."""
         return target.profile_hz is not None and bool(_engine_pids(target))
+
+    def refusal(self, target: Target) -> str | None:
+        """Why samples that were asked for cannot be taken, with the mend."""
+        if target.profile_hz is None or _engine_pids(target):
+            return None
+        return NO_PROCESS
 
     def start(self, target: Target) -> None:
         """Begins to sample; the first streams are on disk when this returns.
@@ -75,7 +86,7 @@ class ProfileProbe:
 
     def _write(self) -> None:
         if self._file is not None:
-            self._file.write_text(json.dumps(self._facts, indent=1) + "\n", encoding="utf-8")
+            write_json(self._file, self._facts)
 
 
 def granted_here() -> dict[str, Any]:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.units import seconds_text
 from assay.report.terminal import one_line
-from assay.report.terminal_profile import TOP_SYMBOLS, passes_text, sampled_text
+from assay.report.terminal_profile import (
+    TOGETHER,
+    TOP_SYMBOLS,
+    no_samples,
+    passes_text,
+    sampled_text,
+    samples_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,11 +37,16 @@ def article_lines(
     """
     of = f" ({told['operation']})" if told["operation"] else ""
     sentence = (
-        f"{heading}{of}: {told['samples']:,} samples in {passes_text(told['passes'])},"
+        f"{heading}{of}: {samples_text(told['samples'])} {_in_what(told)},"
         f" {seconds_text(told['seconds'])} of CPU time. Sampled by"
         f" {sampled_text(told['sampling'])}."
     )
+    if not told["samples"]:
+        words = no_samples(told)
+        sentence = f"{sentence} {words[:1].upper()}{words[1:]}"
     yield from textwrap.wrap(sentence, WIDTH, break_on_hyphens=False)
+    if not told["samples"]:
+        return
     yield ""
     yield "```text"
     yield f"{'samples':>9}  {'%':>6}  symbol"
@@ -45,6 +57,10 @@ def article_lines(
             _meaning(row, told["operation"]), WIDTH, initial_indent="-- ", subsequent_indent="   "
         )
     yield "```"
+
+
+def _in_what(told: dict[str, Any]) -> str:
+    return f"in {passes_text(told['passes'])}" if told["sampling"]["told_apart"] else TOGETHER
 
 
 def _meaning(row: dict[str, Any], operation: str | None) -> str:

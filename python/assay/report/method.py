@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import rate_text, seconds_text
+from assay.record.layout import STATUS_RUNNING
 
 if TYPE_CHECKING:
     from assay.analysis.timeline import Timeline
@@ -222,6 +223,11 @@ def no_profile(run: Run) -> str:
     )
     if probe.get("error"):
         return f"{probe['error']}. `assay doctor` says what this machine allows."
+    if run.facts["status"] == STATUS_RUNNING and request.get("profile_hz") is not None:
+        return (
+            "no operation was measured yet: the run is under way, or was killed before. Wait for"
+            f" it, or name another run; {again}"
+        )
     asked_for = request.get("profile_hz") is not None and "probes" in run.facts
     if asked_for and not probe and not run.has("samples"):
         return (

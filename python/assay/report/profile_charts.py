@@ -8,6 +8,7 @@ import polars as pl
 
 from assay.model.units import seconds_text
 from assay.report.palette import BLUE, SKY, WIDTH
+from assay.report.terminal_profile import TOGETHER
 
 if TYPE_CHECKING:
     import altair as alt
@@ -32,6 +33,8 @@ def why_empty(told: dict[str, Any] | None) -> str | None:
     """Why there is no such chart, or None if there is."""
     if told is None:
         return "The run has no CPU samples."
+    if not told["sampling"]["told_apart"]:
+        return f"The CPU samples are {TOGETHER}."
     return None if told["operations"] else "No CPU sample fell into an operation."
 
 

@@ -63,6 +63,7 @@ def section(
         "named": told.named,
         "sampled_s": told.sampled_s,
         "metered_s": told.metered_s,
+        "by_chance": told.by_chance,
         "work": works.select("work", "samples", "share", "seconds").to_dicts(),
         **_symbols(profile, operation, symbols_max),
         "operations": _operations(profile, operation),
@@ -130,7 +131,9 @@ def _members(
 
 
 def _operations(profile: Profile, operation: str | None) -> list[dict[str, Any]]:
-    """What each operation works at, in the order of the first pass."""
+    """What each operation works at, in the order of the first pass; none if not told apart."""
+    if not profile.sampling.told_apart:
+        return []
     table = matrix(profile)
     names = table["operation"].unique(maintain_order=True).to_list()
     return [

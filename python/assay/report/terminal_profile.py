@@ -59,8 +59,7 @@ def profile_lines(
     yield from textwrap.wrap(headline(told), width)
     yield ""
     if not told["samples"]:
-        words = NOT_PLACED if told["sampling"]["unplaced"] else NO_SAMPLES
-        yield from _wrapped("Nothing to show", words, width)
+        yield from _wrapped("Nothing to show", no_samples(told), width)
     else:
         yield from work_lines(told["work"], width, everything=all_symbols)
         yield ""
@@ -75,24 +74,40 @@ def profile_lines(
         yield from _wrapped("", f"... {len(notes) - NOTES_MAX} more (--json)", width)
 
 
-NO_SAMPLES = (
-    "no sample fell into an operation. Measure longer (--min-time 30s), or look at what was left"
-    " out."
-)
+# What samples are where an embedded engine served several sessions.
+TOGETHER = "of several sessions: the samples are not told apart by operation"
 
-NOT_PLACED = (
-    "threads of an embedded engine do not tell which session they work for, so with several"
-    " sessions no sample belongs to an operation. Measure with --clients 1."
-)
+
+def no_samples(told: dict[str, Any]) -> str:
+    """Why there is no sample to show, with the mend, in one sentence."""
+    sampling = told["sampling"]
+    within = told["operation"] or "an operation"
+    if sampling["artefacts"]:
+        return f"every sample of {within} is one that was left out, so there is nothing to share."
+    if sampling["unplaced"]:
+        return (
+            "no sample is known to be of an operation, since nothing tells which session the"
+            " engine's processes worked for: measure with --clients 1."
+        )
+    return (
+        f"no sample fell into {within}, which is on a CPU for too short a time at"
+        f" {grouped_text(sampling['frequency_hz'])} Hz: measure longer (--min-time 30s), or sample"
+        " more often (--profile-hz)."
+    )
 
 
 def headline(told: dict[str, Any]) -> str:
     """How many samples of what, in one line."""
     of = f"of {told['operation']}" if told["operation"] else "within operations"
-    return (
-        f"{told['samples']:,} CPU samples {of}, {seconds_text(told['seconds'])} of CPU time"
-        f" in {passes_text(told['passes'])}"
-    )
+    words = f"{samples_text(told['samples'])} {of}, {seconds_text(told['seconds'])} of CPU time"
+    if not told["sampling"]["told_apart"]:
+        return f"{words}, {TOGETHER}"
+    return f"{words} in {passes_text(told['passes'])}"
+
+
+def samples_text(samples: int, noun: str = "CPU sample") -> str:
+    """How many samples, in words."""
+    return f"{samples:,} {noun}{'s' if samples != 1 else ''}"
 
 
 def passes_text(passes: int) -> str:
@@ -123,6 +138,11 @@ def share_text(share: float) -> str:
     return "< 0.1 %" if 0 < share < FEW else f"{share * 100:.1f} %"
 
 
+def _digits(share: float) -> str:
+    """A share in per cent as a column has it."""
+    return "< 0.1" if 0 < share < FEW else f"{share * 100:>5.1f}"
+
+
 def _symbol_lines(
     told: dict[str, Any], width: int, *, all_symbols: bool, open_families: bool
 ) -> Iterator[str]:
@@ -136,7 +156,7 @@ def _symbol_lines(
     heading = f"{'samples':>8} {'%':>5}  {'operation':<{words}}  {'symbol':<{room}}"
     yield f"{heading}  counts in" if named else heading.rstrip()
     for row in shown:
-        lead = f"{row['samples']:>8,} {row['share'] * 100:>5.1f}  {row['work']:<{words}}  "
+        lead = f"{row['samples']:>8,} {_digits(row['share'])}  {row['work']:<{words}}  "
         line = lead + f"{shortened(one_line(row['symbol']), room):<{room}}"
         yield (f"{line}  {operations_text(row, named)}" if named else line).rstrip()
         if open_families:
@@ -146,7 +166,7 @@ def _symbol_lines(
 
 def _member_lines(row: dict[str, Any], indent: int, room: int) -> Iterator[str]:
     for member in row["members"]:
-        share = f"{member['samples']:>8,} {member['share'] * 100:>5.1f}"
+        share = f"{member['samples']:>8,} {_digits(member['share'])}"
         symbol = shortened(one_line(member["symbol"]), room - 2)
         yield f"{share:<{indent}}  {symbol}"
     more = row["members_count"] - len(row["members"])
@@ -240,7 +260,7 @@ def artefacts_text(told: dict[str, Any]) -> str:
     found = told["sampling"]["artefacts"]
     everything = told["samples"] + sum(row["samples"] for row in found)
     parts = [
-        f"{row['samples']:,} samples ({share_text(row['samples'] / everything)}):"
+        f"{samples_text(row['samples'], 'sample')} ({share_text(row['samples'] / everything)}):"
         f" {one_line(row['why']).rstrip('.')}"
         for row in found
     ]
@@ -258,7 +278,9 @@ def outside_text(sampling: dict[str, Any]) -> str:
         (sampling["torn"], "whose stack is not in the record"),
     ]
     known = [f"{count:,} {words}" for count, words in parts if count]
-    return ", ".join(known) or "every sample is of an operation"
+    if known:
+        return ", ".join(known)
+    return "every sample is of an operation" if sampling["taken"] else "no sample was taken"
 
 
 def sampled_text(sampling: dict[str, Any]) -> str:
@@ -294,6 +316,9 @@ def metered_text(told: dict[str, Any]) -> str:
         return (
             f"{seconds_text(told['sampled_s'])} sampled; not compared, the kernel's counters were"
             " not read around these operations"
+            if told["sampling"]["told_apart"]
+            else f"{seconds_text(told['sampled_s'])} sampled; not compared, the kernel's counters"
+            " of operations that overlap hold the same threads"
         )
     ratio = told["sampled_s"] / told["metered_s"]
     of = "" if told["operation"] is None else "all operations: "
@@ -301,8 +326,12 @@ def metered_text(told: dict[str, Any]) -> str:
         f"{of}{seconds_text(told['sampled_s'])} sampled, {seconds_text(told['metered_s'])} by the"
         f" kernel's counters: {percent_text(ratio)}"
     )
-    agree = abs(ratio - 1) <= AGREES_WITHIN
-    return words if agree else f"{words}. They disagree, and so may the shares with the truth"
+    difference = abs(ratio - 1)
+    if difference <= AGREES_WITHIN:
+        return words
+    if told["by_chance"] is not None and difference <= told["by_chance"]:
+        return f"{words}. Samples are too few to be compared: measure longer (--min-time 30s)"
+    return f"{words}. They disagree, and so may the shares with the truth"
 
 
 def time_line(operations: list[dict[str, Any]], named: str | None) -> str | None:
@@ -322,7 +351,8 @@ def time_line(operations: list[dict[str, Any]], named: str | None) -> str | None
         spent = sum(op["seconds"] * (op["where"][key] or 0.0) for op in chosen for key in keys)
         if spent >= FEW * total:
             parts.append(f"{words} {seconds_text(spent)}")
-    return f"{seconds_text(total)} = {' + '.join(parts)}"
+    where = f"{seconds_text(total)} of wall time = {' + '.join(parts)}"
+    return f"{where} (what the engine's threads did, scaled to the wall time)"
 
 
 def _wrapped(label: str, words: str, width: int) -> Iterable[str]:

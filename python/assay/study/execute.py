@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engines.contract import HasCounters, Server
 from assay.model.errors import AssayError, RunFailedError
 from assay.model.units import NS_PER_S
-from assay.probes.contract import Target
+from assay.probes.contract import Refusing, Target
 from assay.probes.discovery import find_probes
 from assay.record.layout import (
     ACCOUNT_PROBES,
@@ -260,9 +260,13 @@ class _Execution:
         with ExitStack() as stack:
             stack.callback(lambda: self._run.update(probes=told))
             for probe in find_probes():
-                if not probe.applies(target):
+                refusal = probe.refusal(target) if isinstance(probe, Refusing) else None
+                if not probe.applies(target) and refusal is None:
                     continue
-                told[probe.name] = {"cost": probe.cost, "stream": probe.stream, "error": None}
+                told[probe.name] = {"cost": probe.cost, "stream": probe.stream, "error": refusal}
+                if refusal is not None:
+                    log.warning("probe %s does not run: %s", probe.name, refusal)
+                    continue
                 try:
                     probe.start(target)
                 except OSError as error:
