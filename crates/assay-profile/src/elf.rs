@@ -8,6 +8,8 @@ use std::sync::Arc;
 use framehop::ModuleSectionInfo;
 use object::{Object, ObjectSection, ObjectSegment, ReadCache, SegmentFlags};
 
+use crate::symbols::hexadecimal;
+
 /// A part of the file that is loaded to be executed.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
@@ -102,14 +104,6 @@ fn is_code<'a>(segment: &impl ObjectSegment<'a>) -> bool {
         SegmentFlags::Elf { p_flags } => p_flags & object::elf::PF_X != 0,
         _ => false,
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 impl ModuleSectionInfo<Arc<[u8]>> for &Elf {

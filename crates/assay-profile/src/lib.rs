@@ -18,6 +18,7 @@ pub mod symbols;
 mod tables;
 mod tree;
 mod unwind;
+mod vdso;
 mod watch;
 
 pub use attach::{Granted, Wish};

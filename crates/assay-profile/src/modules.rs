@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::elf::Elf;
+use crate::vdso::bytes;
 
 /// The kernel's own code.
 pub const KERNEL: &str = "[kernel]";
@@ -46,7 +47,7 @@ impl Modules {
             return *module;
         }
         let elf = match key.0.as_str() {
-            VDSO => vdso().as_deref().and_then(Elf::parse),
+            VDSO => bytes(Path::new("/proc/self")).ok().as_deref().and_then(Elf::parse),
             name if name.starts_with('/') => read(name, root),
             _ => None,
         };
@@ -90,18 +91,4 @@ fn read(path: &str, root: &Path) -> Option<Elf> {
         if is_it { Elf::read(&program) } else { None }
     };
     Elf::read(&inside).or_else(|| Elf::read(Path::new(path))).or_else(replaced)
-}
-
-/// The code that the kernel maps into every process, from our own memory.
-fn vdso() -> Option<Vec<u8>> {
-    use std::os::unix::fs::FileExt;
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let line = maps.lines().find(|line| line.ends_with(VDSO))?;
-    let (start, end) = line.split_whitespace().next()?.split_once('-')?;
-    let start = u64::from_str_radix(start, 16).ok()?;
-    let end = u64::from_str_radix(end, 16).ok()?;
-    let mut bytes = vec![0; usize::try_from(end - start).ok()?];
-    let memory = std::fs::File::open("/proc/self/mem").ok()?;
-    memory.read_exact_at(&mut bytes, start).ok()?;
-    Some(bytes)
 }

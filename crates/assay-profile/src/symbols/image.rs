@@ -40,7 +40,8 @@ pub(super) fn build_id_of(elf: &[u8]) -> Option<String> {
     Some(hexadecimal(id))
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// Bytes as a build id is written.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes
         .iter()

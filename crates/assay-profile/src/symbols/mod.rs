@@ -26,6 +26,7 @@ pub use demangle::demangled;
 pub use elf::resolve_elf;
 pub use go::GoFunctions;
 pub use image::build_id;
+pub(crate) use image::hexadecimal;
 pub use jit::resolve_perf_map;
 pub use kernel::resolve_kallsyms;
 
