@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from assay.analysis.profile import Profile, read_profile, unclassified
+from assay.analysis.profile_compare import as_long_as
 from assay.record.reader import Run
 from assay.report.article import article_lines
 from assay.report.difference_section import difference
@@ -97,6 +98,18 @@ def test_the_same_run_differs_by_nothing(sampled: tuple[Run, Profile]) -> None:
     lines = "\n".join(difference_lines(changed, 80, all_symbols=True))
     assert "hash probe" not in lines
     assert "Within noise: 6 kinds of work" in lines
+
+
+def test_another_scale_is_compared_by_where_its_time_goes(sampled: tuple[Run, Profile]) -> None:
+    _, profile = sampled
+    smaller = replace(profile, sampling=replace(profile.sampling, scaled_by=0.25))
+    changed = difference(profile, as_long_as(smaller, profile))
+    assert changed["total"]["difference_s"] == pytest.approx(0)
+    assert changed["scaled_by"] == pytest.approx(1)
+    larger = as_long_as(profile, smaller)
+    told = "\n".join(difference_lines(difference(smaller, larger), 80, all_symbols=True))
+    assert "seconds are times 0.25" in told
+    assert "Within noise: 6 kinds of work" in told
 
 
 def test_runs_without_a_common_operation_are_not_compared(sampled: tuple[Run, Profile]) -> None:

@@ -78,6 +78,8 @@ class Sampling:
             not tell which of several sessions they work for: all are of one operation then, which
             stands for all, and has no sequence.
         artefacts: Samples within operations that say nothing of the engine, by why.
+        scaled_by: What seconds are multiplied by; above or below 1 where two runs of different
+            length are compared by shares.
     """
 
     event: str
@@ -101,11 +103,12 @@ class Sampling:
     unplaced: int = 0
     told_apart: bool = True
     artefacts: dict[str, int] = field(default_factory=dict)
+    scaled_by: float = 1.0
 
     @property
     def seconds_each(self) -> float:
         """CPU seconds that a sample stands for."""
-        return 1.0 / self.frequency_hz
+        return self.scaled_by / self.frequency_hz
 
 
 @dataclass(frozen=True)

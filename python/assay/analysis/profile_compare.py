@@ -12,6 +12,7 @@ Satterthwaite (Biometrics Bulletin 2, 1946). Of rows that did not change one in 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,19 @@ def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.
         *KEY,
         descending=[False, True, False, False],
     )
+
+
+def as_long_as(theirs: Profile, ours: Profile, operation: str | None = None) -> Profile:
+    """A profile as if a pass of what both have had taken as much CPU time in all as of the other.
+
+    So are two scales compared: by where the time goes, not by how much of it there is. The factor
+    is taken as exact: next to a single row's, a total's uncertainty is small.
+    """
+    total = compare(ours, theirs, operation).row(0, named=True)
+    if not total["ours_s"] or not total["theirs_s"]:
+        return theirs
+    factor = theirs.sampling.scaled_by * total["ours_s"] / total["theirs_s"]
+    return replace(theirs, sampling=replace(theirs.sampling, scaled_by=factor))
 
 
 def _level(

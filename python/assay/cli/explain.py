@@ -66,7 +66,8 @@ def explain(
     Examples:
       assay explain                              the latest run
       assay explain latest --operation q09 --all
-      assay explain latest --against 4c193c      what changed from 4c193c to the latest
+      assay explain latest --against 4c193c      what changed from 4c193c to the latest; two
+                                                 scales are compared by shares
       assay explain latest --against 4c193c --html difference.html
       assay explain latest --unclassified > my.toml
       assay explain latest --operations my.toml
@@ -210,11 +211,14 @@ def _against(
     all_symbols: bool,
     as_json: bool,
 ) -> None:
+    from assay.analysis.profile_compare import as_long_as
     from assay.report.difference_page import write_page
     from assay.report.difference_section import difference
     from assay.report.terminal import width_of
     from assay.report.terminal_difference import compared_lines
 
+    if _scale(ours[0]) != _scale(theirs[0]):
+        theirs = (theirs[0], as_long_as(theirs[1], ours[1], operation))
     told = difference(ours[1], theirs[1], operation)
     titles = (_told(ours[0]), _told(theirs[0]))
     if html is not None:
@@ -226,6 +230,10 @@ def _against(
     _print(compared_lines(*titles, told, width_of(console(stderr=False)), all_symbols=all_symbols))
     if html is not None:
         say(f"Page {html}")
+
+
+def _scale(run: Run) -> object:
+    return run.facts["request"].get("scale")
 
 
 def _print(lines: Iterable[str]) -> None:

@@ -12,7 +12,12 @@ from assay.report.html import POLICY, environment, script_digest, template, tree
 from assay.report.palette import BLUE, ORANGE, SEVERAL_KINDS, WORK_COLOURS, work_colour
 from assay.report.profile_page import left_out_words
 from assay.report.terminal import title
-from assay.report.terminal_difference import interval_text, noise_words, operations_words
+from assay.report.terminal_difference import (
+    interval_text,
+    noise_words,
+    operations_words,
+    scaled_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +79,7 @@ def difference_page(
             ours=ours | {"title": title(ours)},
             theirs=theirs | {"title": title(theirs)},
             operations=operations_words(told) if told["operations"] else "no common operation",
+            scaled="" if told["scaled_by"] == 1 else f". {scaled_words(told)}",
             about=f"{ABOUT}{'' if certain else NO_INTERVAL}{left_out_words(view)}",
             tree=tree_words(view),
             total=None if told["total"] is None else _row(told["total"], "total", 0),

@@ -28,9 +28,9 @@ ROW_KEYS = (
 def difference(ours: Profile, theirs: Profile, operation: str | None = None) -> dict[str, Any]:
     """CPU seconds of a pass on both sides; differences are ours less theirs.
 
-    Keys: operation; operations (those that both have); total (a row, null without samples); work
-    (rows, largest difference first, each with the rows of its `symbols`). A row has the columns of
-    `analysis.profile.compare`.
+    Keys: operation; scaled_by (what the other's seconds are multiplied by); operations (those that
+    both have); total (a row, null without samples); work (rows, largest difference first, each with
+    the rows of its `symbols`). A row has the columns of `analysis.profile.compare`.
     """
     table = compare(ours, theirs, operation)
     rows = {"total": [], "work": [], "symbol": []}  # type: dict[str, list[dict[str, Any]]]
@@ -41,6 +41,7 @@ def difference(ours: Profile, theirs: Profile, operation: str | None = None) -> 
         symbols.setdefault(row["work"], []).append(row)
     return {
         "operation": operation,
+        "scaled_by": theirs.sampling.scaled_by,
         "operations": _in_both(ours, theirs, operation),
         "total": rows["total"][0] if rows["total"] else None,
         "work": [row | {"symbols": symbols.get(row["work"], [])} for row in rows["work"]],

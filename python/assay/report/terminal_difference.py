@@ -41,6 +41,8 @@ def difference_lines(told: dict[str, Any], width: int, *, all_symbols: bool) -> 
         yield "  The two runs have no operation in common that was sampled, so nothing is compared."
         return
     yield f"  CPU seconds of one pass over {operations_words(told)}; 95 % intervals"
+    if told["scaled_by"] != 1:
+        yield f"  {scaled_words(told)}"
     yield ""
     yield f"{'this run':>10} {'against':>10} {'difference':>22}  operation, symbol"
     yield _line(told["total"], "total", width)
@@ -68,6 +70,12 @@ def operations_words(told: dict[str, Any]) -> str:
     """Which operations are compared."""
     names = told["operations"]
     return str(names[0]) if len(names) == 1 else f"the {len(names)} operations that both have"
+
+
+def scaled_words(told: dict[str, Any]) -> str:
+    """Why the other's seconds are not those that it took."""
+    factor = told["scaled_by"]
+    return f"Of another scale: its seconds are times {factor:.3g}, as if both took as long in all"
 
 
 def shown_works(told: dict[str, Any]) -> list[dict[str, Any]]:
