@@ -102,7 +102,7 @@ def test_the_same_run_differs_by_nothing(sampled: tuple[Run, Profile]) -> None:
 
 def test_another_scale_is_compared_by_where_its_time_goes(sampled: tuple[Run, Profile]) -> None:
     _, profile = sampled
-    smaller = replace(profile, sampling=replace(profile.sampling, scaled_by=0.25))
+    smaller = replace(profile, scaled_by=0.25)
     changed = difference(profile, as_long_as(smaller, profile))
     assert changed["total"]["difference_s"] == pytest.approx(0)
     assert changed["scaled_by"] == pytest.approx(1)

@@ -55,7 +55,7 @@ def call_tree(
     return {
         "operations": names,
         "samples": samples.height,
-        "seconds_each": profile.sampling.seconds_each,
+        "seconds_each": profile.seconds_each,
     } | tree.document(counts, names)
 
 

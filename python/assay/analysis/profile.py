@@ -1,7 +1,7 @@
 """CPU samples of a run, joined to the operations they fell into and to the work they were doing.
 
 An *operation* is what the driver issued; *work* is what the engine's code was doing for it (scan,
-hash probe, ...). Each sample stands for `Sampling.seconds_each` of CPU time. Shares are of the
+hash probe, ...). Each sample stands for `Profile.seconds_each` of CPU time. Shares are of the
 engine's samples within operations that are no artefacts; what lies between operations, or is the
 engine's own background, is counted in `Sampling` and in no table.
 """
@@ -78,8 +78,6 @@ class Sampling:
             not tell which of several sessions they work for: all are of one operation then, which
             stands for all, and has no sequence.
         artefacts: Samples within operations that say nothing of the engine, by why.
-        scaled_by: What seconds are multiplied by; above or below 1 where two runs of different
-            length are compared by shares.
     """
 
     event: str
@@ -103,12 +101,6 @@ class Sampling:
     unplaced: int = 0
     told_apart: bool = True
     artefacts: dict[str, int] = field(default_factory=dict)
-    scaled_by: float = 1.0
-
-    @property
-    def seconds_each(self) -> float:
-        """CPU seconds that a sample stands for."""
-        return self.scaled_by / self.frequency_hz
 
 
 @dataclass(frozen=True)
@@ -130,6 +122,7 @@ class Profile:
         passes: The operations that were measured: sequence, session, operation, started_ns,
             finished_ns; one row for all where they are not told apart.
         rules: The rules in their order; `samples.rule` counts in it.
+        scaled_by: What seconds are multiplied by; not 1 where two scales are compared.
     """
 
     sampling: Sampling
@@ -138,6 +131,12 @@ class Profile:
     frames: pl.DataFrame
     passes: pl.DataFrame
     rules: Rules
+    scaled_by: float = 1.0
+
+    @property
+    def seconds_each(self) -> float:
+        """CPU seconds that a sample stands for."""
+        return self.scaled_by / self.sampling.frequency_hz
 
 
 @lru_cache(maxsize=4)

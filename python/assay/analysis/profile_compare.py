@@ -66,8 +66,8 @@ def as_long_as(theirs: Profile, ours: Profile, operation: str | None = None) -> 
     total = compare(ours, theirs, operation).row(0, named=True)
     if not total["ours_s"] or not total["theirs_s"]:
         return theirs
-    factor = theirs.sampling.scaled_by * total["ours_s"] / total["theirs_s"]
-    return replace(theirs, sampling=replace(theirs.sampling, scaled_by=factor))
+    factor = theirs.scaled_by * total["ours_s"] / total["theirs_s"]
+    return replace(theirs, scaled_by=factor)
 
 
 def _level(
@@ -100,7 +100,7 @@ def differences(
     keys = rows.select(*key, "operation").unique()
     passes = pl.concat(
         _pass_counts(profile, names).with_columns(
-            pl.lit(side).alias("side"), pl.lit(profile.sampling.seconds_each).alias("seconds_each")
+            pl.lit(side).alias("side"), pl.lit(profile.seconds_each).alias("seconds_each")
         )
         for side, profile in sides.items()
     )

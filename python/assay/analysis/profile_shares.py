@@ -74,8 +74,8 @@ def shares(record: Run, profile: Profile) -> Shares:
         samples=within.height,
         classified=classified.height / within.height if within.height else None,
         named=named.height / within.height if within.height else None,
-        seconds_each=profile.sampling.seconds_each,
-        sampled_s=sampled.height * profile.sampling.seconds_each,
+        seconds_each=profile.seconds_each,
+        sampled_s=sampled.height * profile.seconds_each,
         metered_s=float(metered["cpu_ns"].sum()) * NS if metered.height else None,
     )
 

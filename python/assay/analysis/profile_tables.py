@@ -177,5 +177,5 @@ def _with_shares(counts: pl.DataFrame, profile: Profile, over: str | None = None
     whole: Any = pl.col("samples").sum()
     return counts.with_columns(
         (pl.col("samples") / (whole.over(over) if over else whole)).alias("share"),
-        (pl.col("samples") * profile.sampling.seconds_each).alias("seconds"),
+        (pl.col("samples") * profile.seconds_each).alias("seconds"),
     )

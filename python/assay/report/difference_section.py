@@ -41,7 +41,7 @@ def difference(ours: Profile, theirs: Profile, operation: str | None = None) -> 
         symbols.setdefault(row["work"], []).append(row)
     return {
         "operation": operation,
-        "scaled_by": theirs.sampling.scaled_by,
+        "scaled_by": theirs.scaled_by,
         "operations": _in_both(ours, theirs, operation),
         "total": rows["total"][0] if rows["total"] else None,
         "work": [row | {"symbols": symbols.get(row["work"], [])} for row in rows["work"]],

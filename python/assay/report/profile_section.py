@@ -56,7 +56,7 @@ def section(
     return {
         "operation": operation,
         "samples": samples,
-        "seconds": samples * profile.sampling.seconds_each,
+        "seconds": samples * profile.seconds_each,
         "passes": _passes(profile),
         "sampling": sampling | {"notes": list(profile.sampling.notes), "artefacts": artefacts},
         "classified": told.classified,

@@ -57,7 +57,7 @@ class Source:
     @property
     def period_ns(self) -> int:
         """CPU time that a sample stands for."""
-        return round(self.profile.sampling.seconds_each * 1e9)
+        return round(self.profile.seconds_each * 1e9)
 
     def thread_name(self, pid: int, tid: int) -> str:
         """What a thread calls itself; its number if nothing is known."""
