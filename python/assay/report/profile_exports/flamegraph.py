@@ -1,7 +1,7 @@
 """A flame graph as one SVG file, which a browser zooms (click), searches and explains (hover).
 
-A frame is as wide as its share of the samples, and coloured by the work that most of them did.
-Frames too narrow to see stand in no picture, so they stand not in the file.
+A frame is as wide as its share of the samples, and has the colour of a kind of work if most of them
+by far did that. Frames too narrow to see stand in no picture, so they stand not in the file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.profile import call_tree
 from assay.report.flame_layout import layout
-from assay.report.palette import work_colour
+from assay.report.flame_view import SEVERAL, one_kind
+from assay.report.palette import SEVERAL_KINDS, work_colour
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -44,6 +45,7 @@ def picture(tree: dict[str, Any], title: str) -> str:
     import jinja2
 
     placed = layout(tree, SHARE_MIN)
+    kinds = one_kind(tree)
     depth = 2 + max((rectangle.depth for rectangle in placed), default=0)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
@@ -58,7 +60,7 @@ def picture(tree: dict[str, Any], title: str) -> str:
         margin=MARGIN,
         character=CHARACTER,
         legend=_legend(tree),
-        frames=[_all(tree), *(_frame(tree, rectangle) for rectangle in placed)],
+        frames=[_all(tree), *(_frame(tree, one, kinds[one.node]) for one in placed)],
         script=(TEMPLATES / "flamegraph.js").read_text("utf-8"),
     )
 
@@ -70,9 +72,9 @@ def _all(tree: dict[str, Any]) -> dict[str, Any]:
     return {"told": told} | place | _named("all", 1.0)
 
 
-def _frame(tree: dict[str, Any], rectangle: Rectangle) -> dict[str, Any]:
+def _frame(tree: dict[str, Any], rectangle: Rectangle, kind: int) -> dict[str, Any]:
     node = rectangle.node
-    work = tree["works"][tree["work"][node]]
+    work = SEVERAL_KINDS if kind == SEVERAL else tree["works"][kind]
     module = tree["modules"][tree["module"][node]]
     told = [_told(tree, tree["total"][node]), work, *([module] if module else [])]
     return {
