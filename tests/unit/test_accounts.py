@@ -70,6 +70,22 @@ class TestIdentity:
         assert used.background_s == pytest.approx(4.0 - 2.6)
         assert sum(used.by_process.values()) + used.background_s == pytest.approx(used.busy_s)
 
+    def test_children_too_short_to_be_seen_are_told_by_their_parent(self) -> None:
+        parent = process(TIMES_S, 1, "engine", 0.1)
+        for at, row in zip(TIMES_S, parent, strict=True):
+            row["children_user_ns"] = round(at * 0.8 * S)
+            row["children_system_ns"] = round(at * 0.1 * S)
+        used = within(machine(TIMES_S, **FULL), parent, 1.0, 3.0)
+        assert used.by_process == pytest.approx({"engine": 2.0})
+
+    def test_a_child_that_was_seen_and_ended_counts_once(self) -> None:
+        parent = process(TIMES_S, 1, "engine", 0.0)
+        for row in parent[3:]:
+            row["children_user_ns"] = 2 * S
+        child = process([0.0, 1.0, 2.0], 9, "engine", 1.0, ppid=1)
+        used = within(machine(TIMES_S, **FULL), [*parent, *child], 1.0, 3.0)
+        assert used.by_process == pytest.approx({"engine": 1.0})
+
     def test_busy_and_idle_and_stolen_sum_to_the_capacity(self) -> None:
         stolen = FULL | {"idle_ns": 150 * MS, "steal_ns": 100 * MS}
         used = within(machine(TIMES_S, **stolen), OURS, 1.0, 3.0)

@@ -99,7 +99,8 @@ def _growth(samples: pl.DataFrame, by: list[str], first: int, last: int) -> pl.D
 def _by_account(processes: pl.DataFrame, begun_ns: int, ended_ns: int) -> dict[str, float]:
     """CPU seconds of each account: growth of each process between its samples around the window.
 
-    A process that is not in the first sample began later, so all that it used counts.
+    A process that is not in the first sample began later, so all that it used counts. Of those that
+    were too short to be seen, their parents tell.
     """
     edges = _edges(processes["time_ns"], begun_ns, ended_ns)
     if edges is None:
@@ -116,4 +117,32 @@ def _by_account(processes: pl.DataFrame, begun_ns: int, ended_ns: int) -> dict[s
         .agg(pl.col("cpu_ns").sum())
         .sort("account")
     )
-    return {account: float(cpu_ns) * NS for account, cpu_ns in grown.iter_rows()}
+    seen = dict(grown.iter_rows())
+    told = _told_by_parents(processes, first, last)
+    return {account: max(cpu_ns, told.get(account, 0)) * NS for account, cpu_ns in seen.items()}
+
+
+def _told_by_parents(processes: pl.DataFrame, first: int, last: int) -> dict[str, int]:
+    """CPU of each account by what its processes and their ended children used.
+
+    The kernel adds the time of a child that ended to the parent that waited for it, so the sum over
+    all that live grows by what was used, also by children that no sample saw. Parents that do not
+    wait are told nothing: then it is less than what was seen. Records from before these counters
+    tell nothing either.
+    """
+    if not {"children_user_ns", "children_system_ns"} <= set(processes.columns):
+        return {}
+    with_children = (
+        pl.col("user_ns")
+        + pl.col("system_ns")
+        + pl.col("children_user_ns").fill_null(0)
+        + pl.col("children_system_ns").fill_null(0)
+    ).cast(pl.Int64)
+    at_last = pl.col("time_ns") == last
+    told = (
+        processes.filter(pl.col("time_ns").is_in([first, last]))
+        .with_columns(pl.col("account").cast(pl.String), with_children.alias("cpu_ns"))
+        .group_by("account")
+        .agg(pl.col("cpu_ns").filter(at_last).sum() - pl.col("cpu_ns").filter(~at_last).sum())
+    )
+    return dict(told.iter_rows())
