@@ -101,18 +101,24 @@ impl Rows {
             Cell::Count(counts.samples),
             Cell::Count(cost.longest_ns),
         ]);
-        for stream in [
+        for stream in self.in_order() {
+            stream.flush()?;
+        }
+        Ok(())
+    }
+
+    /// All streams, what is named before what names it.
+    fn in_order(&mut self) -> [&mut Stream; 8] {
+        [
             &mut self.modules,
             &mut self.frames,
             &mut self.stacks,
             &mut self.threads,
             &mut self.samples,
             &mut self.profile,
+            &mut self.symbols,
             &mut self.cost,
-        ] {
-            stream.flush()?;
-        }
-        Ok(())
+        ]
     }
 
     fn add_new(&mut self, modules: &Modules, tree: &CallTree) {
@@ -155,16 +161,7 @@ impl Rows {
 
     /// Ends the streams, so that a reader knows that nothing is missing.
     pub fn finish(&mut self) -> Result<(), ProfileError> {
-        for stream in [
-            &mut self.modules,
-            &mut self.frames,
-            &mut self.stacks,
-            &mut self.threads,
-            &mut self.samples,
-            &mut self.profile,
-            &mut self.symbols,
-            &mut self.cost,
-        ] {
+        for stream in self.in_order() {
             stream.finish()?;
         }
         Ok(())
