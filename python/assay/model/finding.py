@@ -1,6 +1,50 @@
-"""Claims that a report prints, with what they rest on."""
+"""Claims that a report prints, with what they rest on and what to try."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# What a claim tells: what bounds the run, why it takes so long, or where its time goes.
+Tells = Literal["bound", "cause", "shape"]
+TELLS: tuple[Tells, ...] = ("bound", "cause", "shape")
+
+# What can be done about a cause. An engine's `advice.toml` says how it is done there.
+AdviceKind = Literal["setting", "index", "statistics", "vacuum", "state", "clients"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Something that a claim rests on.
+
+    Attributes:
+        says: One sentence with its figure.
+        at: Where a reader sees it: `where:q18`, `plan:q18`, `profile:q18`, `counter:temporary_bytes`,
+            `timeline`, `setting:work_mem`, `check:steal`.
+    """
+
+    says: str
+    at: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to change, in words that are no engine's.
+
+    Attributes:
+        kind: What sort of change it is.
+        subject: The role of a setting (`work_memory`), or a table.
+        values: What it needs: `value` of a setting; `columns` of an index, separated by commas.
+        gain_share: Share of the run's time that it is predicted to save; None: not predicted.
+    """
+
+    kind: AdviceKind
+    subject: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    gain_share: float | None = None
 
 
 @dataclass(frozen=True)
@@ -10,10 +54,14 @@ class Finding:
     Attributes:
         claim: What is claimed, with its numbers.
         effect_share: How much of the run's time the claim is about, 0 to 1.
-        interval: 95 % interval of the effect over repeated runs; None for one run.
+        interval: 95 % interval of the effect, over repeated runs or over passes; None for neither.
         runs: Ids of the runs that support it.
         method: Heading in docs/methodology.md that says how it is found.
         to_try: What to do about it, as a command where there is one.
+        tells: What sort of claim it is.
+        operations: The operations that it is about, largest share first; empty: the whole run.
+        evidence: What it rests on.
+        advice: What `assay try` would carry out.
     """
 
     claim: str
@@ -22,6 +70,15 @@ class Finding:
     runs: tuple[str, ...]
     method: str
     to_try: str | None = None
+    tells: Tells = "cause"
+    operations: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    advice: Advice | None = None
+
+    @property
+    def key(self) -> str:
+        """What it is called on the command line: `spill`, or `spill:q18` where it is of a few."""
+        return f"{self.method}:{self.operations[0]}" if self.operations else self.method
 
     @property
     def interval_words(self) -> str:
@@ -29,3 +86,28 @@ class Finding:
         if self.interval is None:
             return "one run, no interval"
         return f"[{self.interval[0]:.3g}, {self.interval[1]:.3g}]"
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        advice = self.advice
+        return {
+            "key": self.key,
+            "claim": self.claim,
+            "effect_share": self.effect_share,
+            "interval": None if self.interval is None else list(self.interval),
+            "interval_words": self.interval_words,
+            "runs": list(self.runs),
+            "method": self.method,
+            "to_try": self.to_try,
+            "tells": self.tells,
+            "operations": list(self.operations),
+            "evidence": [{"says": one.says, "at": one.at} for one in self.evidence],
+            "advice": None
+            if advice is None
+            else {
+                "kind": advice.kind,
+                "subject": advice.subject,
+                "values": dict(advice.values),
+                "gain_share": advice.gain_share,
+            },
+        }

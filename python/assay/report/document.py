@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from assay.analysis.accounts import Accounts
     from assay.analysis.load import Pace
-    from assay.model.finding import Finding
     from assay.record.reader import Run
 
 log = logging.getLogger(__name__)
@@ -77,7 +76,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "metrics": dict(summary.metrics),
         "operations": [asdict(operation) for operation in summary.operations],
         "pace": None if summary.load is None else _pace(summary.load.pace),
-        "findings": [_finding(finding) for finding in summary.findings],
+        "findings": [finding.facts() for finding in summary.findings],
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
         "engine_counters": summary.engine_counters,
         "sessions": summary.sessions,
@@ -145,14 +144,6 @@ def _pace(pace: Pace) -> dict[str, Any]:
 
 def _check(result: CheckResult) -> dict[str, Any]:
     return asdict(result) | {"verdict": result.verdict.word}
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return asdict(finding) | {
-        "interval": None if finding.interval is None else list(finding.interval),
-        "interval_words": finding.interval_words,
-        "runs": list(finding.runs),
-    }
 
 
 def _accounts(used: Accounts) -> dict[str, Any]:

@@ -1,0 +1,48 @@
+"""What the time of a thread can be spent on: the parts that an operation's time is split into.
+
+On a CPU, ready to run and kept from it, or asleep for a cause. What no source accounts for is a part
+of its own and is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One part of an operation's time.
+
+    Attributes:
+        name: As in documents and columns.
+        title: As people read it.
+        on_cpu: Whether the thread was on a CPU.
+    """
+
+    name: str
+    title: str
+    on_cpu: bool = False
+
+
+UNCOVERED = "uncovered"
+
+# In the order in which they are stacked.
+CAUSES = (
+    Cause("cpu_user", "CPU, user", on_cpu=True),
+    Cause("cpu_system", "CPU, kernel", on_cpu=True),
+    Cause("run_queue", "waiting for a CPU"),
+    Cause("throttled", "held back by a CPU limit"),
+    Cause("stolen", "stolen by the hypervisor"),
+    Cause("disk_read", "disk read"),
+    Cause("disk_write", "disk write and sync"),
+    Cause("disk", "disk, read or write"),
+    Cause("lock", "lock"),
+    Cause("latch", "latch"),
+    Cause("client", "network or client"),
+    Cause("workers", "waiting for other workers"),
+    Cause("idle", "idle worker"),
+    Cause("paused", "paused"),
+    Cause(UNCOVERED, "not accounted for"),
+)
+PARTS = tuple(cause.name for cause in CAUSES)
+TITLES = {cause.name: cause.title for cause in CAUSES}

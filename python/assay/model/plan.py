@@ -1,0 +1,136 @@
+"""A query's plan in words that are no engine's: a tree of operators with estimates and actuals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+# The field's words for what an operator does. An engine's own word stands in `native`.
+OPERATORS = (
+    "scan",
+    "index scan",
+    "bitmap scan",
+    "filter",
+    "projection",
+    "hash join",
+    "merge join",
+    "nested loop",
+    "hash build",
+    "aggregate",
+    "sort",
+    "top-n",
+    "limit",
+    "window",
+    "set operation",
+    "exchange",
+    "materialize",
+    "cte",
+    "subquery",
+    "values",
+    "modify",
+    "result",
+    "other",
+)
+
+
+@dataclass(frozen=True)
+class PlanNode:
+    """One operator. What was not told is None, never 0.
+
+    Attributes:
+        operator: One of `OPERATORS`.
+        native: The engine's own word, such as `Parallel Hash Join`.
+        object: The table that it reads or writes.
+        index: The index that it reads.
+        condition: What it joins, filters, groups or sorts by, in the engine's words.
+        estimated_rows: Rows that the optimiser expected it to give, over all loops.
+        rows: Rows that it gave, over all loops.
+        loops: How often it was executed, workers included.
+        seconds: Time in itself, without its children; thread-seconds where several worked.
+        removed_rows: Rows that it read and that its condition removed, over all loops.
+        read_bytes: Read from outside the engine's own cache.
+        cached_bytes: Found in the engine's own cache.
+        spilled_bytes: Written to temporary files, or more memory than it was given.
+        columns: Columns that a scan reads, where the engine tells.
+        details: What else the engine tells, its words as keys.
+        children: Inputs, the outer (probe) side first.
+    """
+
+    operator: str
+    native: str
+    object: str | None = None
+    index: str | None = None
+    condition: str | None = None
+    estimated_rows: float | None = None
+    rows: float | None = None
+    loops: float | None = None
+    seconds: float | None = None
+    removed_rows: float | None = None
+    read_bytes: int | None = None
+    cached_bytes: int | None = None
+    spilled_bytes: int | None = None
+    columns: tuple[str, ...] | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+    children: tuple[PlanNode, ...] = ()
+
+    def walk(self) -> Iterator[PlanNode]:
+        """This operator and all below it, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    @property
+    def q_error(self) -> float | None:
+        """By which factor the estimate is off, at least 1; rows below one count as one."""
+        if self.estimated_rows is None or self.rows is None:
+            return None
+        expected, seen = max(self.estimated_rows, 1.0), max(self.rows, 1.0)
+        return max(expected / seen, seen / expected)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one statement of an operation was executed when it was asked with its plan.
+
+    Attributes:
+        operation: The operation.
+        statement: Which of its statements, from 0.
+        native: File of the engine's own words in `raw/plans/`.
+        root: The tree.
+        planning_s: Time that the optimiser took, parsing included where it is not told apart.
+        execution_s: Time that execution took, with the cost of watching it.
+        compiling_s: Time of that which went into generating code (JIT).
+        capture_s: Wall time of asking for the plan: what it cost, apart from the timed part.
+        timed: False where the engine told estimates only.
+    """
+
+    operation: str
+    statement: int
+    native: str
+    root: PlanNode
+    planning_s: float | None = None
+    execution_s: float | None = None
+    compiling_s: float | None = None
+    capture_s: float | None = None
+    timed: bool = True
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, facts: dict[str, Any]) -> Plan:
+        """The plan that `facts` was made from."""
+        return cls(**{**facts, "root": _node(facts["root"])})
+
+
+def _node(facts: dict[str, Any]) -> PlanNode:
+    columns = facts["columns"]
+    return PlanNode(
+        **{
+            **facts,
+            "columns": None if columns is None else tuple(columns),
+            "children": tuple(_node(child) for child in facts["children"]),
+        }
+    )
