@@ -1,7 +1,7 @@
 """What the time of a thread can be spent on: the parts that an operation's time is split into.
 
-On a CPU, ready to run and kept from it, or asleep for a cause. What no source accounts for is a part
-of its own and is shown.
+On a CPU, ready to run and kept from it, or asleep for a cause. What no source accounts for is a
+part of its own and is shown.
 """
 
 from __future__ import annotations

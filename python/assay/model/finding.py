@@ -22,8 +22,8 @@ class Evidence:
 
     Attributes:
         says: One sentence with its figure.
-        at: Where a reader sees it: `where:q18`, `plan:q18`, `profile:q18`, `counter:temporary_bytes`,
-            `timeline`, `setting:work_mem`, `check:steal`.
+        at: Where a reader sees it: `where:q18`, `plan:q18`, `profile:q18`, `timeline`,
+            `counter:temporary_bytes`, `setting:work_mem`, `check:steal`.
     """
 
     says: str
