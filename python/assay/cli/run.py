@@ -103,6 +103,9 @@ def run(
         str | None,
         typer.Option(help="CPUs of engine and client.", metavar="engine=0,client=1"),
     ] = None,
+    probes: Annotated[
+        str, typer.Option(help="Which probes observe the run.", metavar="all|none|NAME,NAME")
+    ] = "all",
     probe_interval: Annotated[
         str, typer.Option(help="Time between two samples of a probe.")
     ] = "100ms",
@@ -125,7 +128,7 @@ def run(
     """Runs a workload on an engine, checks and explains it, and writes a report."""
     from assay.cli.progress import Progress
     from assay.study.places import runs_dir
-    from assay.study.request import PARAMETERS, RunRequest, parse_pin, parse_settings
+    from assay.study.request import PARAMETERS, RunRequest, parse_pin, parse_probes, parse_settings
     from assay.workloads.discovery import find_workload
 
     facts = find_workload(workload).facts
@@ -150,6 +153,7 @@ def run(
         retries_max=retries,
         min_time_s=_duration("--min-time", min_time),
         operation_deadline_s=_duration("--timeout", timeout),
+        probes=parse_probes(probes),
         probe_interval_s=_interval(probe_interval),
         profile_hz=profile_hz if profile else None,
         pin=parse_pin(pin),

@@ -220,7 +220,7 @@ def _played(
     metered = os.getpid() if job["metered"] == METERED_HOST else job["metered"]
     plan, raw_dir = json.dumps(job["plan"]), Path(job["raw_dir"])
     serial = all(phase["arrival"]["shape"] == "power" for phase in job["plan"]["phases"])
-    if not serial or not isinstance(engine, HasCounters):
+    if not (serial and job["counters"] and isinstance(engine, HasCounters)):
         return _core.drive(plan, sessions, raw_dir, cancel, tick, metered)
     with operation_counters(engine.counters(instance), raw_dir) as counters:
         return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, counters.read)
