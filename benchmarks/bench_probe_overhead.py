@@ -49,7 +49,7 @@ def compare(running: Passes, counters: CounterReader | None, pairs: int, least_s
     running.take()
     count = math.ceil(TURN_S / sum(running.take()))
     sides = {WITHOUT: lambda *_: nullcontext(perf.Cost()), WITH: probes.observing}
-    told(rounds(running, sides, pairs, least_s, count), "probes")
+    told(rounds(running, sides, pairs, least_s, count), "the probes'")
     shares = {name: statistics.median(each) for name, each in probes.core_shares.items()}
     each = ", ".join(f"{name} {share:.2%}" for name, share in shares.items())
     print(f"  the probes' own CPU: {sum(shares.values()):.2%} of one core ({each})")

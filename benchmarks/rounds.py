@@ -58,12 +58,12 @@ def turn(running: Passes, side: Side, count: int) -> Turn:
     return Turn(seconds, engine_s + cost.cpu_s)
 
 
-def told(taken: Rounds, sampler: str = "sampler") -> None:
+def told(taken: Rounds, whose: str = "the sampler's") -> None:
     print("  times what it is without (95 % interval)")
     for side in taken[0]:
         if side != WITHOUT:
             seconds, cpu = (shown(taken, side, ratio) for ratio in (ratio_s, ratio_cpu))
-            print(f"  {side:<11}seconds {seconds}   CPU seconds, the {sampler}'s with them, {cpu}")
+            print(f"  {side:<11}seconds {seconds}   CPU seconds, {whose} with them, {cpu}")
 
 
 def ratio_s(taken: Rounds, side: str) -> float:
