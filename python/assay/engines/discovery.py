@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 MANIFEST = "engine.toml"
 COUNTERS = "counters.toml"
 OPERATIONS = "operations.toml"
+WAITS = "waits.toml"
 ENTRY_POINTS = "assay.engines"
 
 
@@ -58,6 +59,20 @@ class EngineFolder:
         document = self._facts_of(OPERATIONS)
         if document is not None:
             rules_of(document, str(self.folder / OPERATIONS))
+        return document
+
+    def waits(self) -> dict[str, Any] | None:
+        """Rules from what the engine's threads sleep in to causes; None if it has none.
+
+        Raises:
+            EngineError: If `waits.toml` cannot be read.
+            UsageError: If one of its rules is refused; says which and why.
+        """
+        from assay.analysis.waits.rules import waits_of
+
+        document = self._facts_of(WAITS)
+        if document is not None:
+            waits_of(document, str(self.folder / WAITS))
         return document
 
     def _facts_of(self, name: str) -> dict[str, Any] | None:

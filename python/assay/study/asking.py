@@ -90,6 +90,7 @@ class Asked:
                 "answers": engine.answers,
                 "counters": self.engine.counters(),
                 "operations": self.engine.operations(),
+                "waits": self.engine.waits(),
             },
             "plan": self.plan,
             "script": {"prepared": self.script.prepared},
