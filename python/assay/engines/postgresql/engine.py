@@ -144,6 +144,15 @@ class PostgresEngine:
         for statement in split(sql):
             loading.execute(instance.handle, statement)
 
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one, each in a transaction of its own unless they `begin`."""
+        self.run_script(instance, sql)
+
+    def settle(self, instance: Instance) -> None:
+        """Writes a checkpoint, where this user may. Raises `EngineError` in an open transaction."""
+        loading.refuse_open_transaction(instance)
+        loading.checkpoint(instance)
+
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
         """Copies rows in, in the binary form; see `loading.FROZEN_STREAMS_MAX` for connections."""
         few = streams <= loading.FROZEN_STREAMS_MAX
