@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.causes import CAUSES
 from assay.analysis.timeline import BACKGROUND, STEAL, under_way
 from assay.model.errors import UsageError
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
@@ -17,6 +18,7 @@ from assay.report import counter_charts, load_charts, profile_charts
 from assay.report.palette import (
     BLUE,
     BYTE_UNITS,
+    CAUSE_COLOURS,
     GREEN,
     GREY,
     ORANGE,
@@ -37,13 +39,7 @@ if TYPE_CHECKING:
 BAND_TONES = ("#7f93ab", "#a9b8c9")
 
 # Parts of an operation's time: field, words, colour.
-PARTS = (
-    ("cpu_user", "CPU, engine's code", BLUE),
-    ("cpu_system", "CPU, kernel", SKY),
-    ("cpu_wait", "waiting for a CPU", ORANGE),
-    ("disk_wait", "waiting for disk", VERMILION),
-    ("other", "other waiting", GREY),
-)
+PARTS = tuple((cause.name, cause.title, CAUSE_COLOURS[cause.name]) for cause in CAUSES)
 NOT_SPLIT = ("not split", "not split", "#bbbbbb")
 ACCOUNT_COLOURS = {
     "engine": BLUE,

@@ -10,6 +10,24 @@ ORANGE, VERMILION, PURPLE, GREY = "#E69F00", "#D55E00", "#CC79A7", "#999999"
 WIDTH = 680
 BYTE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 
+CAUSE_COLOURS = {
+    "cpu_user": BLUE,
+    "cpu_system": SKY,
+    "run_queue": ORANGE,
+    "throttled": "#b5651d",
+    "stolen": "#7a4a2a",
+    "disk_read": VERMILION,
+    "disk_write": "#e8916a",
+    "disk": VERMILION,
+    "lock": PURPLE,
+    "latch": "#e3b3cb",
+    "client": GREEN,
+    "workers": "#7fcf9f",
+    "idle": "#d9dde2",
+    "paused": "#e8d94a",
+    "uncovered": GREY,
+}
+
 SEVERAL_KINDS = "several kinds"
 ARTEFACT = "artefact"
 WORK_COLOURS = {
