@@ -355,6 +355,15 @@ class HasCounters(Protocol):
 
 
 @runtime_checkable
+class HasSessionSettings(Protocol):
+    """Servers whose clients may have settings of their own."""
+
+    def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
+        """A DSN whose sessions have these settings beside those that it says already."""
+        ...
+
+
+@runtime_checkable
 class ChecksSettings(Protocol):
     """Engines that can refuse a setting before anything was loaded."""
 

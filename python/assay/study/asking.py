@@ -90,6 +90,7 @@ class Asked:
                 "answers": engine.answers,
                 "counters": self.engine.counters(),
                 "operations": self.engine.operations(),
+                "advice": self.engine.advice(),
             },
             "plan": self.plan,
             "script": {"prepared": self.script.prepared},
