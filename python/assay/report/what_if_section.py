@@ -34,6 +34,7 @@ def what_if(measured: Measured) -> dict[str, Any] | None:
 def _metric(metric: Metric, seconds: list[float]) -> dict[str, Any]:
     return {
         "metric": metric.name,
+        "label": metric.label,
         "title": metric.title,
         "unit": metric.unit,
         "better": metric.better,

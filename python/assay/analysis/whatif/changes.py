@@ -132,9 +132,9 @@ class RemoveWork:
     def assumption(self) -> str:
         """What its prediction assumes, in one sentence."""
         return (
-            f"The CPU time of {self.work} goes, and with it as large a share of the waiting for a"
-            " CPU; it was spread over an operation's active threads like the rest of their time,"
-            " and idle threads wait as much less."
+            "The work's CPU time goes, and with it as large a share of the waiting for a CPU; it"
+            " was spread over an operation's active threads like the rest of their time, and idle"
+            " threads wait as much less."
         )
 
     def check(self, measured: Measured) -> None:

@@ -32,13 +32,15 @@ class Metric:
 
     Attributes:
         name: As in documents.
-        title: As people read it.
+        label: What a column is called.
+        title: In full: what is no TPC metric says so.
         unit: `s`, `/h` or `/s`.
         better: Which direction is an improvement.
         of: The figure of the operations' seconds, in their order; infinite where one takes none.
     """
 
     name: str
+    label: str
     title: str
     unit: str
     better: Better
@@ -55,23 +57,27 @@ def metrics_of(measured: Measured) -> tuple[Metric, ...]:
     if measured.clients is not None:
         return _of_a_load(measured)
     found = (
-        Metric("total_seconds", "total", "s", "lower", math.fsum),
-        Metric("geometric_mean_seconds", "geometric mean", "s", "lower", geometric),
-    )
-    if measured.workload not in WITH_COMPOSITE:
-        return found
-    scale = measured.scale
-    return (
-        *found,
-        Metric("power_like_per_h", "power-like", "/h", "higher", lambda s: power_like(s, scale)),
+        Metric("total_seconds", "total", "total", "s", "lower", math.fsum),
         Metric(
-            "throughput_like_per_h",
-            "throughput-like",
-            "/h",
-            "higher",
-            lambda s: throughput_like(len(s), 1, math.fsum(s), scale),
+            "geometric_mean_seconds", "geometric mean", "geometric mean", "s", "lower", geometric
         ),
-        Metric("composite_per_h", "composite", "/h", "higher", lambda s: composite(s, scale)),
+    )
+    with_composite = measured.workload in WITH_COMPOSITE
+    return (*found, *_of_a_stream(measured.scale)) if with_composite else found
+
+
+def _of_a_stream(scale: float) -> tuple[Metric, ...]:
+    def throughput(seconds: Sequence[float]) -> float:
+        return throughput_like(len(seconds), 1, math.fsum(seconds), scale)
+
+    def made(name: str, label: str, of: Of) -> Metric:
+        title = f"{label} without refreshes, not a TPC metric"
+        return Metric(name, label, title, "/h", "higher", of)
+
+    return (
+        made("power_like_per_h", "power-like", lambda seconds: power_like(seconds, scale)),
+        made("throughput_like_per_h", "throughput-like", throughput),
+        made("composite_per_h", "composite", lambda seconds: composite(seconds, scale)),
     )
 
 
@@ -79,24 +85,19 @@ def _of_a_load(measured: Measured) -> tuple[Metric, ...]:
     weights = [operation.weight for operation in measured.operations]
     now_s = weighted_mean([op.seconds for op in measured.operations], weights)
     now_per_s = measured.throughput_per_s or 0.0
-    is_closed = measured.rate_per_s is None
+
+    def service(seconds: Sequence[float]) -> float:
+        return weighted_mean(seconds, weights)
+
+    def throughput(seconds: Sequence[float]) -> float:
+        if measured.rate_per_s is not None:
+            return now_per_s
+        return closed_loop(now_per_s, now_s, service(seconds))
+
+    words = "mean service time"
     return (
-        Metric(
-            "service_seconds_mean",
-            "mean service time",
-            "s",
-            "lower",
-            lambda s: weighted_mean(s, weights),
-        ),
-        Metric(
-            "throughput_per_s",
-            "throughput",
-            "/s",
-            "higher",
-            lambda s: (
-                closed_loop(now_per_s, now_s, weighted_mean(s, weights)) if is_closed else now_per_s
-            ),
-        ),
+        Metric("service_seconds_mean", words, words, "s", "lower", service),
+        Metric("throughput_per_s", "throughput", "throughput", "/s", "higher", throughput),
     )
 
 

@@ -48,6 +48,7 @@ class PredictedMetric:
         """As JSON values."""
         return {
             "metric": self.metric.name,
+            "label": self.metric.label,
             "title": self.metric.title,
             "unit": self.metric.unit,
             "better": self.metric.better,
