@@ -222,7 +222,8 @@ class SetCores:
         return (
             "Amdahl's law: time in which all threads at work want a CPU changes with the number"
             " that have one, all other time stays; there are as many threads as now (as many a core"
-            " where they were as many as the cores), and memory and caches keep up."
+            " where they were as many as the cores), memory and caches keep up, and others compete"
+            " for them as much as now."
         )
 
     def check(self, measured: Measured) -> None:
