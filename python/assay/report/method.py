@@ -139,7 +139,11 @@ def charts_about(told: dict[str, Any], timeline: Timeline | None) -> list[tuple[
     if told["conditions"]["clients"] is not None:
         backlog = [BACKLOG_ABOUT] if told["conditions"]["rate_per_s"] is not None else []
         over_time = ("timeline", "Resources over time", timeline_words(told, timeline))
-        where = ("operations", WHERE_HEADING, f"Median service time of each operation, {WHERE_WORDS}")
+        where = (
+            "operations",
+            WHERE_HEADING,
+            f"Median service time of each operation, {WHERE_WORDS}",
+        )
         return [*LOAD_ABOUT, *backlog, where, over_time]
     passes = told["metrics"]["passes"]
     words = {None: "its passes", 0: "its passes", 1: "one pass"}.get(passes, f"{passes} passes")
