@@ -50,6 +50,7 @@ class RunRequest:
         operation_deadline_s: An operation that takes longer is cancelled; 0: no limit.
         probe_interval_s: Time between two samples of a probe.
         profile_hz: CPU samples a second of the engine's CPU time; None: none are taken.
+        plans: Ask every operation once with its plan, after the measured part.
         pin: CPUs of `engine` and `client`, where they are given.
     """
 
@@ -73,6 +74,7 @@ class RunRequest:
     operation_deadline_s: float = 0.0
     probe_interval_s: float = 0.1
     profile_hz: int | None = None
+    plans: bool = True
     pin: dict[str, list[int]] = field(default_factory=dict)
 
     @property
