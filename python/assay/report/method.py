@@ -127,8 +127,8 @@ PROBES_WORDS = (
     " rate, never zero."
 )
 INTERVAL_WORDS = (
-    "Findings of one run carry no interval. Intervals come from repeating whole runs, never"
-    " from pooling operations of one run."
+    "A finding's interval is over the passes of this run: how much the operations' times differed"
+    " between them. How runs differ it cannot say; that takes repeating whole runs."
 )
 WAITS = "waits"
 PLANS_DIR = "plans"
