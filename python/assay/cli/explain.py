@@ -62,8 +62,7 @@ def explain(
 ) -> None:
     """Explains where the CPU time of a profiled run went: kinds of work and functions.
 
-    Of one operation it tells all: where its time went, what was found about it, its plan. That
-    needs no CPU samples.
+    Of one operation it tells all: time, findings, plan; that needs no CPU samples.
 
     \b
     Examples:
@@ -83,21 +82,17 @@ def explain(
     _refuse_together(
         style, against, open_families=open_families, unclassified=unclassified, as_json=as_json
     )
-    place = runs_dir(runs)
-    found = Run(find_run(which, place))
+    place, found = runs_dir(runs), Run(find_run(which, runs_dir(runs)))
     rules = _rules(operations)
-    is_page = operation is not None and against is None and not unclassified and style == STYLES[0]
     shown = {"all_symbols": all_symbols, "open_families": open_families}
-    if is_page and operation is not None:
+    if operation and not (against or unclassified) and style == STYLES[0]:
         _operation(found, rules, operation, shown, as_json=as_json)
         return
     profile = _profile(found, rules)
     _known(profile, operation)
     if against is not None:
-        other = Run(find_run(against, place))
-        pair = (found, profile), (other, _profile(other, rules))
-        _known(pair[1][1], operation)
-        _against(*pair, operation, html, all_symbols=all_symbols, as_json=as_json)
+        theirs = _theirs(Run(find_run(against, place)), rules, operation)
+        _against((found, profile), theirs, operation, html, shown, as_json=as_json)
     elif unclassified:
         _unclassified(found, profile, operation, all_symbols=all_symbols, as_json=as_json)
     else:
@@ -243,13 +238,19 @@ def _unclassified(
         _print(skeleton_lines(missing, run.id, outermost=outermost, all_symbols=all_symbols))
 
 
+def _theirs(run: Run, rules: Rules | None, operation: str | None) -> tuple[Run, Profile]:
+    profile = _profile(run, rules)
+    _known(profile, operation)
+    return run, profile
+
+
 def _against(
     ours: tuple[Run, Profile],
     theirs: tuple[Run, Profile],
     operation: str | None,
     html: Path | None,
+    shown: dict[str, bool],
     *,
-    all_symbols: bool,
     as_json: bool,
 ) -> None:
     from assay.analysis.profile_compare import as_long_as
@@ -268,7 +269,8 @@ def _against(
         runs = {"run": ours[0].id, "against": theirs[0].id}
         say_json(runs | {"difference": told, "html": None if html is None else str(html)})
         return
-    _print(compared_lines(*titles, told, width_of(console(stderr=False)), all_symbols=all_symbols))
+    width = width_of(console(stderr=False))
+    _print(compared_lines(*titles, told, width, all_symbols=shown["all_symbols"]))
     if html is not None:
         say(f"Page {html}")
 
