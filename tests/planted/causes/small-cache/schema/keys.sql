@@ -1,0 +1,1 @@
+alter table pages add constraint pages_key primary key (id);

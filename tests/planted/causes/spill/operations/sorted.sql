@@ -1,0 +1,2 @@
+-- How many different notes are there?
+select count(distinct note) from notes
