@@ -77,6 +77,7 @@ class SamplerReport(TypedDict):
     cpu_ns: int
     longest_ns: int
     error: str | None
+    notes: list[str]
 
 @final
 class Profiler:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from assay.analysis.causes import PARTS
 from assay.analysis.findings import (
     KERNEL_SHARE,
     METHOD_BOUND,
@@ -15,7 +16,6 @@ from assay.analysis.findings import (
     findings,
     spilled,
 )
-from assay.analysis.split import PARTS
 from assay.analysis.summary import OperationSummary
 from assay.model.finding import Finding
 
@@ -26,9 +26,9 @@ RUN = "a-run"
 def operation(
     name: str = "q1", share: float = 1.0, parallelism: float = 1.0, **where: float
 ) -> OperationSummary:
-    """An operation whose time went where it is said, the rest of it to `other`."""
+    """An operation whose time went where it is said, the rest of it to `uncovered`."""
     parts: dict[str, float | None] = dict.fromkeys(PARTS, 0.0) | where
-    parts["other"] = 1.0 - sum(where.values())
+    parts["uncovered"] = 1.0 - sum(where.values())
     return OperationSummary(
         name=name,
         title="",
@@ -75,18 +75,18 @@ class TestBound:
         assert "CPU-bound" not in bound(operation(parallelism=0.3, cpu_user=0.3))
 
     def test_most_of_the_time_in_disk_waits_is_disk_bound(self) -> None:
-        finding = found(operation(disk_wait=0.6, cpu_user=0.4))[METHOD_BOUND]
+        finding = found(operation(disk=0.6, cpu_user=0.4))[METHOD_BOUND]
         assert finding.claim.startswith("Disk-bound: 60 % of the time was waiting for disk")
         assert finding.effect_share == pytest.approx(0.6)
 
     def test_the_twin_with_fewer_is_not(self) -> None:
-        assert "Disk-bound" not in bound(operation(disk_wait=0.4, cpu_user=0.6))
+        assert "Disk-bound" not in bound(operation(disk=0.4, cpu_user=0.6))
 
     def test_most_of_the_time_waiting_for_a_cpu_is_short_of_cpus(self) -> None:
-        assert bound(operation(cpu_wait=0.6, cpu_user=0.4)).startswith("Short of CPUs: 60 %")
+        assert bound(operation(run_queue=0.6, cpu_user=0.4)).startswith("Short of CPUs: 60 %")
 
     def test_the_twin_with_less_waiting_is_not(self) -> None:
-        assert "Short of CPUs" not in bound(operation(cpu_wait=0.4, cpu_user=0.6))
+        assert "Short of CPUs" not in bound(operation(run_queue=0.4, cpu_user=0.6))
 
     def test_neither_is_said_with_the_share_that_has_no_counter(self) -> None:
         claim = bound(operation(cpu_user=0.3))
@@ -96,7 +96,7 @@ class TestBound:
         assert bound(operation(cpu_user=0.9), cores=None).startswith("CPU-bound, on 1 cores")
 
     def test_operations_weigh_by_their_share_of_the_time(self) -> None:
-        slow = operation("slow", share=0.9, disk_wait=0.8, cpu_user=0.2)
+        slow = operation("slow", share=0.9, disk=0.8, cpu_user=0.2)
         quick = operation("quick", share=0.1, cpu_user=1.0)
         assert bound(slow, quick).startswith("Disk-bound: 72 %")
 
@@ -134,7 +134,7 @@ class TestSilence:
         assert findings(RUN, [dataclasses.replace(operation(), **unmeasured)], CORES) == []
 
     def test_an_operation_without_cpu_time_divides_nothing_by_zero(self) -> None:
-        assert METHOD_KERNEL not in found(operation(disk_wait=1.0))
+        assert METHOD_KERNEL not in found(operation(disk=1.0))
 
 
 class TestEvidence:

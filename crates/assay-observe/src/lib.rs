@@ -6,6 +6,8 @@
 //! rate is computed here, and what the kernel does not give is `None`, never zero.
 
 mod at_work;
+mod births;
+mod cgroup;
 mod clock;
 mod descent;
 mod error;
@@ -26,6 +28,7 @@ mod totals;
 mod tree;
 mod units;
 mod usage;
+mod waits;
 mod worker;
 
 pub use error::ObserveError;

@@ -43,7 +43,7 @@ impl Worker {
         started();
         loop {
             due_ns = schedule.due_after(monotonic_ns().max(due_ns));
-            if self.wait_until(due_ns, commands) {
+            if self.wait_until(due_ns, commands)? {
                 break;
             }
             self.sample()?;
@@ -64,13 +64,17 @@ impl Worker {
     }
 
     /// True: stop.
-    fn wait_until(&mut self, due_ns: i64, commands: &Receiver<Command>) -> bool {
+    fn wait_until(
+        &mut self,
+        due_ns: i64,
+        commands: &Receiver<Command>,
+    ) -> Result<bool, ObserveError> {
         loop {
             let wait_ns = due_ns.saturating_sub(monotonic_ns()).max(0);
             match commands.recv_timeout(Duration::from_nanos(wait_ns as u64)) {
-                Ok(Command::Follow(pid, account)) => self.probe.follow(pid, account),
-                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
-                Err(RecvTimeoutError::Timeout) => return false,
+                Ok(Command::Follow(pid, account)) => self.probe.follow(pid, account)?,
+                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(true),
+                Err(RecvTimeoutError::Timeout) => return Ok(false),
             }
         }
     }

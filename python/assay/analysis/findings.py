@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.causes import UNCOVERED
 from assay.analysis.split import COVERAGE_MAX
 from assay.model.finding import Finding
 from assay.model.units import bytes_text, count_text, percent_text
@@ -22,6 +23,9 @@ NAMED_OPERATIONS = 3
 # Kernel time is worth a word when it is a fifth of an operation's and a twentieth of the run's.
 KERNEL_SHARE = 0.2
 KERNEL_RUN_SHARE = 0.05
+
+# Parts of the time that were waiting for a disk.
+DISK = ("disk_read", "disk_write", "disk")
 
 # What is claimed of a run must be known of this much of its time.
 KNOWN_SHARE = 0.5
@@ -61,8 +65,8 @@ def bound_by(
         return sum((op.where[name] or 0.0) * (op.share or 0.0) for op in split) / known
 
     cpu = part("cpu_user") + part("cpu_system")
-    disk, waiting = part("disk_wait"), part("cpu_wait")
-    disk_known = all(op.where["disk_wait"] is not None for op in split)
+    disk, waiting = sum(part(name) for name in DISK), part("run_queue")
+    disk_known = all(any(op.where[name] is not None for name in DISK) for op in split)
     busy = sum((op.parallelism or 0.0) * (op.share or 0.0) for op in split) / known
     top = sorted(split, key=lambda op: -(op.share or 0.0))[:NAMED_OPERATIONS]
     names = ", ".join(op.name for op in top)
@@ -89,10 +93,10 @@ def bound_by(
         )
         effect = cpu + waiting
     else:
-        rest = percent_text(part("other"))
+        rest = percent_text(part(UNCOVERED))
         neither = "neither CPU nor disk" if disk_known else "no CPU (disk not measured)"
         claim = f"Bound by {neither}: {rest} of thread time has no counter; {named}"
-        effect = part("other")
+        effect = part(UNCOVERED)
     return Finding(claim, effect, None, (run_id,), METHOD_BOUND, to_try)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.accounts import Accounts, accounts
+from assay.analysis.causes import PARTS
 from assay.analysis.engine_counters import engine_counters
 from assay.analysis.findings import by_effect, findings, spilled
 from assay.analysis.load import summarise_load
@@ -15,7 +16,7 @@ from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.operations import geometric_mean, operation_table, window_ns
 from assay.analysis.profile import read_profile
 from assay.analysis.sessions import sessions
-from assay.analysis.split import PARTS, disk_states_ns, readings, split_table
+from assay.analysis.split import disk_states_ns, readings, split_table
 from assay.analysis.work_findings import work_findings
 from assay.model.errors import RecordUnreadableError, UsageError
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER

@@ -317,6 +317,22 @@ class HasKeys(Protocol):
         ...
 
 
+@runtime_checkable
+class Prepares(Protocol):
+    """Engines whose loaded data can be changed by SQL before anything is timed."""
+
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs statements one by one. Raises `EngineError` with the statement at fault."""
+        ...
+
+    def settle(self, instance: Instance) -> None:
+        """Writes out what was changed, so that it is not written while queries are timed.
+
+        Nothing else is done: statistics and dead rows stay as the statements left them.
+        """
+        ...
+
+
 class CounterReader(Protocol):
     """Reads an engine's own counters on a connection of its own."""
 
@@ -335,6 +351,15 @@ class HasCounters(Protocol):
 
     def counters(self, instance: Instance) -> CounterReader:
         """A reader on a connection of its own."""
+        ...
+
+
+@runtime_checkable
+class HasSessionSettings(Protocol):
+    """Servers whose clients may have settings of their own."""
+
+    def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
+        """A DSN whose sessions have these settings beside those that it says already."""
         ...
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from assay.engines.advice import AdviceFacts, read_advice
 from assay.engines.contract import Engine, EngineError, EngineFacts
 from assay.model.errors import UsageError, suggestion
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MANIFEST = "engine.toml"
+ADVICE = "advice.toml"
 COUNTERS = "counters.toml"
 OPERATIONS = "operations.toml"
 ENTRY_POINTS = "assay.engines"
@@ -59,6 +61,21 @@ class EngineFolder:
         if document is not None:
             rules_of(document, str(self.folder / OPERATIONS))
         return document
+
+    def advice(self) -> dict[str, Any] | None:
+        """How the engine does what findings advise; None if it does not say.
+
+        Raises:
+            EngineError: If `advice.toml` cannot be read or says something unknown.
+        """
+        document = self._facts_of(ADVICE)
+        if document is not None:
+            self.advising()
+        return document
+
+    def advising(self) -> AdviceFacts:
+        """The same, understood; an engine that does not say can do nothing. Raises as `advice`."""
+        return read_advice(self._facts_of(ADVICE) or {}, self.folder / ADVICE)
 
     def _facts_of(self, name: str) -> dict[str, Any] | None:
         path = self.folder / name

@@ -48,6 +48,7 @@ POLICY = (
 )
 NOT_IN_JSON = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 NUMBER, WORD = "number", "word"
+DISK = ("disk_read", "disk_write", "disk")
 
 
 class Column(NamedTuple):
@@ -64,8 +65,14 @@ def _of(key: str) -> Callable[[dict[str, Any]], Any]:
     return lambda operation: operation[key]
 
 
-def _where(part: str) -> Callable[[dict[str, Any]], Any]:
-    return lambda operation: operation["where"][part]
+def _where(*parts: str) -> Callable[[dict[str, Any]], Any]:
+    """The share of these parts together; None where none of them was measured."""
+
+    def share(operation: dict[str, Any]) -> float | None:
+        known = [operation["where"][part] for part in parts if operation["where"][part] is not None]
+        return sum(known) if known else None
+
+    return share
 
 
 def _cores_text(value: float | None) -> str:
@@ -81,9 +88,13 @@ COLUMNS = (
     Column("share", "of the total of all medians", NUMBER, _of("share"), percent_text),
     Column("CPU user", "on a CPU, in the engine's code", NUMBER, _where("cpu_user"), percent_text),
     Column("CPU kernel", "on a CPU, in the kernel", NUMBER, _where("cpu_system"), percent_text),
-    Column("CPU wait", "ready, waiting for a CPU", NUMBER, _where("cpu_wait"), percent_text),
-    Column("disk wait", "waiting for disk", NUMBER, _where("disk_wait"), percent_text),
-    Column("other", "waiting that has no counter", NUMBER, _where("other"), percent_text),
+    Column("run queue", "ready, waiting for a CPU", NUMBER, _where("run_queue"), percent_text),
+    Column("disk", "reading, writing, syncing", NUMBER, _where(*DISK), percent_text),
+    Column("locks", "locks and latches", NUMBER, _where("lock", "latch"), percent_text),
+    Column("client", "network or client", NUMBER, _where("client"), percent_text),
+    Column("workers", "for other workers", NUMBER, _where("workers"), percent_text),
+    Column("idle", "a worker without work", NUMBER, _where("idle"), percent_text),
+    Column("unknown", "not accounted for", NUMBER, _where("uncovered"), percent_text),
     Column("cores", "CPU seconds a second", NUMBER, _of("parallelism"), _cores_text),
     Column("threads", "engine threads at work, mean", NUMBER, _of("threads_at_work"), _cores_text),
     Column("coverage", "accounted share of thread time", NUMBER, _of("coverage"), percent_text),

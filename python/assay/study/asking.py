@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import ChecksSettings, Engine, Product, Server, Wanted
+from assay.engines.contract import ChecksSettings, Engine, Prepares, Product, Server, Wanted
 from assay.engines.discovery import EngineFolder, find_engine
 from assay.model.errors import UsageError
 from assay.model.script import Script
@@ -90,6 +90,7 @@ class Asked:
                 "answers": engine.answers,
                 "counters": self.engine.counters(),
                 "operations": self.engine.operations(),
+                "advice": self.engine.advice(),
             },
             "plan": self.plan,
             "script": {"prepared": self.script.prepared},
@@ -118,6 +119,7 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
     behaviour = engine.engine()
     _check_request(request, workload, behaviour)
     _check_programs(request, engine)
+    _check_prepare(request, workload, behaviour)
     if request.dsn is None:
         product = _product(request, behaviour, teller)
         version = product.version
@@ -166,6 +168,23 @@ def _check_programs(request: RunRequest, engine: EngineFolder) -> None:
         raise UsageError(
             f"--bin-dir: {request.engine} has no programs of its own; leave it out, or name a"
             " server with --engine"
+        )
+
+
+def _check_prepare(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
+    if not request.prepare:
+        return
+    if not isinstance(behaviour, Prepares):
+        raise UsageError(f"--prepare: {request.engine} knows no SQL; leave it out")
+    if request.keep_data:
+        raise UsageError(
+            "--prepare changes the tables, and --keep-data leaves them to runs that want the plain"
+            " ones: leave one of the two out"
+        )
+    if request.dsn is not None and not workload.makes_data:
+        raise UsageError(
+            f"--prepare changes tables that Assay made, and {workload.facts.name} reads those that"
+            " the running server has: change these yourself, or leave it out"
         )
 
 

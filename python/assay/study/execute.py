@@ -125,6 +125,7 @@ class _Execution:
             loading = Loading(self._asked, self._run.raw, self._teller)
             with ready(self._asked, guardian, loading, self._run.raw) as (subject, dataset):
                 self._keep_expected()
+                self._prepare(guardian, subject)
                 self._measure(guardian, subject, dataset)
             # The engine's files are gone before the seal, so that nothing measures their removal.
         self._teller.phase("seal")
@@ -143,6 +144,17 @@ class _Execution:
             shutil.copyfile(path, expected / path.name)
         origin = f"workloads/{workload.facts.name}/{answers.relative_to(workload.folder)}"
         write_json(expected / "origin.json", {"origin": origin})
+
+    def _prepare(self, guardian: Guardian, subject: Subject) -> None:
+        """Changes the loaded data as asked, in a host of its own, as loading has one."""
+        if not self._request.prepare:
+            return
+        self._teller.phase("prepare")
+        job = subject.job() | {"files": self._request.prepare}
+        with host(guardian, "prepare", job, self._run.raw / "host-prepare.log") as preparing:
+            while (message := preparing.next())["kind"] != "prepared":
+                self._teller.amount(message["done"], message["expected"], message["unit"])
+        self._run.update(prepared=message["files"])
 
     def _measure(
         self, guardian: Guardian, subject: Subject, dataset: dict[str, Any] | None

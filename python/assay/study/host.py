@@ -1,7 +1,8 @@
 """The driver's host: a process of its own that holds the driver's loop and embedded engines.
 
 It is started by the guardian, told what to do over its control socket, and ends when that closes.
-It has two jobs. `load` fills an engine with a workload's data; `drive` plays a plan on it.
+It has three jobs. `load` fills an engine with a workload's data; `prepare` changes them by SQL that
+was asked for; `drive` plays a plan on it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from assay.engines.contract import (
     Instance,
     LoadsTablesTogether,
     Place,
+    Prepares,
     Server,
 )
 from assay.engines.discovery import find_engine
@@ -63,7 +65,7 @@ def main() -> int:
     job = channel.receive()
     if job is None:
         return 1
-    jobs = {"load": _load, "drive": _drive}
+    jobs = {"load": _load, "prepare": _prepare, "drive": _drive}
     try:
         jobs[job.pop("kind")](channel, job)
     except AssayError as error:
@@ -181,6 +183,27 @@ def _tell_rows(tell: Tell, tables: list[_core.TableStream], done: threading.Even
         tell("loading", sum(table.rows for table in tables), expected, "rows")
         if ended:
             return
+
+
+def _prepare(channel: Channel, job: dict[str, Any]) -> None:
+    """Runs SQL files on the loaded data; tells how long each took."""
+    with _instance(job) as (engine, instance):
+        if not isinstance(engine, Prepares):
+            raise RunFailedError(f"engine {job['engine']} knows no SQL to prepare its data by")
+        prepared = []
+        for number, (name, sql) in enumerate(job["files"].items()):
+            channel.send("amount", done=number, expected=len(job["files"]), unit="files")
+            begun_s = time.monotonic()
+            try:
+                engine.prepare(instance, sql)
+                engine.settle(instance)
+            except AssayError as error:
+                raise RunFailedError(
+                    f"--prepare {name}: {error}\nMend the file, or leave it out; the data that runs"
+                    " share is as it was."
+                ) from error
+            prepared.append({"file": name, "seconds": time.monotonic() - begun_s})
+    channel.send("prepared", files=prepared)
 
 
 def _drive(channel: Channel, job: dict[str, Any]) -> None:

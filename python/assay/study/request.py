@@ -6,12 +6,13 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import UsageError
-from assay.model.secrets import HIDDEN, is_secret, without_secrets
+from assay.model.secrets import HIDDEN, is_secret, sql_without_secrets, without_secrets
 from assay.model.units import NS_PER_S
 from assay.record.layout import PHASE_AFTER, PHASE_MEASURED, PHASE_WARMUP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 # Distinct results of an operation that are kept as rows.
 RESULTS_KEPT = 8
@@ -36,6 +37,7 @@ class RunRequest:
         keep_data: Leave the tables that were made on a running server where they are.
         scale: Scale of the data, in the workload's own measure.
         settings: Settings of the engine that differ from its defaults.
+        prepare: SQL that changes the loaded data before anything is timed, by the file's name.
         parameters: `default` (the validation values) or `drawn` from the seed.
         seed: Seed of drawn parameters and of mixes.
         clients: Sessions of a mix; None: the workload's operations one after another.
@@ -58,6 +60,7 @@ class RunRequest:
     dsn: str | None = None
     keep_data: bool = False
     settings: dict[str, str] = field(default_factory=dict)
+    prepare: dict[str, str] = field(default_factory=dict)
     parameters: str = PARAMETERS_DEFAULT
     seed: int = 1
     clients: int | None = None
@@ -83,7 +86,8 @@ class RunRequest:
             for name, value in self.settings.items()
         }
         dsn = None if self.dsn is None else without_secrets(self.dsn)
-        return asdict(self) | {"settings": settings, "dsn": dsn}
+        prepare = {name: sql_without_secrets(text) for name, text in self.prepare.items()}
+        return asdict(self) | {"settings": settings, "dsn": dsn, "prepare": prepare}
 
 
 def driver_plan(
@@ -164,6 +168,27 @@ def parse_settings(texts: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"--set {key.strip()} is given twice")
         settings[key.strip()] = value.strip()
     return settings
+
+
+def read_prepare(files: Sequence[Path]) -> dict[str, str]:
+    """Texts of SQL files by the name that was given, in their order.
+
+    Raises:
+        UsageError: If one cannot be read, holds nothing, or is given twice.
+    """
+    texts: dict[str, str] = {}
+    for file in files:
+        if str(file) in texts:
+            raise UsageError(f"--prepare {file} is given twice")
+        try:
+            texts[str(file)] = file.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise UsageError(f"--prepare {file}: it is not UTF-8 ({error.reason})") from error
+        except OSError as error:
+            raise UsageError(f"--prepare {file} cannot be read: {error.strerror}") from error
+        if not texts[str(file)].strip():
+            raise UsageError(f"--prepare {file}: there is no statement in it; leave it out")
+    return texts
 
 
 def parse_pin(text: str | None) -> dict[str, list[int]]:

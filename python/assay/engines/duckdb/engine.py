@@ -74,7 +74,7 @@ class DuckSession:
 
 
 class DuckEngine:
-    """See `assay.engines.contract`: `Engine`, `Embedded`, `BulkLoads`, `ChecksSettings`."""
+    """See `assay.engines.contract`: `Engine`, `Embedded`, `BulkLoads`, `Prepares` and more."""
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
@@ -143,6 +143,26 @@ class DuckEngine:
             instance.handle.execute(sql)
         except duckdb.Error as error:
             raise EngineError(f"DuckDB refuses the workload's schema: {error}") from error
+
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs statements one by one, each in a transaction of its own unless they say `begin`."""
+        try:
+            statements = instance.handle.extract_statements(sql)
+        except duckdb.Error as error:
+            raise EngineError(f"DuckDB cannot read it: {error}") from error
+        for statement in statements:
+            try:
+                instance.handle.execute(statement)
+            except duckdb.Error as error:
+                text = statement.query.strip()
+                raise EngineError(f"DuckDB refuses: {error}\nThe statement: {text}") from error
+
+    def settle(self, instance: Instance) -> None:
+        """Writes a checkpoint."""
+        try:
+            instance.handle.execute(_script("checkpoint.sql"))
+        except duckdb.Error as error:
+            raise EngineError(f"DuckDB cannot write a checkpoint: {error}") from error
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
         """Appends an Arrow stream to a table; DuckDB spreads the work over its threads itself."""

@@ -88,6 +88,21 @@ def read_dsn(dsn: str) -> Address:
     return {"dsn": make_conninfo("", **told)}
 
 
+def with_options(dsn: str, settings: Mapping[str, str]) -> str:
+    """The DSN with settings of the session. Raises `EngineError` as `read_dsn` does."""
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    read = read_dsn(dsn)["dsn"]
+    before = str(conninfo_to_dict(read).get("options") or "")
+    said = [f"-c {name}={escaped_option(value)}" for name, value in settings.items()]
+    return make_conninfo(read, options=" ".join([before, *said]).strip())
+
+
+def escaped_option(value: str) -> str:
+    """A value as `options` of a connection have it: blanks and backslashes escaped."""
+    return value.replace("\\", "\\\\").replace(" ", "\\ ")
+
+
 def where_it_led(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -> str:
     """The DSN of the one server that a connection by `dsn` came to.
 

@@ -10,7 +10,7 @@ from assay import _core
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
 from assay.engines.postgresql import loading, schemas
-from assay.engines.postgresql.connecting import connect, read_dsn, where_it_led
+from assay.engines.postgresql.connecting import connect, read_dsn, where_it_led, with_options
 from assay.engines.postgresql.counters import PostgresCounters
 from assay.engines.postgresql.processes import root_process
 from assay.engines.postgresql.programs import find_programs, read_configuration
@@ -74,6 +74,10 @@ class PostgresEngine:
     def address(self, dsn: str) -> Address:
         """The address of a running server, a URL or keywords."""
         return read_dsn(dsn)
+
+    def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
+        """By the `options` of a connection, where the last word on a setting counts."""
+        return with_options(dsn, settings)
 
     def attach(self, address: Address) -> Instance:
         """Connects; to a private server's database are added the extensions that we read.
@@ -143,6 +147,15 @@ class PostgresEngine:
         """Runs the statements one by one, each in a transaction of its own."""
         for statement in split(sql):
             loading.execute(instance.handle, statement)
+
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one, each in a transaction of its own unless they `begin`."""
+        self.run_script(instance, sql)
+
+    def settle(self, instance: Instance) -> None:
+        """Writes a checkpoint, where this user may. Raises `EngineError` in an open transaction."""
+        loading.refuse_open_transaction(instance)
+        loading.checkpoint(instance)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
         """Copies rows in, in the binary form; see `loading.FROZEN_STREAMS_MAX` for connections."""
