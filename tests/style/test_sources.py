@@ -133,6 +133,8 @@ class TestDeadFiles:
         match path.relative_to(PACKAGE).parts:
             case ("checks", _):
                 return "check" in top
+            case ("analysis", "findings", _):
+                return "find" in top
             case ("probes", _):
                 return "probe" in top
             case ("engines", "providers", _):

@@ -16,6 +16,7 @@ from assay.engines.postgresql.statements import split
 from assay.model.errors import UsageError
 from assay.model.finding import Advice
 from assay.study.advice import followed
+from assay.study.asking import told_dsn
 from assay.study.request import RunRequest
 
 ODD_NAMES = ["orders", "My Orders", 'a"b', "select", "a;drop table b", "ö-1", "a'b", "$table"]
@@ -92,12 +93,14 @@ class TestSettings:
 
 
 class TestRunningServer:
-    def test_a_setting_is_one_of_the_sessions(self) -> None:
-        asked = request(dsn="postgresql://me@host/shop?options=-c%20work_mem%3D1MB")
-        changed = followed(asked, setting("work_memory", "67108864"), find_engine("postgresql"))
-        assert changed.request.settings == {}
-        options = conninfo_to_dict(changed.request.dsn)["options"]
-        assert options == "-c work_mem=1MB -c work_mem=64MB"
+    def test_settings_are_those_of_the_sessions(self) -> None:
+        asked = request(
+            dsn="postgresql://me@host/shop?options=-c%20work_mem%3D1MB",
+            settings={"work_mem": "64MB", "search_path": "a b\\c"},
+        )
+        told = conninfo_to_dict(told_dsn(asked, find_engine("postgresql").engine()))
+        assert told["options"] == (r"-c work_mem=1MB -c work_mem=64MB -c search_path=a\ b\\c")
+        assert (told["user"], told["host"], told["dbname"]) == ("me", "host", "shop")
 
 
 class TestLoads:

@@ -3,29 +3,36 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::births::Births;
-use crate::file::ProcFile;
+use crate::file::{Buffer, ProcFile};
 use crate::followed::Reader;
 use crate::parse::ProcessStat;
+use crate::text::{number, words};
 use crate::{ObserveError, ProcRoot};
+
+/// A pid is given out a moment before its process can be seen, so all are listed this often, too.
+const SCAN_INTERVAL_NS: i64 = 1_000_000_000;
 
 /// Which processes were looked at, and when to look again.
 pub(crate) struct Descent {
     root: ProcRoot,
-    births: Births,
+    loadavg: ProcFile,
+    newest_pid: Option<u64>,
     strangers: HashSet<u32>,
+    due_ns: i64,
 }
 
 impl Descent {
     pub fn new(root: ProcRoot) -> Self {
-        Self { births: Births::new(&root), root, strangers: HashSet::new() }
+        let loadavg = ProcFile::record(root.join("loadavg"));
+        let strangers = HashSet::new();
+        Self { root, loadavg, newest_pid: None, strangers, due_ns: i64::MIN }
     }
 
     /// Looks at all processes again at the next scan, which is due now: those seen before may
     /// descend from one that is followed from now on.
     pub fn restart(&mut self) {
         self.strangers.clear();
-        self.births.expect();
+        self.due_ns = i64::MIN;
     }
 
     /// New descendants with the accounts they inherit; nothing if a scan is not due. `account_of`
@@ -36,9 +43,10 @@ impl Descent {
         account_of: impl Fn(u32) -> Option<A>,
         reader: &mut Reader,
     ) -> Result<BTreeMap<u32, A>, ObserveError> {
-        if !self.births.any(now_ns, &mut reader.buffer)? {
+        if !self.is_due(now_ns, &mut reader.buffer)? {
             return Ok(BTreeMap::new());
         }
+        self.due_ns = now_ns.saturating_add(SCAN_INTERVAL_NS);
         let pids = self.pids()?;
         let mut new = Vec::new();
         for pid in &pids {
@@ -51,6 +59,16 @@ impl Descent {
         self.strangers = pids;
         self.strangers.retain(|pid| !found.contains_key(pid) && account_of(*pid).is_none());
         Ok(found)
+    }
+
+    /// Whether a process may have started since the last scan.
+    fn is_due(&mut self, now_ns: i64, buffer: &mut Buffer) -> Result<bool, ObserveError> {
+        // The last word of loadavg is the pid that was given out last.
+        let newest =
+            self.loadavg.read(buffer)?.and_then(|text| words(text).last()).and_then(number);
+        let is_new = newest != self.newest_pid;
+        self.newest_pid = newest;
+        Ok(is_new || now_ns >= self.due_ns)
     }
 
     fn pids(&self) -> Result<HashSet<u32>, ObserveError> {

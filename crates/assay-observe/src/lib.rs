@@ -6,7 +6,6 @@
 //! rate is computed here, and what the kernel does not give is `None`, never zero.
 
 mod at_work;
-mod births;
 mod cgroup;
 mod clock;
 mod descent;

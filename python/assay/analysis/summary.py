@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.accounts import Accounts, accounts
 from assay.analysis.causes import PARTS
 from assay.analysis.engine_counters import engine_counters
-from assay.analysis.findings import by_effect, findings, spilled
+from assay.analysis.findings.discovery import findings
+from assay.analysis.findings.reading import read_case
 from assay.analysis.load import summarise_load
-from assay.analysis.load_findings import load_findings
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.operations import geometric_mean, operation_table, window_ns
-from assay.analysis.profile import read_profile
 from assay.analysis.sessions import sessions
 from assay.analysis.split import disk_states_ns, readings, split_table
-from assay.analysis.work_findings import work_findings
-from assay.model.errors import RecordUnreadableError, UsageError
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 
 if TYPE_CHECKING:
@@ -93,7 +90,7 @@ class Summary:
     Attributes:
         operations: In the order of the first pass.
         metrics: Named figures with their units in the names; None: not measured.
-        findings: Claims, largest effect first.
+        findings: Claims, in the order in which they are told.
         accounts: CPU seconds of the measured window; None without system samples.
         probe_core_share: CPU of all probes as a share of one core; None without probes.
         load: Of a closed or an open load; None in the power order.
@@ -117,20 +114,23 @@ def summarise(run: Run) -> Summary:
     load = summarise_load(run)
     operations = _operations(run, events, load)
     used = window_accounts(run)
-    cores = _cores(run, used)
     counted = _engine_counters(run)
     metrics = _metrics(operations, window_ns(events))
-    if load is None:
-        found = findings(run.id, operations, cores)
-        found = by_effect([*found, *spilled(run.id, operations, counted), *_work_findings(run)])
-    else:
-        found = load_findings(run.id, load, used, pinned_cpus(run), cores)
-        found = [*found, *_work_findings(run)]
+    if load is not None:
         metrics |= {"total_seconds": None, "geometric_mean_seconds": None, "passes": None}
+    case = read_case(
+        run,
+        operations,
+        load=load,
+        used=used,
+        counted=counted,
+        cores=_cores(run, used),
+        pinned=pinned_cpus(run),
+    )
     return Summary(
         operations=operations,
         metrics=metrics | (no_load_metrics() if load is None else load_metrics(load, used)),
-        findings=tuple(found),
+        findings=tuple(findings(case)),
         accounts=used,
         probe_core_share=probe_core_share(run),
         load=load,
@@ -145,15 +145,6 @@ def _engine_counters(run: Run) -> dict[str, Any] | None:
     except ValueError as error:
         log.warning("run %s has no engine counters: %s", run.id, error)
         return None
-
-
-def _work_findings(run: Run) -> list[Finding]:
-    try:
-        profile = read_profile(run)
-    except (UsageError, RecordUnreadableError) as error:
-        log.warning("the work of run %s is not known: %s", run.id, error)
-        return []
-    return [] if profile is None else work_findings(run.id, profile)
 
 
 def window_accounts(run: Run) -> Accounts | None:

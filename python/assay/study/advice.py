@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.engines.advice import CannotError
-from assay.engines.contract import HasSessionSettings
 from assay.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,13 +59,7 @@ def followed(request: RunRequest, advice: Advice, engine: EngineFolder) -> Chang
 
 def _setting(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
     name, value = engine.advising().setting(advice.subject, _value(advice))
-    words = f"{name}={value}"
-    if request.dsn is None:
-        return Change(words, replace(request, settings={**request.settings, name: value}))
-    behaviour = engine.engine()
-    if not isinstance(behaviour, HasSessionSettings):
-        raise CannotError(f"{name} is its owner's to set on a server that runs already")
-    return Change(words, replace(request, dsn=behaviour.with_settings(request.dsn, {name: value})))
+    return Change(f"{name}={value}", replace(request, settings={**request.settings, name: value}))
 
 
 def _statement(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:

@@ -12,7 +12,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import ChecksSettings, Engine, Prepares, Product, Server, Wanted
+from assay.engines.contract import (
+    ChecksSettings,
+    Engine,
+    HasSessionSettings,
+    Prepares,
+    Product,
+    Server,
+    Wanted,
+)
 from assay.engines.discovery import EngineFolder, find_engine
 from assay.model.errors import UsageError
 from assay.model.script import Script
@@ -57,6 +65,11 @@ class Asked:
     def dialects(self) -> tuple[str, ...]:
         """Search order for files of the workload."""
         return self.engine.facts.dialects
+
+    @property
+    def dsn(self) -> str:
+        """Where a running server is reached, by sessions with the settings that were asked for."""
+        return told_dsn(self.request, self.behaviour)
 
     @cached_property
     def script(self) -> Script:
@@ -126,10 +139,18 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
         if isinstance(behaviour, ChecksSettings):
             behaviour.check_settings(product, request.settings)
     else:
-        product, version = None, _running_version(behaviour, request.dsn)
+        product, version = None, _running_version(behaviour, told_dsn(request, behaviour))
     asked = Asked(request, workload, engine, behaviour, version, product)
     asked.facts()
     return asked
+
+
+def told_dsn(request: RunRequest, behaviour: Engine) -> str:
+    """The DSN of a request, with its settings as those of sessions."""
+    assert request.dsn is not None  # noqa: S101 - only asked of running servers
+    if request.settings and isinstance(behaviour, HasSessionSettings):
+        return behaviour.with_settings(request.dsn, request.settings)
+    return request.dsn
 
 
 def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
@@ -139,10 +160,14 @@ def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -
     server = isinstance(behaviour, Server)
     if request.dsn is not None and not server:
         raise UsageError(f"--dsn: {request.engine} is no server; leave --engine out")
-    if request.dsn is not None and request.settings:
+    if (
+        request.dsn is not None
+        and request.settings
+        and not isinstance(behaviour, HasSessionSettings)
+    ):
         raise UsageError(
-            "--set goes with a server of our own: a running one has its owner's settings. Settings"
-            " of a session can stand in its --dsn, as in ?options=-c%20work_mem%3D64MB"
+            f"--set goes with a server of our own: sessions of {request.engine} have no settings,"
+            " and a running server has its owner's"
         )
     if "engine" in request.pin and (request.dsn is not None or not server):
         who = "a running server is not ours to move" if server else "it shares the driver's process"

@@ -36,7 +36,8 @@ class RunRequest:
         dsn: A server that runs already; None: one of our own.
         keep_data: Leave the tables that were made on a running server where they are.
         scale: Scale of the data, in the workload's own measure.
-        settings: Settings of the engine that differ from its defaults.
+        settings: Settings of the engine that differ from its defaults; on a running server those of
+            the sessions.
         prepare: SQL that changes the loaded data before anything is timed, by the file's name.
         parameters: `default` (the validation values) or `drawn` from the seed.
         seed: Seed of drawn parameters and of mixes.

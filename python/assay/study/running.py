@@ -38,7 +38,7 @@ def running(
     Raises:
         UsageError: If something is in the way that we did not make.
     """
-    instance = engine.attach(engine.address(asked.request.dsn or ""))
+    instance = engine.attach(engine.address(asked.dsn))
     schema = _Schema(asked, engine, instance)
     try:
         pids = engine.processes(instance)

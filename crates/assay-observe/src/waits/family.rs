@@ -4,22 +4,19 @@ use std::collections::BTreeMap;
 
 use super::process::Process;
 use super::thread::{Change, Told};
-use crate::births::Births;
 use crate::descent::Descent;
 use crate::followed::Reader;
 use crate::{ObserveError, ProcRoot};
 
-/// Processes that a thread other than the first one started are found this often.
-const ALL_THREADS_INTERVAL_NS: i64 = 1_000_000_000;
+/// All processes are asked for children this often. Of those that have some, the first thread is asked
+/// whenever it ran.
+const ALL_CHILDREN_INTERVAL_NS: i64 = 1_000_000_000;
 
 /// Processes whose threads are looked at.
 pub(crate) struct Family {
     root: ProcRoot,
     processes: BTreeMap<u32, Process>,
-    births: Births,
-    /// What was born shortly before the last look may be seen at this one only.
-    look_again: bool,
-    all_threads_due_ns: i64,
+    all_children_due_ns: i64,
     /// How children are found where the kernel does not list them.
     descent: Option<Descent>,
     reader: Reader,
@@ -30,9 +27,7 @@ impl Family {
     pub fn new(root: ProcRoot) -> Result<Self, ObserveError> {
         Ok(Self {
             processes: BTreeMap::new(),
-            births: Births::new(&root),
-            look_again: false,
-            all_threads_due_ns: i64::MIN,
+            all_children_due_ns: i64::MIN,
             descent: None,
             reader: Reader::new(&root)?,
             told: Told::default(),
@@ -51,8 +46,7 @@ impl Family {
         if !process.tells_children() {
             self.descent.get_or_insert_with(|| Descent::new(self.root.clone())).restart();
         }
-        self.births.expect();
-        self.all_threads_due_ns = i64::MIN;
+        self.all_children_due_ns = i64::MIN;
     }
 
     /// Looks at every thread; `note` gets what is new.
@@ -61,57 +55,43 @@ impl Family {
         time_ns: i64,
         mut note: impl FnMut(Change<'_>),
     ) -> Result<(), ObserveError> {
+        let look_at_all = time_ns >= self.all_children_due_ns;
+        if look_at_all {
+            self.all_children_due_ns = time_ns.saturating_add(ALL_CHILDREN_INTERVAL_NS);
+        }
+        let mut found = self.descend(time_ns)?;
         let Self { processes, reader, told, .. } = self;
         for process in processes.values_mut() {
-            process.look(time_ns, (reader, told), &mut note)?;
+            let any_ran = process.look(time_ns, (reader, told), &mut note)?;
+            if any_ran || look_at_all {
+                process.find_threads(time_ns, (reader, told), &mut note)?;
+                found.extend(process.children(look_at_all, &mut reader.buffer)?);
+            }
         }
-        let any_born = self.births.any(time_ns, &mut self.reader.buffer)?;
-        if any_born || self.look_again {
-            self.find_threads(time_ns, &mut note)?;
-            self.find_children(time_ns, &mut note)?;
-            self.processes.retain(|_, process| process.lives());
-        }
-        self.look_again = any_born;
-        Ok(())
+        processes.retain(|_, process| process.lives());
+        self.adopt(found, look_at_all, time_ns, &mut note)
     }
 
-    fn find_threads(
+    /// Looks at new processes. One that was just started has no children yet, and mostly one thread.
+    fn adopt(
         &mut self,
+        mut found: Vec<u32>,
+        look_at_all: bool,
         time_ns: i64,
         note: &mut impl FnMut(Change<'_>),
     ) -> Result<(), ObserveError> {
         let Self { processes, reader, told, .. } = self;
-        for process in processes.values_mut() {
-            process.find_threads(time_ns, (reader, told), note)?;
-        }
-        Ok(())
-    }
-
-    /// Finds new children, their children, and so on.
-    fn find_children(
-        &mut self,
-        time_ns: i64,
-        note: &mut impl FnMut(Change<'_>),
-    ) -> Result<(), ObserveError> {
-        let of_all_threads = time_ns >= self.all_threads_due_ns;
-        if of_all_threads {
-            self.all_threads_due_ns = time_ns.saturating_add(ALL_THREADS_INTERVAL_NS);
-        }
-        let mut parents: Vec<u32> = self.processes.keys().copied().collect();
-        let mut children = self.descend(time_ns)?;
-        while !parents.is_empty() || !children.is_empty() {
-            for pid in parents.drain(..) {
-                let Some(parent) = self.processes.get_mut(&pid) else { continue };
-                children.extend(parent.children(of_all_threads, &mut self.reader.buffer)?);
+        while let Some(pid) = found.pop() {
+            if processes.contains_key(&pid) {
+                continue;
             }
-            children.retain(|pid| !self.processes.contains_key(pid));
-            for pid in children.drain(..) {
-                let mut process = Process::new(&self.root, pid);
-                let reading = (&mut self.reader, &mut self.told);
-                process.find_threads(time_ns, reading, note)?;
-                self.processes.insert(pid, process);
-                parents.push(pid);
+            let mut process = Process::new(&self.root, pid);
+            process.look(time_ns, (reader, told), note)?;
+            if look_at_all {
+                process.find_threads(time_ns, (reader, told), note)?;
+                found.extend(process.children(true, &mut reader.buffer)?);
             }
+            processes.insert(pid, process);
         }
         Ok(())
     }

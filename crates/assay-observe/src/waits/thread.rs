@@ -14,6 +14,10 @@ const SLEEPING: char = 'S';
 pub(crate) const GONE: char = 'X';
 /// Threads of ours; a thread of an embedded engine's process may be one.
 const OWN_PREFIX: &str = "assay-";
+/// A thread that has slept for long is looked at again after this part of that time, so that the
+/// threads that an engine keeps for later cost little.
+const PART_OF_SLEEP: i64 = 10;
+const NEXT_LOOK_MAX_NS: i64 = 100_000_000;
 
 /// What a look at a thread finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +56,8 @@ pub(crate) struct Thread {
     open: Option<Open>,
     seen: Option<Seen>,
     seen_ns: Option<i64>,
+    since_ns: i64,
+    due_ns: i64,
     is_ours: bool,
 }
 
@@ -65,8 +71,10 @@ struct Open {
 /// What became of a thread since the last look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    Same,
-    Changed,
+    /// As it was, without a CPU.
+    SleptOn,
+    /// It may have done something.
+    Ran,
     /// Gone, or found to be ours.
     Left,
 }
@@ -75,12 +83,27 @@ impl Thread {
     pub fn new(tasks: &Path, tid: u32) -> Self {
         let dir = tasks.join(tid.to_string());
         let schedstat = ProcFile::record(dir.join("schedstat"));
-        Self { tid, dir, schedstat, open: None, seen: None, seen_ns: None, is_ours: false }
+        Self {
+            tid,
+            dir,
+            schedstat,
+            open: None,
+            seen: None,
+            seen_ns: None,
+            since_ns: 0,
+            due_ns: i64::MIN,
+            is_ours: false,
+        }
     }
 
     /// Whether it is one of our own threads, which are not looked at.
     pub fn is_ours(&self) -> bool {
         self.is_ours
+    }
+
+    /// Whether it has not slept for so long that this look can leave it out.
+    pub fn is_due(&self, time_ns: i64) -> bool {
+        time_ns >= self.due_ns
     }
 
     /// Looks at it; `note` gets what is new.
@@ -91,25 +114,24 @@ impl Thread {
         note: &mut impl FnMut(Change<'_>),
     ) -> Result<Fate, ObserveError> {
         let clock = self.clock(&mut reader.buffer)?;
+        let seen_ns = self.seen_ns.replace(time_ns);
         if self.sleeps_on(clock) {
             self.open = None;
-            self.seen_ns = Some(time_ns);
-            return Ok(Fate::Same);
+            let slept_ns = time_ns.saturating_sub(self.since_ns);
+            self.due_ns = time_ns + (slept_ns / PART_OF_SLEEP).min(NEXT_LOOK_MAX_NS);
+            return Ok(Fate::SleptOn);
         }
+        self.since_ns = time_ns;
         let seen = self.read(clock, reader, told)?;
         self.is_ours = seen.as_ref().is_some_and(|seen| seen.comm.starts_with(OWN_PREFIX));
         let (seen, fate) = match seen.filter(|_| !self.is_ours) {
-            Some(seen) if Some(&seen) == self.seen.as_ref() => (None, Fate::Same),
-            Some(seen) => (Some(seen), Fate::Changed),
+            Some(seen) if Some(&seen) == self.seen.as_ref() => (None, Fate::Ran),
+            Some(seen) => (Some(seen), Fate::Ran),
             None => (self.seen.take().map(Seen::gone), Fate::Left),
         };
         if let Some(seen) = seen {
-            note(Change { pid, tid: self.tid, seen_ns: self.seen_ns, seen: &seen });
+            note(Change { pid, tid: self.tid, seen_ns, seen: &seen });
             self.seen = Some(seen);
-        }
-        self.seen_ns = Some(time_ns);
-        if fate == Fate::Left {
-            self.open = None;
         }
         Ok(fate)
     }
@@ -131,20 +153,28 @@ impl Thread {
     fn read(
         &mut self,
         clock: Option<SchedStat>,
-        reader: &mut Reader,
+        Reader { buffer, units, .. }: &mut Reader,
         told: &mut Told,
     ) -> Result<Option<Seen>, ObserveError> {
+        // The files of a thread that is gone cannot be read any more, the others no more than this.
+        if clock.is_none() && self.seen.as_ref().is_some_and(|seen| seen.clock.is_some()) {
+            return Ok(None);
+        }
         let files = self.open.get_or_insert_with(|| Open::new(&self.dir));
-        let Reader { buffer, units, .. } = reader;
+        let call = match files.call.read(buffer)? {
+            Some(text) => Some(SystemCall::parse(files.call.path(), text)?),
+            None => None,
+        };
+        // The kernel takes long to print the other file, and it would say no more of one that runs.
+        if let (Some(None), Some(seen)) = (call, &self.seen) {
+            return Ok(Some(seen.running(clock)));
+        }
         let Some(text) = files.stat.read(buffer)? else { return Ok(None) };
         let ProcessStat { comm, state, .. } = ProcessStat::parse(files.stat.path(), text, units)?;
         let mut seen = Seen { comm, state, channel: None, call: None, clock };
         if matches!(state, SLEEPING | DISK) {
             seen.channel = channel(files.channel.read(buffer)?);
-            seen.call = match files.call.read(buffer)? {
-                Some(text) => SystemCall::parse(files.call.path(), text)?,
-                None => None,
-            };
+            seen.call = call.flatten();
             told.add(&seen);
         }
         Ok(Some(seen))
@@ -162,6 +192,11 @@ impl Open {
 }
 
 impl Seen {
+    fn running(&self, clock: Option<SchedStat>) -> Self {
+        let comm = self.comm.clone();
+        Self { comm, state: RUNNING, channel: None, call: None, clock }
+    }
+
     fn gone(self) -> Self {
         Self { state: GONE, channel: None, call: None, ..self }
     }

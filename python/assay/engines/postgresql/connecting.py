@@ -61,6 +61,14 @@ MENDS = (
         "the connection is not secured as asked: mend sslmode, sslrootcert or the certificate",
     ),
     (
+        r"cannot be changed (?:now|without restarting)|permission denied to set parameter",
+        "this is no setting of a session: give it in the server's own configuration",
+    ),
+    (
+        r"unrecognized configuration parameter|invalid value for parameter",
+        "mend the setting in --set, or in the options of the DSN",
+    ),
+    (
         r"starting up|shutting down|recovery mode",
         "the server is not ready: try again in a moment",
     ),

@@ -5,6 +5,8 @@
   const WIDTH_MIN = 240;
   const LEGEND_ENTRY = 150; // width of the longest entries of a legend
   const LOG_ERRORS = 1;
+  const WHERE = "operations"; // the chart of which a link may point at a bar
+  const KEPT = new Set(["shown", "on_cpu", "sorted"]); // what a reader chose stays when a chart is drawn anew
   const specs = JSON.parse(document.getElementById("charts").textContent);
   const views = new Map();
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -42,8 +44,12 @@
     };
     const before = views.get(place);
     const made = await vegaEmbed(place, spec, options);
-    if (before) before.finalize();
+    if (before) {
+      made.view.setState(before.view.getState({ signals: (name) => KEPT.has(name), data: () => false, recurse: false }));
+      before.finalize();
+    }
     views.set(place, made);
+    if (place.dataset.chart === WHERE && pointed) await made.view.signal("pointed", pointed).runAsync();
     place.dataset.drawn = "yes";
   }
 
@@ -84,6 +90,12 @@
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
     body.append(...Array.from(body.rows).sort(order));
   }
+
+  let pointed = "";
+  document.addEventListener("point", (event) => {
+    pointed = event.detail;
+    for (const [place, made] of views) if (place.dataset.chart === WHERE) made.view.signal("pointed", pointed).runAsync();
+  });
 
   const places = Array.from(document.querySelectorAll(".chart"));
   const drawAll = () => places.forEach((place) => draw(place).catch((error) => console.error(error)));

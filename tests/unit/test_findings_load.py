@@ -8,19 +8,17 @@ import pytest
 
 from assay.analysis.accounts import Accounts
 from assay.analysis.backlog import Schedule
+from assay.analysis.findings import client_bound, load_bound_by, rate_held, steady
+from assay.analysis.findings.load_bound_by import CPU_BOUND_SHARE
+from assay.analysis.findings.steady import STEADY_SHARE
 from assay.analysis.latency import Window, distribution
 from assay.analysis.load import Load, LoadSummary, OperationLoad, Pace
-from assay.analysis.load_findings import (
-    CPU_BOUND_SHARE,
-    METHOD_BOUND,
-    METHOD_RATE,
-    METHOD_STEADY,
-    STEADY_SHARE,
-    load_findings,
-)
 from assay.analysis.load_metrics import NAMES, load_metrics, no_load_metrics
+from assay.analysis.summary import OperationSummary
 from assay.model.finding import Finding
+from tests.cases import case, operation
 
+METHODS = (load_bound_by, client_bound, rate_held, steady)
 CPUS = 4
 SECONDS = 10.0
 
@@ -49,14 +47,20 @@ def went(done_per_s: float) -> Schedule:
 
 
 def found(
-    of: LoadSummary, accounts: Accounts | None, pinned: dict[str, int] | None = None
+    of: LoadSummary,
+    accounts: Accounts | None,
+    pinned: dict[str, int] | None = None,
+    operations: tuple[OperationSummary, ...] = (),
 ) -> dict[str, Finding]:
-    findings = load_findings("a-run", of, accounts, pinned or {}, CPUS)
-    return {finding.method: finding for finding in findings}
+    known = case(*operations, load=of, accounts=accounts, pinned=pinned or {}, cores=CPUS)
+    every = [one for method in METHODS for one in method.find(known)]
+    return {finding.method: finding for finding in every}
 
 
 def bound(of: LoadSummary, accounts: Accounts, pinned: dict[str, int] | None = None) -> str:
-    return found(of, accounts, pinned)[METHOD_BOUND].claim
+    told = found(of, accounts, pinned).values()
+    (claim,) = [finding.claim for finding in told if finding.tells == "bound"]
+    return claim
 
 
 class TestBound:
@@ -89,6 +93,12 @@ class TestBound:
         assert claim.startswith("Not bound by the CPU: ")
         assert "cause not measured" in claim
 
+    @pytest.mark.parametrize(("lock", "begins"), [(0.4, "Bound by waiting: 40 % "), (0.2, "Not b")])
+    def test_a_wait_that_is_most_of_what_is_left_is_named(self, lock: float, begins: str) -> None:
+        waits = (operation(lock=lock, cpu_user=0.3),)
+        told = found(load(), used(engine=0.6, driver=0.35), operations=waits)
+        assert told[load_bound_by.METHOD].claim.startswith(begins)
+
     def test_a_rate_that_was_held_with_cpu_left_is_not_the_limit(self) -> None:
         claim = bound(load(schedule=went(100.0)), used(engine=0.6, driver=0.35))
         assert claim.startswith("Not at its limit: 100/s were held")
@@ -106,12 +116,12 @@ class TestBound:
 
     @pytest.mark.parametrize("accounts", [None, used(probes=0.1)])
     def test_without_samples_nothing_is_claimed(self, accounts: Accounts | None) -> None:
-        assert METHOD_BOUND not in found(load(), accounts)
+        assert load_bound_by.METHOD not in found(load(), accounts)
 
 
 class TestRate:
     def test_what_was_not_done_is_told_with_the_growth(self) -> None:
-        finding = found(load(schedule=went(80.0)), None)[METHOD_RATE]
+        finding = found(load(schedule=went(80.0)), None)[rate_held.METHOD]
         assert finding.claim.startswith(
             "The rate was not held: 80/s of 100/s were done, and the backlog grew by 20/s"
         )
@@ -119,22 +129,22 @@ class TestRate:
 
     @pytest.mark.parametrize("schedule", [None, went(99.5)])
     def test_the_twin_that_was_held_is_silent(self, schedule: Schedule | None) -> None:
-        assert METHOD_RATE not in found(load(schedule=schedule), None)
+        assert rate_held.METHOD not in found(load(schedule=schedule), None)
 
 
 class TestSteady:
     @pytest.mark.parametrize(("last", "word"), [(70.0, "fell"), (140.0, "rose")])
     def test_a_last_third_unlike_the_first_is_told(self, last: float, word: str) -> None:
         pace = (100.0,) * 3 + (90.0,) * 3 + (last,) * 3
-        assert f"throughput {word} from 100/s" in found(load(pace=pace), None)[METHOD_STEADY].claim
+        assert f"throughput {word} from 100/s" in found(load(pace=pace), None)[steady.METHOD].claim
 
     def test_the_twin_within_the_threshold_is_silent(self) -> None:
         pace = (100.0,) * 6 + (100.0 * (1 - STEADY_SHARE + 0.01),) * 3
-        assert METHOD_STEADY not in found(load(pace=pace), None)
+        assert steady.METHOD not in found(load(pace=pace), None)
 
     @pytest.mark.parametrize("pace", [(), (1.0, 100.0), (0.0,) * 9])
     def test_of_too_little_nothing_is_claimed(self, pace: tuple[float, ...]) -> None:
-        assert METHOD_STEADY not in found(load(pace=pace), None)
+        assert steady.METHOD not in found(load(pace=pace), None)
 
 
 class TestMetrics:
