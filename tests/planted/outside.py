@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -23,6 +23,16 @@ from tests.planted.reached import Reached
 CPU_CONTROLLER = Path("/sys/fs/cgroup/cpu")
 PERIOD_US = 100_000
 END_PATIENCE_S = 30.0
+EVICTED_BYTES_MIN = 1 << 20
+BURN = """
+import os, sys, time
+busy_s, idle_s, us = float(sys.argv[1]), float(sys.argv[2]), os.getppid()
+while os.getppid() == us:
+    until_s = time.monotonic() + busy_s
+    while time.monotonic() < until_s:
+        pass
+    time.sleep(idle_s)
+"""
 
 
 class UnplantableError(Exception):
@@ -110,34 +120,38 @@ def _remove(group: Path) -> None:
 
 @contextmanager
 def evict(server: Reached, *, every_ms: float, share: float) -> Iterator[None]:
-    """The first part of each of the database's files leaves the page cache, again and again."""
-    with _repeated(lambda over: _evict(server.cluster, every_ms, share, over)):
-        yield
-
-
-def _evict(cluster: Path, every_ms: float, share: float, over: Event) -> None:
-    for file in (cluster / "base").rglob("*"):
-        with suppress(FileNotFoundError, IsADirectoryError, PermissionError):
-            descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-            try:
+    """The first part of each large file of the database leaves the page cache, again and again."""
+    files = [file for file in (server.cluster / "base").rglob("*") if file.is_file()]
+    with ExitStack() as stack:
+        large: list[tuple[int, int]] = []
+        for file in files:
+            if (size_bytes := file.stat().st_size) >= EVICTED_BYTES_MIN:
+                descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+                stack.callback(os.close, descriptor)
                 # Only what is on the disk already can be let go.
                 os.fdatasync(descriptor)
-                bytes_let_go = int(os.fstat(descriptor).st_size * share)
-                if bytes_let_go:
-                    os.posix_fadvise(descriptor, 0, bytes_let_go, os.POSIX_FADV_DONTNEED)
-            finally:
-                os.close(descriptor)
-    over.wait(every_ms / 1e3)
+                large.append((descriptor, int(size_bytes * share)))
+
+        def once(over: Event) -> None:
+            for descriptor, let_go_bytes in large:
+                os.posix_fadvise(descriptor, 0, let_go_bytes, os.POSIX_FADV_DONTNEED)
+            over.wait(every_ms / 1e3)
+
+        with _repeated(once):
+            yield
 
 
 @contextmanager
-def neighbours(server: Reached, *, count: int, cpu: int | None = None) -> Iterator[None]:
-    """Others' processes that compute without end, on one CPU if it is said."""
-    burning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+def neighbours(
+    server: Reached, *, count: int, cpu: int, busy_ms: float = 100, idle_ms: float = 0
+) -> Iterator[None]:
+    """Others' processes that compute on one CPU, with pauses, until they are ended or we are."""
+    program = [sys.executable, "-c", BURN, str(busy_ms / 1e3), str(idle_ms / 1e3)]
+    # In sessions of their own: a kernel that shares CPUs out by session shares out to each of them.
+    burning = [subprocess.Popen(program, start_new_session=True) for _ in range(count)]
     try:
         for process in burning:
-            if cpu is not None:
-                os.sched_setaffinity(process.pid, [cpu])
+            os.sched_setaffinity(process.pid, [cpu])
         yield
     finally:
         for process in burning:

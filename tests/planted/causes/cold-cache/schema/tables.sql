@@ -1,3 +1,3 @@
-create table letters as
-select n as id, n % 100 as town, repeat(md5(cast(n as text)), 8) as words
-from generate_series(1, ${letters}) as made (n);
+create table letters (id integer not null, words text not null);
+
+create table links (letter integer not null);

@@ -1,2 +1,0 @@
--- How many letters came from the first town?
-select count(*) from letters where town = 1

@@ -1,1 +1,0 @@
-alter table pages add constraint pages_key primary key (id);

@@ -1,2 +1,0 @@
--- How many different notes are there?
-select count(distinct note) from notes
