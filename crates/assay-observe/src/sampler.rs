@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use crate::clock::thread_cpu_ns;
 use crate::probe::{DisksProbe, Probe, ProbeKind, ProcessesProbe, SystemProbe, WaitsProbe};
 use crate::worker::{Command, Worker};
 use crate::{ObserveError, ProcRoot, SysRoot};
@@ -21,6 +22,9 @@ pub struct SamplerConfig {
     pub raw_dir: PathBuf,
     /// Time between samples.
     pub interval: Duration,
+    /// Part of a core that the probe may take; it samples less often where that is too little for
+    /// the interval. `None`: as much as it needs.
+    pub core_share_max: Option<f64>,
     /// Where procfs is.
     pub proc_root: ProcRoot,
     /// Where sysfs is.
@@ -64,10 +68,20 @@ impl Sampler {
             return Err(ObserveError::FollowsNothing(kind));
         }
         let interval_ns = i64::try_from(config.interval.as_nanos()).unwrap_or(i64::MAX / 4);
+        let core_share_max = config.core_share_max;
         let cost = Stream::create(&config.raw_dir, kind.cost_table())?;
         let probe = open(config)?;
         let report = SamplerReport::default();
-        Self::launch(Worker { kind, probe, cost, interval_ns, report, flushed_ns: 0 })
+        Self::launch(Worker {
+            kind,
+            probe,
+            cost,
+            interval_ns,
+            core_share_max,
+            report,
+            flushed_ns: 0,
+            flushed_samples: 0,
+        })
     }
 
     fn launch(worker: Worker) -> Result<Self, ObserveError> {
@@ -152,6 +166,7 @@ fn play(
         let _ = shown.set(error.to_string());
         let _ = started.try_send(Some(error));
     }
+    worker.report.cpu_ns = thread_cpu_ns();
     worker.report.notes = worker.probe.notes();
     worker.report
 }
@@ -184,8 +199,10 @@ mod tests {
             probe: Box::new(NullProbe),
             cost,
             interval_ns: 1_000_000,
+            core_share_max: None,
             report: SamplerReport::default(),
             flushed_ns: 0,
+            flushed_samples: 0,
         })
         .unwrap();
         assert_eq!(sampler.error(), None);

@@ -23,20 +23,23 @@ struct PySampler(Mutex<Option<Sampler>>);
 #[pymethods]
 impl PySampler {
     /// Starts a probe (`system`, `processes`, `disks` or `waits`) that writes its streams into `raw_dir`.
+    /// It takes at most `core_share_max` of a core, and samples less often where it has to for that.
     /// `followed` are pids with their accounts, for `processes` and `waits` only.
     #[new]
-    #[pyo3(signature = (kind, raw_dir, interval_ns, followed = Vec::new(), proc_root = None))]
+    #[pyo3(signature = (kind, raw_dir, interval_ns, followed = Vec::new(), proc_root = None, core_share_max = None))]
     fn new(
         kind: &str,
         raw_dir: PathBuf,
         interval_ns: u64,
         followed: Vec<(u32, String)>,
         proc_root: Option<PathBuf>,
+        core_share_max: Option<f64>,
     ) -> PyResult<Self> {
         let config = SamplerConfig {
             kind: probe(kind)?,
             raw_dir,
             interval: Duration::from_nanos(interval_ns),
+            core_share_max: core_share_max.filter(|share| *share > 0.0),
             proc_root: proc_root.map_or_else(ProcRoot::default, ProcRoot),
             sys_root: SysRoot::default(),
             followed,

@@ -123,6 +123,14 @@ def run(
     profile_hz: Annotated[
         int, typer.Option(help="Samples a second of CPU time.", min=1, max=10_000)
     ] = 499,
+    plans: Annotated[
+        bool,
+        typer.Option(
+            "--plans/--no-plans",
+            help="Ask each operation once more for its plan, after the measured part: about one"
+            " pass longer.",
+        ),
+    ] = True,
     runs: RunsDir = None,
     all_operations: Annotated[
         bool, typer.Option("--all", help="Show all operations, not only the longest.")
@@ -167,6 +175,7 @@ def run(
         operation_deadline_s=_duration("--timeout", timeout),
         probe_interval_s=_interval(probe_interval),
         profile_hz=profile_hz if profile else None,
+        plans=plans,
         pin=parse_pin(pin),
     )
     from assay.report.terminal import render

@@ -30,6 +30,7 @@ MANIFEST = "engine.toml"
 ADVICE = "advice.toml"
 COUNTERS = "counters.toml"
 OPERATIONS = "operations.toml"
+WAITS = "waits.toml"
 ENTRY_POINTS = "assay.engines"
 
 
@@ -76,6 +77,20 @@ class EngineFolder:
     def advising(self) -> AdviceFacts:
         """The same, understood; an engine that does not say can do nothing. Raises as `advice`."""
         return read_advice(self._facts_of(ADVICE) or {}, self.folder / ADVICE)
+
+    def waits(self) -> dict[str, Any] | None:
+        """Rules from what the engine's threads sleep in to causes; None if it has none.
+
+        Raises:
+            EngineError: If `waits.toml` cannot be read.
+            UsageError: If one of its rules is refused; says which and why.
+        """
+        from assay.analysis.waits.rules import waits_of
+
+        document = self._facts_of(WAITS)
+        if document is not None:
+            waits_of(document, str(self.folder / WAITS))
+        return document
 
     def _facts_of(self, name: str) -> dict[str, Any] | None:
         path = self.folder / name

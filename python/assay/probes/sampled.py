@@ -23,6 +23,7 @@ class Sampled:
     cost: str
     stream: str
     look_interval_s: float | None = None  # its own one, if not every look has a row
+    core_share_max: float | None = None  # it looks less often where that would cost more
 
     def __init__(self) -> None:
         self._sampler: Sampler | None = None
@@ -38,7 +39,13 @@ class Sampled:
     def start(self, target: Target) -> None:
         """Starts the thread; the first sample is on disk when this returns."""
         interval_ns = round((self.look_interval_s or target.interval_s) * NS_PER_S)
-        self._sampler = Sampler(self.name, target.raw_dir, interval_ns, self.followed(target))
+        self._sampler = Sampler(
+            self.name,
+            target.raw_dir,
+            interval_ns,
+            self.followed(target),
+            core_share_max=self.core_share_max,
+        )
 
     def stop(self) -> Cost:
         """Takes a last sample and ends the thread."""

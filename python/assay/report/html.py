@@ -25,6 +25,7 @@ from assay.model.units import (
     seconds_text,
 )
 from assay.report import engine_tables, method
+from assay.report.finding_methods import used_methods
 from assay.report.operation_columns import cell, operation_columns
 from assay.report.plan_page import capture_words, plan_rows
 from assay.report.profile_page import profile_words
@@ -198,7 +199,7 @@ def _explanation(run: Run, told: dict[str, Any]) -> dict[str, Any]:
     return {
         "findings": finding_rows(told, anchors(told, settings)),
         "first_fold": FIRST_FOLD,
-        "methods": method.finding_methods(told),
+        "methods": used_methods(told),
         "plans": plan_rows(run, told),
         "plans_about": capture_words(told),
         "why_no_plans": method.why_no_plans(run, told),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.units import rate_text, seconds_text
 from assay.record.layout import STATUS_RUNNING
+from assay.report.finding_methods import known_methods
 
 if TYPE_CHECKING:
     from assay.analysis.timeline import Timeline
@@ -139,8 +140,12 @@ def charts_about(told: dict[str, Any], timeline: Timeline | None) -> list[tuple[
     if told["conditions"]["clients"] is not None:
         backlog = [BACKLOG_ABOUT] if told["conditions"]["rate_per_s"] is not None else []
         over_time = ("timeline", "Resources over time", timeline_words(told, timeline))
-        where = ("operations", WHERE_HEADING, f"Median service time of each operation, {WHERE_WORDS}")
-        return [*LOAD_ABOUT, *backlog, where, over_time]
+        split = (
+            "operations",
+            WHERE_HEADING,
+            f"Median service time of each operation, {WHERE_WORDS}",
+        )
+        return [*LOAD_ABOUT, *backlog, split, over_time]
     passes = told["metrics"]["passes"]
     words = {None: "its passes", 0: "its passes", 1: "one pass"}.get(passes, f"{passes} passes")
     where = f"Median service time of each operation over {words}, {WHERE_WORDS}"

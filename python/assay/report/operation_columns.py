@@ -96,7 +96,9 @@ LOAD_COLUMNS = (
 )
 
 
-COVERAGE = Column("coverage", "accounted share of thread time", NUMBER, _of("coverage"), percent_text)
+COVERAGE = Column(
+    "coverage", "accounted share of thread time", NUMBER, _of("coverage"), percent_text
+)
 
 
 def operation_columns(told: dict[str, Any]) -> tuple[Column, ...]:

@@ -1,4 +1,4 @@
-"""The plans of a page, by their template's names: operators with texts, bars and what stands out."""
+"""The plans of a page, by their template's names: operators with texts, bars and marks."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # An estimate within this factor is as good as they get, and has no word.
 NOTABLE_FACTOR = 2.0
+# Larger factors are told without decimals.
+WHOLE_FROM = 10
 PLANS_DIR = "plans"
 
 
@@ -23,10 +25,10 @@ def has_plan(told: dict[str, Any], operation: str) -> bool:
 
 
 def plan_rows(run: Run, told: dict[str, Any]) -> list[dict[str, Any]]:
-    """One row a plan, operations in the order of the first pass."""
+    """One row a plan, of the longest operation first."""
     plans = told.get("plans") or {}
-    names = [operation["name"] for operation in told["operations"]]
-    ordered = sorted(plans, key=lambda name: names.index(name) if name in names else len(names))
+    seconds = {operation["name"]: operation["seconds"] or 0.0 for operation in told["operations"]}
+    ordered = sorted(plans, key=lambda name: -seconds.get(name, 0.0))
     return [
         _plan(run, plan, several=len(plans[name]) > 1) for name in ordered for plan in plans[name]
     ]
@@ -48,14 +50,14 @@ def factor_words(node: dict[str, Any]) -> str:
     factor = node["q_error"]
     if factor is None or factor < NOTABLE_FACTOR:
         return ""
-    shown = f"{factor:,.0f}" if factor >= 10 else f"{factor:.1f}"
+    shown = f"{factor:.1f}" if factor < WHOLE_FROM else f"{factor:,.0f}"
     return f"{shown}x too {'few' if node['estimated_rows'] < node['rows'] else 'many'}"
 
 
 def _plan(run: Run, plan: dict[str, Any], *, several: bool) -> dict[str, Any]:
     name = plan["operation"]
     anchor = f"plan:{name}" + (f":{plan['statement']}" if plan["statement"] else "")
-    worst = next((node for node in _walk(plan["root"]) if node["worst"]), None)
+    worst = next((node for node in _walk(plan["root"]) if _is_worst(node)), None)
     number = f", statement {plan['statement'] + 1}" if several else ""
     native = _native(run, plan)
     return {
@@ -64,6 +66,7 @@ def _plan(run: Run, plan: dict[str, Any], *, several: bool) -> dict[str, Any]:
         "facts": _facts(plan),
         "worst": "" if worst is None else f"worst estimate {factor_words(worst)}: {_words(worst)}",
         "root": _node(plan["root"]),
+        "captured": None if plan["capture_s"] is None else seconds_text(plan["capture_s"]),
         "timed": plan["timed"],
         "native": native,
         "native_file": f"raw/{PLANS_DIR}/{Path(plan['native']).name}",
@@ -78,7 +81,6 @@ def _facts(plan: dict[str, Any]) -> str:
             ("execution", "execution_s"),
             ("planning", "planning_s"),
             ("generating code", "compiling_s"),
-            ("asking took", "capture_s"),
         )
         if plan[key] is not None
     ]
@@ -87,6 +89,11 @@ def _facts(plan: dict[str, Any]) -> str:
 
 def _walk(node: dict[str, Any]) -> list[dict[str, Any]]:
     return [node, *(below for child in node["children"] for below in _walk(child))]
+
+
+def _is_worst(node: dict[str, Any]) -> bool:
+    """Whether an operator's estimate is the worst of its plan, and far enough off to be told."""
+    return bool(node["worst"] and factor_words(node))
 
 
 def _words(node: dict[str, Any]) -> str:
@@ -111,7 +118,7 @@ def _node(node: dict[str, Any], depth: int = 0) -> dict[str, Any]:
         "estimated": _rows(node["estimated_rows"]),
         "rows": _rows(node["rows"]),
         "factor": factor_words(node),
-        "worst": node["worst"],
+        "worst": _is_worst(node),
         "marks": _marks(node),
         "details": [(str(key), str(value)) for key, value in node["details"].items()],
         "children": [_node(child, depth + 1) for child in node["children"]],

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.model.units import rate_text, seconds_text
+from assay.model.units import grouped_text, rate_text, seconds_text
 
 # A composite has these two within it; a table that has it can do without them.
 PARTS_OF_COMPOSITE = {"power_like_per_h", "throughput_like_per_h"}
 COMPOSITE = "composite_per_h"
+# Headings, where a title says more than what is measured.
+SHORT = {
+    "power_like_per_h": "power-like",
+    "throughput_like_per_h": "throughput-like",
+    COMPOSITE: "composite",
+}
 KINDS = {"work": "work on a CPU", "wait": "waiting"}
 ABOUT = (
     "Computed from this run's figures by a model, not measured. A weight is by how many per cent a"
@@ -30,15 +36,20 @@ def what_if_words(told: dict[str, Any]) -> dict[str, Any] | None:
     section = told.get("what_if")
     if section is None:
         return None
+    everything = [metric | {"short": _short(metric)} for metric in section["metrics"]]
+    section = section | {"metrics": everything}
     metrics = shown_metrics(section)
+    weighed = sorted(section["sensitivity"], key=lambda row: -row["seconds"])
     return {
         "about": ABOUT,
         "worth_about": WORTH_ABOUT,
         "metrics": metrics,
-        "rows": [_weights(row, metrics) for row in section["sensitivity"]],
+        "titles": "; ".join(
+            metric["title"] for metric in metrics if metric["short"] != metric["title"]
+        ),
+        "rows": [_weights(row, metrics, _largest(weighed, metrics)) for row in weighed],
         "worth": [_worth(row, metrics) for row in section["worth"]],
         "assumptions": list(dict.fromkeys(row["assumption"] for row in section["worth"])),
-        "longest": max(section["sensitivity"], key=lambda row: row["seconds"])["operation"],
         "json": _figures(section),
     }
 
@@ -63,26 +74,39 @@ def value_text(value: float | None, unit: str) -> str:
         return seconds_text(value)
     if unit == "/s" or value is None:
         return rate_text(value)
-    return f"{value:,.0f} an hour" if value >= 100 else f"{value:.3g} an hour"
+    return f"{grouped_text(value)} an hour"
 
 
-def _weights(row: dict[str, Any], metrics: list[dict[str, Any]]) -> dict[str, Any]:
-    weights = {weight["metric"]: weight for weight in row["weights"]}
-    first = weights[metrics[0]["metric"]]
+def _short(metric: dict[str, Any]) -> str:
+    title: str = metric["title"]
+    return SHORT.get(metric["metric"], title)
+
+
+def _largest(weighed: list[dict[str, Any]], metrics: list[dict[str, Any]]) -> float:
+    """The largest weight of all, as long as which a bar can be."""
+    names = {metric["metric"] for metric in metrics}
+    weights = (one for row in weighed for one in row["weights"] if one["metric"] in names)
+    return max((abs(one["elasticity"]) for one in weights), default=0.0) or 1.0
+
+
+def _weights(row: dict[str, Any], metrics: list[dict[str, Any]], largest: float) -> dict[str, Any]:
+    weights = {weight["metric"]: abs(weight["elasticity"]) for weight in row["weights"]}
+    first = next(one for one in row["weights"] if one["metric"] == metrics[0]["metric"])
+    is_spread = row["seconds_min"] != row["seconds_max"]
     return {
         "operation": row["operation"],
         "seconds": row["seconds"],
         "time": seconds_text(row["seconds"]),
         "weights": [
             {
-                "value": abs(weights[metric["metric"]]["elasticity"]),
-                "text": f"{abs(weights[metric['metric']]['elasticity']):.3f} %",
-                "width": f"{100 * min(1.0, abs(weights[metric['metric']]['elasticity'])):.1f}%",
+                "value": weights[metric["metric"]],
+                "text": f"{weights[metric['metric']]:.3f} %",
+                "width": f"{100 * weights[metric['metric']] / largest:.1f}%",
             }
             for metric in metrics
         ],
-        "spread": _spread(first),
-        "spread_value": _spread_size(first),
+        "spread": _spread(first) if is_spread else None,
+        "spread_value": _spread_size(first) if is_spread else "",
     }
 
 

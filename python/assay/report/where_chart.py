@@ -28,6 +28,8 @@ NAME = "operations"
 ROW_HEIGHT = 19
 BAR_HEIGHT = 14
 COVERAGE_ROOM = 112
+# The heading of the coverage stands between the bars and the legend.
+LEGEND_OFFSET = 20
 NOT_SPLIT = ("not split", "#bbbbbb")
 OTHER_WORK = "other work"
 STRIPED = "{} (striped)"
@@ -250,7 +252,7 @@ def _bars(base: alt.Chart, data: list[dict[str, Any]], colours: dict[str, str]) 
         color=alt.Color(
             "part:N",
             scale=alt.Scale(domain=list(colours), range=list(colours.values())),
-            legend=alt.Legend(values=_legend_values(data, colours)),
+            legend=alt.Legend(values=_legend_values(data, colours), offset=LEGEND_OFFSET),
         ),
         tooltip=_tooltip(),
     )

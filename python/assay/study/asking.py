@@ -104,6 +104,7 @@ class Asked:
                 "counters": self.engine.counters(),
                 "operations": self.engine.operations(),
                 "advice": self.engine.advice(),
+                "waits": self.engine.waits(),
             },
             "plan": self.plan,
             "script": {"prepared": self.script.prepared},

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import HasCounters, Server
+from assay.engines.contract import HasCounters, HasPlans, Server
 from assay.model.errors import AssayError, RunFailedError
 from assay.model.units import NS_PER_S
 from assay.probes.contract import Refusing, Target
@@ -167,6 +167,7 @@ class _Execution:
             "raw_dir": str(self._run.raw),
             "metered": subject.metered,
             "cpus": self._request.pin.get("client", []),
+            "plans": self._wants_plans,
         }
         with host(guardian, "drive", job, self._run.raw / "host-drive.log") as driver:
             told = driver.next()
@@ -188,6 +189,28 @@ class _Execution:
             with self._counters(subject) as counters, self._probes(accounts, counters):
                 driver.send("go")
                 self._driven(driver, subject)
+            # Nothing observes any more, so what is asked for now is in no figure of the run.
+            if self._wants_plans:
+                self._explained(driver, subject)
+
+    @property
+    def _wants_plans(self) -> bool:
+        return self._request.plans and isinstance(self._asked.behaviour, HasPlans)
+
+    def _explained(self, driver: Host, subject: Subject) -> None:
+        """Has every operation asked with its plan; a failure is recorded and ends nothing."""
+        self._teller.phase("plans")
+        try:
+            driver.send("plan")
+            while (message := driver.next())["kind"] != "planned":
+                self._teller.amount(message["done"], message["expected"], message["unit"])
+                self._check_presence(subject)
+            error = message["error"]
+        except AssayError as failure:
+            error = str(failure)
+        if error is not None:
+            log.warning("the plans are not whole: %s", error)
+        self._run.update(plans={"error": error})
 
     @contextmanager
     def _counters(self, subject: Subject) -> Iterator[CounterReader | None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import queue
 import signal
 import socket
 import sys
@@ -28,6 +29,7 @@ from assay.engines.contract import (
     Engine,
     HasCounters,
     HasKeys,
+    HasPlans,
     Instance,
     LoadsTablesTogether,
     Place,
@@ -37,8 +39,10 @@ from assay.engines.contract import (
 from assay.engines.discovery import find_engine
 from assay.model.errors import AssayError, RunFailedError
 from assay.model.script import Script
+from assay.model.units import NS_PER_S
 from assay.probes.operation_counters import operation_counters
 from assay.study.control import METERED_HOST, Channel
+from assay.study.plans import Capture, timed_seconds
 from assay.workloads.generate import table_stream
 
 if TYPE_CHECKING:
@@ -207,7 +211,10 @@ def _prepare(channel: Channel, job: dict[str, Any]) -> None:
 
 
 def _drive(channel: Channel, job: dict[str, Any]) -> None:
-    """Starts the engine, waits for the word to go, plays the plan, tells the driver's report."""
+    """Starts the engine, waits for the word to go, plays the plan, tells the driver's report.
+
+    Where plans are asked for it waits for another word then, and tells when it has them.
+    """
     if job["cpus"]:
         os.sched_setaffinity(0, job["cpus"])
     with _instance(job) as (engine, instance):
@@ -218,9 +225,43 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
         go = channel.receive()
         if go is None or go["kind"] != "go":
             return
-        report = _played(channel, job, engine, instance, sessions)
+        words = _Words(channel)
+        report = json.loads(_played(channel, job, engine, instance, sessions, words))
         del sessions
-    channel.send("driven", report=json.loads(report))
+        last = "driven", {"report": report}
+        if job["plans"] and isinstance(engine, HasPlans):
+            channel.send("driven", report=report)
+            last = "planned", _captured(channel, job, engine, instance, script, report, words)
+    channel.send(last[0], **last[1])
+
+
+def _captured(
+    channel: Channel,
+    job: dict[str, Any],
+    engine: HasPlans,
+    instance: Instance,
+    script: Script,
+    report: dict[str, Any],
+    words: _Words,
+) -> dict[str, Any]:
+    """Plans of all operations; why there are none, if there are none."""
+    if words.next() != "plan":
+        return {"error": "the run ended before"}
+
+    def tell(done: int, expected: int) -> None:
+        channel.send("amount", phase="plans", done=done, expected=expected, unit="operations")
+
+    try:
+        reader = engine.plan_reader(instance)
+    except AssayError as error:
+        return {"error": str(error)}
+    try:
+        capture = Capture(engine, reader, Path(job["raw_dir"]), job["plan"]["seed"])
+        deadline_s = job["plan"]["operation_deadline_ns"] / NS_PER_S
+        capture.all(script, timed_seconds(report), deadline_s, tell)
+    finally:
+        reader.close()
+    return {"error": None}
 
 
 def _played(
@@ -229,9 +270,8 @@ def _played(
     engine: Engine,
     instance: Instance,
     sessions: list[object],
+    words: _Words,
 ) -> str:
-    cancel = _core.CancelFlag()
-    threading.Thread(target=_hear_cancel, args=(channel, cancel), daemon=True).start()
     last_told_s = 0.0
 
     def tick(phase: str, ended: int, phase_ns: int) -> None:
@@ -243,16 +283,35 @@ def _played(
     metered = os.getpid() if job["metered"] == METERED_HOST else job["metered"]
     plan, raw_dir = json.dumps(job["plan"]), Path(job["raw_dir"])
     serial = all(phase["arrival"]["shape"] == "power" for phase in job["plan"]["phases"])
+    cancel = words.cancel
     if not serial or not isinstance(engine, HasCounters):
         return _core.drive(plan, sessions, raw_dir, cancel, tick, metered)
     with operation_counters(engine.counters(instance), raw_dir) as counters:
         return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, counters.read)
 
 
-def _hear_cancel(channel: Channel, cancel: _core.CancelFlag) -> None:
-    """Any message after 'go', and the end of the channel, ask for the end of the run."""
-    channel.receive()
-    cancel.cancel()
+class _Words:
+    """What the owner says after 'go', heard while the driver is at work.
+
+    'plan' asks for plans; anything else, and the end of the channel, for the end of the run.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self.cancel = _core.CancelFlag()
+        self._channel = channel
+        self._heard: queue.SimpleQueue[str] = queue.SimpleQueue()
+        threading.Thread(target=self._hear, daemon=True).start()
+
+    def next(self) -> str:
+        """The next word; waits for it."""
+        return self._heard.get()
+
+    def _hear(self) -> None:
+        message = self._channel.receive()
+        word = "end" if message is None else str(message["kind"])
+        if word != "plan":
+            self.cancel.cancel()
+        self._heard.put(word)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import UsageError
@@ -50,6 +50,7 @@ class RunRequest:
         operation_deadline_s: An operation that takes longer is cancelled; 0: no limit.
         probe_interval_s: Time between two samples of a probe.
         profile_hz: CPU samples a second of the engine's CPU time; None: none are taken.
+        plans: Ask every operation once with its plan, after the measured part.
         pin: CPUs of `engine` and `client`, where they are given.
     """
 
@@ -73,6 +74,7 @@ class RunRequest:
     operation_deadline_s: float = 0.0
     probe_interval_s: float = 0.1
     profile_hz: int | None = None
+    plans: bool = True
     pin: dict[str, list[int]] = field(default_factory=dict)
 
     @property
@@ -89,6 +91,33 @@ class RunRequest:
         dsn = None if self.dsn is None else without_secrets(self.dsn)
         prepare = {name: sql_without_secrets(text) for name, text in self.prepare.items()}
         return asdict(self) | {"settings": settings, "dsn": dsn, "prepare": prepare}
+
+
+def recorded_request(facts: Mapping[str, Any], dsn: str | None = None) -> RunRequest:
+    """The request that a record's facts are of, to be asked for again.
+
+    Args:
+        facts: `request` of run.json; what older records lack is as it was then: the default.
+        dsn: Of the running server, where one was asked: its password is in no record.
+
+    Raises:
+        UsageError: If the record does not tell all that was asked for.
+    """
+    known = {one.name for one in fields(RunRequest)}
+    if strange := sorted(set(facts) - known):
+        raise UsageError(f"the run was asked for {strange[0]!r}, which this Assay does not know")
+    request = RunRequest(**facts)
+    if dsn is not None and request.dsn is None:
+        raise UsageError("--dsn: the run was on a server of our own; leave it out")
+    request = replace(request, dsn=dsn or request.dsn)
+    if request.dsn is not None and HIDDEN in request.dsn:
+        raise UsageError("a record holds no password: give the server's address once more, --dsn")
+    texts = {**request.settings, **request.prepare}
+    if hidden := [name for name, text in texts.items() if HIDDEN in text]:
+        raise UsageError(
+            f"a record holds no secret, and {hidden[0]!r} had one: ask for a run without it"
+        )
+    return request
 
 
 def driver_plan(

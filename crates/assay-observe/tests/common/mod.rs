@@ -33,6 +33,7 @@ pub fn fixture_config(kind: ProbeKind, raw_dir: &Path) -> SamplerConfig {
         kind,
         raw_dir: raw_dir.to_owned(),
         interval: Duration::from_millis(5),
+        core_share_max: None,
         proc_root: proc_fixture(),
         sys_root: sys_fixture(),
         followed: Vec::new(),

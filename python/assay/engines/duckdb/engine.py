@@ -13,6 +13,8 @@ import pyarrow
 
 from assay._core import PythonSession
 from assay.engines.contract import ArrowStream, EngineError, EngineFacts, Instance, Place, Product
+from assay.engines.duckdb.explaining import DuckPlans
+from assay.engines.duckdb.plans import normalised
 from assay.model.errors import suggestion
 from assay.model.secrets import is_secret, without_secrets
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from assay.engines.contract import Tell, Wanted
+    from assay.model.plan import Plan
     from assay.model.script import Script, ScriptStatement
 
 DATABASE_FILE = "assay.duckdb"
@@ -136,6 +139,14 @@ class DuckEngine:
             PythonSession(DuckSession(instance.handle.cursor(), script), told, seed, number)
             for number in range(clients)
         ]
+
+    def plan_reader(self, instance: Instance) -> DuckPlans:
+        """A reader on a cursor of its own."""
+        return DuckPlans(instance.handle.cursor())
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """What EXPLAIN told."""
+        return normalised(told, operation, statement, native)
 
     def run_script(self, instance: Instance, sql: str) -> None:
         """Runs statements of a workload's schema."""

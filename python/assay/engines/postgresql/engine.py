@@ -12,6 +12,8 @@ from assay.engines.obtaining import obtain
 from assay.engines.postgresql import loading, schemas
 from assay.engines.postgresql.connecting import connect, read_dsn, where_it_led, with_options
 from assay.engines.postgresql.counters import PostgresCounters
+from assay.engines.postgresql.explaining import PostgresPlans
+from assay.engines.postgresql.plans import normalised
 from assay.engines.postgresql.processes import root_process
 from assay.engines.postgresql.programs import find_programs, read_configuration
 from assay.engines.postgresql.server import CONF, refuse_ours, start_server
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         Tell,
         Wanted,
     )
+    from assay.model.plan import Plan
     from assay.model.script import Script
 
 ADMINISTRATION = "assay administration"
@@ -185,6 +188,14 @@ class PostgresEngine:
     def counters(self, instance: Instance) -> PostgresCounters:
         """A reader on a connection of its own."""
         return PostgresCounters(instance.address["dsn"])
+
+    def plan_reader(self, instance: Instance) -> PostgresPlans:
+        """A reader on a connection of its own."""
+        return PostgresPlans(instance.address["dsn"])
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """What EXPLAIN told."""
+        return normalised(told, operation, statement, native)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""

@@ -5,6 +5,8 @@
     const [size, unit] = value >= 1 ? [value, "s"] : value >= 1e-3 ? [value * 1e3, "ms"] : [value * 1e6, "µs"];
     return `${size >= 1000 ? size.toFixed(0) : size.toPrecision(3)} ${unit}`;
   };
+  const plain = (value) => value.toFixed(4).replace("-", "−");
+  const grouped = (value) => new Intl.NumberFormat("en", { maximumSignificantDigits: 4 }).format(value);
   const signed = (share) => `${share < 0 ? "−" : "+"}${(100 * Math.abs(share)).toFixed(1)} %`;
 
   // What a claim rests on may lie in something that is folded, or in a drawing.
@@ -49,7 +51,7 @@
   // A sum is linear in an operation's time, a geometric mean is a power of it; the rest follows.
   const FORMS = {
     total_seconds: (value, e, f) => [value * (1 + e * (f - 1)), `× (1 + ${e.toFixed(3)} × (${f} − 1))`],
-    geometric_mean_seconds: (value, e, f) => [value * f ** e, `× ${f}^${e.toFixed(4)}`],
+    geometric_mean_seconds: (value, e, f) => [value * f ** e, `× ${f}^${plain(e)}`],
   };
   FORMS.service_seconds_mean = FORMS.total_seconds;
   FORMS.power_like_per_h = FORMS.geometric_mean_seconds;
@@ -85,7 +87,7 @@
 
     predicted(metric, elasticity, factor, after) {
       if (metric.value === null) return null;
-      const amount = (value) => (metric.unit === "s" ? seconds(value) : `${value.toPrecision(4)} ${metric.unit}`);
+      const amount = (value) => (metric.unit === "s" ? seconds(value) : `${grouped(value)} ${metric.unit}`);
       let value, words;
       if (metric.metric === "composite_per_h") {
         value = Math.sqrt(after.power_like_per_h * after.throughput_like_per_h);
@@ -95,8 +97,8 @@
         words = `${amount(metric.value)} ${words}`;
       }
       after[metric.metric] = value;
-      if (!Number.isFinite(value)) return [`${metric.title}: no bound`, words];
-      return [`${metric.title} ${amount(metric.value)} → ${amount(value)} (${signed(value / metric.value - 1)})`, words];
+      if (!Number.isFinite(value)) return [`${metric.short}: no bound`, words];
+      return [`${metric.short} ${amount(metric.value)} → ${amount(value)} (${signed(value / metric.value - 1)})`, words];
     }
 
     line(words, formula = "") {

@@ -4,6 +4,7 @@
   const PANEL_MARGIN = 64; // what vertical axes and their titles take beside a timeline's panels
   const WIDTH_MIN = 240;
   const LEGEND_ENTRY = 150; // width of the longest entries of a legend
+  const CAUSE_ENTRY = 190; // the same where causes are named
   const LOG_ERRORS = 1;
   const WHERE = "operations"; // the chart of which a link may point at a bar
   const KEPT = new Set(["shown", "on_cpu", "sorted"]); // what a reader chose stays when a chart is drawn anew
@@ -24,9 +25,9 @@
     };
   }
 
-  function sized(spec, width) {
+  function sized(spec, width, entry) {
     const copy = structuredClone(spec);
-    copy.config.legend.columns = Math.max(1, Math.min(5, Math.floor(width / LEGEND_ENTRY)));
+    copy.config.legend.columns = Math.max(1, Math.min(5, Math.floor(width / entry)));
     if (copy.vconcat) {
       for (const panel of copy.vconcat) panel.width = Math.max(WIDTH_MIN, width - PANEL_MARGIN);
       return copy;
@@ -37,7 +38,8 @@
   }
 
   async function draw(place) {
-    const spec = sized(specs[place.dataset.chart], Math.floor(place.clientWidth));
+    const name = place.dataset.chart;
+    const spec = sized(specs[name], Math.floor(place.clientWidth), name === WHERE ? CAUSE_ENTRY : LEGEND_ENTRY);
     const options = {
       actions: false, renderer: "svg", config: theme(), logLevel: LOG_ERRORS,
       tooltip: { theme: dark.matches ? "dark" : "light" },
@@ -49,7 +51,7 @@
       before.finalize();
     }
     views.set(place, made);
-    if (place.dataset.chart === WHERE && pointed) await made.view.signal("pointed", pointed).runAsync();
+    if (name === WHERE && pointed) await made.view.signal("pointed", pointed).runAsync();
     place.dataset.drawn = "yes";
   }
 
