@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -67,10 +67,10 @@ def _repeated(once: Callable[[Event], None]) -> Iterator[None]:
 def lock(server: Reached, *, statement: str, held_ms: float, free_ms: float) -> Iterator[None]:
     """Another session holds a lock, lets it go, and takes it again."""
     text = (CAUSES / statement).read_text(encoding="utf-8")
-    # A server that is stopped ends its sessions, so the last statement may fail.
-    with suppress(psycopg.OperationalError), psycopg.connect(server.dsn) as connection:
+    with closing(psycopg.connect(server.dsn)) as connection:
 
         def once(over: Event) -> None:
+            # A server that is stopped ends its sessions.
             with suppress(psycopg.OperationalError):
                 connection.execute(text.encode())
                 over.wait(held_ms / 1e3)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from psycopg.conninfo import make_conninfo
 
-from assay.engines.postgresql.server import DATABASE, USER
+from assay.engines.postgresql.server import DATABASE, HOST, PASSWORD_FILE, USER
 
 PID_FILE = "postmaster.pid"
 # Lines of that file.
-PID, PORT, SOCKETS, STATE = 0, 3, 4, 7
+PID, PORT, STATE = 0, 3, 7
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,12 @@ class Reached:
 
     Attributes:
         pid: Its root process.
-        dsn: Over its socket, as the user that owns everything.
+        dsn: Over loopback, as the user that owns everything.
         cluster: Its data directory.
     """
 
     pid: int
-    dsn: str
+    dsn: str = field(repr=False)
     cluster: Path
 
     @property
@@ -43,5 +43,7 @@ def reached(cluster: Path) -> Reached | None:
         return None
     if len(lines) <= STATE or lines[STATE].strip() != "ready":
         return None
-    dsn = make_conninfo("", host=lines[SOCKETS], port=lines[PORT], user=USER, dbname=DATABASE)
+    password = (cluster.parent / PASSWORD_FILE).read_text(encoding="utf-8")
+    where = {"host": HOST, "port": lines[PORT], "dbname": DATABASE}
+    dsn = make_conninfo("", **where, user=USER, password=password)
     return Reached(int(lines[PID]), dsn, cluster)
