@@ -177,7 +177,7 @@ def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
     ended = (
         began_and_ended(workers, passes)
         .group_by("sequence")
-        .agg(pl.col("run_delay_ns").sum().cast(pl.Float64).alias("ended_ns"))
+        .agg((pl.col("run_delay_ns") + pl.col("queued_ns")).sum().alias("ended_ns"))
     )
     counted = (
         read.select("sequence", "operation", "on_cpu_ns", "run_delay_ns")

@@ -25,6 +25,7 @@ INTERRUPTIBLE = "S"
 # Asleep, and not to be woken by signals.
 DISK_STATE = "D"
 TOLD_BY_KERNEL = ["state", "channel", "call", "comm", "at_rest", "with_workers"]
+WORDS = pl.List(pl.Struct({"cause": pl.String, "told_ns": pl.Int64}))
 ALIKE = ["operation", "kind", "by_kernel"]
 
 
@@ -70,7 +71,7 @@ def causes_by_kernel(
 def causes_by_word(
     spans: pl.DataFrame, activity: pl.DataFrame | None, rules: WaitRules
 ) -> pl.DataFrame:
-    """Spans with `by_word`: the causes that the engine told, a list; null where it told none.
+    """Spans with `by_word`: what the engine told, a list of cause and told_ns; null for nothing.
 
     Args:
         spans: With by_kernel.
@@ -78,15 +79,15 @@ def causes_by_word(
         rules: With those on its words.
     """
     if activity is None or activity.is_empty() or not rules.events:
-        return spans.with_columns(pl.lit(None, dtype=pl.List(pl.String)).alias("by_word"))
+        return spans.with_columns(pl.lit(None, dtype=WORDS).alias("by_word"))
     told = activity.drop_nulls(["wait_event_type", "wait_event"])
     words = told.select(pl.col("wait_event_type", "wait_event").cast(pl.String)).unique()
     causes = [rules.cause_of_event(kind, event) for kind, event in words.iter_rows()]
-    named = words.with_columns(pl.Series("by_word", causes, dtype=pl.String)).drop_nulls("by_word")
+    named = words.with_columns(pl.Series("cause", causes, dtype=pl.String)).drop_nulls("cause")
     samples = (
         told.with_columns(pl.col("wait_event_type", "wait_event").cast(pl.String))
         .join(named, on=["wait_event_type", "wait_event"])
-        .select("time_ns", pl.col("pid").cast(pl.UInt32), "by_word")
+        .select("time_ns", pl.col("pid").cast(pl.UInt32), "cause")
         .sort("time_ns")
     )
     asleep = spans.with_row_index("span").filter(pl.col("state") == INTERRUPTIBLE)
@@ -103,7 +104,7 @@ def causes_by_word(
         )
         .filter(pl.col("time_ns") < pl.col("end_ns"))
         .group_by("span")
-        .agg("by_word")
+        .agg(pl.struct("cause", told_ns="time_ns").alias("by_word"))
     )
     return spans.with_row_index("span").join(within, on="span", how="left").drop("span")
 
@@ -112,7 +113,7 @@ def slept(placed: pl.DataFrame) -> pl.DataFrame:
     """Looked-at time asleep by operation, kind and cause, which is null where it is not known.
 
     Args:
-        placed: Spans in passes with operation, kind, state, by_kernel, by_word and looked_ns.
+        placed: Spans in passes, with kind, by_kernel and by_word, as `looked` gives them.
     """
     asleep = placed.filter(pl.col("state") != RUNNING)
     open_to_words = pl.col("state") == INTERRUPTIBLE
@@ -123,15 +124,20 @@ def slept(placed: pl.DataFrame) -> pl.DataFrame:
 
 def _in_proportion(asleep: pl.DataFrame) -> pl.DataFrame:
     """Sleeps by the words of those that are like them: of the operation, then of the run."""
-    samples = asleep.select(*ALIKE, "by_word").explode("by_word").drop_nulls("by_word")
+    samples = (
+        asleep.select(*ALIKE, "started_ns", "finished_ns", "by_word")
+        .explode("by_word")
+        .unnest("by_word")
+        # A sleep's edges are guessed; what was told before or after the operation is not of it.
+        .filter(pl.col("told_ns").is_between("started_ns", "finished_ns"))
+    )
     left = asleep.group_by(ALIKE).agg(pl.col("looked_ns").sum())
     found = []
     for alike in (ALIKE, ALIKE[1:]):
         proportions = _proportions(samples, alike)
         shared = left.join(proportions, on=alike, how="inner", nulls_equal=True)
         looked_ns = pl.col("looked_ns") * pl.col("share")
-        cause = pl.col("by_word").alias("cause")
-        found.append(shared.select("operation", "kind", cause, looked_ns))
+        found.append(shared.select("operation", "kind", "cause", looked_ns))
         left = left.join(proportions.select(alike).unique(), on=alike, how="anti", nulls_equal=True)
     return pl.concat([*found, _by_kernel(left)])
 
@@ -142,5 +148,5 @@ def _by_kernel(asleep: pl.DataFrame) -> pl.DataFrame:
 
 
 def _proportions(samples: pl.DataFrame, alike: Sequence[str]) -> pl.DataFrame:
-    counted = samples.group_by(*alike, "by_word").agg(pl.len().alias("share"))
+    counted = samples.group_by(*alike, "cause").agg(pl.len().alias("share"))
     return counted.with_columns(pl.col("share") / pl.col("share").sum().over(alike))

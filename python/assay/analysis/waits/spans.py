@@ -83,8 +83,16 @@ def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
     """One row a thread.
 
     Columns: life, pid, tid, first_look_ns, last_look_ns, born_ns, over_ns, was_there, has_ended,
-    on_cpu_ns, run_delay_ns (at its last look).
+    on_cpu_ns, run_delay_ns (at its last look), queued_ns (in the run queue by all signs, and not in
+    run_delay_ns, because that is counted when a CPU is given: since its clocks stood still while it
+    was runnable, and of the time to its end as much as of its life before).
     """
+    running = pl.col("state").last() == RUNNING
+    stood_ns = (pl.col("last_look_ns") - pl.col("first_look_ns")).last()
+    rest_ns = (pl.col("end_ns") - pl.col("last_look_ns")).last()
+    waited = pl.col("run_delay_ns").last()
+    part = waited / (waited + pl.col("on_cpu_ns").last())
+    queued = stood_ns + rest_ns * part.fill_nan(0.0).fill_null(0.0)
     return spans.group_by("life", maintain_order=True).agg(
         pl.col(*THREAD).first(),
         pl.col("first_look_ns").first(),
@@ -94,6 +102,7 @@ def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
         pl.col("was_there").first(),
         pl.col("has_ended").last(),
         pl.col(*CLOCKS).last(),
+        pl.when(running).then(queued).otherwise(0.0).alias("queued_ns"),
     )
 
 
