@@ -1,4 +1,4 @@
-"""`assay explain`: what the CPU time of a run went into, by its CPU samples."""
+"""`assay explain`: what the time of a run went into, by its CPU samples and its plans."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay.cli.explain_plans import (
+    check_operation,
+    differences,
+    plans_told,
+    say_differences,
+    say_overview,
+    say_plans,
+)
 from assay.cli.options import AsJson, RunsDir, WhichRun
 from assay.cli.output import console, say, say_json
 from assay.model.errors import UsageError, suggestion
@@ -60,14 +68,15 @@ def explain(
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explains where the CPU time of a profiled run went: kinds of work and functions.
+    """Explains where the time went: kinds of work and functions by CPU samples, and plans.
 
     \b
     Examples:
       assay explain                              the latest run
-      assay explain latest --operation q09 --all
+      assay explain latest --operation q09       this one, with its plan
       assay explain latest --against 4c193c      what changed from 4c193c to the latest; two
                                                  scales are compared by shares
+      assay explain latest --against 4c193c --operation q09     its plans, step by step
       assay explain latest --against 4c193c --html difference.html
       assay explain latest --unclassified > my.toml
       assay explain latest --operations my.toml
@@ -83,14 +92,14 @@ def explain(
     place = runs_dir(runs)
     found = Run(find_run(which, place))
     rules = _rules(operations)
-    profile = _profile(found, rules)
-    _known(profile, operation)
+    # What is of samples alone has nothing to tell without them.
+    needed = unclassified or open_families or style != STYLES[0] or html or rules is not None
+    profile = _profile(found, rules, operation, is_needed=bool(needed))
     if against is not None:
         other = Run(find_run(against, place))
-        pair = (found, profile), (other, _profile(other, rules))
-        _known(pair[1][1], operation)
+        pair = (found, profile), (other, _profile(other, rules, operation, is_needed=bool(needed)))
         _against(*pair, operation, html, all_symbols=all_symbols, as_json=as_json)
-    elif unclassified:
+    elif unclassified and profile is not None:
         _unclassified(found, profile, operation, all_symbols=all_symbols, as_json=as_json)
     else:
         shown = {"all_symbols": all_symbols, "open_families": open_families}
@@ -135,14 +144,27 @@ def _rules(path: Path | None) -> Rules | None:
         raise UsageError(f"cannot read the rules in {path}: {error}") from error
 
 
-def _profile(run: Run, rules: Rules | None) -> Profile:
+def _profile(
+    run: Run, rules: Rules | None, operation: str | None, *, is_needed: bool
+) -> Profile | None:
+    """The CPU samples of a run; None if there are none, and plans in their place.
+
+    Raises:
+        UsageError: If there is nothing to explain, or the operation is not known.
+    """
     from assay.analysis.profile import read_profile
     from assay.report.method import no_profile
+    from assay.report.plan_section import captured_of
 
     profile = read_profile(run, rules)
-    if profile is None:
+    if profile is not None:
+        _known(profile, operation)
+        return profile
+    plans = captured_of(run)
+    if is_needed or not (plans.plans or plans.missing):
         raise UsageError(f"run {run.id} has no CPU samples to explain: {no_profile(run)}")
-    return profile
+    check_operation(run, operation)
+    return None
 
 
 def _known(profile: Profile, operation: str | None) -> None:
@@ -166,7 +188,7 @@ def _told(run: Run) -> dict[str, Any]:
 
 def _one(
     run: Run,
-    profile: Profile,
+    profile: Profile | None,
     operation: str | None,
     style: str,
     shown: dict[str, bool],
@@ -176,16 +198,31 @@ def _one(
     from assay.report.article import article_lines
     from assay.report.profile_section import SYMBOLS_MAX, section
     from assay.report.terminal import title, width_of
-    from assay.report.terminal_profile import explained_lines
+    from assay.report.terminal_profile import explained_lines, unsampled_lines
 
     most = None if shown["all_symbols"] else SYMBOLS_MAX
-    told = section(run, profile, operation, most)
+    told = None if profile is None else section(run, profile, operation, most)
+    width = width_of(console(stderr=False))
     if as_json:
-        say_json({"run": run.id, "profile": told})
+        say_json({"run": run.id, "profile": told, **plans_told(run, operation)})
+        return
+    if told is None:
+        _print(unsampled_lines(_told(run), _no_profile(run), operation, width))
     elif style == "article":
         _print(article_lines(title(_told(run)), told, all_symbols=shown["all_symbols"]))
+        return
     else:
-        _print(explained_lines(_told(run), told, width_of(console(stderr=False)), **shown))
+        _print(explained_lines(_told(run), told, width, **shown))
+    if operation is not None:
+        say_plans(run, operation, everything=shown["all_symbols"])
+    elif told is None:
+        say_overview(_told(run))
+
+
+def _no_profile(run: Run) -> str:
+    from assay.report.method import no_profile
+
+    return no_profile(run)
 
 
 def _unclassified(
@@ -203,33 +240,59 @@ def _unclassified(
 
 
 def _against(
-    ours: tuple[Run, Profile],
-    theirs: tuple[Run, Profile],
+    ours: tuple[Run, Profile | None],
+    theirs: tuple[Run, Profile | None],
     operation: str | None,
     html: Path | None,
     *,
     all_symbols: bool,
     as_json: bool,
 ) -> None:
+    """Tells what changed: between the samples where both runs have them, and between plans."""
+    samples = None
+    if ours[1] is not None and theirs[1] is not None:
+        samples = _sampled_difference((ours[0], ours[1]), (theirs[0], theirs[1]), operation, html)
+    plans = differences(ours[0], theirs[0], operation)
+    if as_json:
+        runs = {"run": ours[0].id, "against": theirs[0].id}
+        page = None if html is None else str(html)
+        say_json(runs | {"difference": samples, "plans": plans, "html": page})
+        return
+    _print(_difference_lines(ours[0], theirs[0], samples, all_symbols=all_symbols))
+    say_differences(ours[0], theirs[0], plans, operation)
+    if html is not None:
+        say(f"Page {html}")
+
+
+def _sampled_difference(
+    ours: tuple[Run, Profile],
+    theirs: tuple[Run, Profile],
+    operation: str | None,
+    html: Path | None,
+) -> dict[str, Any]:
     from assay.analysis.profile_compare import as_long_as
     from assay.report.difference_page import write_page
     from assay.report.difference_section import difference
-    from assay.report.terminal import width_of
-    from assay.report.terminal_difference import compared_lines
 
     if _scale(ours[0]) != _scale(theirs[0]):
         theirs = (theirs[0], as_long_as(theirs[1], ours[1], operation))
     told = difference(ours[1], theirs[1], operation)
-    titles = (_told(ours[0]), _told(theirs[0]))
     if html is not None:
-        write_page(html, titles, (ours[1], theirs[1]), told)
-    if as_json:
-        runs = {"run": ours[0].id, "against": theirs[0].id}
-        say_json(runs | {"difference": told, "html": None if html is None else str(html)})
-        return
-    _print(compared_lines(*titles, told, width_of(console(stderr=False)), all_symbols=all_symbols))
-    if html is not None:
-        say(f"Page {html}")
+        write_page(html, (_told(ours[0]), _told(theirs[0])), (ours[1], theirs[1]), told)
+    return told
+
+
+def _difference_lines(
+    ours: Run, theirs: Run, samples: dict[str, Any] | None, *, all_symbols: bool
+) -> Iterable[str]:
+    from assay.report.terminal import width_of
+    from assay.report.terminal_difference import compared_lines, uncompared_lines
+
+    width = width_of(console(stderr=False))
+    titles = (_told(ours), _told(theirs))
+    if samples is None:
+        return uncompared_lines(*titles, width)
+    return compared_lines(*titles, samples, width, all_symbols=all_symbols)
 
 
 def _scale(run: Run) -> object:
