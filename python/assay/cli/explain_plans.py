@@ -1,4 +1,4 @@
-"""What `assay explain` tells of plans: those of one operation, and what changed in them."""
+"""What `assay explain` tells of plans: what stands out in them, and what changed."""
 
 from __future__ import annotations
 
@@ -6,47 +6,11 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.output import console, say
-from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from assay.record.reader import Run
-
-
-def check_operation(run: Run, operation: str | None) -> None:
-    """Refuses an operation that the run has no plan of and did not measure."""
-    from assay.report.plan_section import captured_of
-
-    told = captured_of(run)
-    names = list(dict.fromkeys([*told.plans, *(missing.operation for missing in told.missing)]))
-    if operation is not None and operation not in names:
-        raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
-
-
-def plans_told(run: Run, operation: str | None) -> dict[str, Any]:
-    """The document's sections of plans, of one operation if one is named."""
-    from assay.report.plan_section import capture_section, plans_section
-
-    plans, capture = plans_section(run), capture_section(run)
-    if operation is None:
-        return {"plans": plans, "plan_capture": capture}
-    for key in ("operations", "missing"):
-        capture[key] = [one for one in capture[key] if one["operation"] == operation]
-    kept = {operation: plans[operation]} if operation in plans else {}
-    return {"plans": kept, "plan_capture": capture}
-
-
-def say_plans(run: Run, operation: str, *, everything: bool) -> None:
-    """Prints the plans of an operation, or why there are none."""
-    from assay.report.terminal_plans import plan_lines
-
-    told = plans_told(run, operation)
-    plans, capture = told["plans"].get(operation, []), told["plan_capture"]
-    say("")
-    if not plans and not capture["missing"]:
-        _say_wrapped(f"Plan of {operation}: not measured: {capture['reason']}")
-    _say_all(plan_lines(plans, capture, _width(), everything=everything))
 
 
 def say_overview(document: dict[str, Any]) -> None:
