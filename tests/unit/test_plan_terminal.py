@@ -67,7 +67,7 @@ def test_all_operators_with_all_words() -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 100])
 @pytest.mark.parametrize("everything", [False, True])
-def test_lines_fit(width: int, everything: bool) -> None:  # noqa: FBT001 - a parameter of a test
+def test_lines_fit(width: int, everything: bool) -> None:
     for engine, name in (("postgresql", "tpch-q18-16"), ("duckdb", "tpch-q22")):
         told = lines_of(plan_of(engine, name), max(width, 60), everything=everything)
         assert max(map(len, told)) <= max(width, 60)

@@ -238,33 +238,21 @@ def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
     running = pl.col("looked_ns").filter(pl.col("state") == RUNNING).sum()
     all_ns = looked(of_sessions.drop("session"), whole).select(running).item()
     shares = placed.group_by("operation").agg((running / all_ns).alias("share"))
-    used = _with_machine(
-        run,
-        _grown(spans, serving, whole, by="operation")
-        .rename({"on_cpu_grown_ns": "on_cpu_ns", "run_delay_grown_ns": "run_delay_ns"})
-        .with_columns(sequence=pl.lit(0, dtype=pl.UInt64)),
-        whole,
-    )
+    used = _with_machine(run, _grown(spans, serving, whole, by="operation").rename({"on_cpu_grown_ns": "on_cpu_ns", "run_delay_grown_ns": "run_delay_ns"}).with_columns(sequence=pl.lit(0, dtype=pl.UInt64)), whole)
     counters = [name for name in used.columns if name.endswith("_ns")]
     counted = shares.join(used.drop("operation"), how="cross").select(
         "operation", *[pl.col(name) * pl.col("share") for name in counters]
     )
-    existence = (
-        existed(serving, passes).group_by("operation", "kind").agg(pl.col("existed_ns").sum())
-    )
+    existence = existed(serving, passes).group_by("operation", "kind").agg(pl.col("existed_ns").sum())
     share = shares.select("operation", _ticks_share(run, serving["pid"]))
     return Terms(counted, share, existence, placed)
 
 
 def _passes(run: Run, read: pl.DataFrame) -> pl.DataFrame:
-    return measured_passes(run.table("events")).join(
-        read.select("sequence"), on="sequence", how="semi"
-    )
+    return measured_passes(run.table("events")).join(read.select("sequence"), on="sequence", how="semi")
 
 
-def _grown(
-    spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame, by: str = "sequence"
-) -> pl.DataFrame:
+def _grown(spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame, by: str = "sequence") -> pl.DataFrame:
     """What these threads' clocks grew by within passes."""
     alive = existed(lives.drop("session"), passes)
     names = ("on_cpu_grown_ns", "run_delay_grown_ns")
@@ -285,10 +273,7 @@ def _with_machine(run: Run, counted: pl.DataFrame, passes: pl.DataFrame) -> pl.D
     counted = counted.with_columns(stolen.alias("stolen_ns"), held.alias("throttled_ns"))
     names = ("on_cpu_ns", "run_delay_ns", "stolen_ns", "throttled_ns")
     # The sum of a column that is null somewhere would count absence as zero.
-    sums = [
-        pl.when(pl.col(n).null_count() == 0).then(pl.col(n).cast(pl.Float64).sum()).alias(n)
-        for n in names
-    ]
+    sums = [pl.when(pl.col(n).null_count() == 0).then(pl.col(n).cast(pl.Float64).sum()).alias(n) for n in names]
     return counted.group_by("operation", maintain_order=True).agg(sums)
 
 

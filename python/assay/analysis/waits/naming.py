@@ -58,9 +58,7 @@ def causes_by_kernel(
     kinds = marked.filter(pl.col("state") != RUNNING).select(TOLD_BY_KERNEL).unique()
     causes = [rules.cause_of(Sleep(**row), machine) for row in kinds.iter_rows(named=True)]
     named = kinds.with_columns(pl.Series("by_kernel", causes, dtype=pl.String))
-    return marked.join(
-        named, on=TOLD_BY_KERNEL, how="left", nulls_equal=True, maintain_order="left"
-    )
+    return marked.join(named, on=TOLD_BY_KERNEL, how="left", nulls_equal=True, maintain_order="left")
 
 
 def causes_by_word(
@@ -123,17 +121,10 @@ def slept(placed: pl.DataFrame) -> pl.DataFrame:
     silent = asleep.filter(~has_word)
     open_to_words = pl.col("state") == INTERRUPTIBLE
     rest = [
-        silent.filter(~open_to_words).select(
-            "operation", "kind", "looked_ns", pl.col("by_kernel").alias("cause")
-        ),
+        silent.filter(~open_to_words).select("operation", "kind", "looked_ns", pl.col("by_kernel").alias("cause")),
         _in_proportion(silent.filter(open_to_words), samples),
     ]
-    columns = {
-        "operation": pl.String,
-        "kind": pl.String,
-        "cause": pl.String,
-        "looked_ns": pl.Float64,
-    }
+    columns = {"operation": pl.String, "kind": pl.String, "cause": pl.String, "looked_ns": pl.Float64}
     parts = [part.select(*columns).cast(columns) for part in (by_word, *rest)]  # type: ignore[arg-type]
     return pl.concat(parts).group_by("operation", "kind", "cause").agg(pl.col("looked_ns").sum())
 
@@ -156,10 +147,7 @@ def _in_proportion(silent: pl.DataFrame, samples: pl.DataFrame) -> pl.DataFrame:
         left = left.join(proportions.select(alike).unique(), on=alike, how="anti", nulls_equal=True)
     found.append(
         left.select(
-            "operation",
-            "kind",
-            pl.col("by_kernel").alias("cause"),
-            pl.col("looked_ns").cast(pl.Float64),
+            "operation", "kind", pl.col("by_kernel").alias("cause"), pl.col("looked_ns").cast(pl.Float64)
         )
     )
     return pl.concat(found)

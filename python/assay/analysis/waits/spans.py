@@ -60,10 +60,7 @@ def _spans(rows: pl.DataFrame, over_ns: int) -> pl.DataFrame:
         )
         .with_columns(life)
         .with_columns(
-            *[
-                pl.col(source).shift(-1).over("life").alias(name)
-                for name, source in following.items()
-            ],
+            *[pl.col(source).shift(-1).over("life").alias(name) for name, source in following.items()],
             ended.shift(-1).over("life").fill_null(value=False).alias("has_ended"),
             pl.col("is_opening").first().over("life").alias("was_there"),
         )
@@ -93,7 +90,9 @@ def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame) -> pl.DataFrame:
+def within(
+    intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame
+) -> pl.DataFrame:
     """Each interval beside each of the passes that it touches.
 
     Args:
@@ -111,7 +110,9 @@ def within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame) 
     return pl.concat(parts) if parts else _within(intervals, begin, end, passes)
 
 
-def _within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame) -> pl.DataFrame:
+def _within(
+    intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame
+) -> pl.DataFrame:
     passes = passes.sort("started_ns").select("sequence", "operation", "started_ns", "finished_ns")
     first = passes["finished_ns"].search_sorted(intervals[begin], side="left")
     last = passes["started_ns"].search_sorted(intervals[end], side="right")
@@ -138,9 +139,7 @@ def looked(spans: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 def existed(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
     """Lives within passes: their columns, those of the pass, and existed_ns."""
     placed = within(lives, "born_ns", "over_ns", passes)
-    length = pl.min_horizontal("over_ns", "finished_ns") - pl.max_horizontal(
-        "born_ns", "started_ns"
-    )
+    length = pl.min_horizontal("over_ns", "finished_ns") - pl.max_horizontal("born_ns", "started_ns")
     return placed.with_columns(length.clip(lower_bound=0).alias("existed_ns"))
 
 
@@ -200,9 +199,7 @@ def growth(spans: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
         there = at.rename({"time_ns": edge} | {name: f"{name}_{edge}" for name in CLOCKS})
         pairs = pairs.join(there, on=["life", edge], how="left")
     grown = [
-        (pl.col(f"{name}_finished_ns") - pl.col(f"{name}_started_ns")).alias(
-            f"{name[:-3]}_grown_ns"
-        )
+        (pl.col(f"{name}_finished_ns") - pl.col(f"{name}_started_ns")).alias(f"{name[:-3]}_grown_ns")
         for name in CLOCKS
     ]
     return pairs.with_columns(grown).drop(f"{name}_{edge}" for name in CLOCKS for edge in edges)

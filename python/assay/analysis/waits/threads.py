@@ -36,9 +36,7 @@ def of_server(run: Run, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFra
     own = background(activity, processes).cast(pl.UInt32)
     is_session = pl.col("owner") == SESSIONS
     role = pl.when("is_worker").then(pl.lit(WORKER)).otherwise(pl.lit(LEADER))
-    owned = whose.select(
-        "pid", "session", pl.when(is_session).then(role).otherwise(pl.lit(STRANGER)).alias("kind")
-    )
+    owned = whose.select("pid", "session", pl.when(is_session).then(role).otherwise(pl.lit(STRANGER)).alias("kind"))
     told = lives.join(owned, on="pid", how="left", maintain_order="left").with_columns(
         pl.when(pl.col("pid").is_in(own.implode()) & pl.col("kind").is_null())
         .then(pl.lit(HELPER))
