@@ -69,6 +69,7 @@ class Sampler:
         interval_ns: int,
         followed: Sequence[tuple[int, str]] = ...,
         proc_root: str | PathLike[str] | None = None,
+        core_share_max: float | None = None,
     ) -> Sampler: ...
     def stop(self) -> SamplerReport: ...
 
@@ -77,6 +78,7 @@ class SamplerReport(TypedDict):
     cpu_ns: int
     longest_ns: int
     error: str | None
+    notes: list[str]
 
 @final
 class Profiler:

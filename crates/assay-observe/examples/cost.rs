@@ -43,6 +43,7 @@ fn probes(pids: &[u32]) -> Result<(), ObserveError> {
             kind,
             raw_dir: raw.clone(),
             interval: INTERVAL,
+            core_share_max: None,
             proc_root: assay_observe::ProcRoot::default(),
             sys_root: assay_observe::SysRoot::default(),
             followed: followed(kind, pids),

@@ -35,7 +35,7 @@ pub enum ObserveError {
     #[error("sysconf does not give {0}; counters of /proc cannot be converted")]
     Unit(&'static str),
     /// Processes were given to a probe that looks at the whole host.
-    #[error("the {} probe follows no processes; give them to the processes probe", .0.name())]
+    #[error("the {} probe follows no processes; give them to the processes or the waits probe", .0.name())]
     FollowsNothing(ProbeKind),
     /// A sampler was asked for something after it had ended.
     #[error("the {} probe has ended: {reason}", kind.name())]

@@ -6,6 +6,7 @@
 //! rate is computed here, and what the kernel does not give is `None`, never zero.
 
 mod at_work;
+mod cgroup;
 mod clock;
 mod descent;
 mod error;
@@ -26,6 +27,7 @@ mod totals;
 mod tree;
 mod units;
 mod usage;
+mod waits;
 mod worker;
 
 pub use error::ObserveError;

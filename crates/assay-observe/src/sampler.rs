@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use crate::probe::{DisksProbe, Probe, ProbeKind, ProcessesProbe, SystemProbe};
+use crate::clock::thread_cpu_ns;
+use crate::probe::{DisksProbe, Probe, ProbeKind, ProcessesProbe, SystemProbe, WaitsProbe};
 use crate::worker::{Command, Worker};
 use crate::{ObserveError, ProcRoot, SysRoot};
 use assay_record::Stream;
@@ -21,11 +22,14 @@ pub struct SamplerConfig {
     pub raw_dir: PathBuf,
     /// Time between samples.
     pub interval: Duration,
+    /// Part of a core that the probe may take; it samples less often where that is too little for
+    /// the interval. `None`: as much as it needs.
+    pub core_share_max: Option<f64>,
     /// Where procfs is.
     pub proc_root: ProcRoot,
     /// Where sysfs is.
     pub sys_root: SysRoot,
-    /// Processes whose rows are written, and the account of each; for the processes probe only.
+    /// Processes whose rows are written, and the account of each; for probes that follow any.
     pub followed: Vec<(u32, String)>,
 }
 
@@ -40,6 +44,8 @@ pub struct SamplerReport {
     pub longest_ns: u64,
     /// Why it ended early; `None`: it did not.
     pub error: Option<String>,
+    /// What it could not observe, and why.
+    pub notes: Vec<String>,
 }
 
 /// A running probe. Dropping it stops it, too.
@@ -58,14 +64,24 @@ impl Sampler {
     /// or if processes are given to a probe that follows none.
     pub fn start(config: SamplerConfig) -> Result<Self, ObserveError> {
         let kind = config.kind;
-        if kind != ProbeKind::Processes && !config.followed.is_empty() {
+        if !kind.follows() && !config.followed.is_empty() {
             return Err(ObserveError::FollowsNothing(kind));
         }
         let interval_ns = i64::try_from(config.interval.as_nanos()).unwrap_or(i64::MAX / 4);
+        let core_share_max = config.core_share_max;
         let cost = Stream::create(&config.raw_dir, kind.cost_table())?;
         let probe = open(config)?;
         let report = SamplerReport::default();
-        Self::launch(Worker { kind, probe, cost, interval_ns, report, flushed_ns: 0 })
+        Self::launch(Worker {
+            kind,
+            probe,
+            cost,
+            interval_ns,
+            core_share_max,
+            report,
+            flushed_ns: 0,
+            flushed_samples: 0,
+        })
     }
 
     fn launch(worker: Worker) -> Result<Self, ObserveError> {
@@ -89,7 +105,7 @@ impl Sampler {
 
     /// Follows one more process and its descendants, from the next sample on.
     pub fn follow(&self, pid: u32, account: &str) -> Result<(), ObserveError> {
-        if self.kind != ProbeKind::Processes {
+        if !self.kind.follows() {
             return Err(ObserveError::FollowsNothing(self.kind));
         }
         self.commands.send(Command::Follow(pid, account.to_owned())).map_err(|_| {
@@ -127,6 +143,7 @@ fn open(config: SamplerConfig) -> Result<Box<dyn Probe>, ObserveError> {
     Ok(match kind {
         ProbeKind::System => Box::new(SystemProbe::new(&proc_root, &raw_dir)?),
         ProbeKind::Processes => Box::new(ProcessesProbe::new(proc_root, &raw_dir, followed)?),
+        ProbeKind::Waits => Box::new(WaitsProbe::new(proc_root, &raw_dir, followed)?),
         ProbeKind::Disks => Box::new(DisksProbe::new(&proc_root, sys_root, &raw_dir)?),
     })
 }
@@ -149,6 +166,8 @@ fn play(
         let _ = shown.set(error.to_string());
         let _ = started.try_send(Some(error));
     }
+    worker.report.cpu_ns = thread_cpu_ns();
+    worker.report.notes = worker.probe.notes();
     worker.report
 }
 
@@ -180,8 +199,10 @@ mod tests {
             probe: Box::new(NullProbe),
             cost,
             interval_ns: 1_000_000,
+            core_share_max: None,
             report: SamplerReport::default(),
             flushed_ns: 0,
+            flushed_samples: 0,
         })
         .unwrap();
         assert_eq!(sampler.error(), None);

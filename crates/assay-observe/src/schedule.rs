@@ -12,6 +12,11 @@ impl Schedule {
         Self { start_ns, interval_ns: interval_ns.max(1) }
     }
 
+    /// The same start with another time between samples.
+    pub fn with_interval(self, interval_ns: i64) -> Self {
+        Self::new(self.start_ns, interval_ns)
+    }
+
     /// The first due time after `now_ns`. Ticks that were missed are left out, not made up for.
     pub fn due_after(&self, now_ns: i64) -> i64 {
         let elapsed_ns = now_ns.saturating_sub(self.start_ns).max(0);

@@ -173,7 +173,7 @@ impl TaskSet {
     }
 }
 
-fn tids(dir: &Path) -> Result<Vec<u32>, ObserveError> {
+pub(crate) fn tids(dir: &Path) -> Result<Vec<u32>, ObserveError> {
     let entries = match dir.read_dir() {
         Ok(entries) => entries,
         Err(error) if is_absence(&error) => return Ok(Vec::new()),

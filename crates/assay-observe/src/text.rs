@@ -30,6 +30,12 @@ pub(crate) fn number(word: &[u8]) -> Option<u64> {
     })
 }
 
+/// A number as C prints it with `0x` before it.
+pub(crate) fn hexadecimal(word: &[u8]) -> Option<u64> {
+    let digits = word.strip_prefix(b"0x").filter(|digits| !digits.starts_with(b"+"))?;
+    u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
 /// A line of a file: where a number is taken from, and what an error is about.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'a> {
@@ -43,6 +49,11 @@ impl Line<'_> {
         word.and_then(number)
             .and_then(|value| value.checked_mul(unit))
             .ok_or_else(|| self.bad(field))
+    }
+
+    /// The word as a hexadecimal number.
+    pub fn hexadecimal(&self, field: &str, word: Option<&[u8]>) -> Result<u64, ObserveError> {
+        word.and_then(hexadecimal).ok_or_else(|| self.bad(field))
     }
 
     /// As `scaled`, for a word that older kernels do not print.

@@ -26,8 +26,11 @@ pub(crate) struct Worker {
     pub probe: Box<dyn Probe>,
     pub cost: Stream,
     pub interval_ns: i64,
+    /// How much of a core it may take; it looks less often where a look costs too much for that.
+    pub core_share_max: Option<f64>,
     pub report: SamplerReport,
     pub flushed_ns: i64,
+    pub flushed_samples: u64,
 }
 
 impl Worker {
@@ -37,18 +40,20 @@ impl Worker {
         commands: &Receiver<Command>,
         started: impl FnOnce(),
     ) -> Result<(), ObserveError> {
-        let schedule = Schedule::new(monotonic_ns(), self.interval_ns);
+        let mut schedule = Schedule::new(monotonic_ns(), self.interval_ns);
         let mut due_ns = self.sample()?;
         self.flush()?;
         started();
         loop {
             due_ns = schedule.due_after(monotonic_ns().max(due_ns));
-            if self.wait_until(due_ns, commands) {
+            if self.wait_until(due_ns, commands)? {
                 break;
             }
             self.sample()?;
             if monotonic_ns() + self.interval_ns - self.flushed_ns > FLUSH_INTERVAL_NS {
+                let affordable_ns = self.affordable_interval_ns();
                 self.flush()?;
+                schedule = schedule.with_interval(affordable_ns);
             }
         }
         self.sample()?;
@@ -64,13 +69,17 @@ impl Worker {
     }
 
     /// True: stop.
-    fn wait_until(&mut self, due_ns: i64, commands: &Receiver<Command>) -> bool {
+    fn wait_until(
+        &mut self,
+        due_ns: i64,
+        commands: &Receiver<Command>,
+    ) -> Result<bool, ObserveError> {
         loop {
             let wait_ns = due_ns.saturating_sub(monotonic_ns()).max(0);
             match commands.recv_timeout(Duration::from_nanos(wait_ns as u64)) {
-                Ok(Command::Follow(pid, account)) => self.probe.follow(pid, account),
-                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
-                Err(RecvTimeoutError::Timeout) => return false,
+                Ok(Command::Follow(pid, account)) => self.probe.follow(pid, account)?,
+                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(true),
+                Err(RecvTimeoutError::Timeout) => return Ok(false),
             }
         }
     }
@@ -81,12 +90,21 @@ impl Worker {
         let took_ns = monotonic_ns().saturating_sub(begin_ns) as u64;
         self.report.samples += 1;
         self.report.longest_ns = self.report.longest_ns.max(took_ns);
-        self.report.cpu_ns = thread_cpu_ns();
         Ok(begin_ns)
+    }
+
+    /// The interval at which what a look cost since the last flush is no more than it may be.
+    fn affordable_interval_ns(&self) -> i64 {
+        let Some(share) = self.core_share_max else { return self.interval_ns };
+        let samples = self.report.samples - self.flushed_samples;
+        let spent_ns = thread_cpu_ns().saturating_sub(self.report.cpu_ns);
+        let look_ns = spent_ns as f64 / samples.max(1) as f64;
+        self.interval_ns.max((look_ns / share) as i64)
     }
 
     fn flush(&mut self) -> Result<(), ObserveError> {
         self.flushed_ns = monotonic_ns();
+        self.flushed_samples = self.report.samples;
         for stream in self.probe.streams() {
             stream.flush()?;
         }

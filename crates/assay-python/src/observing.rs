@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use assay_model::{Column, Kind, Table};
 use assay_observe::tables::{
-    CPUS, DISKS, PROBE_DISKS, PROBE_PROCESSES, PROBE_SYSTEM, PROCESSES, SYSTEM,
+    CGROUP, CPUS, DISKS, PROBE_DISKS, PROBE_PROCESSES, PROBE_SYSTEM, PROBE_WAITS, PROCESSES,
+    SYSTEM, WAITS,
 };
 use assay_observe::{ProbeKind, ProcRoot, Sampler, SamplerConfig, SysRoot};
 use pyo3::exceptions::PyValueError;
@@ -21,21 +22,24 @@ struct PySampler(Mutex<Option<Sampler>>);
 
 #[pymethods]
 impl PySampler {
-    /// Starts a probe (`system`, `processes` or `disks`) that writes its streams into `raw_dir`.
-    /// `followed` are pids with their accounts, for `processes` only.
+    /// Starts a probe (`system`, `processes`, `disks` or `waits`) that writes its streams into `raw_dir`.
+    /// It takes at most `core_share_max` of a core, and samples less often where it has to for that.
+    /// `followed` are pids with their accounts, for `processes` and `waits` only.
     #[new]
-    #[pyo3(signature = (kind, raw_dir, interval_ns, followed = Vec::new(), proc_root = None))]
+    #[pyo3(signature = (kind, raw_dir, interval_ns, followed = Vec::new(), proc_root = None, core_share_max = None))]
     fn new(
         kind: &str,
         raw_dir: PathBuf,
         interval_ns: u64,
         followed: Vec<(u32, String)>,
         proc_root: Option<PathBuf>,
+        core_share_max: Option<f64>,
     ) -> PyResult<Self> {
         let config = SamplerConfig {
             kind: probe(kind)?,
             raw_dir,
             interval: Duration::from_nanos(interval_ns),
+            core_share_max: core_share_max.filter(|share| *share > 0.0),
             proc_root: proc_root.map_or_else(ProcRoot::default, ProcRoot),
             sys_root: SysRoot::default(),
             followed,
@@ -44,7 +48,7 @@ impl PySampler {
         Ok(Self(Mutex::new(Some(sampler))))
     }
 
-    /// Stops the probe; returns what it did and cost: samples, cpu_ns, longest_ns, error.
+    /// Stops the probe; returns what it did and cost: samples, cpu_ns, longest_ns, error, notes.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let taken = self.0.lock().ok().and_then(|mut sampler| sampler.take());
         let sampler =
@@ -55,6 +59,7 @@ impl PySampler {
         told.set_item("cpu_ns", report.cpu_ns)?;
         told.set_item("longest_ns", report.longest_ns)?;
         told.set_item("error", report.error)?;
+        told.set_item("notes", report.notes)?;
         Ok(told)
     }
 }
@@ -64,6 +69,7 @@ fn probe(kind: &str) -> PyResult<ProbeKind> {
         "system" => Ok(ProbeKind::System),
         "processes" => Ok(ProbeKind::Processes),
         "disks" => Ok(ProbeKind::Disks),
+        "waits" => Ok(ProbeKind::Waits),
         _ => Err(PyValueError::new_err(format!("there is no probe {kind:?}"))),
     }
 }
@@ -82,9 +88,12 @@ fn record_tables() -> Vec<TableTold> {
         &CPUS,
         &PROCESSES,
         &DISKS,
+        &WAITS,
+        &CGROUP,
         &PROBE_SYSTEM,
         &PROBE_PROCESSES,
         &PROBE_DISKS,
+        &PROBE_WAITS,
     ]);
     tables.extend(assay_profile::TABLES);
     tables.push(&assay_profile::PROBE_PROFILE);

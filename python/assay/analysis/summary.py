@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.accounts import Accounts, accounts
+from assay.analysis.causes import PARTS
 from assay.analysis.engine_counters import engine_counters
 from assay.analysis.findings.discovery import findings
 from assay.analysis.findings.reading import read_case
@@ -14,7 +15,7 @@ from assay.analysis.load import summarise_load
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.operations import geometric_mean, operation_table, window_ns
 from assay.analysis.sessions import sessions
-from assay.analysis.split import PARTS, disk_states_ns, readings, split_table
+from assay.analysis.split import disk_states_ns, readings, split_table
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 
 if TYPE_CHECKING:

@@ -96,6 +96,8 @@ class Cost:
     Attributes:
         error: Why it ended early.
         interval_s: Time between the samples of its stream, where that is not the run's.
+        look_interval_s: Time between two looks, where not every look has a row in its stream.
+        notes: What it could not observe, and why: a sentence each.
     """
 
     samples: int
@@ -103,6 +105,8 @@ class Cost:
     longest_ns: int
     error: str | None = None
     interval_s: float | None = None
+    look_interval_s: float | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Probe(Protocol):

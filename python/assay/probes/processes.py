@@ -1,6 +1,13 @@
 """CPU, faults, storage bytes, memory, switches and run-queue delay of our processes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from assay.probes.sampled import Sampled
+
+if TYPE_CHECKING:
+    from assay.probes.contract import Target
 
 
 class ProcessesProbe(Sampled):
@@ -9,7 +16,10 @@ class ProcessesProbe(Sampled):
     name = "processes"
     stream = "processes"
     cost = "reads four /proc files a process and two a thread at each sample"
-    follows_processes = True
+
+    def followed(self, target: Target) -> list[tuple[int, str]]:
+        """All processes of a run."""
+        return list(target.followed)
 
 
 probe = ProcessesProbe

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 from assay._core import Profiler
 from assay.probes.contract import Cost
 from assay.probes.jit import write_perf_maps
-from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER, SAMPLING_FILE
+from assay.record.layout import ENGINE_ACCOUNTS, SAMPLING_FILE
 from assay.record.writer import write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.probes.contract import Target
-
-ENGINES = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 
 NO_KERNEL = (
     "time in the kernel: the kernel allows samples of user space only (kernel.perf_event_paranoid"
@@ -103,7 +101,7 @@ def granted_here() -> dict[str, Any]:
 
 
 def _engine_pids(target: Target) -> list[int]:
-    return [pid for pid, account in target.followed if account in ENGINES]
+    return [pid for pid, account in target.followed if account in ENGINE_ACCOUNTS]
 
 
 probe = ProfileProbe

@@ -12,13 +12,18 @@ if TYPE_CHECKING:
     from assay.probes.contract import Target
 
 
+# How often a cost stream has a row.
+FLUSH_INTERVAL_S = 1.0
+
+
 class Sampled:
     """A probe whose work is done by a sampler thread."""
 
     name: str
     cost: str
     stream: str
-    follows_processes = False
+    look_interval_s: float | None = None  # its own one, if not every look has a row
+    core_share_max: float | None = None  # it looks less often where that would cost more
 
     def __init__(self) -> None:
         self._sampler: Sampler | None = None
@@ -27,11 +32,20 @@ class Sampled:
         """Always: every host has these counters."""
         return True
 
+    def followed(self, target: Target) -> list[tuple[int, str]]:  # noqa: ARG002 - most need none
+        """Processes that it looks at, with their accounts; none if it looks at the whole host."""
+        return []
+
     def start(self, target: Target) -> None:
         """Starts the thread; the first sample is on disk when this returns."""
-        followed = list(target.followed) if self.follows_processes else []
-        interval_ns = round(target.interval_s * NS_PER_S)
-        self._sampler = Sampler(self.name, target.raw_dir, interval_ns, followed)
+        interval_ns = round((self.look_interval_s or target.interval_s) * NS_PER_S)
+        self._sampler = Sampler(
+            self.name,
+            target.raw_dir,
+            interval_ns,
+            self.followed(target),
+            core_share_max=self.core_share_max,
+        )
 
     def stop(self) -> Cost:
         """Takes a last sample and ends the thread."""
@@ -39,4 +53,12 @@ class Sampled:
             raise RuntimeError(f"probe {self.name} was stopped before it was started")
         report = self._sampler.stop()
         self._sampler = None
-        return Cost(**report)
+        return Cost(
+            report["samples"],
+            report["cpu_ns"],
+            report["longest_ns"],
+            report["error"],
+            interval_s=None if self.look_interval_s is None else FLUSH_INTERVAL_S,
+            look_interval_s=self.look_interval_s,
+            notes=tuple(report["notes"]),
+        )

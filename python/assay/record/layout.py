@@ -12,6 +12,8 @@ DERIVED_DIR = "derived"
 LOG_FILE = "assay.log"
 DRIVER_FILE = "driver.json"
 SAMPLING_FILE = "profile.json"
+PLANS_DIR = "plans"
+PLANS_FILE = "plans.json"
 
 # Phases of a plan and accounts of processes, as streams name them.
 PHASE_WARMUP = "warmup"
@@ -21,6 +23,7 @@ ACCOUNT_ENGINE_AND_DRIVER = "engine and driver"
 ACCOUNT_ENGINE = "engine"
 ACCOUNT_DRIVER = "driver"
 ACCOUNT_PROBES = "probes"
+ENGINE_ACCOUNTS = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 
 STATUS_RUNNING = "running"
 STATUS_COMPLETE = "complete"

@@ -24,9 +24,16 @@ AGREES_WITHIN = 0.1
 # Parts of an operation's time as the line below the table names them.
 PARTS = (
     ("on CPU", ("cpu_user", "cpu_system")),
-    ("disk", ("disk_wait",)),
-    ("run queue", ("cpu_wait",)),
-    ("other", ("other",)),
+    ("run queue", ("run_queue",)),
+    ("throttled", ("throttled",)),
+    ("stolen", ("stolen",)),
+    ("disk", ("disk_read", "disk_write", "disk")),
+    ("locks", ("lock", "latch")),
+    ("client", ("client",)),
+    ("other workers", ("workers",)),
+    ("idle workers", ("idle",)),
+    ("paused", ("paused",)),
+    ("not accounted for", ("uncovered",)),
 )
 
 
@@ -340,7 +347,7 @@ def time_line(operations: list[dict[str, Any]], named: str | None) -> str | None
         op
         for op in operations
         if op["seconds"] is not None
-        and op["where"]["other"] is not None
+        and op["where"]["uncovered"] is not None
         and named in (None, op["name"])
     ]
     if not chosen:

@@ -2,6 +2,7 @@
 //! path it came from; each is total over arbitrary bytes. Formats: proc(5), and the kernel's
 //! `Documentation/{filesystems/proc,admin-guide/iostats,accounting/psi,scheduler/sched-stats}.rst`.
 
+pub mod cgroup;
 mod disks;
 mod memory;
 mod pressure;
@@ -9,6 +10,7 @@ mod process;
 mod schedstat;
 mod statm;
 mod status;
+mod syscall;
 mod system;
 mod vmstat;
 
@@ -19,5 +21,6 @@ pub use process::ProcessStat;
 pub use schedstat::SchedStat;
 pub use statm::Statm;
 pub use status::{Io, SmapsRollup, Status};
+pub use syscall::SystemCall;
 pub use system::{Cpu, SystemStat};
 pub use vmstat::VmStat;

@@ -1,14 +1,16 @@
-//! The three probes. Each turns one look at the host into rows of its own streams.
+//! The probes. Each turns one look at the host into rows of its own streams.
 
 mod disks;
 mod processes;
 mod system;
+mod waits;
 
 use assay_model::Table;
 
 pub(crate) use disks::DisksProbe;
 pub(crate) use processes::ProcessesProbe;
 pub(crate) use system::SystemProbe;
+pub(crate) use waits::WaitsProbe;
 
 use crate::ObserveError;
 use crate::tables;
@@ -23,6 +25,9 @@ pub enum ProbeKind {
     Processes,
     /// The block devices: `disks.arrows`.
     Disks,
+    /// Each thread of the followed processes and their descendants: `waits.arrows`,
+    /// `cgroup.arrows`.
+    Waits,
 }
 
 impl ProbeKind {
@@ -32,6 +37,7 @@ impl ProbeKind {
             Self::System => "system",
             Self::Processes => "processes",
             Self::Disks => "disks",
+            Self::Waits => "waits",
         }
     }
 
@@ -41,7 +47,13 @@ impl ProbeKind {
             Self::System => &tables::PROBE_SYSTEM,
             Self::Processes => &tables::PROBE_PROCESSES,
             Self::Disks => &tables::PROBE_DISKS,
+            Self::Waits => &tables::PROBE_WAITS,
         }
+    }
+
+    /// Whether it looks at processes that it is given, and not at the whole host.
+    pub fn follows(self) -> bool {
+        matches!(self, Self::Processes | Self::Waits)
     }
 }
 
@@ -53,6 +65,29 @@ pub(crate) trait Probe: Send {
     /// The streams it writes.
     fn streams(&mut self) -> &mut [Stream];
 
-    /// Follows one more process; only the processes probe is ever asked.
-    fn follow(&mut self, _pid: u32, _account: String) {}
+    /// Follows one more process; only a probe that follows any is ever asked.
+    fn follow(&mut self, _pid: u32, _account: String) -> Result<(), ObserveError> {
+        Ok(())
+    }
+
+    /// What could not be observed, and why: a sentence each.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The kernel's letter as the text of a cell.
+pub(crate) fn state_name(state: char) -> &'static str {
+    match state {
+        'R' => "R",
+        'S' => "S",
+        'D' => "D",
+        'Z' => "Z",
+        'T' => "T",
+        't' => "t",
+        'I' => "I",
+        'X' => "X",
+        'P' => "P",
+        _ => "other",
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use assay_model::Cell;
 
-use super::Probe;
+use super::{Probe, state_name};
 use crate::descent::Descent;
 use crate::followed::{Followed, ProcessSample, Reader};
 use crate::title::Title;
@@ -35,7 +35,7 @@ impl ProcessesProbe {
             root,
         };
         for (pid, account) in processes {
-            probe.follow(pid, account);
+            probe.follow(pid, account)?;
         }
         Ok(probe)
     }
@@ -81,13 +81,14 @@ impl Probe for ProcessesProbe {
     }
 
     /// A process that is followed already, or as a descendant, changes its account from now on.
-    fn follow(&mut self, pid: u32, account: String) {
+    fn follow(&mut self, pid: u32, account: String) -> Result<(), ObserveError> {
         if let Some((process, _)) = self.followed.get_mut(&pid) {
             process.account = account;
         } else {
             self.insert(pid, account);
         }
         self.descent.restart();
+        Ok(())
     }
 }
 
@@ -129,20 +130,4 @@ fn cells<'a>(
         memory.map(|memory| memory.shared_bytes).into(),
         title.map_or(Cell::Null, Cell::Text),
     ]
-}
-
-/// The kernel's letter as the text of a cell.
-fn state_name(state: char) -> &'static str {
-    match state {
-        'R' => "R",
-        'S' => "S",
-        'D' => "D",
-        'Z' => "Z",
-        'T' => "T",
-        't' => "t",
-        'I' => "I",
-        'X' => "X",
-        'P' => "P",
-        _ => "other",
-    }
 }

@@ -14,3 +14,7 @@ pub static PROBE_PROCESSES: Table =
 /// The cost of the disks probe.
 pub static PROBE_DISKS: Table =
     Table { file: "probe-disks.arrows", about: COST_ABOUT, columns: COST_COLUMNS };
+
+/// The cost of the waits probe.
+pub static PROBE_WAITS: Table =
+    Table { file: "probe-waits.arrows", about: COST_ABOUT, columns: COST_COLUMNS };

@@ -4,8 +4,10 @@ mod cost;
 mod disks;
 mod processes;
 mod system;
+mod waits;
 
-pub use cost::{PROBE_DISKS, PROBE_PROCESSES, PROBE_SYSTEM};
+pub use cost::{PROBE_DISKS, PROBE_PROCESSES, PROBE_SYSTEM, PROBE_WAITS};
 pub use disks::DISKS;
 pub use processes::PROCESSES;
 pub use system::{CPUS, SYSTEM};
+pub use waits::{CGROUP, WAITS};

@@ -33,6 +33,7 @@ pub fn fixture_config(kind: ProbeKind, raw_dir: &Path) -> SamplerConfig {
         kind,
         raw_dir: raw_dir.to_owned(),
         interval: Duration::from_millis(5),
+        core_share_max: None,
         proc_root: proc_fixture(),
         sys_root: sys_fixture(),
         followed: Vec::new(),
@@ -62,7 +63,7 @@ pub fn numbers(path: &Path, name: &str) -> Vec<Option<u64>> {
 fn numbers_of(batch: &RecordBatch, name: &str) -> Vec<Option<u64>> {
     let column = batch.column_by_name(name).unwrap_or_else(|| panic!("no column {name}"));
     let value = |row| match column.data_type() {
-        DataType::Int64 => column.as_primitive::<Int64Type>().value(row) as u64,
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).cast_unsigned(),
         DataType::UInt32 => u64::from(column.as_primitive::<UInt32Type>().value(row)),
         _ => column.as_primitive::<UInt64Type>().value(row),
     };

@@ -1,0 +1,32 @@
+"""What the engine's threads wait for while they are off the CPU, and its limit of CPU time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.probes.sampled import Sampled
+from assay.record.layout import ENGINE_ACCOUNTS
+
+if TYPE_CHECKING:
+    from assay.probes.contract import Target
+
+
+class WaitsProbe(Sampled):
+    """Reads /proc/PID/task/TID of the engine's threads, and nothing more of one that slept on."""
+
+    name = "waits"
+    stream = "probe-waits"
+    cost = "reads one /proc file a thread at each look, and up to three more if the thread ran"
+    look_interval_s = 0.01  # workers that live shorter than this are never seen
+    core_share_max = 0.005
+
+    def applies(self, target: Target) -> bool:
+        """Whether the engine's processes are on this host."""
+        return bool(self.followed(target))
+
+    def followed(self, target: Target) -> list[tuple[int, str]]:
+        """The engine's processes only: nobody asks what the driver waits for."""
+        return [entry for entry in target.followed if entry[1] in ENGINE_ACCOUNTS]
+
+
+probe = WaitsProbe
