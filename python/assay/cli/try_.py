@@ -68,7 +68,13 @@ def try_(
         return
     if which is None or finding is None:
         raise UsageError("say which RUN and which FINDING, as in: assay try latest spill:q18")
-    document = _tried(which, finding, place, repeat, seed, dsn)
+    from assay.analysis.summary import summarise
+    from assay.record.reader import Run, find_run
+    from assay.study.trying import chosen
+
+    run = Run(find_run(which, place))
+    about = chosen(summarise(run).findings, finding)
+    document = tried(run, about, place, repeat, seed, dsn)
     if as_json:
         say_json(document)
     else:
@@ -100,32 +106,32 @@ def _show(document: dict[str, Any]) -> None:
         say(line)
 
 
-def _tried(
-    which: str, asked: str, place: Path, repeat: int, seed: int, dsn: str | None
+def tried(
+    run: Run, finding: Finding, place: Path, repeat: int, seed: int, dsn: str | None = None
 ) -> dict[str, Any]:
-    """Carries out the study and notes what became of the prediction."""
+    """Carries out the study and notes what became of the prediction; its document.
+
+    Raises:
+        AssayError: If the advice cannot be carried out; nothing was written.
+        typer.Exit: If the study ended early, of which everything was told.
+    """
     from assay.analysis.calibration import calibrate
-    from assay.analysis.summary import summarise
     from assay.record.predictions import append_prediction, read_predictions
-    from assay.record.reader import Run, find_run
     from assay.record.studies import STUDIES_DIR
     from assay.record.writer import new_run_id
     from assay.report.trial import prediction, trial_document
-    from assay.study.trying import chosen, trial_study
+    from assay.study.trying import trial_study
 
-    run = Run(find_run(which, place))
-    finding = chosen(summarise(run).findings, asked)
     study = trial_study(run, finding, repeat, seed, dsn)
     study_id = new_run_id(f"try-{run.facts['workload']['name']}", study.base.engine)
-    begun = _carried_out(study, place / STUDIES_DIR / study_id, place, run, finding)
+    directory = (place / STUDIES_DIR / study_id).absolute()
+    begun = _carried_out(study, directory, place, run, finding)
     before, after = (variant.name for variant in study.variants)
     rounds = list(zip(_runs(begun, before, place), _runs(begun, after, place), strict=True))
-    document = trial_document(run, finding, after, rounds)
-    document["study"] = str((place / STUDIES_DIR / study_id).absolute())
+    document = trial_document(run, finding, after, rounds) | {"study": str(directory)}
     now = datetime.now(tz=UTC).isoformat(timespec="seconds")
     append_prediction(place, prediction(document, now) | {"study": study_id})
-    document["calibration"] = calibrate(read_predictions(place)).facts()
-    return document
+    return document | {"calibration": calibrate(read_predictions(place)).facts()}
 
 
 def _carried_out(
