@@ -9,11 +9,10 @@ import json
 import sys
 from pathlib import Path
 
-import typer
-
-from assay.cli.output import console
+from assay.cli.output import complain, console
 from assay.cli.study_progress import StudyProgress
 from assay.cli.try_ import tried
+from assay.model.errors import RunFailedError, UsageError
 from assay.model.finding import Advice, Finding
 from assay.record.reader import Run
 from assay.record.studies import STUDIES_DIR, STUDY_FILE, read_study_file
@@ -33,8 +32,11 @@ def main(runs: Path, asked: str, rounds: int, dsn: str | None) -> int:
     finding = Finding("made up", 0.5, None, (), "made-up", operations=names, advice=advice)
     try:
         document = tried(Run(min(runs.glob("*Z-*"))), finding, runs, rounds, 1, dsn)
-    except typer.Exit as ended:
-        return ended.exit_code
+    except UsageError as error:
+        complain(str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        return RunFailedError.exit_code
     json.dump(document, sys.stdout)
     return 0
 

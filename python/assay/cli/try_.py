@@ -10,10 +10,9 @@ import typer
 
 from assay.cli.options import EXIT_INVALID, AsJson, RunsDir
 from assay.cli.output import complain, console, say, say_json
-from assay.model.errors import AssayError, RunFailedError, UsageError
+from assay.model.errors import AssayError, UsageError
 
 if TYPE_CHECKING:
-    from assay.cli.study_progress import StudyProgress
     from assay.model.finding import Finding
     from assay.record.reader import Run
     from assay.study.several import Begun
@@ -112,8 +111,8 @@ def tried(
     """Carries out the study and notes what became of the prediction; its document.
 
     Raises:
-        AssayError: If the advice cannot be carried out; nothing was written.
-        typer.Exit: If the study ended early, of which everything was told.
+        AssayError: If the advice cannot be carried out, or what ended the study early.
+        KeyboardInterrupt: On Ctrl-C; the runs so far are kept, as is told.
     """
     from assay.analysis.calibration import calibrate
     from assay.record.predictions import append_prediction, read_predictions
@@ -146,21 +145,14 @@ def _carried_out(
     about = {"made_by": "assay try", "run": run.id, "finding": finding.key}
     try:
         return carry_out(study, directory, place, progress, about=about, expected_run_s=took_s(run))
-    except (AssayError, KeyboardInterrupt) as error:
+    except (AssayError, KeyboardInterrupt):
         progress.close()
-        if progress.partial is None:
-            raise
-        _tell_kept(error, progress, directory)
-        code = error.exit_code if isinstance(error, AssayError) else RunFailedError.exit_code
-        raise typer.Exit(code) from error
+        if progress.partial is not None:
+            complain(f"the runs so far are kept, and named in {directory}")
+            complain(f"what was measured of the last one: assay show {progress.partial}")
+        raise
     finally:
         progress.close()
-
-
-def _tell_kept(error: BaseException, progress: StudyProgress, directory: Path) -> None:
-    complain(str(error) if isinstance(error, AssayError) else "stopped by Ctrl-C")
-    complain(f"the runs so far are kept, and named in {directory}; of the last one is kept what")
-    complain(f"was measured until then: assay show {progress.partial}")
 
 
 def _runs(begun: list[Begun], variant: str, place: Path) -> list[Run]:

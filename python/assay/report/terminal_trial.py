@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LABEL_WIDTH = 9
-PLANS_MAX, CHANGES_MAX = 3, 2
+OPERATIONS_MAX, PLANS_MAX, CHANGES_MAX = 6, 3, 2
 MEANS = {
     "came true": "the gain is what was predicted",
     "smaller": "there is a gain, and it is smaller than predicted",
@@ -76,10 +76,8 @@ def meaning(document: dict[str, Any]) -> str:
 
 
 def _table(document: dict[str, Any]) -> Iterator[str]:
-    rows = [
-        (document["of"], document),
-        *((one["operation"], one) for one in document["operations"]),
-    ]
+    shown = document["operations"][:OPERATIONS_MAX]
+    rows = [(document["of"], document), *((one["operation"], one) for one in shown)]
     names = max(len(name) for name, _ in rows)
     yield (
         f"  {'':<{names}} {'as it was':>10} {'changed':>10} {'saved':>9}"
@@ -95,6 +93,9 @@ def _table(document: dict[str, Any]) -> Iterator[str]:
             f" {seconds_text(gain['after_s']):>10} {share_text(gain['share']):>9}"
             f" {_interval(gain['interval']):>20} {_predicted(row['predicted']):>10}"
         )
+    left = len(document["operations"]) - len(shown)
+    if left:
+        yield f"  ... {left} more (--json)"
 
 
 def share_text(share: float) -> str:
