@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from assay.record.predictions import read_predictions
 from assay.record.reader import Run
 from assay.record.studies import read_study_file
 from assay.study.variants import read_study
-from tests.e2e.conftest import PATIENCE_S, POSTGRESQL, SMALL, Lab, wait_until
+from tests.e2e.conftest import PATIENCE_S, POSTGRESQL, SMALL, Lab, server_laboratory, wait_until
 from tests.e2e.server import DATABASE, HOST, PASSWORD
 
 ROOT = Path(__file__).parents[2]
@@ -151,6 +152,13 @@ class TestDuckDB:
 
 
 class TestPostgreSQL:
+    @pytest.fixture(scope="class")
+    def measured(self, server_place: Path) -> Iterator[Lab]:
+        """A laboratory with a run whose advice several tests try."""
+        with server_laboratory(server_place) as lab:
+            lab.document(*SERVER)
+            yield lab
+
     @pytest.mark.parametrize(
         ("told", "change"),
         [
@@ -163,20 +171,19 @@ class TestPostgreSQL:
         ids=lambda value: value if isinstance(value, str) else "",
     )
     def test_each_kind_of_advice_is_carried_out(
-        self, server_lab: Lab, told: dict[str, Any], change: str
+        self, measured: Lab, told: dict[str, Any], change: str
     ) -> None:
-        server_lab.document(*SERVER)
-        document = tried(server_lab, told, 1)
+        document = tried(measured, told, 1)
         assert document["change"].startswith(change)
         assert document["answers"]["verdict"] == "valid"
         (pair,) = document["rounds"]
-        after = Run(server_lab.runs / pair["after"])
+        after = Run(measured.runs / pair["after"])
         if told["kind"] == "setting":
             name, _, value = change.partition("=")
             assert after.environment["engine"]["settings"][name] == value
         else:
             assert [one["file"] for one in after.facts["prepared"]] == [document["change"]]
-        server_lab.assert_nothing_left()
+        measured.assert_nothing_left()
 
     def test_on_a_running_server_the_sessions_have_the_setting(
         self, server, server_lab: Lab
