@@ -45,6 +45,8 @@ JOINS = ("hash join", "merge join", "nested loop")
 SORTS = ("sort", "top-n")
 # Operators that come and go with those around them, or say nothing of how a statement is done.
 UNREMARKED = ("hash build", "projection", "result", "filter", "exchange", "subquery", "limit")
+# More tables are not read, they are counted.
+TABLES_NAMED = 4
 # An error of an estimate changed if it is so many times as large or as small, and was ever large.
 ESTIMATE_FACTOR = 4.0
 ESTIMATE_MIN = 10.0
@@ -367,6 +369,8 @@ def _factor(error: float) -> str:
 
 
 def _tables_text(tables: frozenset[tuple[str, int]]) -> str:
-    """Tables as people name a join: `customer x orders x nation (2)`."""
+    """Tables as people name a join: `customer x orders x nation (2)`; of many, how many."""
+    if len(tables) > TABLES_NAMED:
+        return f"{sum(count for _, count in tables)} tables"
     named = [name if count == 1 else f"{name} ({count})" for name, count in sorted(tables)]
     return " x ".join(named) or "no table"

@@ -9,6 +9,7 @@ from assay.analysis.causes import CAUSES
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
 from assay.report.operation_section import operation_of
 from assay.report.terminal import bar, one_line, operation_time
+from assay.report.terminal_plans import plan_lines
 from assay.report.terminal_profile import profile_lines, time_line, titled
 
 if TYPE_CHECKING:
@@ -53,6 +54,15 @@ def operation_lines(
     else:
         shown = {"all_symbols": all_symbols, "open_families": open_families}
         yield from profile_lines(profile, width, **shown)
+    yield ""
+    yield from _plan(told, width, everything=all_symbols)
+
+
+def _plan(told: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
+    capture = told["plan_capture"]
+    if not told["plans"] and not capture["missing"]:
+        yield from _wrapped("Plan", f"not measured, {capture['reason']}", width)
+    yield from plan_lines(told["plans"], capture, width, everything=everything)
 
 
 def time_lines(operation: dict[str, Any], width: int) -> Iterator[str]:
