@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from assay.analysis.plans import Missing, OperationCost
 from assay.model.finding import Advice, Evidence, Finding
 from assay.model.plan import Plan, PlanNode
 from assay.record.reader import Run
 from assay.report.document import document
+from assay.report.plan_section import plan_facts
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 NATIVE = '[{"Plan": {"Node Type": "Hash Join", "Filter": "a < 1 and b > \'\u00e4\'"}}]'
+PLANNED = ("q01", "q02")
 SPILLED = "q01 spilled 1.1 GiB: work_mem is 4 MiB"
 
 
@@ -66,22 +70,22 @@ def joined(condition: str = "a.id = b.id") -> PlanNode:
     )
 
 
-def plan_facts(operation: str, root: PlanNode, *, timed: bool = True) -> dict[str, Any]:
-    """A plan as a document tells it: shares of all time, factors, and which estimate is worst."""
-    plan = Plan(operation, 0, f"{operation}-0.json", root, 0.002, 0.2, None, 0.25, timed)
-    whole = sum(node.seconds or 0.0 for node in root.walk())
-    factors = [node.q_error for node in root.walk() if node.q_error is not None]
-    return plan.facts() | {"root": _derived(root, whole, max(factors, default=None))}
-
-
-def _derived(node: PlanNode, whole: float, worst: float | None) -> dict[str, Any]:
-    facts = {name: getattr(node, name) for name in PlanNode.__dataclass_fields__}
-    return facts | {
-        "share": None if node.seconds is None else node.seconds / whole,
-        "q_error": node.q_error,
-        "worst": worst is not None and node.q_error == worst,
-        "children": [_derived(child, whole, worst) for child in node.children],
-    }
+def planned(operation: str, root: PlanNode, *, timed: bool = True) -> dict[str, Any]:
+    """A plan of an operation as a document tells it."""
+    reason = None if timed else "it would change data"
+    return plan_facts(
+        Plan(
+            operation,
+            0,
+            f"{operation}-0.json",
+            root,
+            planning_s=0.002,
+            execution_s=0.2 if timed else None,
+            capture_s=0.25,
+            timed=timed,
+            reason=reason,
+        )
+    )
 
 
 def explained(directory: Path, condition: str = "a.id = b.id") -> tuple[Run, dict[str, Any]]:
@@ -92,8 +96,14 @@ def explained(directory: Path, condition: str = "a.id = b.id") -> tuple[Run, dic
     told = document(run, directory)
     told["findings"] = [spill(run.id).facts()]
     told["plans"] = {
-        "q01": [plan_facts("q01", joined(condition))],
-        "q02": [plan_facts("q02", PlanNode("scan", "SEQ_SCAN", object="part"), timed=False)],
+        "q01": [planned("q01", joined(condition))],
+        "q02": [planned("q02", PlanNode("scan", "SEQ_SCAN", object="part"), timed=False)],
+    }
+    told["plan_capture"] = {
+        "capture_s": 0.5,
+        "reason": None,
+        "operations": [asdict(OperationCost(name, 0.25, 0.2, 0.16, 1.25)) for name in PLANNED],
+        "missing": [asdict(Missing("q03", 0, "a server refused", 0.01))],
     }
     return run, told
 

@@ -162,7 +162,8 @@ class TestPlans:
     def test_an_older_record_says_that_it_has_none(self, tmp_path: Path) -> None:
         directory = write_run(tmp_path)
         told = document(Run(directory), directory)
-        assert "query plans: not in this record" in text_of(page(Run(directory), told), "plans")
+        words = text_of(page(Run(directory), told), "plans")
+        assert "none in this record, the record is older than plans are" in words
 
 
 class TestWhatIf:
