@@ -69,7 +69,7 @@ def test_there_is_a_headline_finding_with_its_method(measured):
     assert any(character.isdigit() for character in finding["claim"])
     busy = re.search(r"([\d.]+) of (\d+) cores", finding["claim"])
     assert busy is None or float(busy[1]) <= float(busy[2]), finding["claim"]
-    assert finding["interval_words"] == "one run, no interval"
+    assert finding["interval_words"].endswith(("no interval", "over passes"))
     assert finding["runs"] == [document["run"]]
 
 

@@ -8,6 +8,7 @@ import signal
 from pathlib import Path
 from urllib.parse import quote
 
+import polars as pl
 import pytest
 
 from assay.record.reader import Run
@@ -127,6 +128,19 @@ def test_a_strangers_folder_is_measured(guest, server, tmp_path, form):
     assert outcomes(document) == {"count": "ok", "sum": "ok"}
     assert document["verdict"] == "unknown"
     assert_is_nowhere_within(PASSWORD, Path(document["path"]))
+
+
+def test_settings_are_those_of_our_sessions(guest, server, tmp_path):
+    guest.extra_env["PGPASSWORD"] = PASSWORD
+    folder = folder_of(tmp_path, memory="select current_setting('work_mem') = '12345kB'")
+    dsn = f"postgresql://owner@{HOST}:{server.port}/{DATABASE}"
+    run = ["run", str(folder), "--dsn", dsn, *BRIEF]
+    guest.document(*run, "--set", "work_mem=12345kB")
+    (result,) = Run(guest.latest()).results("memory")
+    assert pl.read_ipc(result[1]).row(0) == (True,)
+    told = guest.assay(*run, "--set", "shared_buffers=1GB")
+    assert told.returncode == 1
+    assert "the server's own configuration" in told.stderr
 
 
 def test_a_schema_that_is_not_ours_is_not_touched(guest, server):

@@ -37,6 +37,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+SQL = str(Path(__file__).parents[2] / "python/assay/engines/postgresql/conf/checkpoint.sql")
 DSN = ("--dsn", "postgresql://nobody@127.0.0.1:1/none")
 
 
@@ -45,6 +46,8 @@ class TestOptionsThatWouldDoNothing:
         ("arguments", "words"),
         [
             (("tpch", "--keep-data"), ("--keep-data", "--dsn")),
+            (("tpch", "--engine", "null", "--prepare", SQL), ("--prepare", "null", "SQL")),
+            (("tpch", "--keep-data", "--prepare", SQL, *DSN), ("--prepare", "--keep-data")),
             (("tpch", "--bin-dir", "/bin", *DSN), ("--bin-dir", "running server")),
             (("tpch", "--bin-dir", "/bin"), ("--bin-dir", "duckdb", "--engine")),
             (("tpch", "--time", "3s"), ("--time", "--clients", "--min-time")),

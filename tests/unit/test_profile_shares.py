@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from assay.analysis.findings import work
 from assay.analysis.profile import read_profile
 from assay.analysis.profile_shares import Shares, metered_cpu, shares
-from assay.analysis.work_findings import METHOD_WORK, work_findings
 from assay.checks import profile as check
 from assay.checks.thresholds import PROFILE_DIFFERENCE_MAX
 from assay.model.verdict import CheckResult, Verdict
 from assay.record.reader import Run
+from tests.cases import case
 from tests.conftest import BEGUN_NS, MS, SyntheticRun, an_event
 from tests.profiles import At, MadeProfile
 
@@ -138,8 +139,7 @@ class TestFindings:
     def claims(self, synthetic: SyntheticRun, made: MadeProfile) -> list[str]:
         profile = read_profile(recorded(synthetic, made))
         assert profile is not None
-        told = work_findings("r", profile)
-        assert all(finding.method == METHOD_WORK for finding in told)
+        told = work.find(case(profile=profile))
         return [finding.claim for finding in told]
 
     def test_work_that_dominates_is_named_with_its_operations(

@@ -46,7 +46,7 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
     assert {op["name"]: op["seconds"] for op in made["operations"]} == pytest.approx(OPERATIONS)
     assert made["accounts"]["cpus"] == 2
     assert made["probes"]["core_share"] > 0
-    assert made["findings"][0]["interval_words"] == "one run, no interval"
+    assert made["findings"][0]["interval_words"] == "90 % to 90 % over passes"
     assert made["conditions"] == {
         "arrival": "power",
         "clients": None,
@@ -62,7 +62,7 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
 
 def test_the_parts_of_an_operation_add_up_to_one(tmp_path: Path) -> None:
     for operation in told(write_run(tmp_path))["operations"]:
-        assert sum(operation["where"].values()) == pytest.approx(1.0)
+        assert sum(share or 0.0 for share in operation["where"].values()) == pytest.approx(1.0)
 
 
 def test_a_profiled_run_tells_what_its_cpu_time_went_into(tmp_path: Path) -> None:
@@ -79,6 +79,26 @@ def test_a_profiled_run_tells_what_its_cpu_time_went_into(tmp_path: Path) -> Non
 
 def test_a_run_without_samples_has_no_profile(tmp_path: Path) -> None:
     assert told(write_run(tmp_path))["profile"] is None
+
+
+def test_a_run_tells_what_its_metrics_depend_on(tmp_path: Path) -> None:
+    section = told(as_sampled(write_run(tmp_path)))["what_if"]
+    names = [metric["metric"] for metric in section["metrics"]]
+    for one in section["sensitivity"]:
+        assert [weight["metric"] for weight in one["weights"]] == names
+    changes = [one["metrics"][0]["change"] for one in section["worth"]]
+    assert changes == sorted(changes)
+    assert {"work", "wait"} == {one["kind"] for one in section["worth"]}
+    # Three passes are too few for an interval.
+    assert section["passes"] == 0
+
+
+@pytest.mark.parametrize("failing", ["q02", None])
+def test_there_is_no_what_if_without_a_metric(tmp_path: Path, failing: str | None) -> None:
+    directory = write_run(tmp_path, failing=failing)
+    if failing is None:
+        (truncate_run(directory) / "raw" / "events.arrows").unlink()
+    assert told(directory)["what_if"] is None
 
 
 def test_a_damaged_profile_does_not_take_the_other_figures_along(tmp_path: Path) -> None:

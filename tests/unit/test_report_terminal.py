@@ -52,7 +52,7 @@ def test_a_profiled_run(tmp_path: Path) -> None:
 
 def test_waiting_that_matters_comes_before_work(tmp_path: Path) -> None:
     made = told(as_sampled(write_run(tmp_path)))
-    made["operations"][0]["where"] |= {"cpu_user": 0.5, "disk_wait": 0.4}
+    made["operations"][0]["where"] |= {"cpu_user": 0.5, "disk": 0.4}
     line = next(line for line in rendered(made).splitlines() if "q01" in line)
     assert line.index("disk") < line.index("aggregate")
     assert len(line) <= 80

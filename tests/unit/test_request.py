@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from assay import _core
 from assay.model.errors import UsageError
-from assay.study.request import RunRequest, driver_plan, parse_pin, parse_probes, parse_settings
+from assay.study.request import (
+    RunRequest,
+    driver_plan,
+    parse_pin,
+    parse_probes,
+    parse_settings,
+    read_prepare,
+)
 
 ORDER = ("q2", "q1", "q3")
 EQUAL = dict.fromkeys(ORDER, 1)
@@ -78,7 +86,7 @@ class TestPlan:
 
 class TestRecord:
     def test_the_request_stands_in_the_record_as_it_was_asked(self) -> None:
-        asked = request(settings={"threads": "2"}, seed=9)
+        asked = request(settings={"threads": "2"}, prepare={"a.sql": "create x;"}, seed=9)
         facts = asked.facts()
         assert facts == json.loads(json.dumps(facts))
         assert RunRequest(**facts) == asked
@@ -98,6 +106,48 @@ class TestRecord:
     def test_a_password_in_the_dsn_does_not_stand_there(self) -> None:
         facts = request(dsn="postgresql://me:hunter2@host/db").facts()
         assert facts["dsn"] == "postgresql://me:***@host/db"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "create user me password 'hunter2';",
+            "create user me identified  by 'hunter2';",
+            "create secret (type s3, key_id 'hunter2', secret E'hun''ter2');",
+            "attach 'postgresql://me:hunter2@host/db';",
+        ],
+    )
+    def test_nor_does_one_in_the_sql_that_prepares(self, text: str) -> None:
+        told = request(prepare={"a.sql": text}).facts()["prepare"]["a.sql"]
+        assert "ter2" not in told
+        assert told.endswith(text[-2:])
+
+
+class TestPrepare:
+    def test_texts_stand_by_their_names_in_the_order_given(self, tmp_path: Path) -> None:
+        second, first = tmp_path / "b.sql", tmp_path / "a.sql"
+        second.write_text("two;")
+        first.write_text("one;")
+        read = read_prepare([second, first])
+        assert list(read.items()) == [(str(second), "two;"), (str(first), "one;")]
+
+    @pytest.mark.parametrize(
+        ("content", "words"),
+        [(None, "cannot be read"), (b" \n", "no statement"), (b"\xff\xfe", "not UTF-8")],
+    )
+    def test_what_is_no_file_of_sql_is_refused(
+        self, tmp_path: Path, content: bytes | None, words: str
+    ) -> None:
+        file = tmp_path / "a.sql"
+        if content is not None:
+            file.write_bytes(content)
+        with pytest.raises(UsageError, match=words):
+            read_prepare([file])
+
+    def test_a_file_given_twice_is_refused(self, tmp_path: Path) -> None:
+        file = tmp_path / "a.sql"
+        file.write_text("one;")
+        with pytest.raises(UsageError, match="given twice"):
+            read_prepare([file, file])
 
 
 class TestPin:

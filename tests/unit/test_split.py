@@ -11,8 +11,8 @@ from assay.analysis.split import (
     BY_DELAY_ACCOUNTING,
     BY_NO_STORAGE,
     BY_THREAD_STATES,
+    COUNTED,
     NOT_MEASURED,
-    PARTS,
     disk_states_ns,
     readings,
     split_table,
@@ -71,11 +71,11 @@ def split_of(*grown: dict[str, Any], states: pl.DataFrame = NO_STATES) -> dict[s
 
 
 def parts_of(split: dict[str, Any]) -> dict[str, float | None]:
-    return {name: split[name] for name in PARTS}
+    return {name: split[name] for name in COUNTED}
 
 
 def the_parts_add_up_to_the_whole(split: dict[str, Any]) -> bool:
-    return sum(split[name] or 0.0 for name in PARTS) == pytest.approx(1.0, abs=FLOAT_ABSOLUTE)
+    return sum(split[name] or 0.0 for name in COUNTED) == pytest.approx(1.0, abs=FLOAT_ABSOLUTE)
 
 
 class TestServersThatCountInTicks:
@@ -115,7 +115,7 @@ class TestTruth:
     def test_known_readings_are_found_exactly(self) -> None:
         split = split_of(TRUTH)
         assert parts_of(split) == pytest.approx(
-            {"cpu_user": 0.7, "cpu_system": 0.2, "cpu_wait": 0.1, "disk_wait": 0.0, "other": 0.0},
+            {"cpu_user": 0.7, "cpu_system": 0.2, "run_queue": 0.1, "disk": 0.0, "uncovered": 0.0},
             abs=FLOAT_ABSOLUTE,
         )
         assert split["coverage"] == pytest.approx(1.0)
@@ -125,14 +125,14 @@ class TestTruth:
         idle = TRUTH | {"user_ns": 0, "system_ns": 0, "run_delay_ns": 0}
         split = split_of(TRUTH, idle)
         assert parts_of(split) == pytest.approx(
-            {"cpu_user": 0.35, "cpu_system": 0.1, "cpu_wait": 0.05, "disk_wait": 0.0, "other": 0.5},
+            {"cpu_user": 0.35, "cpu_system": 0.1, "run_queue": 0.05, "disk": 0.0, "uncovered": 0.5},
             abs=FLOAT_ABSOLUTE,
         )
 
     def test_idle_threads_at_work_are_other_and_the_parts_are_of_thread_time(self) -> None:
         split = split_of(TRUTH | {"threads_at_work": 2})
         assert split["cpu_user"] == pytest.approx(0.35)
-        assert split["other"] == pytest.approx(0.5)
+        assert split["uncovered"] == pytest.approx(0.5)
         assert split["coverage"] == pytest.approx(0.5)
         assert split["parallelism"] == pytest.approx(0.9)
 
@@ -171,7 +171,7 @@ class TestAbsence:
         [
             ("user_ns", "cpu_user", 0.7),
             ("system_ns", "cpu_system", 0.2),
-            ("run_delay_ns", "cpu_wait", 0.1),
+            ("run_delay_ns", "run_queue", 0.1),
         ],
     )
     def test_without_its_source_a_part_is_null_and_the_rest_grows(
@@ -179,12 +179,12 @@ class TestAbsence:
     ) -> None:
         split = split_of(TRUTH | {counter: None})
         assert split[part] is None
-        assert split["other"] == pytest.approx(share)
+        assert split["uncovered"] == pytest.approx(share)
         assert split["coverage"] == pytest.approx(1 - share)
         assert the_parts_add_up_to_the_whole(split)
 
     def test_absence_in_one_pass_is_absence_in_the_sum(self) -> None:
-        assert split_of(TRUTH, TRUTH | {"run_delay_ns": None})["cpu_wait"] is None
+        assert split_of(TRUTH, TRUTH | {"run_delay_ns": None})["run_queue"] is None
 
     def test_without_cpu_times_there_is_no_parallelism(self) -> None:
         assert split_of(TRUTH | {"user_ns": None})["parallelism"] is None
@@ -192,13 +192,13 @@ class TestAbsence:
     def test_without_any_counter_nothing_is_covered(self) -> None:
         nothing = dict.fromkeys(TRUTH) | {"threads_at_work": 1}
         split = split_of(nothing)
-        assert parts_of(split) == dict.fromkeys(PARTS)
+        assert parts_of(split) == dict.fromkeys(COUNTED)
         assert split["coverage"] is None
         assert split["disk_method"] == NOT_MEASURED
 
     def test_without_the_number_of_threads_there_is_nothing_to_be_a_share_of(self) -> None:
         split = split_of(TRUTH | {"threads_at_work": None})
-        assert parts_of(split) == dict.fromkeys(PARTS)
+        assert parts_of(split) == dict.fromkeys(COUNTED)
         assert split["coverage"] is None
         assert split["parallelism"] == pytest.approx(0.9)
 
@@ -220,19 +220,19 @@ class TestCoverage:
     def test_more_than_there_was_is_shown_and_the_parts_still_add_up(self) -> None:
         split = split_of(TRUTH | {"user_ns": 800 * MS})
         assert split["coverage"] == pytest.approx(1.1)
-        assert split["other"] == pytest.approx(0.0)
+        assert split["uncovered"] == pytest.approx(0.0)
         assert split["cpu_user"] == pytest.approx(8 / 11)
         assert the_parts_add_up_to_the_whole(split)
 
     def test_far_more_than_there_was_is_shown_and_nothing_is_split(self) -> None:
         split = split_of(TRUTH | {"user_ns": 1700 * MS})
         assert split["coverage"] == pytest.approx(2.0)
-        assert [split[part] for part in (*PARTS, "parallelism")] == [None] * 6
+        assert [split[part] for part in (*COUNTED, "parallelism")] == [None] * 6
 
     def test_less_than_there_was_is_other(self) -> None:
         split = split_of(TRUTH | {"user_ns": 200 * MS})
         assert split["coverage"] == pytest.approx(0.5)
-        assert split["other"] == pytest.approx(0.5)
+        assert split["uncovered"] == pytest.approx(0.5)
         assert the_parts_add_up_to_the_whole(split)
 
 
@@ -250,22 +250,22 @@ class TestDisk:
     def test_delay_accounting_is_exact_and_goes_first(self) -> None:
         split = split_of(TRUTH | {"user_ns": 300 * MS, "block_delay_ns": 400 * MS, "read_bytes": 9})
         assert split["disk_method"] == BY_DELAY_ACCOUNTING
-        assert split["disk_wait"] == pytest.approx(0.4)
+        assert split["disk"] == pytest.approx(0.4)
         assert split["coverage"] == pytest.approx(1.0)
         assert the_parts_add_up_to_the_whole(split)
 
     def test_delay_accounting_that_saw_nothing_is_zero(self) -> None:
         split = split_of(TRUTH | {"block_delay_ns": 0, "read_bytes": 9})
-        assert (split["disk_method"], split["disk_wait"]) == (BY_DELAY_ACCOUNTING, 0.0)
+        assert (split["disk_method"], split["disk"]) == (BY_DELAY_ACCOUNTING, 0.0)
 
     def test_without_storage_traffic_nothing_can_have_waited_for_it(self) -> None:
         split = split_of(TRUTH)
-        assert (split["disk_method"], split["disk_wait"]) == (BY_NO_STORAGE, 0.0)
+        assert (split["disk_method"], split["disk"]) == (BY_NO_STORAGE, 0.0)
 
     @pytest.mark.parametrize("unknown", ["read_bytes", "write_bytes"])
     def test_unknown_traffic_is_not_no_traffic(self, unknown: str) -> None:
         split = split_of(TRUTH | {unknown: None})
-        assert (split["disk_method"], split["disk_wait"]) == (NOT_MEASURED, None)
+        assert (split["disk_method"], split["disk"]) == (NOT_MEASURED, None)
 
     def test_thread_states_stand_in_with_the_word_approximate(self) -> None:
         grown = TRUTH | {"user_ns": 300 * MS, "read_bytes": 9}
@@ -274,7 +274,7 @@ class TestDisk:
         split = split_table(read, states).row(0, named=True)
         assert split["disk_method"] == BY_THREAD_STATES
         assert "approximate" in split["disk_method"]
-        assert split["disk_wait"] == pytest.approx(0.4)
+        assert split["disk"] == pytest.approx(0.4)
 
     def test_states_of_others_do_not_count(self) -> None:
         read = readings(events_of(1), tasks_of(TRUTH))
@@ -288,5 +288,5 @@ class TestDisk:
 
     def test_without_samples_it_is_not_measured(self) -> None:
         split = split_of(TRUTH | {"read_bytes": 9})
-        assert (split["disk_method"], split["disk_wait"]) == (NOT_MEASURED, None)
+        assert (split["disk_method"], split["disk"]) == (NOT_MEASURED, None)
         assert the_parts_add_up_to_the_whole(split)

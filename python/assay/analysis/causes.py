@@ -44,5 +44,7 @@ CAUSES = (
     Cause("paused", "paused"),
     Cause(UNCOVERED, "not accounted for"),
 )
+# For what a thread may sleep; the order is that of `CAUSES`.
+SLEEPS = ("disk_read", "disk_write", "disk", "lock", "latch", "client", "workers", "idle", "paused")
 PARTS = tuple(cause.name for cause in CAUSES)
 TITLES = {cause.name: cause.title for cause in CAUSES}

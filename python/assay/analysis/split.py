@@ -2,7 +2,7 @@
 
 The engine's tasks are read just outside each timed interval. Their thread-seconds are CPU in user
 mode, CPU in the kernel, waiting for a CPU and waiting for disk; what is left of
-`threads at work x wall` is `other` (idle workers, locks, whatever has no counter). Each part is
+`threads at work x wall` is `uncovered` (idle workers, locks, whatever has no counter). Each part is
 scaled to the wall time by that product, so the parts of an operation add up to its time.
 
 Above `COVERAGE_MAX` the parts are null: the reading around an operation of microseconds costs
@@ -20,9 +20,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from assay.analysis.causes import UNCOVERED
 from assay.analysis.operations import measured
 
-PARTS = ("cpu_user", "cpu_system", "cpu_wait", "disk_wait", "other")
+# The causes that these counters tell; `analysis.waiting` tells all of them.
+COUNTED = ("cpu_user", "cpu_system", "run_queue", "disk", UNCOVERED)
 
 BY_DELAY_ACCOUNTING = "delay accounting"
 BY_THREAD_STATES = "thread states, approximate"
@@ -116,11 +118,10 @@ def disk_states_ns(
 def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.DataFrame:
     """One row an operation: its parts as shares of wall time, and how sure that is.
 
-    Columns: operation; cpu_user, cpu_system, cpu_wait, disk_wait, other (shares that add up to 1;
-    null where their counter is); coverage (before scaling; null without counters); parallelism (CPU
-    seconds a second of wall); threads_at_work (mean, weighted by time); memory_peak_bytes,
-    memory_growth_bytes (highest of the passes); read_bytes, write_bytes, minor_faults (median);
-    disk_method.
+    Columns: operation; those of `COUNTED` (shares that add up to 1; null where their counter is);
+    coverage (before scaling; null without counters); parallelism (CPU seconds a second of wall);
+    threads_at_work (mean, weighted by time); memory_peak_bytes, memory_growth_bytes (highest of the
+    passes); read_bytes, write_bytes, minor_faults (median); disk_method.
     """
     with_states = _without_ticks(readings_table).join(disk_states, on="sequence", how="left")
     sums = with_states.group_by("operation", maintain_order=True).agg(
@@ -150,9 +151,9 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
             "operation",
             (pl.col("user_ns") / pl.col("whole_ns")).alias("cpu_user"),
             (pl.col("system_ns") / pl.col("whole_ns")).alias("cpu_system"),
-            (pl.col("run_delay_ns") / pl.col("whole_ns")).alias("cpu_wait"),
-            (pl.col("disk_ns") / pl.col("whole_ns")).alias("disk_wait"),
-            (1 - pl.col("accounted_ns") / pl.col("whole_ns")).alias("other"),
+            (pl.col("run_delay_ns") / pl.col("whole_ns")).alias("run_queue"),
+            (pl.col("disk_ns") / pl.col("whole_ns")).alias("disk"),
+            (1 - pl.col("accounted_ns") / pl.col("whole_ns")).alias(UNCOVERED),
             "coverage",
             ((pl.col("user_ns") + pl.col("system_ns")) / pl.col("wall_ns")).alias("parallelism"),
             (pl.col("thread_ns") / pl.col("wall_ns")).alias("threads_at_work"),
@@ -163,9 +164,29 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
             "minor_faults",
             "disk_method",
         )
-        .with_columns(pl.col(*PARTS, "coverage").fill_nan(None))
-        .with_columns(_if_believable(name) for name in (*PARTS, "parallelism"))
+        .with_columns(pl.col(*COUNTED, "coverage").fill_nan(None))
+        .with_columns(_if_believable(name) for name in (*COUNTED, "parallelism"))
     )
+
+
+def user_share(readings_table: pl.DataFrame) -> pl.DataFrame:
+    """User mode's share of each operation's CPU time: operation, user_share.
+
+    It is that of its passes, or of the run where they were too short for a tick; null where there
+    is none in the run.
+    """
+    return (
+        readings_table.group_by("operation", maintain_order=True)
+        .agg(pl.col("user_ns", "system_ns").sum())
+        .select(
+            "operation", _user_share(pl.col("user_ns"), pl.col("system_ns")).alias("user_share")
+        )
+    )
+
+
+def _user_share(user: pl.Expr, system: pl.Expr) -> pl.Expr:
+    of_run = user.sum() / (user + system).sum()
+    return pl.coalesce((user / (user + system)).fill_nan(None), of_run.fill_nan(None))
 
 
 def _without_ticks(readings_table: pl.DataFrame) -> pl.DataFrame:
@@ -177,13 +198,14 @@ def _without_ticks(readings_table: pl.DataFrame) -> pl.DataFrame:
     told = pl.col("on_cpu_ns").null_count() == 0
     if not readings_table.select(in_ticks & told).item():
         return readings_table
-    user, both = pl.col("user_ns"), pl.col("user_ns") + pl.col("system_ns")
-    of_operation = user.sum().over("operation") / both.sum().over("operation")
-    of_run = user.sum() / both.sum()
-    proportion = pl.coalesce(of_operation.fill_nan(None), of_run.fill_nan(None))
-    user_ns = (pl.col("on_cpu_ns") * proportion).round().cast(pl.UInt64)
-    return readings_table.with_columns(user_ns.alias("user_ns")).with_columns(
-        (pl.col("on_cpu_ns") - pl.col("user_ns")).alias("system_ns")
+    user_ns = (pl.col("on_cpu_ns") * pl.col("user_share")).round().cast(pl.UInt64)
+    shares = readings_table.join(
+        user_share(readings_table), on="operation", how="left", maintain_order="left"
+    )
+    return (
+        shares.with_columns(user_ns.alias("user_ns"))
+        .with_columns((pl.col("on_cpu_ns") - pl.col("user_ns")).alias("system_ns"))
+        .drop("user_share")
     )
 
 

@@ -7,18 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.accounts import Accounts, accounts
+from assay.analysis.causes import PARTS
 from assay.analysis.engine_counters import engine_counters
-from assay.analysis.findings import by_effect, findings, spilled
+from assay.analysis.findings.discovery import findings
+from assay.analysis.findings.reading import read_case
 from assay.analysis.load import summarise_load
-from assay.analysis.load_findings import load_findings
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.operations import geometric_mean, operation_table, window_ns
-from assay.analysis.profile import read_profile
 from assay.analysis.sessions import sessions
-from assay.analysis.split import PARTS, disk_states_ns, readings, split_table
-from assay.analysis.work_findings import work_findings
-from assay.model.errors import RecordUnreadableError, UsageError
-from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
+from assay.analysis.where import Where, where_time_went
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,12 +89,13 @@ class Summary:
     Attributes:
         operations: In the order of the first pass.
         metrics: Named figures with their units in the names; None: not measured.
-        findings: Claims, largest effect first.
+        findings: Claims, in the order in which they are told.
         accounts: CPU seconds of the measured window; None without system samples.
         probe_core_share: CPU of all probes as a share of one core; None without probes.
         load: Of a closed or an open load; None in the power order.
         engine_counters: What the engine counted itself, as `analysis.engine_counters` tells it.
         sessions: Who used a server's CPU, as `analysis.sessions` tells it.
+        where: Where the time of the whole run went; None where it was not measured.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -108,33 +106,39 @@ class Summary:
     load: LoadSummary | None = None
     engine_counters: dict[str, Any] | None = None
     sessions: dict[str, Any] | None = None
+    where: Where | None = None
 
 
 def summarise(run: Run) -> Summary:
     """The summary of a run, as far as its streams go: an absent stream measures nothing."""
     events = run.table("events")
     load = summarise_load(run)
-    operations = _operations(run, events, load)
+    splits, where = where_time_went(run)
+    operations = _operations(run, events, load, splits)
     used = window_accounts(run)
-    cores = _cores(run, used)
     counted = _engine_counters(run)
     metrics = _metrics(operations, window_ns(events))
-    if load is None:
-        found = findings(run.id, operations, cores)
-        found = by_effect([*found, *spilled(run.id, operations, counted), *_work_findings(run)])
-    else:
-        found = load_findings(run.id, load, used, pinned_cpus(run), cores)
-        found = [*found, *_work_findings(run)]
+    if load is not None:
         metrics |= {"total_seconds": None, "geometric_mean_seconds": None, "passes": None}
+    case = read_case(
+        run,
+        operations,
+        load=load,
+        used=used,
+        counted=counted,
+        cores=_cores(run, used),
+        pinned=pinned_cpus(run),
+    )
     return Summary(
         operations=operations,
         metrics=metrics | (no_load_metrics() if load is None else load_metrics(load, used)),
-        findings=tuple(found),
+        findings=tuple(findings(case)),
         accounts=used,
         probe_core_share=probe_core_share(run),
         load=load,
         engine_counters=counted,
         sessions=sessions(run),
+        where=where,
     )
 
 
@@ -146,15 +150,6 @@ def _engine_counters(run: Run) -> dict[str, Any] | None:
         return None
 
 
-def _work_findings(run: Run) -> list[Finding]:
-    try:
-        profile = read_profile(run)
-    except (UsageError, RecordUnreadableError) as error:
-        log.warning("the work of run %s is not known: %s", run.id, error)
-        return []
-    return [] if profile is None else work_findings(run.id, profile)
-
-
 def window_accounts(run: Run) -> Accounts | None:
     """CPU accounts of the measured part; None where there are no samples around it."""
     window = window_ns(run.table("events"))
@@ -164,10 +159,12 @@ def window_accounts(run: Run) -> Accounts | None:
 
 
 def _operations(
-    run: Run, events: pl.DataFrame, load: LoadSummary | None
+    run: Run,
+    events: pl.DataFrame,
+    load: LoadSummary | None,
+    splits: dict[str, dict[str, Any]],
 ) -> tuple[OperationSummary, ...]:
     table = operation_table(events)
-    splits = _splits(run, events)
     total = sum(seconds for seconds in table["seconds"] if seconds is not None)
     titles = run.facts["workload"]["operation_titles"]
     made = [
@@ -190,20 +187,6 @@ def _loaded(operation: OperationSummary, load: OperationLoad) -> OperationSummar
     )
 
 
-def _splits(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    import polars as pl
-
-    if not run.has("tasks") or run.table("tasks").is_empty():
-        return {}
-    read = readings(events, run.table("tasks"))
-    states = pl.DataFrame(schema={"sequence": pl.UInt64, "disk_state_ns": pl.Int64})
-    if run.has("processes"):
-        server = run.facts["engine"].get("kind") == "server"
-        account = ACCOUNT_ENGINE if server else ACCOUNT_ENGINE_AND_DRIVER
-        states = disk_states_ns(read, run.table("processes"), account)
-    return {row["operation"]: row for row in split_table(read, states).iter_rows(named=True)}
-
-
 def _operation(
     row: dict[str, Any], split: dict[str, Any], titles: dict[str, str], total: float
 ) -> OperationSummary:
@@ -220,7 +203,7 @@ def _operation(
         error=row["error"],
         passes=row["scheduled"],
         rows=row["rows"],
-        where={part: split.get(part) for part in PARTS},
+        where=split.get("where") or dict.fromkeys(PARTS),
         coverage=split.get("coverage"),
         parallelism=split.get("parallelism"),
         threads_at_work=split.get("threads_at_work"),

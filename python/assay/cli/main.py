@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli import browse, catalogue, doctor, explain, run
+from assay.cli import browse, catalogue, doctor, explain, run, try_, whatif
 from assay.cli.configuration import Options, defaults
 from assay.cli.output import complain, say_json
 from assay.model.errors import AssayError, RunFailedError, UsageError
@@ -42,13 +42,18 @@ VERBS: tuple[Callable[..., None], ...] = (
     run.run,
     browse.show,
     explain.explain,
+    whatif.whatif,
+    try_.try_,
     browse.report,
     browse.export,
     browse.runs,
     doctor.doctor,
 )
+# Verbs that need to know in which order their options were given.
+IN_ORDER = {whatif.whatif: whatif.InOrder}
 for verb in VERBS:
-    app.command()(verb)
+    # `try` is a word of Python, which no function can be named.
+    app.command(name=verb.__name__.rstrip("_"), cls=IN_ORDER.get(verb))(verb)
 app.add_typer(catalogue.engines, name="engines")
 app.add_typer(catalogue.workloads, name="workloads")
 

@@ -24,6 +24,7 @@ Examples:
   assay run tpch --scale 0.1 --min-time 5s     a quick look
   assay run tpch --set threads=1 --set memory_limit=1GB
   assay run tpch --engine postgresql@18 --set work_mem=64MB
+  assay run tpch --engine postgresql --prepare indexes.sql     with SQL on the loaded data
   assay run tpch --dsn postgresql://user@localhost/db    a server that runs already
   assay run ./my-queries --dsn ...             a folder of .sql files is a workload
   assay run point-select --engine postgresql --clients 8 --time 30s
@@ -76,6 +77,13 @@ def run(
             "--set", help="A setting of the engine; can be repeated.", metavar="NAME=VALUE"
         ),
     ] = None,
+    prepare: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="SQL that changes the loaded data before anything is timed; can be repeated.",
+            metavar="FILE.sql",
+        ),
+    ] = None,
     clients: Annotated[
         int | None,
         typer.Option(help="Sessions that draw from the mix [default: 1 for a mix].", min=1),
@@ -118,6 +126,14 @@ def run(
     profile_hz: Annotated[
         int, typer.Option(help="Samples a second of CPU time.", min=1, max=10_000)
     ] = 499,
+    plans: Annotated[
+        bool,
+        typer.Option(
+            "--plans/--no-plans",
+            help="Ask each operation once more for its plan, after the measured part: about one"
+            " pass longer.",
+        ),
+    ] = True,
     runs: RunsDir = None,
     all_operations: Annotated[
         bool, typer.Option("--all", help="Show all operations, not only the longest.")
@@ -128,7 +144,14 @@ def run(
     """Runs a workload on an engine, checks and explains it, and writes a report."""
     from assay.cli.progress import Progress
     from assay.study.places import runs_dir
-    from assay.study.request import PARAMETERS, RunRequest, parse_pin, parse_probes, parse_settings
+    from assay.study.request import (
+        PARAMETERS,
+        RunRequest,
+        parse_pin,
+        parse_probes,
+        parse_settings,
+        read_prepare,
+    )
     from assay.workloads.discovery import find_workload
 
     facts = find_workload(workload).facts
@@ -144,6 +167,7 @@ def run(
         keep_data=keep_data,
         scale=facts.scale_default if scale is None else _above_zero("--scale", scale),
         settings=parse_settings(settings or []),
+        prepare=read_prepare(prepare or []),
         parameters=_one_of("--parameters", parameters, PARAMETERS),
         seed=seed,
         clients=clients or (1 if mixed else None),
@@ -156,6 +180,7 @@ def run(
         probes=parse_probes(probes),
         probe_interval_s=_interval(probe_interval),
         profile_hz=profile_hz if profile else None,
+        plans=plans,
         pin=parse_pin(pin),
     )
     from assay.report.terminal import render

@@ -15,9 +15,10 @@ from pydantic import BaseModel, ConfigDict
 from assay.model.errors import AssayError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from assay.model.plan import Plan
     from assay.model.script import Script
 
 
@@ -317,6 +318,22 @@ class HasKeys(Protocol):
         ...
 
 
+@runtime_checkable
+class Prepares(Protocol):
+    """Engines whose loaded data can be changed by SQL before anything is timed."""
+
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs statements one by one. Raises `EngineError` with the statement at fault."""
+        ...
+
+    def settle(self, instance: Instance) -> None:
+        """Writes out what was changed, so that it is not written while queries are timed.
+
+        Nothing else is done: statistics and dead rows stay as the statements left them.
+        """
+        ...
+
+
 class CounterReader(Protocol):
     """Reads an engine's own counters on a connection of its own."""
 
@@ -335,6 +352,71 @@ class HasCounters(Protocol):
 
     def counters(self, instance: Instance) -> CounterReader:
         """A reader on a connection of its own."""
+        ...
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What an engine told of one statement that was asked with its plan.
+
+    Attributes:
+        native: The plan in the engine's own words; None: there is none.
+        reason: Why there is none, or why it has estimates only.
+        capture_s: Wall time that asking took.
+    """
+
+    native: str | None
+    reason: str | None
+    capture_s: float
+
+
+class PlanReader(Protocol):
+    """Asks statements with their plan, on a connection of its own. Belongs to one thread."""
+
+    def explain(
+        self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
+    ) -> Iterator[Explained]:
+        """Executes an operation with its plans: its statements in order, in one transaction.
+
+        The transaction is rolled back when the iterator ends or is closed.
+
+        Args:
+            statements: Each with the values of `$1`, `$2`, ...
+            limit_s: A statement that takes longer is cancelled.
+
+        Yields:
+            One for each statement. What the engine refuses is a reason, never an exception.
+        """
+        ...
+
+    def close(self) -> None:
+        """Ends the connection."""
+        ...
+
+
+@runtime_checkable
+class HasPlans(Protocol):
+    """Engines that tell how they execute a statement."""
+
+    def plan_reader(self, instance: Instance) -> PlanReader:
+        """A reader on a connection of its own, which sees what the sessions see."""
+        ...
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """The plan that `told`, the engine's own words, means. Pure.
+
+        Raises:
+            ValueError: If the words are not understood.
+        """
+        ...
+
+
+@runtime_checkable
+class HasSessionSettings(Protocol):
+    """Servers whose clients may have settings of their own."""
+
+    def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
+        """A DSN whose sessions have these settings beside those that it says already."""
         ...
 
 

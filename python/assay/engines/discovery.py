@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from assay.engines.advice import AdviceFacts, read_advice
 from assay.engines.contract import Engine, EngineError, EngineFacts
 from assay.model.errors import UsageError, suggestion
 
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MANIFEST = "engine.toml"
+ADVICE = "advice.toml"
 COUNTERS = "counters.toml"
 OPERATIONS = "operations.toml"
+WAITS = "waits.toml"
 ENTRY_POINTS = "assay.engines"
 
 
@@ -58,6 +61,35 @@ class EngineFolder:
         document = self._facts_of(OPERATIONS)
         if document is not None:
             rules_of(document, str(self.folder / OPERATIONS))
+        return document
+
+    def advice(self) -> dict[str, Any] | None:
+        """How the engine does what findings advise; None if it does not say.
+
+        Raises:
+            EngineError: If `advice.toml` cannot be read or says something unknown.
+        """
+        document = self._facts_of(ADVICE)
+        if document is not None:
+            self.advising()
+        return document
+
+    def advising(self) -> AdviceFacts:
+        """The same, understood; an engine that does not say can do nothing. Raises as `advice`."""
+        return read_advice(self._facts_of(ADVICE) or {}, self.folder / ADVICE)
+
+    def waits(self) -> dict[str, Any] | None:
+        """Rules from what the engine's threads sleep in to causes; None if it has none.
+
+        Raises:
+            EngineError: If `waits.toml` cannot be read.
+            UsageError: If one of its rules is refused; says which and why.
+        """
+        from assay.analysis.waits.rules import waits_of
+
+        document = self._facts_of(WAITS)
+        if document is not None:
+            waits_of(document, str(self.folder / WAITS))
         return document
 
     def _facts_of(self, name: str) -> dict[str, Any] | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from assay.model.units import percent_text
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -85,7 +87,9 @@ class Finding:
         """The interval as people read it."""
         if self.interval is None:
             return "one run, no interval"
-        return f"[{self.interval[0]:.3g}, {self.interval[1]:.3g}]"
+        low, high = (percent_text(edge) for edge in self.interval)
+        over = "passes" if len(self.runs) == 1 else "runs"
+        return f"{low} to {high} over {over}"
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""

@@ -46,15 +46,21 @@ class PlanNode:
         condition: What it joins, filters, groups or sorts by, in the engine's words.
         estimated_rows: Rows that the optimiser expected it to give, over all loops.
         rows: Rows that it gave, over all loops.
+        rows_margin: So many more or fewer it may have given, where the engine rounds averages.
         loops: How often it was executed, workers included.
         seconds: Time in itself, without its children; thread-seconds where several worked.
+        workers: Processes or threads beside the first that an exchange was given.
+        cut_short: Whether something kept it from giving all its rows: a limit above it, the first
+            match of a semi join, a filter that a join made while it ran. Then fewer rows than
+            estimated are no error of the estimate.
         removed_rows: Rows that it read and that its condition removed, over all loops.
         read_bytes: Read from outside the engine's own cache.
         cached_bytes: Found in the engine's own cache.
         spilled_bytes: Written to temporary files, or more memory than it was given.
         columns: Columns that a scan reads, where the engine tells.
         details: What else the engine tells, its words as keys.
-        children: Inputs, the outer (probe) side first.
+        children: Inputs, the outer (probe) side first; then `subquery` and `cte`, which hold what
+            is computed for a value or for scans elsewhere.
     """
 
     operator: str
@@ -64,8 +70,11 @@ class PlanNode:
     condition: str | None = None
     estimated_rows: float | None = None
     rows: float | None = None
+    rows_margin: float = 0.0
     loops: float | None = None
     seconds: float | None = None
+    workers: int | None = None
+    cut_short: bool = False
     removed_rows: float | None = None
     read_bytes: int | None = None
     cached_bytes: int | None = None
@@ -85,7 +94,11 @@ class PlanNode:
         """By which factor the estimate is off, at least 1; rows below one count as one."""
         if self.estimated_rows is None or self.rows is None:
             return None
-        expected, seen = max(self.estimated_rows, 1.0), max(self.rows, 1.0)
+        if self.cut_short and self.rows < self.estimated_rows:
+            return None
+        least, most = self.rows - self.rows_margin, self.rows + self.rows_margin
+        nearest = min(max(self.estimated_rows, least), most)
+        expected, seen = max(self.estimated_rows, 1.0), max(nearest, 1.0)
         return max(expected / seen, seen / expected)
 
 
@@ -103,6 +116,11 @@ class Plan:
         compiling_s: Time of that which went into generating code (JIT).
         capture_s: Wall time of asking for the plan: what it cost, apart from the timed part.
         timed: False where the engine told estimates only.
+        reason: Why it is not timed.
+        read_bytes: Read from storage or the kernel's cache by all operators together.
+        spilled_bytes: Written to temporary files by all operators together.
+        memory_bytes: The most memory that was held at once.
+        details: What else the engine tells of the whole, its words as keys.
     """
 
     operation: str
@@ -114,6 +132,17 @@ class Plan:
     compiling_s: float | None = None
     capture_s: float | None = None
     timed: bool = True
+    reason: str | None = None
+    read_bytes: int | None = None
+    spilled_bytes: int | None = None
+    memory_bytes: int | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float | None:
+        """Thread-seconds of all operators together; None where none was timed."""
+        told = [node.seconds for node in self.root.walk() if node.seconds is not None]
+        return sum(told) if told else None
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""

@@ -12,6 +12,8 @@ DERIVED_DIR = "derived"
 LOG_FILE = "assay.log"
 DRIVER_FILE = "driver.json"
 SAMPLING_FILE = "profile.json"
+PLANS_DIR = "plans"
+PLANS_FILE = "plans.json"
 
 # Phases of a plan and accounts of processes, as streams name them.
 PHASE_WARMUP = "warmup"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.timeline import BACKGROUND, STEAL, under_way
 from assay.model.errors import UsageError
-from assay.model.units import bytes_text, count_text, percent_text, seconds_text
-from assay.report import counter_charts, load_charts, profile_charts
+from assay.model.units import bytes_text, percent_text, seconds_text
+from assay.report import counter_charts, load_charts, profile_charts, where_chart
 from assay.report.palette import (
     BLUE,
     BYTE_UNITS,
@@ -25,7 +25,6 @@ from assay.report.palette import (
     VERMILION,
     WIDTH,
 )
-from assay.report.terminal import operation_time
 
 if TYPE_CHECKING:
     import altair as alt
@@ -36,15 +35,6 @@ if TYPE_CHECKING:
 
 BAND_TONES = ("#7f93ab", "#a9b8c9")
 
-# Parts of an operation's time: field, words, colour.
-PARTS = (
-    ("cpu_user", "CPU, engine's code", BLUE),
-    ("cpu_system", "CPU, kernel", SKY),
-    ("cpu_wait", "waiting for a CPU", ORANGE),
-    ("disk_wait", "waiting for disk", VERMILION),
-    ("other", "other waiting", GREY),
-)
-NOT_SPLIT = ("not split", "not split", "#bbbbbb")
 ACCOUNT_COLOURS = {
     "engine": BLUE,
     "engine and driver": BLUE,
@@ -67,9 +57,6 @@ DIRECTION_COLOURS = {"read": BLUE, "write": ORANGE}
 ROW_HEIGHT = 19
 AXIS_EXTENT = 34
 NAMED_UNDER_WAY = 4
-SECONDS_LABEL = (
-    "datum.value == 0 ? '0' : replace(format(datum.value, '~s'), regexp('([0-9.]+)(.*)'), '$1 $2s')"
-)
 FROM_MEDIAN_LABEL = "datum.value == 0 ? 'median' : format(datum.value, '+~%')"
 
 
@@ -116,7 +103,10 @@ class Charts:
             return (*self.POWER_NAMES, *extras)
         closed = self._document["conditions"]["rate_per_s"] is None
         left_out = "backlog" if closed else None
-        return (*(name for name in self.LOAD_NAMES if name != left_out), "timeline", *extras)
+        of_load = [name for name in self.LOAD_NAMES if name != left_out]
+        if where_chart.why_empty(self._document) is None:
+            of_load.append(where_chart.NAME)
+        return (*of_load, "timeline", *extras)
 
     def _load_chart(self, name: str) -> alt.TopLevelMixin:
         why = self.why_empty(name)
@@ -128,7 +118,7 @@ class Charts:
     def operations(self) -> alt.TopLevelMixin:
         """Each operation's time as a bar, split by where it went."""
         why = self.why_empty("operations")
-        return _sentence(why) if why else _operations_chart(self._document["operations"])
+        return _sentence(why) if why else _styled(where_chart.chart(self._document))
 
     @property
     def timeline(self) -> alt.TopLevelMixin:
@@ -167,6 +157,8 @@ class Charts:
             return profile_charts.why_empty(self._document["profile"])
         if name == self.COUNTERS:
             return counter_charts.why_empty(self._document["engine_counters"])
+        if name == where_chart.NAME:
+            return where_chart.why_empty(self._document)
         if name not in self.names:
             return NOT_OF_THIS_LOAD[name in self.LOAD_NAMES]
         if name in self.LOAD_NAMES:
@@ -175,10 +167,7 @@ class Charts:
 
     def _why_empty_by_pass(self, name: str) -> str | None:
         if not self._document["operations"]:
-            return "No operation was measured: the record holds no events of the measured part."
-        timed = [op for op in self._document["operations"] if op["seconds"] is not None]
-        if name == "operations" and not timed:
-            return "No operation succeeded, so there is no time to draw."
+            return where_chart.NOTHING_MEASURED
         if name == "timeline" and (self._timeline is None or self._timeline.bands.is_empty()):
             return "No operation was started and ended within the record."
         if name == "passes":
@@ -282,110 +271,6 @@ def _palette(colours: dict[str, str]) -> alt.Scale:
     import altair as alt
 
     return alt.Scale(domain=list(colours), range=list(colours.values()))
-
-
-def _operation_rows(operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    rows = []
-    for place, operation in enumerate(operations):
-        told = {
-            "operation": operation["name"],
-            "title": operation["title"],
-            "place": place,
-            "seconds": operation["seconds"] or 0.0,
-            "time": operation_time(operation),
-            "fastest": seconds_text(operation["seconds_min"]),
-            "slowest": seconds_text(operation["seconds_max"]),
-            "of_total": percent_text(operation["share"]),
-            "coverage": percent_text(operation["coverage"]),
-            "parallelism": _cores(operation["parallelism"]),
-            "memory": bytes_text(operation["memory_peak_bytes"]),
-            "rows": count_text(operation["rows"]),
-        }
-        parts = _drawn_parts(operation)
-        rows += [told | part | {"first": index == 0} for index, part in enumerate(parts)]
-    return rows
-
-
-def _drawn_parts(operation: dict[str, Any]) -> list[dict[str, Any]]:
-    """The pieces of one bar, which add up to its time."""
-    seconds = operation["seconds"] or 0.0
-    shares = operation["where"]
-    known = [(part, shares[part[0]]) for part in PARTS if shares[part[0]] is not None]
-    return [
-        {
-            "part": words,
-            "layer": layer,
-            "part_seconds": seconds * share,
-            "part_share": percent_text(share),
-        }
-        for layer, ((_, words, _), share) in enumerate(known or [(NOT_SPLIT, 1.0)])
-    ]
-
-
-def _cores(parallelism: float | None) -> str:
-    return "not measured" if parallelism is None else f"{parallelism:.2f} cores"
-
-
-def _operations_chart(operations: list[dict[str, Any]]) -> alt.TopLevelMixin:
-    import altair as alt
-
-    rows = _operation_rows(operations)
-    drawn = {row["part"] for row in rows}
-    colours = {words: colour for _, words, colour in (*PARTS, NOT_SPLIT) if words in drawn}
-    order = alt.param(
-        name="sorted",
-        value="longest first",
-        bind=alt.binding_radio(options=["longest first", "as run"], name="Sorted "),
-    )
-    base = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=ROW_HEIGHT * len(operations))
-        .transform_calculate(rank="sorted == 'as run' ? datum.place : -datum.seconds")
-        .encode(
-            y=alt.Y(
-                "operation:N",
-                title=None,
-                sort=alt.EncodingSortField(field="rank", op="min", order="ascending"),
-            )
-        )
-    )
-    bars = base.mark_bar(height={"band": 0.78}).encode(
-        x=alt.X("part_seconds:Q", title="median time", stack="zero", axis=_seconds_axis()),
-        color=alt.Color("part:N", scale=_palette(colours)),
-        order=alt.Order("layer:Q"),
-        tooltip=_operation_tooltip(),
-    )
-    ends = (
-        base.transform_filter("datum.first")
-        .mark_text(align="left", dx=5, fontSize=11)
-        .encode(x=alt.X("seconds:Q"), text="time:N")
-    )
-    return _styled(alt.layer(bars, ends).add_params(order))
-
-
-def _seconds_axis() -> alt.Axis:
-    import altair as alt
-
-    return alt.Axis(labelExpr=SECONDS_LABEL, tickCount=6, gridOpacity=0.6)
-
-
-def _operation_tooltip() -> list[alt.Tooltip]:
-    import altair as alt
-
-    words = {
-        "operation": "operation",
-        "title": "asks for",
-        "time": "median time",
-        "fastest": "fastest pass",
-        "slowest": "slowest pass",
-        "of_total": "of all time",
-        "part": "this part",
-        "part_share": "its share",
-        "parallelism": "CPU at work",
-        "coverage": "coverage of the split",
-        "memory": "peak memory",
-        "rows": "rows returned",
-    }
-    return [alt.Tooltip(f"{field}:N", title=title) for field, title in words.items()]
 
 
 def _passes_chart(executions: pl.DataFrame) -> alt.TopLevelMixin:

@@ -15,11 +15,14 @@ import assay
 from assay.analysis.load import POWER, load_of
 from assay.analysis.load_metrics import no_load_metrics
 from assay.analysis.summary import Summary, summarise
+from assay.analysis.whatif import measured_of
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
 from assay.record.layout import PHASE_MEASURED, PHASE_WARMUP
+from assay.report.plan_section import capture_section, plans_section
 from assay.report.profile_section import profile_of, section
+from assay.report.what_if_section import what_if
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,12 +78,16 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "checks": [_check(result) for result in checks],
         "metrics": dict(summary.metrics),
         "operations": [asdict(operation) for operation in summary.operations],
+        "where": None if summary.where is None else summary.where.facts(),
         "pace": None if summary.load is None else _pace(summary.load.pace),
         "findings": [finding.facts() for finding in summary.findings],
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
         "engine_counters": summary.engine_counters,
         "sessions": summary.sessions,
         "profile": _profile(run),
+        "plans": plans_section(run),
+        "plan_capture": capture_section(run),
+        "what_if": _what_if(run, summary),
         "probes": _probes(facts, summary),
         "report": str(page) if page.is_file() else None,
         "legal": facts["workload"]["legal"],
@@ -98,6 +105,10 @@ def _summary(run: Run) -> Summary:
 def _profile(run: Run) -> dict[str, Any] | None:
     profile = profile_of(run)
     return None if profile is None else section(run, profile)
+
+
+def _what_if(run: Run, summary: Summary) -> dict[str, Any] | None:
+    return what_if(measured_of(run, summary)) if summary.operations else None
 
 
 def _conditions(facts: dict[str, Any]) -> dict[str, Any]:

@@ -63,9 +63,10 @@ def brief_name(name: str) -> str:
 
 
 def counter_rows(counted: dict[str, Any]) -> list[dict[str, str]]:
-    """One row a declared figure: title, total (of a gauge its last value), rate, unit."""
+    """One row a declared figure: name, title, total (of a gauge its last value), rate, unit."""
     return [
         {
+            "name": figure["name"],
             "title": figure["title"],
             "unit": "" if figure["unit"] in (BYTES, SECONDS) else figure["unit"],
             "total": _total(figure),

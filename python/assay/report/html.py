@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from assay.model.errors import RecordUnreadableError
@@ -25,12 +25,15 @@ from assay.model.units import (
     seconds_text,
 )
 from assay.report import engine_tables, method
+from assay.report.finding_methods import used_methods
+from assay.report.operation_columns import cell, operation_columns
+from assay.report.plan_page import capture_words, missing_rows, plan_rows
 from assay.report.profile_page import profile_words
-from assay.report.terminal import check, conditions_text, doubts, host_text, operation_time, title
+from assay.report.terminal import check, conditions_text, doubts, host_text, title
+from assay.report.what_if_page import what_if_words
+from assay.report.why_page import FIRST_FOLD, anchors, finding_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import jinja2
     from markupsafe import Markup
 
@@ -47,93 +50,6 @@ POLICY = (
     " img-src data: blob:; form-action 'none'; base-uri 'none'"
 )
 NOT_IN_JSON = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
-NUMBER, WORD = "number", "word"
-
-
-class Column(NamedTuple):
-    """A column of the table of operations: heading, meaning, kind, what is sorted and shown."""
-
-    words: str
-    about: str
-    kind: str
-    value: Callable[[dict[str, Any]], Any]
-    text: Callable[[Any], str]
-
-
-def _of(key: str) -> Callable[[dict[str, Any]], Any]:
-    return lambda operation: operation[key]
-
-
-def _where(part: str) -> Callable[[dict[str, Any]], Any]:
-    return lambda operation: operation["where"][part]
-
-
-def _cores_text(value: float | None) -> str:
-    return "not measured" if value is None else f"{value:.2f}"
-
-
-COLUMNS = (
-    Column("name", "operation of the workload", WORD, _of("name"), str),
-    Column("asks for", "what the operation asks for", WORD, _of("title"), str),
-    Column("median", "median service time of its passes", NUMBER, _of("seconds"), seconds_text),
-    Column("fastest", "fastest pass", NUMBER, _of("seconds_min"), seconds_text),
-    Column("slowest", "slowest pass", NUMBER, _of("seconds_max"), seconds_text),
-    Column("share", "of the total of all medians", NUMBER, _of("share"), percent_text),
-    Column("CPU user", "on a CPU, in the engine's code", NUMBER, _where("cpu_user"), percent_text),
-    Column("CPU kernel", "on a CPU, in the kernel", NUMBER, _where("cpu_system"), percent_text),
-    Column("CPU wait", "ready, waiting for a CPU", NUMBER, _where("cpu_wait"), percent_text),
-    Column("disk wait", "waiting for disk", NUMBER, _where("disk_wait"), percent_text),
-    Column("other", "waiting that has no counter", NUMBER, _where("other"), percent_text),
-    Column("cores", "CPU seconds a second", NUMBER, _of("parallelism"), _cores_text),
-    Column("threads", "engine threads at work, mean", NUMBER, _of("threads_at_work"), _cores_text),
-    Column("coverage", "accounted share of thread time", NUMBER, _of("coverage"), percent_text),
-    Column("peak memory", "resident", NUMBER, _of("memory_peak_bytes"), bytes_text),
-    Column(
-        "growth", "above what was resident before", NUMBER, _of("memory_growth_bytes"), bytes_text
-    ),
-    Column("read", "from storage, a pass", NUMBER, _of("read_bytes"), bytes_text),
-    Column("dirtied", "pages changed, a pass", NUMBER, _of("write_bytes"), bytes_text),
-    Column("page faults", "minor, a pass", NUMBER, _of("minor_faults"), count_text),
-    Column("rows", "rows returned", NUMBER, _of("rows"), count_text),
-    Column("passes", "how often it ran", NUMBER, _of("passes"), count_text),
-)
-
-
-def _time(times: str, name: str) -> Callable[[dict[str, Any]], Any]:
-    return lambda operation: None if operation[times] is None else operation[times][name]
-
-
-def _grouped(value: int) -> str:
-    return f"{value:,}"
-
-
-LOAD_COLUMNS = (
-    Column("name", "operation of the workload", WORD, _of("name"), str),
-    Column("rate", "succeeded, a second", NUMBER, _of("throughput_per_s"), rate_text),
-    Column("share", "of the service time of all operations", NUMBER, _of("share"), percent_text),
-    *[
-        Column(words, f"latency, {about}", NUMBER, _time("latency", name), seconds_text)
-        for words, name, about in (
-            ("p50", "p50", "from when it was due: half were as fast"),
-            ("p90", "p90", "nine of ten were as fast"),
-            ("p95", "p95", "19 of 20 were as fast"),
-            ("p99", "p99", "99 of 100 were as fast"),
-            ("p99.9", "p999", "999 of 1,000 were as fast"),
-            ("longest", "max", "the longest"),
-        )
-    ],
-    *[
-        Column(words, f"service time, {about}", NUMBER, _time("service", name), seconds_text)
-        for words, name, about in (
-            ("service p50", "p50", "from when it was started: half were as fast"),
-            ("service p99", "p99", "99 of 100 were as fast"),
-        )
-    ],
-    Column("due", "how often it was due", NUMBER, _of("passes"), _grouped),
-    Column("failed", "how often it failed", NUMBER, _of("failed"), _grouped),
-    Column("skipped", "due and never started", NUMBER, _of("skipped"), _grouped),
-    Column("retries", "attempts beyond the first", NUMBER, _of("retries"), _grouped),
-)
 
 
 def page(run: Run, told: dict[str, Any]) -> str:
@@ -142,10 +58,11 @@ def page(run: Run, told: dict[str, Any]) -> str:
 
     timeline = read_timeline(run)
     charts = Charts(told, timeline, read_load(run))
-    columns = COLUMNS if told["conditions"]["clients"] is None else LOAD_COLUMNS
+    columns = operation_columns(told)
     drawn = [name for name in charts.names if charts.why_empty(name) is None]
     profile = profile_words(run, told["profile"])
-    scripts = [_vega(), template("report.js"), *([template("flame.js")] if profile else [])]
+    flame = [template("flame.js")] if profile else []
+    scripts = [_vega(), template("report.js"), *flame, template("explain.js")]
     return (
         environment()
         .get_template("report.html.j2")
@@ -158,13 +75,14 @@ def page(run: Run, told: dict[str, Any]) -> str:
             charts_json=trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
             data={name: _csv_links(charts, name) for name in drawn},
             names=charts.names,
-            empty={name: charts.why_empty(name) for name in charts.names},
+            empty={name: charts.why_empty(name) for name in charts.NAMES},
             columns=columns,
-            rows=[[_cell(column, op) for column in columns] for op in told["operations"]],
+            rows=[[cell(column, op) for column in columns] for op in told["operations"]],
             profile=profile and profile | {"tree": tree_words(profile["tree"])},
             why_no_profile=method.why_no_profile(run, told),
             **_words(run, told, timeline),
             **_engine(run, told),
+            **_explanation(run, told),
         )
     )
 
@@ -253,16 +171,6 @@ def _csv_links(charts: Charts, name: str) -> dict[str, str]:
     }
 
 
-def _cell(column: Column, operation: dict[str, Any]) -> dict[str, Any]:
-    value = column.value(operation)
-    text = column.text(value)
-    if column.words == "median":
-        text = operation_time(operation)
-    missing = value is None
-    sorted_by = "" if missing else value
-    return {"value": sorted_by, "text": text, "kind": column.kind, "missing": missing}
-
-
 def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[str, Any]:
     """Everything the page says in words, by the template's names."""
     return {
@@ -281,6 +189,23 @@ def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[st
         "statements": _statements(run),
         "method": method.paragraphs(told),
         "absent": method.not_measured(run, told),
+    }
+
+
+def _explanation(run: Run, told: dict[str, Any]) -> dict[str, Any]:
+    """Findings, plans and what-ifs, by the template's names."""
+    settings = run.environment.get("engine", {}).get("settings") or {}
+    what_if = what_if_words(told)
+    return {
+        "findings": finding_rows(told, anchors(told, settings)),
+        "first_fold": FIRST_FOLD,
+        "methods": used_methods(told),
+        "plans": plan_rows(run, told),
+        "plans_about": capture_words(told),
+        "plans_missing": missing_rows(told),
+        "why_no_plans": method.why_no_plans(told),
+        "what_if": what_if and what_if | {"json": trusted(json_in_html(what_if["json"]))},
+        "why_no_what_if": method.why_no_what_if(told),
     }
 
 

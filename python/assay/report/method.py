@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.units import rate_text, seconds_text
 from assay.record.layout import STATUS_RUNNING
+from assay.report.finding_methods import known_methods
 
 if TYPE_CHECKING:
     from assay.analysis.timeline import Timeline
@@ -27,13 +28,14 @@ MEASURED_WORDS = (
 )
 SPLIT_WORDS = (
     "Where the time went: counters of the engine's threads are read just outside each timed"
-    " interval. They give time on a CPU (in the engine's code and in the kernel), time waiting"
-    " for a CPU and time waiting for disk, summed over threads and scaled to the operation's"
-    " time. What no counter accounts for is called other."
+    " interval, and looks at each thread tell what it slept for. Together they give thread-seconds"
+    " by cause: on a CPU, ready and kept from one, asleep for a disk, a lock, the client, other"
+    " workers. They are scaled to the operation's time. What no source accounts for is a part of"
+    " its own."
 )
 COVERAGE_WORDS = (
-    "Coverage is the accounted share of thread time before that scaling: the sources are"
-    " independent of each other, so coverage far from 100 % says how far the split may be off."
+    "What is accounted for of an operation's thread time is told before that scaling: the sources"
+    " are independent of each other, so a figure far from 100 % says how far the split may be off."
     " Cores are CPU seconds a second."
 )
 CLOSED_WORDS = (
@@ -50,7 +52,11 @@ PERCENTILE_WORDS = (
     "Percentiles are exact and by nearest rank, over the operations that succeeded: the smallest"
     " time that at least that share of them did not exceed."
 )
-WHERE_WORDS = "split by what its threads did. Point at a bar for its figures."
+WHERE_WORDS = (
+    "split by what its threads did. Striped is what no source accounts for; the column at the right"
+    " says how much was accounted for before scaling. Point at a bar for its figures."
+)
+WHERE_HEADING = "Where the time went"
 PASSES_ABOUT = (
     "passes",
     "Spread of the passes",
@@ -121,13 +127,10 @@ PROBES_WORDS = (
     " rate, never zero."
 )
 INTERVAL_WORDS = (
-    "Findings of one run carry no interval. Intervals come from repeating whole runs, never"
-    " from pooling operations of one run."
+    "A finding's interval is over the passes of this run: how much the operations' times differed"
+    " between them. How runs differ it cannot say; that takes repeating whole runs."
 )
-NOT_IN_THIS_VERSION = (
-    "Query plans: not recorded by this version.",
-    "What the engine's sessions waited for: not told by this version.",
-)
+WAITS = "waits"
 
 
 def charts_about(told: dict[str, Any], timeline: Timeline | None) -> list[tuple[str, str, str]]:
@@ -136,11 +139,16 @@ def charts_about(told: dict[str, Any], timeline: Timeline | None) -> list[tuple[
     if told["conditions"]["clients"] is not None:
         backlog = [BACKLOG_ABOUT] if told["conditions"]["rate_per_s"] is not None else []
         over_time = ("timeline", "Resources over time", timeline_words(told, timeline))
-        return [*LOAD_ABOUT, *backlog, over_time]
+        split = (
+            "operations",
+            WHERE_HEADING,
+            f"Median service time of each operation, {WHERE_WORDS}",
+        )
+        return [*LOAD_ABOUT, *backlog, split, over_time]
     passes = told["metrics"]["passes"]
     words = {None: "its passes", 0: "its passes", 1: "one pass"}.get(passes, f"{passes} passes")
     where = f"Median service time of each operation over {words}, {WHERE_WORDS}"
-    return [("operations", "Where the time went", where), over_time, PASSES_ABOUT]
+    return [("operations", WHERE_HEADING, where), over_time, PASSES_ABOUT]
 
 
 def table_about(told: dict[str, Any]) -> str:
@@ -200,10 +208,12 @@ def not_measured(run: Run, told: dict[str, Any]) -> list[str]:
             why_no_profile(run, told),
             why_no_counters(run, told),
             why_no_sessions(run, told),
+            why_no_waits(run, told),
+            why_no_plans(told),
         )
         if words is not None
     ]
-    return [*absent, *_disk_words(run, told), *NOT_IN_THIS_VERSION]
+    return [*absent, *_disk_words(run, told)]
 
 
 def why_no_profile(run: Run, told: dict[str, Any]) -> str | None:
@@ -286,15 +296,51 @@ def _disk_words(run: Run, told: dict[str, Any]) -> list[str]:
     return [words]
 
 
+def why_no_waits(run: Run, told: dict[str, Any]) -> str | None:
+    """Why it is not known what the engine's threads slept for; None if it is."""
+    if run.has(WAITS):
+        return None
+    lead = "what the engine's threads slept for: not measured"
+    probe = told["probes"]["each"].get(WAITS)
+    if probe is not None and probe["error"]:
+        return f"{lead}, probe {WAITS} failed: {probe['error']}"
+    if probe is None:
+        return f"{lead}, probe {WAITS} did not run; what no counter tells is not accounted for."
+    return f"{lead}, the record has no stream {WAITS}{_ended(told)}."
+
+
+def why_no_plans(told: dict[str, Any]) -> str | None:
+    """Why there are no plans, or not of all operations; None if there are."""
+    reason = told["plan_capture"]["reason"]
+    if told["plans"] and reason is None:
+        return None
+    which = "not of all operations" if told["plans"] else "none in this record"
+    return f"query plans: {which}, {(reason or 'none could be asked for').rstrip('.')}."
+
+
+def why_no_what_if(told: dict[str, Any]) -> str:
+    """Why nothing is predicted."""
+    if not told["operations"]:
+        return "Nothing to predict: no operation was measured."
+    without = [op["name"] for op in told["operations"] if op["seconds"] is None]
+    if without:
+        return (
+            f"Nothing to predict: {', '.join(without)} never succeeded, and no metric has a value"
+            " without it."
+        )
+    return "Nothing to predict: this document was made by a version that did not predict."
+
+
 def no_findings(told: dict[str, Any]) -> str:
-    """Why there is nothing to explain."""
+    """Why there is nothing to explain, and what was looked for."""
     if not told["operations"]:
         return "Nothing to explain: no operation was measured."
-    if told["conditions"]["clients"] is not None:
-        return "No findings: what bounds a load is read from CPU samples of engine and driver."
     if all(op["coverage"] is None for op in told["operations"]):
+        if told["conditions"]["clients"] is not None:
+            return "No findings: what bounds a load is read from CPU samples of engine and driver."
         return "No findings: where the time went was not measured in this run."
-    return "No findings: nothing stood out by its numbers."
+    looked_for = ", ".join(words.replace("-", " ") for words in known_methods())
+    return f"No findings: nothing stood out by its numbers. Looked for: {looked_for}."
 
 
 def timeline_words(told: dict[str, Any], timeline: Timeline | None) -> str:

@@ -2,6 +2,8 @@
 
 The palette is Okabe and Ito's, which people with colour blindness can tell apart. Kinds of work are
 more than it has colours: related ones have tones of one colour, and a word always stands beside.
+Causes of an operation's time keep a distance from each other in every kind of colour blindness; a
+test simulates them. What is on a CPU is blue, what waits has every other colour.
 """
 
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
@@ -9,6 +11,27 @@ ORANGE, VERMILION, PURPLE, GREY = "#E69F00", "#D55E00", "#CC79A7", "#999999"
 
 WIDTH = 680
 BYTE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
+
+CAUSE_COLOURS = {
+    "cpu_user": BLUE,
+    "cpu_system": SKY,
+    "run_queue": ORANGE,
+    "throttled": "#c6986e",
+    "stolen": "#f2e575",
+    "disk_read": VERMILION,
+    "disk_write": "#7c0d0a",
+    "disk": "#cc6b3c",
+    "lock": "#8e587f",
+    "latch": "#6613b4",
+    "client": "#10683b",
+    "workers": "#b9e5b2",
+    "idle": "#e4e5eb",
+    "paused": "#3a3c40",
+    "uncovered": "#b4bac2",
+}
+# On a CPU by kind of work: the largest of a run in this order, and all others together.
+LARGEST_WORK_COLOURS = (BLUE, "#29396f", "#44b9a4", "#288fee")
+OTHER_WORK_COLOUR = "#97a8d3"
 
 SEVERAL_KINDS = "several kinds"
 ARTEFACT = "artefact"

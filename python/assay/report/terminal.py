@@ -32,12 +32,24 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 LABEL_WIDTH = 8
 DETAIL_SHARE_MIN = 0.005
 STYLES = {"valid": "bold green", "unknown": "bold yellow", "invalid": "bold red"}
+# What no source accounts for.
+NO_CAUSE = "unknown"
 # Parts of an operation's time, as a line names them.
 PARTS = (
     ("cpu", ("cpu_user", "cpu_system")),
-    ("disk", ("disk_wait",)),
-    ("queue", ("cpu_wait",)),
-    ("other", ("other",)),
+    ("queue", ("run_queue",)),
+    ("throttled", ("throttled",)),
+    ("stolen", ("stolen",)),
+    ("disk read", ("disk_read",)),
+    ("disk write", ("disk_write",)),
+    ("disk", ("disk",)),
+    ("lock", ("lock",)),
+    ("latch", ("latch",)),
+    ("client", ("client",)),
+    ("workers", ("workers",)),
+    ("idle", ("idle",)),
+    ("paused", ("paused",)),
+    (NO_CAUSE, ("uncovered",)),
 )
 
 
@@ -136,7 +148,7 @@ def operation_time(operation: dict[str, Any]) -> str:
 
 
 def where_words(operation: dict[str, Any]) -> list[str]:
-    """Where an operation's time went: the CPU first, then what else there was, largest first."""
+    """Where an operation's time went: the CPU first, then causes, largest first."""
     told = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(operation)]
     return told or ["time not split"]
 
@@ -148,7 +160,12 @@ def _where_shares(operation: dict[str, Any]) -> list[tuple[str, float]]:
         known = [where[part] for part in parts if where[part] is not None]
         if known and sum(known) >= DETAIL_SHARE_MIN:
             shares[name] = sum(known)
-    return sorted(shares.items(), key=lambda told: (told[0] != PARTS[0][0], -told[1]))
+    return sorted(shares.items(), key=lambda told: (*_order(told[0]), -told[1]))
+
+
+def _order(part: str) -> tuple[bool, bool]:
+    """The CPU first; what no source accounts for last."""
+    return part == NO_CAUSE, part != PARTS[0][0]
 
 
 def _workload(document: dict[str, Any]) -> str:
@@ -269,7 +286,7 @@ def _operation_details(operation: dict[str, Any], works: list[str]) -> list[str]
         return [f"{cores:>4.1f} cores", *told] if cores is not None else told
     # Work comes behind the CPU and the longest waiting, and before what is small.
     waits = [name for name, share in _where_shares(operation) if share >= WAIT_SHARE_BEFORE_WORK]
-    place = 2 if len(waits) > 1 and waits[1] != "other" else 1
+    place = 2 if len(waits) > 1 and waits[1] != NO_CAUSE else 1
     return [*told[:place], *works, *told[place:]]
 
 
@@ -306,9 +323,19 @@ def _trust(document: dict[str, Any]) -> list[str]:
     share = document["probes"]["core_share"]
     of_core = " of a core" if share is not None else ""
     words.append(f"probes {percent_text(share)}{of_core}")
-    intervals = {finding["interval_words"] for finding in document["findings"]}
-    words.append(intervals.pop() if len(intervals) == 1 else "one run, no interval")
-    return words
+    # An interval over passes is a finding's, and says nothing of how runs differ.
+    words.append("one run, no interval")
+    return [*words, *_uncovered(document)]
+
+
+def _uncovered(document: dict[str, Any]) -> list[str]:
+    """Of which operations too much time has no source that accounts for it."""
+    doubtful = document["where"]["uncovered"] if document["where"] is not None else []
+    if not doubtful:
+        return []
+    named = [f"{percent_text(op['share'])} ({op['operation']})" for op in doubtful[:TOP_OPERATIONS]]
+    left = len(doubtful) - len(named)
+    return [f"not accounted for: {', '.join(named)}{f', {left} more' if left else ''}"]
 
 
 def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:

@@ -24,9 +24,16 @@ AGREES_WITHIN = 0.1
 # Parts of an operation's time as the line below the table names them.
 PARTS = (
     ("on CPU", ("cpu_user", "cpu_system")),
-    ("disk", ("disk_wait",)),
-    ("run queue", ("cpu_wait",)),
-    ("other", ("other",)),
+    ("run queue", ("run_queue",)),
+    ("throttled", ("throttled",)),
+    ("stolen", ("stolen",)),
+    ("disk", ("disk_read", "disk_write", "disk")),
+    ("locks", ("lock", "latch")),
+    ("client", ("client",)),
+    ("other workers", ("workers",)),
+    ("idle workers", ("idle",)),
+    ("paused", ("paused",)),
+    ("not accounted for", ("uncovered",)),
 )
 
 
@@ -44,6 +51,15 @@ def explained_lines(
     wall = time_line(document["operations"], told["operation"])
     if wall is not None:
         yield from _wrapped("One pass", wall, width)
+
+
+def unsampled_lines(document: dict[str, Any], why: str, width: int) -> Iterator[str]:
+    """What `assay explain` prints of a run without CPU samples, before its plans."""
+    yield titled(document, width)
+    wall = time_line(document["operations"], None)
+    if wall is not None:
+        yield from _wrapped("One pass", wall, width)
+    yield from _wrapped("Not measured", f"CPU samples: {why}", width)
 
 
 def titled(document: dict[str, Any], width: int) -> str:
@@ -340,7 +356,7 @@ def time_line(operations: list[dict[str, Any]], named: str | None) -> str | None
         op
         for op in operations
         if op["seconds"] is not None
-        and op["where"]["other"] is not None
+        and op["where"]["uncovered"] is not None
         and named in (None, op["name"])
     ]
     if not chosen:

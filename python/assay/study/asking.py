@@ -12,7 +12,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import ChecksSettings, Engine, Product, Server, Wanted
+from assay.engines.contract import (
+    ChecksSettings,
+    Engine,
+    HasSessionSettings,
+    Prepares,
+    Product,
+    Server,
+    Wanted,
+)
 from assay.engines.discovery import EngineFolder, find_engine
 from assay.model.errors import UsageError, suggestion
 from assay.model.script import Script
@@ -60,6 +68,11 @@ class Asked:
         """Search order for files of the workload."""
         return self.engine.facts.dialects
 
+    @property
+    def dsn(self) -> str:
+        """Where a running server is reached, by sessions with the settings that were asked for."""
+        return told_dsn(self.request, self.behaviour)
+
     @cached_property
     def script(self) -> Script:
         """What sessions execute."""
@@ -92,6 +105,8 @@ class Asked:
                 "answers": engine.answers,
                 "counters": self.engine.counters(),
                 "operations": self.engine.operations(),
+                "advice": self.engine.advice(),
+                "waits": self.engine.waits(),
             },
             "plan": self.plan,
             "script": {"prepared": self.script.prepared},
@@ -121,16 +136,25 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
     _check_request(request, workload, behaviour)
     _check_programs(request, engine)
     _check_probes(request)
+    _check_prepare(request, workload, behaviour)
     if request.dsn is None:
         product = _product(request, behaviour, teller)
         version = product.version
         if isinstance(behaviour, ChecksSettings):
             behaviour.check_settings(product, request.settings)
     else:
-        product, version = None, _running_version(behaviour, request.dsn)
+        product, version = None, _running_version(behaviour, told_dsn(request, behaviour))
     asked = Asked(request, workload, engine, behaviour, version, product)
     asked.facts()
     return asked
+
+
+def told_dsn(request: RunRequest, behaviour: Engine) -> str:
+    """The DSN of a request, with its settings as those of sessions."""
+    assert request.dsn is not None  # noqa: S101 - only asked of running servers
+    if request.settings and isinstance(behaviour, HasSessionSettings):
+        return behaviour.with_settings(request.dsn, request.settings)
+    return request.dsn
 
 
 def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
@@ -140,10 +164,14 @@ def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -
     server = isinstance(behaviour, Server)
     if request.dsn is not None and not server:
         raise UsageError(f"--dsn: {request.engine} is no server; leave --engine out")
-    if request.dsn is not None and request.settings:
+    if (
+        request.dsn is not None
+        and request.settings
+        and not isinstance(behaviour, HasSessionSettings)
+    ):
         raise UsageError(
-            "--set goes with a server of our own: a running one has its owner's settings. Settings"
-            " of a session can stand in its --dsn, as in ?options=-c%20work_mem%3D64MB"
+            f"--set goes with a server of our own: sessions of {request.engine} have no settings,"
+            " and a running server has its owner's"
         )
     if "engine" in request.pin and (request.dsn is not None or not server):
         who = "a running server is not ours to move" if server else "it shares the driver's process"
@@ -179,6 +207,23 @@ def _check_programs(request: RunRequest, engine: EngineFolder) -> None:
         raise UsageError(
             f"--bin-dir: {request.engine} has no programs of its own; leave it out, or name a"
             " server with --engine"
+        )
+
+
+def _check_prepare(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
+    if not request.prepare:
+        return
+    if not isinstance(behaviour, Prepares):
+        raise UsageError(f"--prepare: {request.engine} knows no SQL; leave it out")
+    if request.keep_data:
+        raise UsageError(
+            "--prepare changes the tables, and --keep-data leaves them to runs that want the plain"
+            " ones: leave one of the two out"
+        )
+    if request.dsn is not None and not workload.makes_data:
+        raise UsageError(
+            f"--prepare changes tables that Assay made, and {workload.facts.name} reads those that"
+            " the running server has: change these yourself, or leave it out"
         )
 
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import HasCounters, Server
+from assay.engines.contract import HasCounters, HasPlans, Server
 from assay.model.errors import AssayError, RunFailedError
 from assay.model.units import NS_PER_S
 from assay.probes.contract import Refusing, Target
@@ -126,6 +126,7 @@ class _Execution:
             loading = Loading(self._asked, self._run.raw, self._teller)
             with ready(self._asked, guardian, loading, self._run.raw) as (subject, dataset):
                 self._keep_expected()
+                self._prepare(guardian, subject)
                 self._measure(guardian, subject, dataset)
             # The engine's files are gone before the seal, so that nothing measures their removal.
         self._teller.phase("seal")
@@ -145,6 +146,17 @@ class _Execution:
         origin = f"workloads/{workload.facts.name}/{answers.relative_to(workload.folder)}"
         write_json(expected / "origin.json", {"origin": origin})
 
+    def _prepare(self, guardian: Guardian, subject: Subject) -> None:
+        """Changes the loaded data as asked, in a host of its own, as loading has one."""
+        if not self._request.prepare:
+            return
+        self._teller.phase("prepare")
+        job = subject.job() | {"files": self._request.prepare}
+        with host(guardian, "prepare", job, self._run.raw / "host-prepare.log") as preparing:
+            while (message := preparing.next())["kind"] != "prepared":
+                self._teller.amount(message["done"], message["expected"], message["unit"])
+        self._run.update(prepared=message["files"])
+
     def _measure(
         self, guardian: Guardian, subject: Subject, dataset: dict[str, Any] | None
     ) -> None:
@@ -157,6 +169,7 @@ class _Execution:
             "metered": subject.metered,
             "counters": self._request.runs_probe(EngineProbe.name),
             "cpus": self._request.pin.get("client", []),
+            "plans": self._wants_plans,
         }
         with host(guardian, "drive", job, self._run.raw / "host-drive.log") as driver:
             told = driver.next()
@@ -178,6 +191,28 @@ class _Execution:
             with self._counters(subject) as counters, self._probes(accounts, counters):
                 driver.send("go")
                 self._driven(driver, subject)
+            # Nothing observes any more, so what is asked for now is in no figure of the run.
+            if self._wants_plans:
+                self._explained(driver, subject)
+
+    @property
+    def _wants_plans(self) -> bool:
+        return self._request.plans and isinstance(self._asked.behaviour, HasPlans)
+
+    def _explained(self, driver: Host, subject: Subject) -> None:
+        """Has every operation asked with its plan; a failure is recorded and ends nothing."""
+        self._teller.phase("plans")
+        try:
+            driver.send("plan")
+            while (message := driver.next())["kind"] != "planned":
+                self._teller.amount(message["done"], message["expected"], message["unit"])
+                self._check_presence(subject)
+            error = message["error"]
+        except AssayError as failure:
+            error = str(failure)
+        if error is not None:
+            log.warning("the plans are not whole: %s", error)
+        self._run.update(plans={"error": error})
 
     @contextmanager
     def _counters(self, subject: Subject) -> Iterator[CounterReader | None]:

@@ -1,7 +1,8 @@
 """The driver's host: a process of its own that holds the driver's loop and embedded engines.
 
 It is started by the guardian, told what to do over its control socket, and ends when that closes.
-It has two jobs. `load` fills an engine with a workload's data; `drive` plays a plan on it.
+It has three jobs. `load` fills an engine with a workload's data; `prepare` changes them by SQL that
+was asked for; `drive` plays a plan on it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import queue
 import signal
 import socket
 import sys
@@ -27,16 +29,20 @@ from assay.engines.contract import (
     Engine,
     HasCounters,
     HasKeys,
+    HasPlans,
     Instance,
     LoadsTablesTogether,
     Place,
+    Prepares,
     Server,
 )
 from assay.engines.discovery import find_engine
 from assay.model.errors import AssayError, RunFailedError
 from assay.model.script import Script
+from assay.model.units import NS_PER_S
 from assay.probes.operation_counters import operation_counters
 from assay.study.control import METERED_HOST, Channel
+from assay.study.plans import Capture, timed_seconds
 from assay.workloads.generate import table_stream
 
 if TYPE_CHECKING:
@@ -47,6 +53,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("assay.host")
 
 PROGRESS_INTERVAL_S = 0.2
+# What looks at threads leaves out those whose names begin as this one's.
+OWN_THREAD = "assay-host"
 
 
 def main() -> int:
@@ -63,7 +71,7 @@ def main() -> int:
     job = channel.receive()
     if job is None:
         return 1
-    jobs = {"load": _load, "drive": _drive}
+    jobs = {"load": _load, "prepare": _prepare, "drive": _drive}
     try:
         jobs[job.pop("kind")](channel, job)
     except AssayError as error:
@@ -183,8 +191,32 @@ def _tell_rows(tell: Tell, tables: list[_core.TableStream], done: threading.Even
             return
 
 
+def _prepare(channel: Channel, job: dict[str, Any]) -> None:
+    """Runs SQL files on the loaded data; tells how long each took."""
+    with _instance(job) as (engine, instance):
+        if not isinstance(engine, Prepares):
+            raise RunFailedError(f"engine {job['engine']} knows no SQL to prepare its data by")
+        prepared = []
+        for number, (name, sql) in enumerate(job["files"].items()):
+            channel.send("amount", done=number, expected=len(job["files"]), unit="files")
+            begun_s = time.monotonic()
+            try:
+                engine.prepare(instance, sql)
+                engine.settle(instance)
+            except AssayError as error:
+                raise RunFailedError(
+                    f"--prepare {name}: {error}\nMend the file, or leave it out; the data that runs"
+                    " share is as it was."
+                ) from error
+            prepared.append({"file": name, "seconds": time.monotonic() - begun_s})
+    channel.send("prepared", files=prepared)
+
+
 def _drive(channel: Channel, job: dict[str, Any]) -> None:
-    """Starts the engine, waits for the word to go, plays the plan, tells the driver's report."""
+    """Starts the engine, waits for the word to go, plays the plan, tells the driver's report.
+
+    Where plans are asked for it waits for another word then, and tells when it has them.
+    """
     if job["cpus"]:
         os.sched_setaffinity(0, job["cpus"])
     with _instance(job) as (engine, instance):
@@ -195,9 +227,43 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
         go = channel.receive()
         if go is None or go["kind"] != "go":
             return
-        report = _played(channel, job, engine, instance, sessions)
+        words = _Words(channel)
+        report = json.loads(_played(channel, job, engine, instance, sessions, words))
         del sessions
-    channel.send("driven", report=json.loads(report))
+        last = "driven", {"report": report}
+        if job["plans"] and isinstance(engine, HasPlans):
+            channel.send("driven", report=report)
+            last = "planned", _captured(channel, job, engine, instance, script, report, words)
+    channel.send(last[0], **last[1])
+
+
+def _captured(
+    channel: Channel,
+    job: dict[str, Any],
+    engine: HasPlans,
+    instance: Instance,
+    script: Script,
+    report: dict[str, Any],
+    words: _Words,
+) -> dict[str, Any]:
+    """Plans of all operations; why there are none, if there are none."""
+    if words.next() != "plan":
+        return {"error": "the run ended before"}
+
+    def tell(done: int, expected: int) -> None:
+        channel.send("amount", phase="plans", done=done, expected=expected, unit="operations")
+
+    try:
+        reader = engine.plan_reader(instance)
+    except AssayError as error:
+        return {"error": str(error)}
+    try:
+        capture = Capture(engine, reader, Path(job["raw_dir"]), job["plan"]["seed"])
+        deadline_s = job["plan"]["operation_deadline_ns"] / NS_PER_S
+        capture.all(script, timed_seconds(report), deadline_s, tell)
+    finally:
+        reader.close()
+    return {"error": None}
 
 
 def _played(
@@ -206,9 +272,8 @@ def _played(
     engine: Engine,
     instance: Instance,
     sessions: list[object],
+    words: _Words,
 ) -> str:
-    cancel = _core.CancelFlag()
-    threading.Thread(target=_hear_cancel, args=(channel, cancel), daemon=True).start()
     last_told_s = 0.0
 
     def tick(phase: str, ended: int, phase_ns: int) -> None:
@@ -220,16 +285,51 @@ def _played(
     metered = os.getpid() if job["metered"] == METERED_HOST else job["metered"]
     plan, raw_dir = json.dumps(job["plan"]), Path(job["raw_dir"])
     serial = all(phase["arrival"]["shape"] == "power" for phase in job["plan"]["phases"])
-    if not (serial and job["counters"] and isinstance(engine, HasCounters)):
-        return _core.drive(plan, sessions, raw_dir, cancel, tick, metered)
-    with operation_counters(engine.counters(instance), raw_dir) as counters:
-        return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, counters.read)
+    cancel = words.cancel
+    with _thread_of_ours():
+        if not (serial and job["counters"] and isinstance(engine, HasCounters)):
+            return _core.drive(plan, sessions, raw_dir, cancel, tick, metered)
+        with operation_counters(engine.counters(instance), raw_dir) as counters:
+            return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, counters.read)
 
 
-def _hear_cancel(channel: Channel, cancel: _core.CancelFlag) -> None:
-    """Any message after 'go', and the end of the channel, ask for the end of the run."""
-    channel.receive()
-    cancel.cancel()
+@contextmanager
+def _thread_of_ours() -> Iterator[None]:
+    """Names this thread as one of ours, for what looks at the engine's threads.
+
+    It only tells how far the run is, while the engine's work is done in threads of sessions.
+    """
+    name = Path("/proc/thread-self/comm")
+    before = name.read_text()
+    name.write_text(OWN_THREAD)
+    try:
+        yield
+    finally:
+        name.write_text(before)
+
+
+class _Words:
+    """What the owner says after 'go', heard while the driver is at work.
+
+    'plan' asks for plans; anything else, and the end of the channel, for the end of the run.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self.cancel = _core.CancelFlag()
+        self._channel = channel
+        self._heard: queue.SimpleQueue[str] = queue.SimpleQueue()
+        threading.Thread(target=self._hear, daemon=True).start()
+
+    def next(self) -> str:
+        """The next word; waits for it."""
+        return self._heard.get()
+
+    def _hear(self) -> None:
+        message = self._channel.receive()
+        word = "end" if message is None else str(message["kind"])
+        if word != "plan":
+            self.cancel.cancel()
+        self._heard.put(word)
 
 
 if __name__ == "__main__":

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import UsageError
-from assay.model.secrets import HIDDEN, is_secret, without_secrets
+from assay.model.secrets import HIDDEN, is_secret, sql_without_secrets, without_secrets
 from assay.model.units import NS_PER_S
 from assay.record.layout import PHASE_AFTER, PHASE_MEASURED, PHASE_WARMUP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 # Distinct results of an operation that are kept as rows.
 RESULTS_KEPT = 8
@@ -36,7 +37,9 @@ class RunRequest:
         dsn: A server that runs already; None: one of our own.
         keep_data: Leave the tables that were made on a running server where they are.
         scale: Scale of the data, in the workload's own measure.
-        settings: Settings of the engine that differ from its defaults.
+        settings: Settings of the engine that differ from its defaults; on a running server those of
+            the sessions.
+        prepare: SQL that changes the loaded data before anything is timed, by the file's name.
         parameters: `default` (the validation values) or `drawn` from the seed.
         seed: Seed of drawn parameters and of mixes.
         clients: Sessions of a mix; None: the workload's operations one after another.
@@ -49,6 +52,7 @@ class RunRequest:
         probes: Names of the probes that run; None: all that observe without being asked.
         probe_interval_s: Time between two samples of a probe.
         profile_hz: CPU samples a second of the engine's CPU time; None: none are taken.
+        plans: Ask every operation once with its plan, after the measured part.
         pin: CPUs of `engine` and `client`, where they are given.
     """
 
@@ -60,6 +64,7 @@ class RunRequest:
     dsn: str | None = None
     keep_data: bool = False
     settings: dict[str, str] = field(default_factory=dict)
+    prepare: dict[str, str] = field(default_factory=dict)
     parameters: str = PARAMETERS_DEFAULT
     seed: int = 1
     clients: int | None = None
@@ -72,6 +77,7 @@ class RunRequest:
     probes: tuple[str, ...] | None = None
     probe_interval_s: float = 0.1
     profile_hz: int | None = None
+    plans: bool = True
     pin: dict[str, list[int]] = field(default_factory=dict)
 
     @property
@@ -90,7 +96,35 @@ class RunRequest:
             for name, value in self.settings.items()
         }
         dsn = None if self.dsn is None else without_secrets(self.dsn)
-        return asdict(self) | {"settings": settings, "dsn": dsn}
+        prepare = {name: sql_without_secrets(text) for name, text in self.prepare.items()}
+        return asdict(self) | {"settings": settings, "dsn": dsn, "prepare": prepare}
+
+
+def recorded_request(facts: Mapping[str, Any], dsn: str | None = None) -> RunRequest:
+    """The request that a record's facts are of, to be asked for again.
+
+    Args:
+        facts: `request` of run.json; what older records lack is as it was then: the default.
+        dsn: Of the running server, where one was asked: its password is in no record.
+
+    Raises:
+        UsageError: If the record does not tell all that was asked for.
+    """
+    known = {one.name for one in fields(RunRequest)}
+    if strange := sorted(set(facts) - known):
+        raise UsageError(f"the run was asked for {strange[0]!r}, which this Assay does not know")
+    request = RunRequest(**facts)
+    if dsn is not None and request.dsn is None:
+        raise UsageError("--dsn: the run was on a server of our own; leave it out")
+    request = replace(request, dsn=dsn or request.dsn)
+    if request.dsn is not None and HIDDEN in request.dsn:
+        raise UsageError("a record holds no password: give the server's address once more, --dsn")
+    texts = {**request.settings, **request.prepare}
+    if hidden := [name for name, text in texts.items() if HIDDEN in text]:
+        raise UsageError(
+            f"a record holds no secret, and {hidden[0]!r} had one: ask for a run without it"
+        )
+    return request
 
 
 def driver_plan(
@@ -171,6 +205,27 @@ def parse_settings(texts: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"--set {key.strip()} is given twice")
         settings[key.strip()] = value.strip()
     return settings
+
+
+def read_prepare(files: Sequence[Path]) -> dict[str, str]:
+    """Texts of SQL files by the name that was given, in their order.
+
+    Raises:
+        UsageError: If one cannot be read, holds nothing, or is given twice.
+    """
+    texts: dict[str, str] = {}
+    for file in files:
+        if str(file) in texts:
+            raise UsageError(f"--prepare {file} is given twice")
+        try:
+            texts[str(file)] = file.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise UsageError(f"--prepare {file}: it is not UTF-8 ({error.reason})") from error
+        except OSError as error:
+            raise UsageError(f"--prepare {file} cannot be read: {error.strerror}") from error
+        if not texts[str(file)].strip():
+            raise UsageError(f"--prepare {file}: there is no statement in it; leave it out")
+    return texts
 
 
 def parse_pin(text: str | None) -> dict[str, list[int]]:

@@ -38,7 +38,7 @@ def running(
     Raises:
         UsageError: If something is in the way that we did not make.
     """
-    instance = engine.attach(engine.address(asked.request.dsn or ""))
+    instance = engine.attach(engine.address(asked.dsn))
     schema = _Schema(asked, engine, instance)
     try:
         pids = engine.processes(instance)
@@ -83,7 +83,9 @@ class _Schema:
 
     def __init__(self, asked: Asked, engine: Server, instance: Instance) -> None:
         workload, scale = asked.workload, asked.request.scale
-        readable = f"assay_{workload.facts.name}_{scale:g}"
+        # Tables that were kept as they were loaded are not those to be changed.
+        changed = "_prepared" if asked.request.prepare else ""
+        readable = f"assay_{workload.facts.name}_{scale:g}{changed}"
         self.name = "".join(char if char.isalnum() else "_" for char in readable.lower())
         self._engine = engine
         self._instance = instance

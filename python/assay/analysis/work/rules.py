@@ -10,10 +10,11 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from assay.analysis.rule_files import validated
 from assay.analysis.work.globs import is_any, pattern
 from assay.model.errors import UsageError, suggestion
 
@@ -58,7 +59,6 @@ WORDS = (
 )
 SHARED = "common.toml"
 
-F = TypeVar("F", bound=BaseModel)
 Glob = Annotated[str, Field(min_length=1)]
 
 
@@ -142,7 +142,7 @@ def rules_of(document: Mapping[str, Any], source: str) -> Rules:
     Raises:
         UsageError: As `parse_rules`.
     """
-    facts = _validated(FileFacts, document, source)
+    facts = validated(FileFacts, document, source)
     rules = [_rule(entry, f"{source}, rule {at}") for at, entry in enumerate(facts.rules, start=1)]
     return combined(Rules(tuple(rules), facts.outermost, facts.families))
 
@@ -168,7 +168,7 @@ def shared_rules() -> Rules:
 
 
 def _rule(entry: dict[str, Any], origin: str) -> Rule:
-    facts = _validated(RuleFacts, entry, origin)
+    facts = validated(RuleFacts, entry, origin)
     if (facts.work is None) == (facts.artefact is None):
         raise UsageError(f"{origin}: write either work or artefact.")
     if facts.work is not None and facts.work not in (*WORDS, AS_ITS_CALLER):
@@ -203,18 +203,3 @@ def _check_outermost(rule: Rule, outermost: tuple[str, ...]) -> None:
                 f"{rule.origin}: it rests on {name}, which is outermost of all that the engine"
                 " does: name functions that do one thing."
             )
-
-
-def _validated(facts: type[F], document: Mapping[str, Any], origin: str) -> F:
-    try:
-        return facts.model_validate(document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = str(first["loc"][0]) if first["loc"] else ""
-        if first["type"] == "extra_forbidden":
-            hint = suggestion(key, list(facts.model_fields))
-            raise UsageError(f"{origin}: unknown key {key!r}; {hint}") from error
-        if first["type"] == "missing":
-            raise UsageError(f"{origin}: it lacks {key!r}.") from error
-        place = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{origin}: {place}: {first['msg']}") from error

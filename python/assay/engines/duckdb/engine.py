@@ -13,6 +13,8 @@ import pyarrow
 
 from assay._core import PythonSession
 from assay.engines.contract import ArrowStream, EngineError, EngineFacts, Instance, Place, Product
+from assay.engines.duckdb.explaining import DuckPlans
+from assay.engines.duckdb.plans import normalised
 from assay.model.errors import suggestion
 from assay.model.secrets import is_secret, without_secrets
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from assay.engines.contract import Tell, Wanted
+    from assay.model.plan import Plan
     from assay.model.script import Script, ScriptStatement
 
 DATABASE_FILE = "assay.duckdb"
@@ -74,7 +77,7 @@ class DuckSession:
 
 
 class DuckEngine:
-    """See `assay.engines.contract`: `Engine`, `Embedded`, `BulkLoads`, `ChecksSettings`."""
+    """See `assay.engines.contract`: `Engine`, `Embedded`, `BulkLoads`, `Prepares` and more."""
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
@@ -137,12 +140,40 @@ class DuckEngine:
             for number in range(clients)
         ]
 
+    def plan_reader(self, instance: Instance) -> DuckPlans:
+        """A reader on a cursor of its own."""
+        return DuckPlans(instance.handle.cursor())
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """What EXPLAIN told."""
+        return normalised(told, operation, statement, native)
+
     def run_script(self, instance: Instance, sql: str) -> None:
         """Runs statements of a workload's schema."""
         try:
             instance.handle.execute(sql)
         except duckdb.Error as error:
             raise EngineError(f"DuckDB refuses the workload's schema: {error}") from error
+
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs statements one by one, each in a transaction of its own unless they say `begin`."""
+        try:
+            statements = instance.handle.extract_statements(sql)
+        except duckdb.Error as error:
+            raise EngineError(f"DuckDB cannot read it: {error}") from error
+        for statement in statements:
+            try:
+                instance.handle.execute(statement)
+            except duckdb.Error as error:
+                text = statement.query.strip()
+                raise EngineError(f"DuckDB refuses: {error}\nThe statement: {text}") from error
+
+    def settle(self, instance: Instance) -> None:
+        """Writes a checkpoint."""
+        try:
+            instance.handle.execute(_script("checkpoint.sql"))
+        except duckdb.Error as error:
+            raise EngineError(f"DuckDB cannot write a checkpoint: {error}") from error
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
         """Appends an Arrow stream to a table; DuckDB spreads the work over its threads itself."""

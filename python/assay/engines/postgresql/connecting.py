@@ -61,6 +61,14 @@ MENDS = (
         "the connection is not secured as asked: mend sslmode, sslrootcert or the certificate",
     ),
     (
+        r"cannot be changed (?:now|without restarting)|permission denied to set parameter",
+        "this is no setting of a session: give it in the server's own configuration",
+    ),
+    (
+        r"unrecognized configuration parameter|invalid value for parameter",
+        "mend the setting in --set, or in the options of the DSN",
+    ),
+    (
         r"starting up|shutting down|recovery mode",
         "the server is not ready: try again in a moment",
     ),
@@ -86,6 +94,21 @@ def read_dsn(dsn: str) -> Address:
         raise unreadable
     _refuse_binding(told.get("channel_binding", os.environ.get("PGCHANNELBINDING")))
     return {"dsn": make_conninfo("", **told)}
+
+
+def with_options(dsn: str, settings: Mapping[str, str]) -> str:
+    """The DSN with settings of the session. Raises `EngineError` as `read_dsn` does."""
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    read = read_dsn(dsn)["dsn"]
+    before = str(conninfo_to_dict(read).get("options") or "")
+    said = [f"-c {name}={escaped_option(value)}" for name, value in settings.items()]
+    return make_conninfo(read, options=" ".join([before, *said]).strip())
+
+
+def escaped_option(value: str) -> str:
+    """A value as `options` of a connection have it: blanks and backslashes escaped."""
+    return value.replace("\\", "\\\\").replace(" ", "\\ ")
 
 
 def where_it_led(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -> str:

@@ -10,8 +10,10 @@ from assay import _core
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
 from assay.engines.postgresql import loading, schemas
-from assay.engines.postgresql.connecting import connect, read_dsn, where_it_led
+from assay.engines.postgresql.connecting import connect, read_dsn, where_it_led, with_options
 from assay.engines.postgresql.counters import PostgresCounters
+from assay.engines.postgresql.explaining import PostgresPlans
+from assay.engines.postgresql.plans import normalised
 from assay.engines.postgresql.processes import root_process
 from assay.engines.postgresql.programs import find_programs, read_configuration
 from assay.engines.postgresql.server import CONF, refuse_ours, start_server
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         Tell,
         Wanted,
     )
+    from assay.model.plan import Plan
     from assay.model.script import Script
 
 ADMINISTRATION = "assay administration"
@@ -74,6 +77,10 @@ class PostgresEngine:
     def address(self, dsn: str) -> Address:
         """The address of a running server, a URL or keywords."""
         return read_dsn(dsn)
+
+    def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
+        """By the `options` of a connection, where the last word on a setting counts."""
+        return with_options(dsn, settings)
 
     def attach(self, address: Address) -> Instance:
         """Connects; to a private server's database are added the extensions that we read.
@@ -144,6 +151,15 @@ class PostgresEngine:
         for statement in split(sql):
             loading.execute(instance.handle, statement)
 
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one, each in a transaction of its own unless they `begin`."""
+        self.run_script(instance, sql)
+
+    def settle(self, instance: Instance) -> None:
+        """Writes a checkpoint, where this user may. Raises `EngineError` in an open transaction."""
+        loading.refuse_open_transaction(instance)
+        loading.checkpoint(instance)
+
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
         """Copies rows in, in the binary form; see `loading.FROZEN_STREAMS_MAX` for connections."""
         few = streams <= loading.FROZEN_STREAMS_MAX
@@ -172,6 +188,14 @@ class PostgresEngine:
     def counters(self, instance: Instance) -> PostgresCounters:
         """A reader on a connection of its own."""
         return PostgresCounters(instance.address["dsn"])
+
+    def plan_reader(self, instance: Instance) -> PostgresPlans:
+        """A reader on a connection of its own."""
+        return PostgresPlans(instance.address["dsn"])
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """What EXPLAIN told."""
+        return normalised(told, operation, statement, native)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""

@@ -102,6 +102,19 @@ def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
 def finish(instance: Instance) -> None:
     """Vacuums and analyses what changed since it was, then writes a checkpoint if it may."""
     _vacuum(instance, os.cpu_count() or 1, tell_nobody)
+    checkpoint(instance)
+
+
+def refuse_open_transaction(instance: Instance) -> None:
+    """Raises `EngineError` if statements began what they did not end."""
+    from psycopg.pq import TransactionStatus
+
+    if instance.handle.info.transaction_status != TransactionStatus.IDLE:
+        raise EngineError("a transaction is left open, so nothing in it would last: add `commit;`")
+
+
+def checkpoint(instance: Instance) -> None:
+    """Writes a checkpoint, if this user may."""
     try:
         execute(instance.handle, file_text("checkpoint.sql"))
     except EngineError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from assay.engines.contract import EngineError
+from assay.engines.postgresql.connecting import escaped_option
 from assay.engines.postgresql.loading import execute
 from assay.engines.postgresql.statements import file_text, filled
 
@@ -64,6 +65,5 @@ def use(instance: Instance, name: str) -> None:
 
 
 def _escaped(name: str) -> str:
-    """A name for the `options` of a connection: quoted for SQL, blanks and backslashes escaped."""
-    quoted = '"' + name.replace('"', '""') + '"'
-    return quoted.replace("\\", "\\\\").replace(" ", "\\ ")
+    """A name for the `options` of a connection, quoted for SQL."""
+    return escaped_option('"' + name.replace('"', '""') + '"')

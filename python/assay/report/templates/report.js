@@ -4,7 +4,10 @@
   const PANEL_MARGIN = 64; // what vertical axes and their titles take beside a timeline's panels
   const WIDTH_MIN = 240;
   const LEGEND_ENTRY = 150; // width of the longest entries of a legend
+  const CAUSE_ENTRY = 190; // the same where causes are named
   const LOG_ERRORS = 1;
+  const WHERE = "operations"; // the chart of which a link may point at a bar
+  const KEPT = new Set(["shown", "on_cpu", "sorted"]); // what a reader chose stays when a chart is drawn anew
   const specs = JSON.parse(document.getElementById("charts").textContent);
   const views = new Map();
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -22,9 +25,9 @@
     };
   }
 
-  function sized(spec, width) {
+  function sized(spec, width, entry) {
     const copy = structuredClone(spec);
-    copy.config.legend.columns = Math.max(1, Math.min(5, Math.floor(width / LEGEND_ENTRY)));
+    copy.config.legend.columns = Math.max(1, Math.min(5, Math.floor(width / entry)));
     if (copy.vconcat) {
       for (const panel of copy.vconcat) panel.width = Math.max(WIDTH_MIN, width - PANEL_MARGIN);
       return copy;
@@ -35,15 +38,20 @@
   }
 
   async function draw(place) {
-    const spec = sized(specs[place.dataset.chart], Math.floor(place.clientWidth));
+    const name = place.dataset.chart;
+    const spec = sized(specs[name], Math.floor(place.clientWidth), name === WHERE ? CAUSE_ENTRY : LEGEND_ENTRY);
     const options = {
       actions: false, renderer: "svg", config: theme(), logLevel: LOG_ERRORS,
       tooltip: { theme: dark.matches ? "dark" : "light" },
     };
     const before = views.get(place);
     const made = await vegaEmbed(place, spec, options);
-    if (before) before.finalize();
+    if (before) {
+      made.view.setState(before.view.getState({ signals: (name) => KEPT.has(name), data: () => false, recurse: false }));
+      before.finalize();
+    }
     views.set(place, made);
+    if (name === WHERE && pointed) await made.view.signal("pointed", pointed).runAsync();
     place.dataset.drawn = "yes";
   }
 
@@ -84,6 +92,12 @@
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
     body.append(...Array.from(body.rows).sort(order));
   }
+
+  let pointed = "";
+  document.addEventListener("point", (event) => {
+    pointed = event.detail;
+    for (const [place, made] of views) if (place.dataset.chart === WHERE) made.view.signal("pointed", pointed).runAsync();
+  });
 
   const places = Array.from(document.querySelectorAll(".chart"));
   const drawAll = () => places.forEach((place) => draw(place).catch((error) => console.error(error)));

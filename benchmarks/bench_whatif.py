@@ -1,0 +1,263 @@
+"""Three predictions of `assay whatif`, carried out: what was predicted, what was measured, the error.
+
+halve    TPC-H's q15 and q17 do a part of their work twice; sharing it is said to halve them. Their
+         rewritten queries (whatif/operations/) stand beside them in the same passes.
+cores    A run on one core predicts two, and a run on two predicts one. A core is a CPU that the
+         engine is pinned to; DuckDB has two threads on both.
+spill    PostgreSQL with hardly any memory for sorts and hashes: what taking away the kernel's work
+         on files and the waiting for disks would give, against enough memory.
+
+Every run is a run of `assay run`, whose answers are checked. Sides take turns, and each round turns
+their order around. A figure is the median over the rounds; its 95 % interval is a bootstrap over
+rounds. The error is the predicted metric over the measured one, less 1.
+
+    .venv/bin/python benchmarks/bench_whatif.py [--only halve] [--engine duckdb] [--scale 0.1] [--rounds 7]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import assay.workloads
+from assay.analysis.summary import summarise
+from assay.analysis.whatif import measured_of, predict
+from assay.analysis.whatif.changes import RemoveWait, RemoveWork, ScaleOperation, SetCores
+from assay.analysis.whatif.metrics import metrics_of
+from assay.analysis.whatif.prediction import Prediction
+from assay.analysis.whatif.timing import Measured
+from assay.record.reader import Run
+from assay.study.places import engines_dir
+
+ASSAY = [sys.executable, "-m", "assay.cli.main"]
+FILES = Path(__file__).parent / "whatif"
+SHARED = {"q15": "q15-shared", "q17": "q17-shared"}
+METRICS = ("total_seconds", "geometric_mean_seconds", "composite_per_h")
+RESAMPLES = 2_000
+# On one core and on two. An embedded engine shares its client's process, and takes its threads from the cores.
+SIDES = {
+    "duckdb": [["--pin", f"client={cpus}", "--set", "threads=2"] for cpus in ("0", "0,1")],
+    "postgresql": [["--pin", f"engine={cpus}"] for cpus in ("0", "0,1")],
+}
+LITTLE, MUCH = "work_mem=64kB", "work_mem=256MB"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One round: changes as shares, by what changes, and how much of the machine others used."""
+
+    predicted: dict[str, float]
+    least: dict[str, float]
+    most: dict[str, float]
+    measured: dict[str, float]
+    background_share: float
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What is asked for, and where its runs are kept."""
+
+    place: Path
+    scale: float
+    rounds: int
+    min_time: str
+
+    def run(self, workload: str, engine: str, *options: str) -> Measured:
+        """One run, with right answers."""
+        asked = [workload, "--engine", engine, "--scale", f"{self.scale:g}", *options]
+        command = [*ASSAY, "run", *asked, "--min-time", self.min_time, "--json"]
+        places = {"XDG_CACHE_HOME": f"{self.place}/cache", "ASSAY_RUNS": f"{self.place}/runs"}
+        done = subprocess.run(
+            command, env=os.environ | places, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        document = json.loads(done.stdout)
+        (answers,) = (one for one in document["checks"] if one["check"] == "answers")
+        assert answers["verdict"] == "valid", answers
+        run = Run(Path(document["path"]))
+        return measured_of(run, summarise(run))
+
+    def pairs(
+        self, workload: str, engine: str, sides: Sequence[Sequence[str]]
+    ) -> Iterator[list[Measured]]:
+        """Rounds of one run a side, in the order of the sides; every other round begins with the last."""
+        for number in range(self.rounds):
+            turns = list(range(len(sides)))[:: -1 if number % 2 else 1]
+            made = {side: self.run(workload, engine, *sides[side]) for side in turns}
+            print(f"    round {number + 1}", file=sys.stderr, flush=True)
+            yield [made[side] for side in range(len(sides))]
+
+
+def main() -> None:
+    benches: dict[str, tuple[Callable[[Bench, str], None], list[str]]] = {
+        "halve": (halve, ["duckdb", "postgresql"]),
+        "cores": (cores, ["duckdb", "postgresql"]),
+        "spill": (spill, ["postgresql"]),
+    }
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    options.add_argument("--only", action="append", choices=list(benches))
+    options.add_argument(
+        "--engine", action="append", help="where there is a choice [default: both]"
+    )
+    options.add_argument("--scale", type=float, default=0.1)
+    options.add_argument("--rounds", type=int, default=7)
+    options.add_argument("--min-time", default="5s", help="of each run")
+    asked = options.parse_args()
+    with places() as place:
+        bench = Bench(place, asked.scale, asked.rounds, asked.min_time)
+        for name in asked.only or benches:
+            carry_out, engines = benches[name]
+            for engine in engines:
+                if engine.partition("@")[0] in [
+                    one.partition("@")[0] for one in asked.engine or engines
+                ]:
+                    carry_out(bench, engine)
+
+
+@contextmanager
+def places() -> Iterator[Path]:
+    """A place for data and runs that a server's user reaches, with the engines that are there already."""
+    with tempfile.TemporaryDirectory(prefix="assay-whatif-", dir="/var/tmp") as place:
+        Path(place).chmod(0o755)
+        cache = Path(place, "cache", "assay")
+        cache.mkdir(parents=True)
+        engines_dir().mkdir(parents=True, exist_ok=True)
+        (cache / "engines").symlink_to(engines_dir())
+        yield Path(place)
+
+
+def halve(bench: Bench, engine: str) -> None:
+    """q15 and q17 in half the time, against their rewritten queries in the same passes."""
+    workload = with_shared(bench.place)
+    trials = []
+    for (one,) in bench.pairs(str(workload), engine, [[]]):
+        both = {op.name: op for op in one.operations}
+        alone = replace(
+            one, operations=tuple(op for op in one.operations if op.name not in SHARED.values())
+        )
+        rewritten = replace(
+            alone, operations=tuple(both[SHARED.get(op.name, op.name)] for op in alone.operations)
+        )
+        changes = [ScaleOperation(name, 0.5) for name in SHARED]
+        trials.append(trial(alone, rewritten, predict(alone, changes, []), list(SHARED)))
+    told(f"{engine}: q15 and q17 halved", trials)
+
+
+def with_shared(place: Path) -> Path:
+    """TPC-H with the rewritten queries behind those that they replace."""
+    folder = place / "tpch"
+    if folder.is_dir():
+        return folder
+    shutil.copytree(Path(assay.workloads.__path__[0]) / "tpch", folder)
+    for path in (FILES / "operations").glob("*.sql"):
+        shutil.copy(path, folder / "operations")
+    for answers in (folder / "answers").glob("sf*"):
+        for name, shared in SHARED.items():
+            shutil.copy(answers / f"{name}.csv", answers / f"{shared}.csv")
+    manifest = folder / "workload.toml"
+    text = manifest.read_text(encoding="utf-8")
+    for name, shared in SHARED.items():
+        assert text.count(f'"{name}",') == 1
+        text = text.replace(f'"{name}",', f'"{name}", "{shared}",')
+    manifest.write_text(
+        text + (FILES / "operations.toml").read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    return folder
+
+
+def cores(bench: Bench, engine: str) -> None:
+    """From one core to two, and from two to one."""
+    sides = SIDES[engine.partition("@")[0]]
+    up, down = [], []
+    for one, two in bench.pairs("tpch", engine, sides):
+        up.append(trial(one, two, predict(one, [SetCores(2)], [])))
+        down.append(trial(two, one, predict(two, [SetCores(1)], [])))
+    told(f"{engine}: one core predicts two", up)
+    told(f"{engine}: two cores predict one", down)
+
+
+def spill(bench: Bench, engine: str) -> None:
+    """Hardly any memory for sorts and hashes, against enough."""
+    sides = [["--profile", "--set", LITTLE], ["--set", MUCH, "--profile"]]
+    trials = []
+    for little, much in bench.pairs("tpch", engine, sides):
+        waits = [RemoveWait(name) for name in ("disk_read", "disk_write", "disk")]
+        known = {name for op in little.operations for name in op.thread_s or {}}
+        changes = [RemoveWork("kernel I/O"), *(wait for wait in waits if wait.cause in known)]
+        trials.append(trial(little, much, predict(little, changes, [])))
+    told(f"{engine}: no kernel work on files and no waiting for disks, of {LITTLE}", trials)
+
+
+def trial(
+    before: Measured, after: Measured, prediction: Prediction, operations: Sequence[str] = ()
+) -> Trial:
+    """Predicted and measured changes of the metrics, and of some operations."""
+    # Both runs have the order of their workload; a rewritten query stands where the old one stood.
+    times = [op.seconds for op in before.operations], [op.seconds for op in after.operations]
+    measured = {
+        metric.name: metric.of(times[1]) / metric.of(times[0]) - 1
+        for metric in metrics_of(before)
+        if metric.name in METRICS
+    }
+    shown = [one for one in prediction.metrics if one.metric.name in METRICS]
+    predicted = {one.metric.name: one.change or 0.0 for one in shown}
+    least = {one.metric.name: one.change_least or 0.0 for one in shown}
+    most = {one.metric.name: one.change_most or 0.0 for one in shown}
+    for name in operations:
+        place = before.names.index(name)
+        measured[name] = times[1][place] / times[0][place] - 1
+        (one,) = (op for op in prediction.operations if op.name == name)
+        predicted[name] = one.after_s / one.before_s - 1
+        least[name], most[name] = one.least_s / one.before_s - 1, one.most_s / one.before_s - 1
+    background = max(before.background_share or 0.0, after.background_share or 0.0)
+    return Trial(predicted, least, most, measured, background)
+
+
+def told(title: str, trials: Sequence[Trial]) -> None:
+    others = [f"{one.background_share:.0%}" for one in trials]
+    print(f"{title} ({len(trials)} rounds, others used {' '.join(others)} of the CPU time)")
+    print(
+        f"  {'':<24}{'predicted':>10} {'model leaves open':>21} {'measured':>10} {'95 %':>20} {'error':>10}"
+    )
+    for name in trials[0].predicted:
+        predicted = statistics.median(one.predicted[name] for one in trials)
+        ends = [
+            statistics.median(getattr(one, end)[name] for one in trials)
+            for end in ("least", "most")
+        ]
+        measured = statistics.median(one.measured[name] for one in trials)
+        low, high = interval([one.measured[name] for one in trials])
+        error = statistics.median(
+            (1 + one.predicted[name]) / (1 + one.measured[name]) - 1 for one in trials
+        )
+        print(
+            f"  {name:<24}{predicted:>+10.1%} {f'{ends[0]:+.1%} to {ends[1]:+.1%}':>21} {measured:>+10.1%}"
+            f" {f'{low:+.1%} to {high:+.1%}':>20} {error:>+10.1%}",
+            flush=True,
+        )
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Of the median, by the percentile bootstrap (Efron and Tibshirani, 1993, 13.3)."""
+    drawn = random.Random(1)  # noqa: S311 - nothing is to be kept secret
+    medians = sorted(
+        statistics.median(drawn.choices(values, k=len(values))) for _ in range(RESAMPLES)
+    )
+    return medians[int(0.025 * RESAMPLES)], medians[int(0.975 * RESAMPLES) - 1]
+
+
+if __name__ == "__main__":
+    main()

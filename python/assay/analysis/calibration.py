@@ -1,0 +1,84 @@
+"""How often predictions came true: what earlier tries say of the next one. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class Record:
+    """What became of some predictions.
+
+    Attributes:
+        tried: All that were carried out.
+        decided: Those of which it is known whether they came true.
+        hits: Those that did.
+        ratio_median: Median of measured gain / predicted gain; None where nothing was predicted.
+    """
+
+    tried: int
+    decided: int
+    hits: int
+    ratio_median: float | None
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Share of the decided that came true; None of none."""
+        return self.hits / self.decided if self.decided else None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "tried": self.tried,
+            "decided": self.decided,
+            "hits": self.hits,
+            "hit_rate": self.hit_rate,
+            "ratio_median": self.ratio_median,
+        }
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The record of all predictions, and by the method that made them, most tried first."""
+
+    whole: Record
+    methods: Mapping[str, Record]
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        by_method = {method: record.facts() for method, record in self.methods.items()}
+        return self.whole.facts() | {"methods": by_method}
+
+    def words(self, method: str) -> str | None:
+        """What is said beside advice of a method; None where nothing is known of it."""
+        record = self.methods.get(method)
+        if record is None or not record.decided:
+            return None
+        times = "time" if record.decided == 1 else "times"
+        return f"advice of this kind came true {record.hits} of {record.decided} {times}"
+
+
+def calibrate(predictions: Sequence[Mapping[str, Any]]) -> Calibration:
+    """The calibration from rows of `predictions.jsonl`; rows without a method say nothing."""
+    rows = [row for row in predictions if isinstance(row.get("method"), str)]
+    methods: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        methods.setdefault(row["method"], []).append(row)
+    most_first = sorted(methods, key=lambda method: (-len(methods[method]), method))
+    return Calibration(_record(rows), {method: _record(methods[method]) for method in most_first})
+
+
+def _record(rows: Sequence[Mapping[str, Any]]) -> Record:
+    hits = [row["hit"] for row in rows if isinstance(row.get("hit"), bool)]
+    ratios = [row["measured"] / row["predicted"] for row in rows if _has_ratio(row)]
+    return Record(len(rows), len(hits), sum(hits), median(ratios) if ratios else None)
+
+
+def _has_ratio(row: Mapping[str, Any]) -> bool:
+    numbers = row.get("measured"), row.get("predicted")
+    return all(isinstance(one, int | float) for one in numbers) and row["predicted"] > 0

@@ -1,0 +1,133 @@
+"""What bounds the run as a whole, in the power order, and which operations are most of its time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.causes import TITLES
+from assay.analysis.findings.case import DISK
+from assay.model.finding import Evidence, Finding
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.analysis.summary import OperationSummary
+
+METHOD = "bound-by"
+# A resource bounds a run when it took the larger part of the thread time.
+BOUND_SHARE = 0.5
+# All cores are busy when hardly a tenth of them is not.
+ALL_CORES_SHARE = 0.85
+# As few operations as make up about half of the time are worth naming.
+NAMED_OPERATIONS = 3
+# What is claimed of a run must be known of this much of its time.
+KNOWN_SHARE = 0.5
+# Parts that are waiting for the engine's other threads: those say what the time went into.
+FOR_OTHERS = ("workers", "idle")
+# What is so much of a part stands for it.
+MOST_SHARE = 2 / 3
+CPU = ("cpu_user", "cpu_system")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Something other than work that a run can be bound by: its parts, and how it is said."""
+
+    parts: tuple[str, ...]
+    words: str
+
+
+BOUNDS = (
+    Bound(DISK, "Disk-bound: {share} of the time was waiting for {disk}"),
+    Bound(("run_queue",), "Short of CPUs: {share} of the time was waiting for one"),
+    Bound(("throttled",), "Held back by a CPU limit for {share} of the time"),
+    Bound(("stolen",), "Short of CPUs: the hypervisor took {share} of the time"),
+    Bound(("lock", "latch"), "Lock-bound: {share} of the time was waiting for locks"),
+    Bound(("client",), "Bound by the client: {share} of the time was waiting for it"),
+    Bound(("paused",), "Paused for {share} of the time"),
+)
+
+
+def find(case: Case) -> list[Finding]:
+    """What bounds the run; silent under a load, and where most of the time was not split."""
+    split = case.believable
+    known = sum(op.share or 0.0 for op in split)
+    if case.load is not None or known < KNOWN_SHARE:
+        return []
+    top = sorted(split, key=lambda op: -(op.share or 0.0))[:NAMED_OPERATIONS]
+    names = ", ".join(op.name for op in top)
+    named = f"{names} are {percent_text(sum(op.share or 0.0 for op in top))} of the time"
+    claim, parts = _bound(case, split)
+    of_each = {op.name: _of_own_work(op, parts) for op in split}
+    found = Finding(
+        claim=f"{claim}; {named}",
+        effect_share=case.of_run(of_each) / known,
+        interval=case.interval(of_each) if len(split) == len(case.operations) else None,
+        runs=(case.run_id,),
+        method=METHOD,
+        tells="bound",
+        evidence=tuple(_evidence(op) for op in top),
+    )
+    return [found]
+
+
+def _bound(case: Case, split: Sequence[OperationSummary]) -> tuple[str, tuple[str, ...]]:
+    """The claim, and the parts that it is about."""
+    known = sum(op.share or 0.0 for op in split)
+
+    def part(*names: str) -> float:
+        return sum(_of_own_work(op, names) * (op.share or 0.0) for op in split) / known
+
+    busy = sum((op.parallelism or 0.0) * (op.share or 0.0) for op in split) / known
+    cores = case.engine_cores
+    of_cores = f" of {cores}" if cores else ""
+    largest = max(BOUNDS, key=lambda bound: part(*bound.parts))
+    share, cpu, queue = part(*largest.parts), part(*CPU), part("run_queue")
+    if share >= BOUND_SHARE:
+        disk = _disk_words(part("disk_read") / share, part("disk_write") / share)
+        return largest.words.format(share=percent_text(share), disk=disk), largest.parts
+    if cores is not None and busy >= ALL_CORES_SHARE * cores:
+        return f"CPU-bound: {busy:.2g}{of_cores} cores busy", CPU
+    if cpu >= BOUND_SHARE:
+        return f"CPU-bound, on {busy:.2g}{of_cores} cores busy on average", CPU
+    if cpu + queue >= BOUND_SHARE:
+        claim = (
+            f"CPU-bound, and short of CPUs: {percent_text(cpu)} of the time on a CPU,"
+            f" {percent_text(queue)} waiting for one"
+        )
+        return claim, (*CPU, "run_queue")
+    return _by_no_one_thing({name: part(name) for name in TITLES})
+
+
+def _disk_words(reads: float, writes: float) -> str:
+    """What a disk was waited for, where one of both is most of it."""
+    if max(reads, writes) < MOST_SHARE:
+        return "disk"
+    return "disk reads" if reads > writes else "disk writes and syncs"
+
+
+def _by_no_one_thing(parts: Mapping[str, float]) -> tuple[str, tuple[str, ...]]:
+    """Where nothing has the larger part: the largest parts, so that a reader sees why."""
+    told = {name: share for name, share in parts.items() if name not in (*CPU, *FOR_OTHERS)}
+    most = sorted(told, key=lambda name: -told[name])[:NAMED_OPERATIONS]
+    words = ", ".join(f"{percent_text(told[name])} {TITLES[name]}" for name in most if told[name])
+    on_cpu = sum(parts[name] for name in CPU)
+    return f"Bound by no one thing: {percent_text(on_cpu)} on a CPU, {words}", (most[0],)
+
+
+def _of_own_work(op: OperationSummary, names: Sequence[str]) -> float:
+    """Share of parts in what is left of an operation's time without waiting for other threads."""
+    own = 1.0 - sum(op.where.get(name) or 0.0 for name in FOR_OTHERS)
+    return sum(op.where.get(name) or 0.0 for name in names) / own if own > 0 else 0.0
+
+
+def _evidence(op: OperationSummary) -> Evidence:
+    parts = {name: share for name, share in op.where.items() if share}
+    most = sorted(parts, key=lambda name: -parts[name])[:NAMED_OPERATIONS]
+    told = ", ".join(f"{percent_text(parts[name])} {TITLES.get(name, name)}" for name in most)
+    return Evidence(
+        f"{op.name} is {percent_text(op.share)} of the time: {told}", f"where:{op.name}"
+    )

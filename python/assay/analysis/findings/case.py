@@ -1,0 +1,274 @@
+"""What findings are made from: everything that analysis knows of one run, and the words for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.findings.intervals import share_interval
+from assay.analysis.split import COVERAGE_MAX
+from assay.model.finding import Finding
+from assay.record.layout import PHASE_MEASURED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.accounts import Accounts
+    from assay.analysis.load import LoadSummary
+    from assay.analysis.profile import Profile
+    from assay.analysis.summary import OperationSummary
+    from assay.model.finding import Advice, Evidence, Tells
+    from assay.model.plan import Plan
+
+EXECUTIONS = {
+    "phase": pl.String,
+    "pass": pl.UInt32,
+    "operation": pl.String,
+    "seconds": pl.Float64,
+    "system_s": pl.Float64,
+    "minor_faults": pl.Float64,
+    "read_bytes": pl.Float64,
+}
+# Parts of an operation's time that are waiting for storage.
+DISK = ("disk_read", "disk_write", "disk")
+
+_SIZE = re.compile(r"([\d.]+)\s*([kmgt]?)i?(b|bytes?)?", re.IGNORECASE)
+_STEPS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What an engine tells of one table at the end of the measured part. Absent is None.
+
+    Attributes:
+        rows: Live rows, by the engine's own count.
+        dead_rows: Versions of rows that nobody can see any more and that still take place.
+        changed_rows: Rows inserted, changed or deleted since statistics were gathered.
+        estimated_rows: Rows that the optimiser takes the table to have.
+        bytes: What it takes on disk, without indexes.
+        analyzed: Whether statistics were ever gathered.
+    """
+
+    rows: float | None = None
+    dead_rows: float | None = None
+    changed_rows: float | None = None
+    estimated_rows: float | None = None
+    bytes: float | None = None
+    analyzed: bool | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of the engine in a role that Assay knows.
+
+    Attributes:
+        role: Such as `work_memory`.
+        name: The engine's own word.
+        value: As the engine tells it; None: it does not.
+    """
+
+    role: str
+    name: str
+    value: str | None
+
+    @property
+    def bytes(self) -> int | None:
+        """The value as a size, in binary units as engines mean them; None if it is none."""
+        return size_bytes(self.value)
+
+    @property
+    def words(self) -> str:
+        """Name and value, as people read them."""
+        return f"{self.name} {self.value}" if self.value is not None else self.name
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run, as findings see it. Whatever was not measured is empty or None.
+
+    Attributes:
+        run_id: Of the run.
+        operations: Of the measured part.
+        cores: CPUs that the run may use.
+        accounts: CPU seconds of the measured part.
+        load: Of a closed or an open load; None in the power order.
+        pinned: How many CPUs `engine` and `client` were pinned to, if they were.
+        counters: What the engine counted, as `analysis.engine_counters` tells it.
+        settings: The engine's effective settings.
+        advice: `engine.advice` of the record: the engine's words for what can be changed.
+        plans: By operation, one a statement.
+        profile: CPU samples.
+        tables: By name.
+        executions: One row an execution that succeeded, warm-up included, as `EXECUTIONS`.
+        throttled_share: Share of the measured part during which a CPU limit held the engine back.
+        environment: Host and product.
+    """
+
+    run_id: str
+    operations: tuple[OperationSummary, ...]
+    cores: int | None = None
+    accounts: Accounts | None = None
+    load: LoadSummary | None = None
+    pinned: Mapping[str, int] = field(default_factory=dict)
+    counters: Mapping[str, Any] | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    advice: Mapping[str, Any] = field(default_factory=dict)
+    plans: Mapping[str, tuple[Plan, ...]] = field(default_factory=dict)
+    profile: Profile | None = None
+    tables: Mapping[str, TableFacts] = field(default_factory=dict)
+    executions: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EXECUTIONS))
+    throttled_share: float | None = None
+    environment: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Of each operation its share of the run's time, as far as that is known."""
+        return {op.name: op.share for op in self.operations if op.share is not None}
+
+    @property
+    def engine_cores(self) -> int | None:
+        """CPUs that the engine may use: those it is pinned to, else those of the run."""
+        return self.pinned.get("engine", self.cores)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Of each operation its median service time, as far as it has one."""
+        return {op.name: op.seconds for op in self.operations if op.seconds is not None}
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """Memory of the host."""
+        told = self.environment.get("host", {}).get("memory_bytes")
+        return told if isinstance(told, int) else None
+
+    def part(self, *names: str) -> dict[str, float]:
+        """Of each operation how much of its own time went into the named parts together.
+
+        Operations of which none of these parts was measured are left out.
+        """
+        found = {}
+        for op in self.operations:
+            told = [op.where.get(name) for name in names]
+            known = [value for value in told if value is not None]
+            if known and op.share is not None:
+                found[op.name] = sum(known)
+        return found
+
+    @property
+    def believable(self) -> tuple[OperationSummary, ...]:
+        """Operations whose time is split, and long enough for that to be believed."""
+        return tuple(op for op in self.operations if self._is_believable(op))
+
+    def _is_believable(self, op: OperationSummary) -> bool:
+        if op.share is None or op.coverage is None or op.parallelism is None:
+            return False
+        return self.cores is None or op.parallelism <= self.cores * COVERAGE_MAX
+
+    def of_run(self, fractions: Mapping[str, float]) -> float:
+        """Share of the run's time, of fractions of the time of operations; 0 to 1."""
+        shares = self.shares
+        whole = sum(fraction * shares.get(name, 0.0) for name, fraction in fractions.items())
+        return min(1.0, max(0.0, whole))
+
+    def interval(self, fractions: Mapping[str, float]) -> tuple[float, float] | None:
+        """95 % interval of `of_run`, by how much the operations' times differ between passes."""
+        if self.load is not None:
+            return None
+        measured = self.executions.filter(pl.col("phase") == PHASE_MEASURED)
+        return share_interval(measured, fractions)
+
+    def finding(
+        self,
+        method: str,
+        claim: str,
+        fractions: Mapping[str, float],
+        *,
+        tells: Tells = "cause",
+        to_try: str | None = None,
+        evidence: Sequence[Evidence] = (),
+        advice: Advice | None = None,
+    ) -> Finding:
+        """A finding about a part of the time of some operations.
+
+        Args:
+            method: Its heading in docs/methodology.md.
+            claim: The claim, with its numbers.
+            fractions: Of the operations that it is about, how much of their own time, 0 to 1.
+            tells: As `Finding` has it, as all that follow.
+            to_try: What to do.
+            evidence: What it rests on.
+            advice: What can be carried out.
+        """
+        return Finding(
+            claim=claim,
+            effect_share=self.of_run(fractions),
+            interval=self.interval(fractions),
+            runs=(self.run_id,),
+            method=method,
+            to_try=to_try,
+            tells=tells,
+            operations=self.largest_first(fractions),
+            evidence=tuple(evidence),
+            advice=advice,
+        )
+
+    def largest_first(self, fractions: Mapping[str, float]) -> tuple[str, ...]:
+        """Names of operations, the one with most of the run's time first."""
+        shares = self.shares
+        return tuple(
+            sorted(fractions, key=lambda name: (-fractions[name] * shares.get(name, 0.0), name))
+        )
+
+    def figure(self, name: str) -> Mapping[str, Any] | None:
+        """A figure that the engine declares and counted, by its name."""
+        told = (self.counters or {}).get("counters", ())
+        return next((figure for figure in told if figure["name"] == name), None)
+
+    def total(self, name: str) -> float | None:
+        """By how much a figure grew in the measured part."""
+        figure = self.figure(name)
+        value = None if figure is None else figure.get("total")
+        return None if value is None else float(value)
+
+    def setting(self, role: str) -> Setting | None:
+        """The engine's setting in a role; None if it tells of none."""
+        name = self.advice.get("settings", {}).get(role, {}).get("name")
+        return None if name is None else Setting(role, name, self.settings.get(name))
+
+    def can(self, statement: str) -> bool:
+        """Whether the engine says how an index, statistics or a vacuum is made."""
+        return statement in self.advice.get("statements", {})
+
+    def try_words(self, method: str, fractions: Mapping[str, float], does: str) -> str:
+        """The command that carries out the advice of a finding, and what it does."""
+        names = self.largest_first(fractions)
+        key = f"{method}:{names[0]}" if names else method
+        return f"`assay try {self.run_id} {key}` {does}"
+
+
+def names_text(names: Sequence[str], most: int = 3) -> str:
+    """The first of some names, and how many more there are."""
+    left = len(names) - most
+    return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
+
+
+def at_least(fractions: Mapping[str, float], least: float) -> dict[str, float]:
+    """Those of which a part of the own time is worth naming them."""
+    return {name: fraction for name, fraction in fractions.items() if fraction >= least}
+
+
+def product(fractions: Mapping[str, float], factors: Mapping[str, float]) -> dict[str, float]:
+    """Fraction by fraction; what has no factor is left out."""
+    return {name: part * factors[name] for name, part in fractions.items() if name in factors}
+
+
+def size_bytes(text: str | None) -> int | None:
+    """A size such as `4MB`, `18.8 GiB` or `262144`; None if it is none. All units are binary."""
+    told = _SIZE.fullmatch(text.strip()) if text else None
+    if told is None or told[1].count(".") > 1 or told[1] == ".":
+        return None
+    return round(float(told[1]) * _STEPS[told[2].lower()])

@@ -1,0 +1,48 @@
+"""Finds the findings of this folder and asks them all."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import pkgutil
+from functools import cache
+from typing import TYPE_CHECKING
+
+import assay.analysis.findings
+from assay.analysis.findings.order import in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+log = logging.getLogger(__name__)
+
+
+@cache
+def methods() -> dict[str, Callable[[Case], list[Finding]]]:
+    """Every module of this folder that has a `find`, by the name of its method."""
+    found = {}
+    package = assay.analysis.findings
+    for module_info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        module = importlib.import_module(module_info.name)
+        if hasattr(module, "find"):
+            found[module_info.name.rpartition(".")[2].replace("_", "-")] = module.find
+    return found
+
+
+def findings(case: Case) -> list[Finding]:
+    """All findings of one run, in the order in which they are told."""
+    return in_order(
+        finding for method, find in methods().items() for finding in _safely(method, find, case)
+    )
+
+
+def _safely(method: str, find: Callable[[Case], list[Finding]], case: Case) -> list[Finding]:
+    """A finding that breaks down claims nothing, and holds up no other."""
+    try:
+        return find(case)
+    except Exception:
+        log.warning("finding %s of run %s broke down", method, case.run_id, exc_info=True)
+        return []

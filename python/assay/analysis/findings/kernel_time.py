@@ -1,0 +1,40 @@
+"""Operations that spent much of their CPU time in the kernel, with their page faults."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.finding import Evidence
+from assay.model.units import bytes_text, count_text, percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.analysis.summary import OperationSummary
+    from assay.model.finding import Finding
+
+METHOD = "kernel-time"
+# Kernel time is worth a word when it is a fifth of an operation's and a twentieth of the run's.
+KERNEL_SHARE = 0.2
+KERNEL_RUN_SHARE = 0.05
+
+
+def find(case: Case) -> list[Finding]:
+    """One finding an operation whose kernel time stands out."""
+    found = []
+    for op in case.believable:
+        system, user = op.where.get("cpu_system"), op.where.get("cpu_user")
+        if system is None or user is None or user + system <= 0:
+            continue
+        effect = case.of_run({op.name: system})
+        if system / (user + system) >= KERNEL_SHARE and effect >= KERNEL_RUN_SHARE:
+            found.append(_told(case, op, system, system / (user + system)))
+    return found
+
+
+def _told(case: Case, op: OperationSummary, system: float, of_cpu: float) -> Finding:
+    faults = f", {count_text(op.minor_faults)} page faults" if op.minor_faults else ""
+    evidence = [Evidence(f"{percent_text(of_cpu)} of its CPU time", f"where:{op.name}")]
+    if op.read_bytes:
+        evidence.append(Evidence(f"{bytes_text(op.read_bytes)} read a run", f"where:{op.name}"))
+    claim = f"{op.name} spent {percent_text(of_cpu)} of its CPU time in the kernel{faults} a run"
+    return case.finding(METHOD, claim, {op.name: system}, tells="shape", evidence=evidence)

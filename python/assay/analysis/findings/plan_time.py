@@ -1,0 +1,91 @@
+"""How much of an operation's time each operator of its plans took.
+
+A plan is watched apart from the timed run and is slower, so its times count as proportions only:
+they divide what the operation took when it was timed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.model.plan import Plan, PlanNode
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One operator with its place and its part.
+
+    Attributes:
+        operation: The operation.
+        plan: The plan that it is in.
+        node: The operator.
+        above: Those that it is below, the root first.
+        fraction: Of the operation's time, without its inputs; None where it was not timed.
+    """
+
+    operation: str
+    plan: Plan
+    node: PlanNode
+    above: tuple[PlanNode, ...]
+    fraction: float | None
+
+
+def timed_nodes(case: Case) -> list[Timed]:
+    """Every operator of every operation that has a share of the run's time."""
+    shares = case.shares
+    return [
+        timed
+        for operation, plans in case.plans.items()
+        if operation in shares
+        for timed in _of_operation(operation, plans)
+    ]
+
+
+def _of_operation(operation: str, plans: Sequence[Plan]) -> list[Timed]:
+    """The operators of all statements: whatever they all took is the operation's time."""
+    whole = sum(plan_seconds(plan) for plan in plans)
+    found = []
+    for plan in plans:
+        # Threads of a parallel plan have more seconds than passed: they share what passed.
+        threads_s = sum(node.seconds or 0.0 for node in plan.root.walk())
+        passed_s = plan.execution_s if plan.execution_s is not None else threads_s
+        scale = min(1.0, passed_s / threads_s) / whole if threads_s and whole else None
+        for node, above in _with_those_above(plan.root, ()):
+            known = plan.timed and scale is not None and node.seconds is not None
+            fraction = (node.seconds or 0.0) * (scale or 0.0) if known else None
+            found.append(Timed(operation, plan, node, above, fraction))
+    return found
+
+
+def plan_seconds(plan: Plan) -> float:
+    """Wall time of a statement when it was asked with its plan, as far as it is known."""
+    executed = plan.execution_s
+    if executed is None:
+        executed = sum(node.seconds or 0.0 for node in plan.root.walk())
+    return executed + (plan.planning_s or 0.0)
+
+
+def _with_those_above(
+    node: PlanNode, above: tuple[PlanNode, ...]
+) -> Iterable[tuple[PlanNode, tuple[PlanNode, ...]]]:
+    yield node, above
+    for child in node.children:
+        yield from _with_those_above(child, (*above, node))
+
+
+def fraction_of(found: Iterable[Timed]) -> dict[str, float]:
+    """Of each operation the part of its time that some of its operators took together."""
+    fractions: dict[str, float] = {}
+    for timed in found:
+        fractions[timed.operation] = fractions.get(timed.operation, 0.0) + (timed.fraction or 0.0)
+    return {operation: min(1.0, fraction) for operation, fraction in fractions.items()}
+
+
+def scaled(fractions: Mapping[str, float], factor: float) -> dict[str, float]:
+    """The same fractions times a factor."""
+    return {operation: fraction * factor for operation, fraction in fractions.items()}

@@ -1,0 +1,45 @@
+"""That fewer operations of an open load were done than became due."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.finding import Evidence, Finding
+from assay.model.units import rate_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+
+METHOD = "rate-held"
+# A rate is held when next to nothing of it is missing.
+RATE_HELD_SHARE = 0.99
+# What is advised instead leaves the engine some room.
+ROOM_SHARE = 0.85
+
+
+def find(case: Case) -> list[Finding]:
+    """What was missing of the rate, and by how much the backlog grew."""
+    went = None if case.load is None else case.load.schedule
+    if went is None or went.done_per_s >= RATE_HELD_SHARE * went.rate_per_s:
+        return []
+    grown = ""
+    if went.grown_per_s is not None and went.grown_per_s > 0:
+        grown = f", and the backlog grew by {rate_text(went.grown_per_s)}"
+    claim = (
+        f"The rate was not held: {rate_text(went.done_per_s)} of {rate_text(went.rate_per_s)} were"
+        f" done{grown}; percentiles of latency say how long the run was"
+    )
+    lower = float(f"{went.done_per_s * ROOM_SHARE:.2g}")
+    found = Finding(
+        claim=claim,
+        effect_share=1 - went.done_per_s / went.rate_per_s,
+        interval=None,
+        runs=(case.run_id,),
+        method=METHOD,
+        to_try=f"--rate {lower:g}, or --clients without --rate for the most",
+        tells="shape",
+        evidence=(
+            Evidence(f"{went.done_per_s / went.rate_per_s:.0%} was done", "check:rate_held"),
+        ),
+    )
+    return [found]

@@ -1,0 +1,144 @@
+"""Reads from a record what only findings need, and puts it beside what the summary knows."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.engine_counters import around
+from assay.analysis.findings.case import EXECUTIONS, Case, TableFacts
+from assay.analysis.operations import NS, plain, window_ns
+from assay.analysis.profile import Profile, read_profile
+from assay.model.errors import RecordUnreadableError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.analysis.accounts import Accounts
+    from assay.analysis.load import LoadSummary
+    from assay.analysis.summary import OperationSummary
+    from assay.record.reader import Run
+
+log = logging.getLogger(__name__)
+
+# The source of an engine's counters whose objects are tables and whose counters are `TableFacts`.
+TABLES = "tables"
+
+
+def read_case(
+    run: Run,
+    operations: tuple[OperationSummary, ...],
+    *,
+    load: LoadSummary | None,
+    used: Accounts | None,
+    counted: dict[str, Any] | None,
+    cores: int | None,
+    pinned: Mapping[str, int],
+) -> Case:
+    """The case of a run whose summary is known that far."""
+    engine = run.facts.get("engine", {})
+    return Case(
+        run_id=run.id,
+        operations=operations,
+        cores=cores,
+        accounts=used,
+        load=load,
+        pinned=pinned,
+        counters=counted,
+        settings=run.environment.get("engine", {}).get("settings") or {},
+        advice=engine.get("advice") or {},
+        profile=_profile(run),
+        tables=_tables(run),
+        executions=_executions(run),
+        throttled_share=_throttled_share(run),
+        environment=run.environment,
+    )
+
+
+def _profile(run: Run) -> Profile | None:
+    try:
+        return read_profile(run)
+    except (UsageError, RecordUnreadableError) as error:
+        log.warning("the work of run %s is not known: %s", run.id, error)
+        return None
+
+
+def _executions(run: Run) -> pl.DataFrame:
+    events = run.table("events")
+    tasks = run.table("tasks") if run.has("tasks") else None
+    return executions(events, tasks)
+
+
+def executions(events: pl.DataFrame, tasks: pl.DataFrame | None) -> pl.DataFrame:
+    """One row an execution that succeeded, of whichever phase: the columns of `EXECUTIONS`.
+
+    What was not metered, or went backwards, is null.
+    """
+    done = (
+        plain(events)
+        .filter(pl.col("outcome") == "ok")
+        .with_columns(((pl.col("finished_ns") - pl.col("started_ns")) * NS).alias("seconds"))
+    )
+    if tasks is None:
+        grown = pl.DataFrame(schema={"sequence": pl.UInt64})
+    else:
+        edges = tasks.with_columns(pl.col("edge").cast(pl.String))
+        start, end = (edges.filter(pl.col("edge") == edge) for edge in ("start", "end"))
+        grown = start.join(end, on="sequence", suffix="_end").select(
+            "sequence",
+            (_growth("system_ns") * NS).alias("system_s"),
+            _growth("minor_faults"),
+            _growth("read_bytes"),
+        )
+    joined = done.join(grown, on="sequence", how="left")
+    columns = [
+        (pl.col(name) if name in joined.columns else pl.lit(None)).cast(kind).alias(name)
+        for name, kind in EXECUTIONS.items()
+    ]
+    return joined.sort("started_ns").select(columns)
+
+
+def _growth(name: str) -> pl.Expr:
+    grown = pl.col(f"{name}_end").cast(pl.Int64) - pl.col(name).cast(pl.Int64)
+    return pl.when(grown >= 0).then(grown).alias(name)
+
+
+def _tables(run: Run) -> dict[str, TableFacts]:
+    window = window_ns(run.table("events"))
+    if window is None or not run.has("engine"):
+        return {}
+    return table_facts(run.table("engine"), window[1])
+
+
+def table_facts(readings: pl.DataFrame, ended_ns: int) -> dict[str, TableFacts]:
+    """What was told of each table at the last reading up to a time, else at the first one."""
+    told = readings.with_columns(pl.col("source", "object", "counter").cast(pl.String)).filter(
+        pl.col("source") == TABLES
+    )
+    if told.is_empty():
+        return {}
+    before = told.filter(pl.col("time_ns") <= ended_ns)
+    at = told["time_ns"].min() if before.is_empty() else before["time_ns"].max()
+    found: dict[str, dict[str, Any]] = {}
+    known = {field.name for field in fields(TableFacts)}
+    last = told.filter((pl.col("time_ns") == at) & pl.col("counter").is_in(sorted(known)))
+    for table, counter, value in last.select("object", "counter", "value").iter_rows():
+        found.setdefault(table, {})[counter] = bool(value) if counter == "analyzed" else value
+    return {table: TableFacts(**facts) for table, facts in found.items()}
+
+
+def _throttled_share(run: Run) -> float | None:
+    """Share of the periods of a CPU limit in which it held the engine back."""
+    window = window_ns(run.table("events"))
+    if window is None or not run.has("cgroup"):
+        return None
+    readings = around(run.table("cgroup"), *window)
+    if readings.is_empty():
+        return None
+    counts = ("periods", "throttled_periods")
+    ends = readings.select(pl.col(name).max() - pl.col(name).min() for name in counts)
+    periods, throttled = ends.row(0)
+    return throttled / periods if periods else None

@@ -1,0 +1,34 @@
+"""Facts of files that people write, such as `operations.toml`, refused with place and reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from assay.model.errors import UsageError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+F = TypeVar("F", bound=BaseModel)
+
+
+def validated(facts: type[F], document: Mapping[str, Any], origin: str) -> F:
+    """The document as `facts`.
+
+    Raises:
+        UsageError: If a key is unknown, missing or wrong: `origin`, key and reason.
+    """
+    try:
+        return facts.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = str(first["loc"][0]) if first["loc"] else ""
+        if first["type"] == "extra_forbidden":
+            hint = suggestion(key, list(facts.model_fields))
+            raise UsageError(f"{origin}: unknown key {key!r}; {hint}") from error
+        if first["type"] == "missing":
+            raise UsageError(f"{origin}: it lacks {key!r}.") from error
+        place = ".".join(str(part) for part in first["loc"])
+        raise UsageError(f"{origin}: {place}: {first['msg']}") from error

@@ -1,0 +1,203 @@
+"""What following advice changed: runs as they were against runs with it, round by round.
+
+Gains are of time: 0.25 is a quarter less. Rounds are compared each in itself, because both of its
+runs stood side by side; the interval is of the mean of their log ratios, by Student's t.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from assay.analysis.latency import measured_times, succeeded
+from assay.analysis.load import OPEN, load_of, summarise_load
+from assay.analysis.operations import NS, operation_table
+from assay.analysis.profile_compare import student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.record.reader import Run
+
+# A prediction also counts as right where the gain is within this factor of it.
+HIT_FACTOR = 1.5
+
+Verdict = Literal[
+    "came true", "smaller", "larger", "no gain", "slower", "gain", "undecided", "not compared"
+]
+MISSES: tuple[Verdict, ...] = ("smaller", "larger", "no gain", "slower")
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much less time the same work takes.
+
+    Attributes:
+        before_s, after_s: Geometric means over the rounds.
+        share: Of `before_s` that is saved; below zero: it takes longer.
+        interval: 95 %; None with one round.
+    """
+
+    before_s: float
+    after_s: float
+    share: float
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class OperationGain:
+    """One operation that the finding is about. `predicted` None: not predicted."""
+
+    operation: str
+    predicted: float | None
+    gain: Gain | None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of advice.
+
+    Attributes:
+        predicted: Share of the time that was to be saved; None: not predicted.
+        gain: What was; None where no operation succeeded in all runs.
+        operations: Those that the finding is about.
+        verdict: What it comes to.
+        left_out: Operations that did not succeed in every run; no total holds them.
+    """
+
+    predicted: float | None
+    gain: Gain | None
+    operations: tuple[OperationGain, ...]
+    verdict: Verdict
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def hit(self) -> bool | None:
+        """Whether the prediction was right; None where that is not known."""
+        if self.predicted is None or self.verdict in {"undecided", "not compared"}:
+            return None
+        return self.verdict not in MISSES
+
+
+@dataclass(frozen=True)
+class Times:
+    """What a run's work took.
+
+    Attributes:
+        operations: Seconds of each that succeeded: the median of an order's passes, the mean under
+            a load.
+        whole_s: Seconds of an operation of a load: of a closed one the inverse of its throughput,
+            of an open one the mean latency. None of an order, whose whole is the sum.
+    """
+
+    operations: Mapping[str, float]
+    whole_s: float | None = None
+
+
+def times_of(run: Run) -> Times:
+    """What the measured part of a run took."""
+    load = load_of(run.facts)
+    if load is None:
+        rows = operation_table(run.table("events")).select("operation", "seconds", "failed")
+        told = {name: seconds for name, seconds, failed in rows.iter_rows() if not failed}
+        return Times({name: seconds for name, seconds in told.items() if seconds})
+    done = succeeded(measured_times(run.table("events")))
+    means = done.group_by("operation").agg(pl.col("service_ns").mean() * NS).sort("operation")
+    operations = {str(name): seconds for name, seconds in means.iter_rows() if seconds}
+    if load.shape == OPEN:
+        mean_ns = done["latency_ns"].mean()
+        return Times(operations, mean_ns * NS if isinstance(mean_ns, float) else None)
+    summary = summarise_load(run)
+    per_s = summary.all_operations.throughput_per_s if summary else 0.0
+    return Times(operations, 1 / per_s if per_s else None)
+
+
+def judge_trial(
+    rounds: Sequence[tuple[Times, Times]], predicted: float | None, operations: Sequence[str]
+) -> Trial:
+    """What rounds of (as it was, with the advice followed) say of a prediction.
+
+    Args:
+        rounds: At least one.
+        predicted: Share of the whole time that was to be saved.
+        operations: Those that the finding is about; empty: all.
+    """
+    every = [set(times.operations) for pair in rounds for times in pair]
+    common, seen = set.intersection(*every), set.union(*every)
+    whole = _gain([(_whole(before, common), _whole(after, common)) for before, after in rounds])
+    named = [name for name in operations if name in seen]
+    each = _each_predicted(predicted, whole, rounds, [name for name in named if name in common])
+    about = tuple(
+        OperationGain(
+            name,
+            each if name in common else None,
+            _gain([(b.operations.get(name), a.operations.get(name)) for b, a in rounds]),
+        )
+        for name in named
+    )
+    left_out = tuple(sorted(seen - common))
+    return Trial(predicted, whole, about, _verdict(predicted, whole), left_out)
+
+
+def _whole(times: Times, names: set[str]) -> float | None:
+    if times.whole_s is not None:
+        return times.whole_s
+    return math.fsum(times.operations[name] for name in names) or None
+
+
+def _gain(rounds: Sequence[tuple[float | None, float | None]]) -> Gain | None:
+    """The gain over the rounds; None if one of them has no time."""
+    known = [(before, after) for before, after in rounds if before and after]
+    if len(known) < len(rounds):
+        return None
+    logs = [math.log(after / before) for before, after in known]
+    count = len(logs)
+    mean = math.fsum(logs) / count
+    interval = None
+    if count > 1:
+        variance = math.fsum((one - mean) ** 2 for one in logs) / (count - 1)
+        half = student_quantile(count - 1) * math.sqrt(variance / count)
+        interval = (-math.expm1(mean + half), -math.expm1(mean - half))
+    before_s = math.exp(math.fsum(math.log(before) for before, _ in known) / count)
+    return Gain(before_s, before_s * math.exp(mean), -math.expm1(mean), interval)
+
+
+def _each_predicted(
+    predicted: float | None,
+    whole: Gain | None,
+    rounds: Sequence[tuple[Times, Times]],
+    names: Sequence[str],
+) -> float | None:
+    """What is predicted of each operation if all that are named save the same share.
+
+    Only of an order: what operations of a load take together is not the whole's time.
+    """
+    if predicted is None or whole is None or rounds[0][0].whole_s is not None or not names:
+        return None
+    of_names = sum(before.operations[name] for before, _ in rounds for name in names) / len(rounds)
+    return min(1.0, predicted * whole.before_s / of_names)
+
+
+def _verdict(predicted: float | None, gain: Gain | None) -> Verdict:
+    if gain is None:
+        return "not compared"
+    if gain.interval is None:
+        return "undecided"
+    low, high = gain.interval
+    if high < 0:
+        return "slower"
+    if low <= 0:
+        return "undecided" if predicted is not None and high >= predicted else "no gain"
+    return "gain" if predicted is None else _against(predicted, gain, gain.interval)
+
+
+def _against(predicted: float, gain: Gain, interval: tuple[float, float]) -> Verdict:
+    """Of a gain that is one: whether it is what was predicted."""
+    low, high = interval
+    near = predicted / HIT_FACTOR <= gain.share <= predicted * HIT_FACTOR
+    if near or low <= predicted <= high:
+        return "came true"
+    return "smaller" if gain.share < predicted else "larger"

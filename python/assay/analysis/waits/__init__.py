@@ -1,0 +1,1 @@
+"""What sleeping threads wait for: rules, and how sampled states become time by cause."""

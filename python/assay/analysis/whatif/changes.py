@@ -1,0 +1,305 @@
+"""Changes that can be asked for: what each does to one operation, and what it assumes.
+
+A change yields the operation as it would be, with the least and the most time that its model leaves
+open. Where the run does not tell what the change needs, the operation stays as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from assay.analysis.causes import CAUSES, TITLES
+from assay.analysis.whatif.cores import bounds_s, on_cores
+from assay.analysis.whatif.timing import FOLLOW, ON_CPU, WANTS_CPU
+from assay.model.errors import UsageError, suggestion
+from assay.model.units import seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.analysis.whatif.timing import Measured, TimedOperation
+
+# Causes that can be taken away. Time on a CPU has kinds of work, and who waits for others follows.
+WAITS = tuple(c.name for c in CAUSES if c.name not in ON_CPU and c.name not in FOLLOW)
+
+NO_WAITS = "causes of waiting are measured around the operations of an order (no --clients)"
+
+
+@dataclass(frozen=True)
+class Changed:
+    """One operation after a change.
+
+    Attributes:
+        operation: As it would be.
+        least_s, most_s: What the model leaves open.
+    """
+
+    operation: TimedOperation
+    least_s: float
+    most_s: float
+
+
+class Change(Protocol):
+    """Something that would be different."""
+
+    @property
+    def says(self) -> str:
+        """The change in a few words."""
+
+    @property
+    def assumption(self) -> str:
+        """What its prediction assumes, in one sentence."""
+
+    def check(self, measured: Measured) -> None:
+        """Raises `UsageError` if the run does not know what is to be changed."""
+
+    def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:
+        """The operation after the change; None where the run does not tell what it needs."""
+
+
+@dataclass(frozen=True)
+class ScaleOperation:
+    """An operation takes so many times as long. Its time is above 0."""
+
+    name: str
+    factor: float
+
+    @property
+    def says(self) -> str:
+        """The change in a few words."""
+        return f"{self.name} takes {self.factor:g} times as long"
+
+    @property
+    def assumption(self) -> str:
+        """What its prediction assumes, in one sentence."""
+        return "Other operations take as long as before."
+
+    def check(self, measured: Measured) -> None:
+        """Raises `UsageError` for an unknown operation or a factor that is none."""
+        _check_operation(self.name, measured)
+        if not 0 < self.factor < float("inf"):
+            raise UsageError(
+                f"{self.name} cannot take {self.factor:g} times as long: name a factor above 0"
+            )
+
+    def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
+        """The operation after the change."""
+        made = operation.scaled(self.factor if operation.name == self.name else 1.0)
+        return Changed(made, made.seconds, made.seconds)
+
+
+@dataclass(frozen=True)
+class SetTime:
+    """An operation takes a given time."""
+
+    name: str
+    seconds: float
+
+    @property
+    def says(self) -> str:
+        """The change in a few words."""
+        return f"{self.name} takes {seconds_text(self.seconds)}"
+
+    @property
+    def assumption(self) -> str:
+        """What its prediction assumes, in one sentence."""
+        return "Other operations take as long as before."
+
+    def check(self, measured: Measured) -> None:
+        """Raises `UsageError` for an unknown operation or no time."""
+        _check_operation(self.name, measured)
+        if not 0 < self.seconds < float("inf"):
+            raise UsageError(f"{self.name} cannot take {self.seconds:g} s: name a time above 0")
+
+    def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
+        """The operation after the change."""
+        if operation.name != self.name:
+            return Changed(operation, operation.seconds, operation.seconds)
+        # Of an operation that other changes left no time, nothing tells what its threads would do.
+        taken = operation.seconds > 0
+        made = operation.scaled(self.seconds / operation.seconds) if taken else operation
+        return Changed(replace(made, seconds=self.seconds), self.seconds, self.seconds)
+
+
+@dataclass(frozen=True)
+class RemoveWork:
+    """A kind of work is not done any more, by the word that CPU samples have for it."""
+
+    work: str
+
+    @property
+    def says(self) -> str:
+        """The change in a few words."""
+        return f"no {self.work}"
+
+    @property
+    def assumption(self) -> str:
+        """What its prediction assumes, in one sentence."""
+        return (
+            "The work's CPU time goes, and with it as large a share of the waiting for a CPU; it"
+            " was spread over an operation's active threads like the rest of their time, and idle"
+            " threads wait as much less."
+        )
+
+    def check(self, measured: Measured) -> None:
+        """Raises `UsageError` for a word without samples, or a run without any."""
+        if all(operation.work is None for operation in measured.operations):
+            raise UsageError(
+                f"run {measured.run} has no CPU samples that tell work by operation: measure it"
+                " again with --profile"
+            )
+        if self.work not in measured.works:
+            raise UsageError(
+                f"no operation worked at {self.work!r}: {suggestion(self.work, measured.works)}"
+            )
+
+    def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
+        """The operation after the change."""
+        if operation.work is None or operation.thread_s is None:
+            return None
+        share = operation.work.get(self.work, 0.0)
+        left = {name: operation.thread_s.get(name, 0.0) * (1 - share) for name in WANTS_CPU}
+        works = {word: part for word, part in operation.work.items() if word != self.work}
+        rest = sum(works.values())
+        made = without(operation, left)
+        kept = {word: part / rest for word, part in works.items()} if rest > 0 else {}
+        return replace(made, operation=replace(made.operation, work=kept))
+
+
+@dataclass(frozen=True)
+class RemoveWait:
+    """A cause of `analysis.causes` for which threads waited is gone."""
+
+    cause: str
+
+    @property
+    def says(self) -> str:
+        """The change in a few words."""
+        return f"no time in: {TITLES.get(self.cause, self.cause)}"
+
+    @property
+    def assumption(self) -> str:
+        """What its prediction assumes, in one sentence."""
+        return (
+            "The waiting goes and nothing comes in its place; it was spread over an operation's"
+            " active threads like the rest of their time, and idle threads wait as much less."
+        )
+
+    def check(self, measured: Measured) -> None:
+        """Raises `UsageError` for what is no such cause, or was not measured."""
+        if self.cause not in WAITS:
+            raise UsageError(_no_such_wait(self.cause))
+        split = [op.thread_s for op in measured.operations if op.thread_s is not None]
+        if not split:
+            raise UsageError(
+                f"the time of run {measured.run} is not split by cause: that needs passes over an"
+                " order (no --clients) and operations of a millisecond or more"
+            )
+        if not any(self.cause in parts for parts in split):
+            known = [TITLES[name] for name in WAITS if any(name in parts for parts in split)]
+            raise UsageError(
+                f"run {measured.run} did not measure {TITLES[self.cause]!r}; "
+                + (f"it knows: {', '.join(known)}" if known else NO_WAITS)
+            )
+
+    def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
+        """The operation after the change."""
+        if operation.thread_s is None or self.cause not in operation.thread_s:
+            return None
+        return without(operation, {self.cause: 0.0})
+
+
+@dataclass(frozen=True)
+class SetCores:
+    """The engine may use another number of cores."""
+
+    cores: int
+
+    @property
+    def says(self) -> str:
+        """The change in a few words."""
+        return f"{self.cores} core{'s' if self.cores != 1 else ''}"
+
+    @property
+    def assumption(self) -> str:
+        """What its prediction assumes, in one sentence."""
+        return (
+            "Amdahl's law: time in which all threads at work want a CPU changes with the number"
+            " that have one, all other time stays; there are as many threads as now (as many a core"
+            " where they were as many as the cores), memory and caches keep up, and others compete"
+            " for them as much as now."
+        )
+
+    def check(self, measured: Measured) -> None:
+        """Raises `UsageError` for less than one core, or a run that does not tell of cores."""
+        if self.cores < 1:
+            raise UsageError(f"an engine cannot run on {self.cores} cores: name 1 or more")
+        if measured.cores is None:
+            raise UsageError(f"run {measured.run} did not record how many CPUs it could use")
+        if measured.clients is not None:
+            raise UsageError(
+                "of a load with clients nothing tells which operations wait for a CPU: measure it"
+                " with --pin engine=... instead"
+            )
+        if all(operation.thread_s is None for operation in measured.operations):
+            raise UsageError(
+                f"the time of run {measured.run} is not split by cause, so nothing tells how its"
+                " operations use cores: that needs operations of a millisecond or more"
+            )
+
+    def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:
+        """The operation after the change."""
+        if operation.thread_s is None or cores is None:
+            return None
+        least_s, most_s = bounds_s(operation, cores, self.cores)
+        return Changed(on_cores(operation, cores, self.cores), least_s, most_s)
+
+
+def wait_named(text: str) -> str:
+    """The name of a cause that is called by its name or by its title, as `disk read`."""
+    by_title = {title.lower(): name for name, title in TITLES.items()}
+    words = text.strip().lower()
+    return by_title.get(words, words.replace(" ", "_"))
+
+
+def without(operation: TimedOperation, left: Mapping[str, float]) -> Changed:
+    """An operation of whose thread-seconds some are gone.
+
+    Its time shrinks by their share of its active threads' time. At most all of them were on its
+    longest chain of steps, but what stays needs its threads; at least those are on it that the
+    other threads had no room for.
+
+    Args:
+        operation: An operation whose time was split.
+        left: What is left of each cause that shrinks, thread-seconds.
+    """
+    parts = dict(operation.thread_s or {})
+    gone_s = sum(parts.get(name, 0.0) - seconds for name, seconds in left.items())
+    active_s, seconds = operation.active_s, operation.seconds
+    threads = max(1.0, operation.threads or 1.0)
+    if active_s <= 0:
+        return Changed(operation, 0.0, 0.0)
+    factor = max(0.0, 1 - gone_s / active_s)
+    most_s = seconds - max(0.0, gone_s - (threads - 1) * seconds)
+    least_s = max(seconds - gone_s, (active_s - gone_s) / threads, 0.0)
+    follow = {name: parts[name] * factor for name in FOLLOW if name in parts}
+    kept = parts | {name: time for name, time in left.items() if name in parts} | follow
+    made = replace(operation, seconds=seconds * factor, thread_s=kept)
+    return Changed(made, min(least_s, made.seconds), max(most_s, made.seconds))
+
+
+def _check_operation(name: str, measured: Measured) -> None:
+    if name not in measured.names:
+        raise UsageError(f"no operation {name!r} was measured: {suggestion(name, measured.names)}")
+
+
+def _no_such_wait(cause: str) -> str:
+    if cause in ON_CPU:
+        return f"{TITLES[cause]} is no waiting: remove a kind of work with --remove-operation"
+    if cause in FOLLOW:
+        return (
+            f"'{TITLES[cause]}' is no cause of its own, it follows from what the other threads do:"
+            " remove what those wait for or work at"
+        )
+    return f"no wait {cause!r}: {suggestion(cause, [TITLES[name] for name in WAITS])}"

@@ -1,0 +1,72 @@
+"""What mending each cause and each kind of work would be worth: the largest, one at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.causes import TITLES
+from assay.analysis.whatif.changes import WAITS, RemoveWait, RemoveWork
+from assay.analysis.whatif.prediction import Prediction, predict
+from assay.analysis.whatif.resampling import resamples
+
+if TYPE_CHECKING:
+    from assay.analysis.whatif.timing import Measured
+
+# Kinds of work that are told, and the least share of the first metric that is worth a line.
+WORKS_MAX = 8
+CHANGE_MIN = 0.005
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What it would be worth if one thing took no time at all: more than a mend can give.
+
+    Attributes:
+        kind: `work` of CPU samples, or `wait`: a cause of `analysis.causes`.
+        subject: The word or the cause's name.
+        title: As people read it.
+        prediction: What would be without it.
+    """
+
+    kind: str
+    subject: str
+    title: str
+    prediction: Prediction
+
+    @property
+    def change(self) -> float:
+        """Of the run's first metric, as a share."""
+        return self.prediction.metrics[0].change or 0.0
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "kind": self.kind,
+            "subject": self.subject,
+            "title": self.title,
+            "metrics": [metric.facts() for metric in self.prediction.metrics],
+            "assumption": self.prediction.assumptions[0],
+        }
+
+
+def worth(measured: Measured) -> tuple[Worth, ...]:
+    """The largest kinds of work and causes of waiting, what is worth most first.
+
+    Empty where an operation has no time.
+    """
+    if measured.without_time or not measured.operations:
+        return ()
+    drawn = resamples(measured)
+    works = [
+        Worth("work", word, word, predict(measured, [RemoveWork(word)], drawn))
+        for word in measured.works
+    ]
+    waits = [
+        Worth("wait", name, TITLES[name], predict(measured, [RemoveWait(name)], drawn))
+        for name in WAITS
+        if any(name in (operation.thread_s or {}) for operation in measured.operations)
+    ]
+    largest = sorted(works, key=lambda one: one.change)[:WORKS_MAX]
+    found = [one for one in (*largest, *waits) if one.change <= -CHANGE_MIN]
+    return tuple(sorted(found, key=lambda one: one.change))

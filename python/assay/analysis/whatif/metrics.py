@@ -1,0 +1,146 @@
+"""Metrics as functions of the times of a run's operations.
+
+The power-like and the throughput-like figure have the form of the TPC-H specification's metrics for
+one stream without refresh functions: 22 intervals instead of 24, medians instead of one execution,
+times as they were measured instead of rounded to 0.01 s. They are no TPC metrics, nor is their
+geometric mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from assay.analysis.whatif.timing import Measured
+
+SECONDS_PER_HOUR = 3600.0
+# Where the longest interval is so many times a shorter one, the shorter one counts as much.
+SPREAD_MAX = 1000.0
+# Workloads whose specification has such a composite.
+WITH_COMPOSITE = frozenset({"tpch"})
+
+Of = Callable[[Sequence[float]], float]
+Better = Literal["lower", "higher"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of a whole run.
+
+    Attributes:
+        name: As in documents.
+        label: What a column is called.
+        title: In full: what is no TPC metric says so.
+        unit: `s`, `/h` or `/s`.
+        better: Which direction is an improvement.
+        of: The figure of the operations' seconds, in their order; infinite where one takes none.
+    """
+
+    name: str
+    label: str
+    title: str
+    unit: str
+    better: Better
+    of: Of
+
+    def value(self, seconds: Sequence[float]) -> float | None:
+        """The figure; None where it has no bound."""
+        value = self.of(seconds)
+        return value if math.isfinite(value) else None
+
+
+def metrics_of(measured: Measured) -> tuple[Metric, ...]:
+    """The metrics that a run has."""
+    if measured.clients is not None:
+        return _of_a_load(measured)
+    found = (
+        Metric("total_seconds", "total", "total", "s", "lower", math.fsum),
+        Metric(
+            "geometric_mean_seconds", "geometric mean", "geometric mean", "s", "lower", geometric
+        ),
+    )
+    with_composite = measured.workload in WITH_COMPOSITE
+    return (*found, *_of_a_stream(measured.scale)) if with_composite else found
+
+
+def _of_a_stream(scale: float) -> tuple[Metric, ...]:
+    def throughput(seconds: Sequence[float]) -> float:
+        return throughput_like(len(seconds), 1, math.fsum(seconds), scale)
+
+    def made(name: str, label: str, of: Of) -> Metric:
+        title = f"{label} without refreshes, not a TPC metric"
+        return Metric(name, label, title, "/h", "higher", of)
+
+    return (
+        made("power_like_per_h", "power-like", lambda seconds: power_like(seconds, scale)),
+        made("throughput_like_per_h", "throughput-like", throughput),
+        made("composite_per_h", "composite", lambda seconds: composite(seconds, scale)),
+    )
+
+
+def _of_a_load(measured: Measured) -> tuple[Metric, ...]:
+    weights = [operation.weight for operation in measured.operations]
+    now_s = weighted_mean([op.seconds for op in measured.operations], weights)
+    now_per_s = measured.throughput_per_s or 0.0
+
+    def service(seconds: Sequence[float]) -> float:
+        return weighted_mean(seconds, weights)
+
+    def throughput(seconds: Sequence[float]) -> float:
+        if measured.rate_per_s is not None:
+            return now_per_s
+        return closed_loop(now_per_s, now_s, service(seconds))
+
+    words = "mean service"
+    return (
+        Metric("service_seconds_mean", words, words, "s", "lower", service),
+        Metric("throughput_per_s", "throughput", "throughput", "/s", "higher", throughput),
+    )
+
+
+def geometric(seconds: Sequence[float]) -> float:
+    """Geometric mean; 0 where a time is 0."""
+    if min(seconds) <= 0:
+        return 0.0
+    return math.exp(math.fsum(map(math.log, seconds)) / len(seconds))
+
+
+def power_like(seconds: Sequence[float], scale: float) -> float:
+    """Queries an hour by the geometric mean of one stream, times the scale."""
+    mean_s = geometric(raised(seconds))
+    return SECONDS_PER_HOUR * scale / mean_s if mean_s > 0 else math.inf
+
+
+def raised(seconds: Sequence[float]) -> list[float]:
+    """The times as a power test counts them: none below a thousandth of the longest."""
+    least_s = max(seconds) / SPREAD_MAX
+    return [max(one, least_s) for one in seconds]
+
+
+def throughput_like(queries: int, streams: int, elapsed_s: float, scale: float) -> float:
+    """Queries an hour of some streams that took so long together, times the scale."""
+    done = queries * streams * SECONDS_PER_HOUR * scale
+    return done / elapsed_s if elapsed_s > 0 else math.inf
+
+
+def composite(seconds: Sequence[float], scale: float) -> float:
+    """Geometric mean of the power-like and the throughput-like figure of one stream."""
+    throughput = throughput_like(len(seconds), 1, math.fsum(seconds), scale)
+    return math.sqrt(power_like(seconds, scale)) * math.sqrt(throughput)
+
+
+def closed_loop(throughput_per_s: float, before_s: float, after_s: float) -> float:
+    """Throughput of as many clients that think for no time, when an operation takes `after_s`.
+
+    The law of the closed loop: clients = throughput x time of an operation.
+    """
+    return throughput_per_s * before_s / after_s if after_s > 0 else math.inf
+
+
+def weighted_mean(seconds: Sequence[float], weights: Sequence[float]) -> float:
+    """Mean time of an execution of the mix."""
+    pairs = zip(seconds, weights, strict=True)
+    return math.fsum(one * weight for one, weight in pairs) / math.fsum(weights)

@@ -1,0 +1,295 @@
+"""What changes would do to each metric of a run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.whatif.changes import RemoveWait, RemoveWork, SetCores, SetTime
+from assay.analysis.whatif.cores import QUEUE
+from assay.analysis.whatif.metrics import Metric, metrics_of
+from assay.analysis.whatif.resampling import passes_of, resamples
+from assay.model.errors import UsageError
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.whatif.changes import Change
+    from assay.analysis.whatif.timing import Measured, TimedOperation
+
+# From here on it matters how much of the machine others use.
+BACKGROUND_SHARE_MAX = 0.1
+LOW, HIGH = 0.025, 0.975
+NOT_CHANGED = 1e-9
+# So many operations are named in a sentence.
+NAMED_MAX = 8
+
+
+@dataclass(frozen=True)
+class PredictedMetric:
+    """One metric before and after.
+
+    Attributes:
+        metric: What it is.
+        before, after: Its figures; None where a time of 0 leaves it without bound.
+        change: After over before, less 1.
+        change_least, change_most: The same for the least and the most time that the model leaves
+            open, the smaller one first.
+        interval: 95 % interval of the change over the passes; None without enough of them.
+    """
+
+    metric: Metric
+    before: float | None
+    after: float | None
+    change: float | None
+    change_least: float | None
+    change_most: float | None
+    interval: tuple[float, float] | None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "metric": self.metric.name,
+            "label": self.metric.label,
+            "title": self.metric.title,
+            "unit": self.metric.unit,
+            "better": self.metric.better,
+            "before": self.before,
+            "after": self.after,
+            "change": self.change,
+            "change_least": self.change_least,
+            "change_most": self.change_most,
+            "interval": None if self.interval is None else list(self.interval),
+        }
+
+
+@dataclass(frozen=True)
+class PredictedOperation:
+    """One operation before and after, in seconds; `least_s` and `most_s` are the model's bounds."""
+
+    name: str
+    before_s: float
+    after_s: float
+    least_s: float
+    most_s: float
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "operation": self.name,
+            "before": self.before_s,
+            "after": self.after_s,
+            "least": self.least_s,
+            "most": self.most_s,
+        }
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What some changes would do.
+
+    Attributes:
+        changes: Each in words.
+        assumptions: What is assumed, a sentence each.
+        notes: What the run does not tell.
+        metrics: Each metric of the run.
+        operations: Those whose time changes, the largest change first.
+        passes: How many passes the intervals are over; 0: there are none.
+    """
+
+    changes: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    notes: tuple[str, ...]
+    metrics: tuple[PredictedMetric, ...]
+    operations: tuple[PredictedOperation, ...]
+    passes: int
+
+    def metric(self, name: str) -> PredictedMetric:
+        """One metric by its name."""
+        return next(one for one in self.metrics if one.metric.name == name)
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "changes": list(self.changes),
+            "assumptions": list(self.assumptions),
+            "notes": list(self.notes),
+            "metrics": [one.facts() for one in self.metrics],
+            "operations": [one.facts() for one in self.operations],
+            "passes": self.passes,
+        }
+
+
+@dataclass(frozen=True)
+class _Course:
+    """One operation on its way through the changes.
+
+    Attributes:
+        now: As it would be.
+        least_s, most_s: What the models leave open, together.
+        factor: By which each pass is multiplied; None: every pass is as long as `now`.
+    """
+
+    now: TimedOperation
+    least_s: float
+    most_s: float
+    factor: float | None = 1.0
+
+    def after(self, change: Change, cores: int | None) -> _Course | None:
+        """The same after one change more; None where the run does not tell what it needs."""
+        made = change.of(self.now, cores)
+        if made is None:
+            return None
+        seconds, before = made.operation.seconds, self.now.seconds
+        if isinstance(change, SetTime) and change.name == self.now.name:
+            return _Course(made.operation, seconds, seconds, None)
+        ratio = (seconds / before, made.least_s / before, made.most_s / before) if before else None
+        middle, least, most = ratio or (1.0, 1.0, 1.0)
+        factor = None if self.factor is None else self.factor * middle
+        return _Course(made.operation, self.least_s * least, self.most_s * most, factor)
+
+    def of_pass(self, seconds: float) -> float:
+        """What a pass of so many seconds would take."""
+        return self.now.seconds if self.factor is None else seconds * self.factor
+
+
+def predict(
+    measured: Measured,
+    changes: Sequence[Change],
+    resampled: Sequence[Sequence[float]] | None = None,
+) -> Prediction:
+    """Carries changes out, one after another, and predicts each metric.
+
+    Args:
+        measured: The run.
+        changes: In the order in which they are carried out.
+        resampled: What `resamples` gives of the run; None: it is drawn anew.
+
+    Raises:
+        UsageError: If the run does not know what is to be changed, or has no metrics.
+    """
+    check_whole(measured)
+    drawn = resamples(measured) if resampled is None else resampled
+    courses = [_Course(op, op.seconds, op.seconds) for op in measured.operations]
+    cores, notes = measured.cores, []
+    for change in changes:
+        change.check(measured)
+        moved = [course.after(change, cores) for course in courses]
+        missed = [one.now.name for one, new in zip(courses, moved, strict=True) if new is None]
+        if missed:
+            notes.append(_note(change.says, missed))
+        courses = [new or one for one, new in zip(courses, moved, strict=True)]
+        cores = change.cores if isinstance(change, SetCores) else cores
+    if any(_needs_a_processor(change) for change in changes):
+        notes += _competition(measured)
+    return Prediction(
+        changes=tuple(change.says for change in changes),
+        assumptions=tuple(dict.fromkeys(_assumptions(measured, changes))),
+        notes=tuple(notes),
+        metrics=tuple(
+            _predicted(metric, courses, measured, drawn) for metric in metrics_of(measured)
+        ),
+        operations=_changed(measured, courses),
+        passes=passes_of(measured) if drawn else 0,
+    )
+
+
+def _needs_a_processor(change: Change) -> bool:
+    """Whether its prediction rests on the waiting for a processor."""
+    return isinstance(change, RemoveWork | SetCores) or change == RemoveWait(QUEUE)
+
+
+def _competition(measured: Measured) -> list[str]:
+    """That others had the processors, too, where they had enough of them to matter."""
+    share = measured.background_share
+    waited = any((op.thread_s or {}).get(QUEUE) for op in measured.operations)
+    if share is None or share < BACKGROUND_SHARE_MAX or not waited:
+        return []
+    words = (
+        f"Others used {percent_text(share)} of the machine's CPU time, so a part of the waiting for"
+        " a CPU is for them: predictions that rest on it hold for as much competition."
+    )
+    return [words]
+
+
+def check_whole(measured: Measured) -> None:
+    """Raises `UsageError` for a run whose metrics have no value."""
+    if measured.without_time:
+        raise UsageError(
+            f"{', '.join(measured.without_time)} of run {measured.run} never succeeded: a metric"
+            " without it would look like a result"
+        )
+    if not measured.operations:
+        raise UsageError(
+            f"run {measured.run} measured no operation, so there is nothing to predict"
+        )
+
+
+def _assumptions(measured: Measured, changes: Sequence[Change]) -> list[str]:
+    said = [change.assumption for change in changes]
+    if measured.clients is None:
+        return said
+    if measured.rate_per_s is None:
+        law = "each client issues an operation when its last has ended, and nothing else fills up"
+        return [*said, f"The law of the closed loop: {law}."]
+    return [*said, "The rate is asked for from outside, so the throughput stays what it is."]
+
+
+def _note(says: str, names: list[str]) -> str:
+    shown = ", ".join(names[:NAMED_MAX])
+    more = f" and {len(names) - NAMED_MAX} more" if len(names) > NAMED_MAX else ""
+    return f"{says}: the run does not tell of {shown}{more}, which stay as they are."
+
+
+def _predicted(
+    metric: Metric,
+    courses: Sequence[_Course],
+    measured: Measured,
+    resampled: Sequence[Sequence[float]],
+) -> PredictedMetric:
+    before = metric.of([operation.seconds for operation in measured.operations])
+    after = [course.now.seconds for course in courses]
+    least, most = [course.least_s for course in courses], [course.most_s for course in courses]
+    bounds = [_change(metric.of(times), before) for times in (least, after, most)]
+    known = sorted(bound for bound in bounds if bound is not None)
+    return PredictedMetric(
+        metric=metric,
+        before=before if math.isfinite(before) else None,
+        after=metric.value(after),
+        change=bounds[1],
+        change_least=known[0] if None not in bounds else None,
+        change_most=known[-1] if None not in bounds else None,
+        interval=_interval(metric, courses, resampled),
+    )
+
+
+def _change(after: float, before: float) -> float | None:
+    change = after / before - 1 if before > 0 else math.inf
+    if not math.isfinite(change):
+        return None
+    return 0.0 if abs(change) < NOT_CHANGED else change
+
+
+def _interval(
+    metric: Metric, courses: Sequence[_Course], resampled: Sequence[Sequence[float]]
+) -> tuple[float, float] | None:
+    """Of the change, by the percentile bootstrap over passes (Efron and Tibshirani, 1993, 13.3)."""
+    changes = []
+    for times in resampled:
+        moved = [course.of_pass(one) for course, one in zip(courses, times, strict=True)]
+        changes.append(_change(metric.of(moved), metric.of(times)))
+    known = sorted(change for change in changes if change is not None)
+    if not known:
+        return None
+    return known[int(LOW * len(known))], known[math.ceil(HIGH * len(known)) - 1]
+
+
+def _changed(measured: Measured, courses: Sequence[_Course]) -> tuple[PredictedOperation, ...]:
+    made = [
+        PredictedOperation(op.name, op.seconds, one.now.seconds, one.least_s, one.most_s)
+        for op, one in zip(measured.operations, courses, strict=True)
+    ]
+    moved = [op for op in made if abs(op.after_s - op.before_s) > NOT_CHANGED * op.before_s]
+    return tuple(sorted(moved, key=lambda op: -abs(op.after_s - op.before_s)))

@@ -1,0 +1,40 @@
+"""Times of a run as its passes might have come out: what intervals of predictions are from."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from assay.analysis.whatif.timing import Measured
+
+# Of fewer passes a bootstrap tells nothing.
+PASSES_MIN = 5
+RESAMPLES = 400
+SEED = 1
+
+
+def passes_of(measured: Measured) -> int:
+    """Passes of the power order; 0 under a load."""
+    return max((len(operation.passes) for operation in measured.operations), default=0)
+
+
+def resamples(measured: Measured) -> list[list[float]]:
+    """Medians of the operations over passes that are drawn with replacement, in their order.
+
+    A pass is drawn as a whole: what slowed one query of it may have slowed all. Empty for too few
+    passes and under a load.
+    """
+    count = passes_of(measured)
+    if count < PASSES_MIN:
+        return []
+    table = pl.DataFrame({op.name: op.passes for op in measured.operations})
+    drawn = random.Random(SEED)  # noqa: S311 - nothing is to be kept secret
+    found = []
+    for _ in range(RESAMPLES):
+        times = table[drawn.choices(range(count), k=count)].median().row(0)
+        if None not in times:
+            found.append(list(times))
+    return found

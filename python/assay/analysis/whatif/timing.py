@@ -1,0 +1,255 @@
+"""What a prediction starts from: the time of each operation, and what its threads did with it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.causes import CAUSES, PARTS, UNCOVERED
+from assay.analysis.latency import measured_times, succeeded
+from assay.analysis.load import load_of
+from assay.analysis.operations import NS, measured
+from assay.analysis.profile import UNCLASSIFIED, matrix, read_profile
+from assay.analysis.summary import cpus_allowed, pinned_cpus
+from assay.model.errors import RecordUnreadableError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.analysis.profile import Profile
+    from assay.analysis.summary import OperationSummary, Summary
+    from assay.record.reader import Run
+
+log = logging.getLogger(__name__)
+
+# Threads that wait for the others of their operation: their time follows that of the others.
+FOLLOW = ("workers", "idle", UNCOVERED)
+ON_CPU = tuple(cause.name for cause in CAUSES if cause.on_cpu)
+# A thread that runs, or would if it had a processor.
+WANTS_CPU = (*ON_CPU, "run_queue", "throttled", "stolen")
+
+
+@dataclass(frozen=True)
+class TimedOperation:
+    """One operation as it was measured, or as a change would leave it.
+
+    Attributes:
+        name: As in the workload.
+        seconds: Median over the passes; the mean service time under a load.
+        seconds_min, seconds_max: Fastest and slowest pass; None under a load.
+        passes: Seconds of each pass, None where it did not succeed; empty under a load.
+        weight: How often it is executed for one execution of the mix; 1 in the power order.
+        thread_s: Thread-seconds of one execution by cause; None: its time was not split.
+        threads: Threads at work, mean; None: not measured.
+        work: Share of its CPU samples by word of work; None: it has none.
+    """
+
+    name: str
+    seconds: float
+    seconds_min: float | None = None
+    seconds_max: float | None = None
+    passes: tuple[float | None, ...] = ()
+    weight: float = 1.0
+    thread_s: Mapping[str, float] | None = None
+    threads: float | None = None
+    work: Mapping[str, float] | None = None
+
+    @property
+    def active_s(self) -> float:
+        """Thread-seconds of threads that did not wait for others of the operation.
+
+        At least the operation's time: what is missing below that is one thread's, unaccounted.
+        """
+        return max(self.seconds, self._sum(name for name in PARTS if name not in FOLLOW))
+
+    @property
+    def wants_cpu_s(self) -> float:
+        """Thread-seconds on a CPU and waiting for one."""
+        return self._sum(WANTS_CPU)
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds."""
+        return self._sum(ON_CPU)
+
+    def _sum(self, names: Iterable[str]) -> float:
+        known = self.thread_s or {}
+        return sum(known.get(name, 0.0) for name in names)
+
+    def scaled(self, factor: float) -> TimedOperation:
+        """The same operation if all that it does took so many times as long."""
+        parts = self.thread_s
+        return replace(
+            self,
+            seconds=self.seconds * factor,
+            thread_s=None if parts is None else {k: v * factor for k, v in parts.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run as predictions see it.
+
+    Attributes:
+        run: Its id.
+        workload: Name of the workload.
+        scale: Of its data.
+        operations: In the order of the first pass.
+        cores: CPUs that the engine was allowed to use; None: not recorded.
+        clients: Of a closed or an open load; None in the power order.
+        rate_per_s: Of an open load; None for the others.
+        throughput_per_s: Of a load; None in the power order.
+        background_share: Of the machine's CPU time, what others used; None: not measured.
+        without_time: Operations that never succeeded: no metric has a value then.
+    """
+
+    run: str
+    workload: str
+    scale: float
+    operations: tuple[TimedOperation, ...]
+    cores: int | None = None
+    clients: int | None = None
+    rate_per_s: float | None = None
+    throughput_per_s: float | None = None
+    background_share: float | None = None
+    without_time: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the operations."""
+        return [operation.name for operation in self.operations]
+
+    @property
+    def works(self) -> list[str]:
+        """Words of work that any operation has samples of, without what has no word."""
+        found = {word for operation in self.operations for word in operation.work or {}}
+        return sorted(found - {UNCLASSIFIED})
+
+
+def measured_of(run: Run, summary: Summary) -> Measured:
+    """What predictions start from.
+
+    Args:
+        run: The run.
+        summary: What `analysis.summary` tells of it.
+    """
+    load, used = load_of(run.facts), summary.accounts
+    events = run.table("events")
+    known = [op for op in summary.operations if op.seconds is not None]
+    timed = _in_passes(known, events) if load is None else _in_a_mix(known, events)
+    return Measured(
+        run=run.id,
+        workload=str(run.facts["workload"]["name"]),
+        scale=float(run.facts["request"]["scale"]),
+        operations=tuple(_with_work(timed, _profile(run))),
+        cores=_cores(run),
+        clients=load.clients if load else None,
+        rate_per_s=load.rate_per_s if load else None,
+        throughput_per_s=summary.load.all_operations.throughput_per_s if summary.load else None,
+        background_share=used.background_s / used.capacity_s if used and used.capacity_s else None,
+        without_time=tuple(op.name for op in summary.operations if op.seconds is None),
+    )
+
+
+def _cores(run: Run) -> int | None:
+    """CPUs that the engine could use: an embedded one has those of its client."""
+    server = run.facts["engine"].get("kind") == "server"
+    return pinned_cpus(run).get("engine" if server else "client") or cpus_allowed(run)
+
+
+def _in_passes(known: list[OperationSummary], events: pl.DataFrame) -> list[TimedOperation]:
+    """Operations of the power order, with the time of each pass."""
+    passes = _passes(events)
+    return [
+        TimedOperation(
+            name=operation.name,
+            seconds=operation.seconds or 0.0,
+            seconds_min=operation.seconds_min,
+            seconds_max=operation.seconds_max,
+            passes=passes[operation.name],
+            thread_s=_thread_s(operation, operation.seconds or 0.0),
+            threads=operation.threads_at_work,
+        )
+        for operation in known
+    ]
+
+
+def _in_a_mix(known: list[OperationSummary], events: pl.DataFrame) -> list[TimedOperation]:
+    """Operations of a load: means, because a client is busy for the mean, not for the median."""
+    ended = succeeded(measured_times(events))
+    means = ended.group_by(pl.col("operation").cast(pl.String)).agg(
+        pl.col("service_ns").mean() * NS, pl.len()
+    )
+    told = {name: (seconds, count) for name, seconds, count in means.iter_rows()}
+    return [
+        TimedOperation(
+            name=operation.name,
+            seconds=told[operation.name][0],
+            weight=told[operation.name][1] / ended.height,
+            thread_s=_thread_s(operation, told[operation.name][0]),
+            threads=operation.threads_at_work,
+        )
+        for operation in known
+    ]
+
+
+def _thread_s(operation: OperationSummary, seconds: float) -> dict[str, float] | None:
+    """Thread-seconds by cause; None where the time was not split."""
+    shares = {name: operation.where.get(name) for name in PARTS}
+    known = {name: share for name, share in shares.items() if share is not None}
+    if operation.threads_at_work is None or not any(name in known for name in ON_CPU):
+        return None
+    whole_s = max(1.0, operation.threads_at_work) * seconds
+    return {name: share * whole_s for name, share in known.items()}
+
+
+def _passes(events: pl.DataFrame) -> dict[str, tuple[float | None, ...]]:
+    """Seconds by operation and pass, null where the pass did not succeed."""
+    service = pl.when(pl.col("outcome") == "ok").then(
+        (pl.col("finished_ns") - pl.col("started_ns")) * NS
+    )
+    table = measured(events).select("operation", "pass", service.alias("seconds"))
+    whole = table.select(pl.col("pass").unique().sort())
+    found = {}
+    for key, part in table.partition_by("operation", as_dict=True).items():
+        means = part.group_by("pass").agg(pl.col("seconds").mean())
+        joined = whole.join(means, on="pass", how="left", maintain_order="left")
+        found[str(key[0])] = tuple(joined["seconds"].to_list())
+    return found
+
+
+def _profile(run: Run) -> Profile | None:
+    try:
+        profile = read_profile(run)
+    except (UsageError, RecordUnreadableError) as error:
+        log.warning("the work of run %s is not known: %s", run.id, error)
+        return None
+    return profile if profile is not None and profile.sampling.told_apart else None
+
+
+def _with_work(operations: list[TimedOperation], profile: Profile | None) -> list[TimedOperation]:
+    """The operations with the shares of their CPU samples."""
+    if profile is None:
+        return operations
+    table = matrix(profile)
+    counts = dict(profile.passes.group_by("operation").len().iter_rows())
+    made = []
+    for operation in operations:
+        mine = table.filter(pl.col("operation") == operation.name)
+        shares = dict(mine.select("work", "share").iter_rows()) or None
+        told = replace(operation, work=shares)
+        if operation.thread_s is None and shares:
+            told = _by_samples(told, float(mine["seconds"].sum()) / counts[operation.name])
+        made.append(told)
+    return made
+
+
+def _by_samples(operation: TimedOperation, cpu_s: float) -> TimedOperation:
+    """An operation whose counters were not read: samples say how long it was on a CPU."""
+    threads = max(1.0, cpu_s / operation.seconds)
+    rest_s = threads * operation.seconds - cpu_s
+    parts = {"cpu_user": cpu_s, UNCOVERED: rest_s}
+    return replace(operation, thread_s=parts, threads=threads)

@@ -1,0 +1,93 @@
+"""What each operation weighs in each metric, and what the spread of its own passes does to it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.whatif.metrics import Metric, metrics_of
+
+if TYPE_CHECKING:
+    from assay.analysis.whatif.timing import Measured, TimedOperation
+
+# Half the step, in logarithms, over which a slope is taken.
+STEP = 1e-4
+
+
+@dataclass(frozen=True)
+class Weight:
+    """What one operation weighs in one metric.
+
+    Attributes:
+        metric: Name of the metric.
+        elasticity: Per cent by which it changes for one per cent of the operation's time.
+        at_min, at_max: Its change if each pass of the operation were as its fastest or its slowest,
+            as a share; None without passes.
+    """
+
+    metric: str
+    elasticity: float
+    at_min: float | None
+    at_max: float | None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "metric": self.metric,
+            "elasticity": self.elasticity,
+            "at_min": self.at_min,
+            "at_max": self.at_max,
+        }
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What one operation weighs.
+
+    Attributes:
+        operation: The operation, as it was measured.
+        weights: One a metric, in their order.
+    """
+
+    operation: TimedOperation
+    weights: tuple[Weight, ...]
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "operation": self.operation.name,
+            "seconds": self.operation.seconds,
+            "seconds_min": self.operation.seconds_min,
+            "seconds_max": self.operation.seconds_max,
+            "weights": [weight.facts() for weight in self.weights],
+        }
+
+
+def sensitivity(measured: Measured) -> tuple[Sensitivity, ...]:
+    """What each operation weighs in each metric of a run, in the order of the operations.
+
+    Empty where an operation has no time, because no metric has a value then.
+    """
+    if measured.without_time or not measured.operations:
+        return ()
+    seconds = [operation.seconds for operation in measured.operations]
+    metrics = metrics_of(measured)
+    return tuple(
+        Sensitivity(
+            operation, tuple(_weight(metric, seconds, place, operation) for metric in metrics)
+        )
+        for place, operation in enumerate(measured.operations)
+    )
+
+
+def _weight(metric: Metric, seconds: list[float], place: int, operation: TimedOperation) -> Weight:
+    def at(value: float | None) -> float | None:
+        if value is None:
+            return None
+        moved = metric.of([*seconds[:place], value, *seconds[place + 1 :]])
+        return moved / metric.of(seconds) - 1
+
+    up, down = (1 + (at(seconds[place] * math.exp(step)) or 0.0) for step in (STEP, -STEP))
+    slope = (math.log(up) - math.log(down)) / (2 * STEP)
+    return Weight(metric.name, slope, at(operation.seconds_min), at(operation.seconds_max))

@@ -1,0 +1,71 @@
+"""Shows how far a study is: one line a run, the run's phases beside it while it lasts."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from assay.cli.progress import REDRAW_INTERVAL_S
+from assay.model.units import count_text, seconds_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+    from rich.status import Status
+
+
+class StudyProgress:
+    """A `StudyTeller` for terminals; without one it prints a line when a run is over."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._run: str | None = None
+        self._left = ""
+        self._phase = ""
+        self._begun_s = self._redrawn_s = 0.0
+        self._status: Status | None = None
+        self.partial: Path | None = None
+
+    def run(self, number: int, of: int, variant: str, left_s: float | None) -> None:
+        """A run begins."""
+        self.close()
+        self._run, self._begun_s = f"{number} of {of}  {variant}", time.monotonic()
+        self._left = "" if left_s is None else f"  {left_s // 60:02.0f}:{left_s % 60:02.0f} left"
+        if self._console.is_terminal:
+            self._status = self._console.status(self._run, spinner="dots")
+            self._status.start()
+
+    def record(self, directory: Path) -> None:
+        """The record of the run is there from now on."""
+        self.partial = directory
+
+    def phase(self, name: str) -> None:
+        """A new part of the run has begun."""
+        if name != self._phase:
+            self._phase = name
+            self._draw("")
+
+    def amount(self, done: float, expected: float | None, unit: str) -> None:
+        """How much of the part is done."""
+        if time.monotonic() - self._redrawn_s >= REDRAW_INTERVAL_S:
+            of = "" if expected is None else f" of {count_text(expected)}"
+            self._draw(f"{count_text(done)}{of} {unit}")
+
+    def close(self) -> None:
+        """Folds the last run."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+        if self._run is not None:
+            took = seconds_text(time.monotonic() - self._begun_s)
+            line = f"  {self._run:<40}{took:>9}"
+            self._console.print(line, style="dim", markup=False)
+        self._run = None
+
+    def _draw(self, amount: str) -> None:
+        self._redrawn_s = time.monotonic()
+        if self._status is not None:
+            from rich.text import Text
+
+            self._status.update(Text(f"{self._run}  {self._phase}  {amount}{self._left}"))

@@ -1,0 +1,163 @@
+"""`assay try`: carries out what a finding advises, and says whether its prediction came true."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from assay.cli.options import EXIT_INVALID, AsJson, RunsDir
+from assay.cli.output import complain, console, say, say_json
+from assay.model.errors import AssayError, UsageError
+
+if TYPE_CHECKING:
+    from assay.model.finding import Finding
+    from assay.record.reader import Run
+    from assay.study.several import Begun
+    from assay.study.variants import Study
+
+REPETITIONS = 3
+
+
+def try_(
+    which: Annotated[
+        str | None,
+        typer.Argument(help="'latest', an id or its beginning, or a path.", metavar="RUN"),
+    ] = None,
+    finding: Annotated[
+        str | None,
+        typer.Argument(
+            help="A finding by its key, such as spill:q18, or its number.", metavar="FINDING"
+        ),
+    ] = None,
+    *,
+    repeat: Annotated[
+        int, typer.Option(help="Rounds: in each, a run as it was and one with the change.", min=1)
+    ] = REPETITIONS,
+    dsn: Annotated[
+        str | None,
+        typer.Option(help="The running server once more: its password is in no record."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the order of runs.", min=0)] = 1,
+    history: Annotated[
+        bool, typer.Option("--history", help="How often predictions came true so far.")
+    ] = False,
+    runs: RunsDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Carries out a finding's advice and compares the gain with what was predicted.
+
+    The run is repeated as it was and with the change, in turns; each is an ordinary run.
+
+    \b
+    Examples:
+      assay try latest spill:q18
+      assay try latest 2 --repeat 5           the second finding of the run
+      assay try --history                     how often advice came true
+    """
+    from assay.record.places import runs_dir
+
+    place = runs_dir(runs)
+    if history:
+        if which is not None or finding is not None:
+            raise UsageError("--history is of all that was tried; leave RUN and FINDING out")
+        _history(place, as_json=as_json)
+        return
+    if which is None or finding is None:
+        raise UsageError("say which RUN and which FINDING, as in: assay try latest spill:q18")
+    from assay.analysis.summary import summarise
+    from assay.record.reader import Run, find_run
+    from assay.study.trying import chosen
+
+    run = Run(find_run(which, place))
+    about = chosen(summarise(run).findings, finding)
+    document = tried(run, about, place, repeat, seed, dsn)
+    if as_json:
+        say_json(document)
+    else:
+        _show(document)
+    if document["answers"]["verdict"] == "invalid":
+        complain("answers are wrong with the change")
+        raise typer.Exit(EXIT_INVALID)
+
+
+def _history(place: Path, *, as_json: bool) -> None:
+    from assay.analysis.calibration import calibrate
+    from assay.record.predictions import read_predictions
+    from assay.report.terminal_trial import calibration_lines
+
+    told = calibrate(read_predictions(place)).facts()
+    if as_json:
+        say_json(told)
+        return
+    for line in calibration_lines(told, str(place)):
+        say(line)
+
+
+def _show(document: dict[str, Any]) -> None:
+    from assay.report.terminal import width_of
+    from assay.report.terminal_trial import trial_lines
+
+    shown = console(stderr=False)
+    for line in trial_lines(document, width_of(shown)):
+        say(line)
+
+
+def tried(
+    run: Run, finding: Finding, place: Path, repeat: int, seed: int, dsn: str | None = None
+) -> dict[str, Any]:
+    """Carries out the study and notes what became of the prediction; its document.
+
+    Raises:
+        AssayError: If the advice cannot be carried out, or what ended the study early.
+        KeyboardInterrupt: On Ctrl-C; the runs so far are kept, as is told.
+    """
+    from assay.analysis.calibration import calibrate
+    from assay.record.predictions import append_prediction, read_predictions
+    from assay.record.studies import STUDIES_DIR
+    from assay.record.writer import new_run_id
+    from assay.report.trial import prediction, trial_document
+    from assay.study.trying import trial_study
+
+    study = trial_study(run, finding, repeat, seed, dsn)
+    study_id = new_run_id(f"try-{run.facts['workload']['name']}", study.base.engine)
+    directory = (place / STUDIES_DIR / study_id).absolute()
+    begun = _carried_out(study, directory, place, run, finding)
+    before, after = (variant.name for variant in study.variants)
+    rounds = list(zip(_runs(begun, before, place), _runs(begun, after, place), strict=True))
+    document = trial_document(run, finding, after, rounds) | {"study": str(directory)}
+    now = datetime.now(tz=UTC).isoformat(timespec="seconds")
+    append_prediction(place, prediction(document, now) | {"study": study_id})
+    return document | {"calibration": calibrate(read_predictions(place)).facts()}
+
+
+def _carried_out(
+    study: Study, directory: Path, place: Path, run: Run, finding: Finding
+) -> list[Begun]:
+    """All runs of the study; what ends it early is told, with what is kept."""
+    from assay.cli.study_progress import StudyProgress
+    from assay.study.several import carry_out
+    from assay.study.trying import took_s
+
+    progress = StudyProgress(console())
+    about = {"made_by": "assay try", "run": run.id, "finding": finding.key}
+    try:
+        return carry_out(study, directory, place, progress, about=about, expected_run_s=took_s(run))
+    except (AssayError, KeyboardInterrupt):
+        progress.close()
+        if progress.partial is not None:
+            complain(f"the runs so far are kept, and named in {directory}")
+            complain(f"what was measured of the last one: assay show {progress.partial}")
+        raise
+    finally:
+        progress.close()
+
+
+def _runs(begun: list[Begun], variant: str, place: Path) -> list[Run]:
+    """The runs of a variant, by their rounds."""
+    from assay.record.reader import Run
+
+    ids = {one.round: one.id for one in begun if one.variant == variant}
+    return [Run(place / ids[number]) for number in sorted(ids)]

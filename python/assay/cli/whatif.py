@@ -1,0 +1,212 @@
+"""`assay whatif`: what changes would do to a run's metrics, and what those depend on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from assay.cli.options import AsJson, RunsDir, WhichRun
+from assay.cli.output import console, say, say_json
+from assay.model.errors import UsageError
+from assay.model.units import parse_duration_s
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from assay.analysis.whatif.changes import Change
+    from assay.analysis.whatif.timing import Measured
+    from assay.record.reader import Run
+
+HALF = 0.5
+GIVEN = "assay.given"
+
+
+class InOrder(TyperCommand):
+    """A command that remembers its arguments: changes are carried out in the order they have."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
+        """Keeps the arguments before they are grouped by option."""
+        ctx.meta[GIVEN] = list(args)
+        return super().parse_args(ctx, args)
+
+
+def whatif(
+    context: typer.Context,
+    which: WhichRun = "latest",
+    *,
+    halve: Annotated[
+        list[str] | None, typer.Option(help="Operations in half the time.", metavar="NAME,...")
+    ] = None,
+    operation_time: Annotated[
+        list[str] | None,
+        typer.Option(help="An operation in another time.", metavar="NAME=TIME"),
+    ] = None,
+    scale_operation: Annotated[
+        list[str] | None,
+        typer.Option(help="An operation in so many times its time.", metavar="NAME=FACTOR"),
+    ] = None,
+    remove_operation: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A kind of work that takes no CPU time, of a profiled run.", metavar="WORK"
+        ),
+    ] = None,
+    remove_wait: Annotated[
+        list[str] | None,
+        typer.Option(help="A cause of waiting that takes no time.", metavar="CAUSE"),
+    ] = None,
+    cores: Annotated[
+        list[int] | None, typer.Option(help="The engine on other cores.", metavar="NUMBER")
+    ] = None,
+    runs: RunsDir = None,
+    all_operations: Annotated[
+        bool, typer.Option("--all", help="Show all operations, not only the first.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Predicts what changes would do to a run's metrics, by a model that says what it assumes.
+
+    Changes can be repeated and are carried out in their order. Without one it tells what the
+    metrics depend on: the weight of each operation, and what mending each cause would be worth.
+
+    \b
+    Examples:
+      assay whatif                                    what the latest run's metrics depend on
+      assay whatif latest --halve q15,q17
+      assay whatif latest --operation-time q02=120ms
+      assay whatif latest --scale-operation q09=0.7 --json
+      assay whatif latest --remove-operation "hash probe"      needs a run with --profile
+      assay whatif latest --remove-wait "disk read"
+      assay whatif latest --cores 4 --halve q15       both, one after the other
+    """
+    from assay.record.places import runs_dir
+    from assay.record.reader import Run, find_run
+
+    given = {
+        "--halve": halve,
+        "--operation-time": operation_time,
+        "--scale-operation": scale_operation,
+        "--remove-operation": remove_operation,
+        "--remove-wait": remove_wait,
+        "--cores": cores,
+    }
+    texts = {option: [str(value) for value in values or []] for option, values in given.items()}
+    changes = list(_changes(_in_order(context.meta.get(GIVEN, []), texts)))
+    found = Run(find_run(which, runs_dir(runs)))
+    measured = _measured(found)
+    if changes:
+        _predicted(found, measured, changes, all_operations=all_operations, as_json=as_json)
+    else:
+        _weighed(found, measured, all_operations=all_operations, as_json=as_json)
+
+
+def _in_order(
+    arguments: Sequence[str], texts: Mapping[str, list[str]]
+) -> Iterator[tuple[str, str]]:
+    """Options with their values: those of files and of the environment first, then as given."""
+    asked = [argument.partition("=")[0] for argument in arguments]
+    order = [option for option in asked if option in texts]
+    left = {option: list(values) for option, values in texts.items()}
+    for option, values in left.items():
+        while len(values) > order.count(option):
+            yield option, values.pop(0)
+    for option in order:
+        if left[option]:
+            yield option, left[option].pop(0)
+
+
+def _changes(given: Iterable[tuple[str, str]]) -> Iterator[Change]:
+    from assay.analysis.whatif.changes import (
+        RemoveWait,
+        RemoveWork,
+        ScaleOperation,
+        SetCores,
+        SetTime,
+        wait_named,
+    )
+
+    for option, text in given:
+        match option:
+            case "--halve":
+                for name in _names(text):
+                    yield ScaleOperation(name, HALF)
+            case "--operation-time":
+                yield SetTime(*_pair(option, text, parse_duration_s, "q02=120ms"))
+            case "--scale-operation":
+                yield ScaleOperation(*_pair(option, text, float, "q09=0.7"))
+            case "--remove-operation":
+                yield RemoveWork(text.strip())
+            case "--remove-wait":
+                yield RemoveWait(wait_named(text))
+            case _:
+                yield SetCores(int(text))
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise UsageError(f"--halve {text!r}: write it as --halve q15,q17")
+    return names
+
+
+def _pair(option: str, text: str, parse: Callable[[str], float], example: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        return name.strip(), parse(value)
+    except ValueError as error:
+        raise UsageError(f"{option} {text!r}: write it as {option} {example}") from error
+
+
+def _measured(run: Run) -> Measured:
+    from assay.analysis.summary import summarise
+    from assay.analysis.whatif import measured_of
+    from assay.analysis.whatif.prediction import check_whole
+
+    made = measured_of(run, summarise(run))
+    check_whole(made)
+    return made
+
+
+def _told(run: Run) -> dict[str, Any]:
+    """The document of a run, as it was built last where it was."""
+    from assay.report.build import stored
+    from assay.report.document import document
+
+    return stored(run.dir) or document(run, run.dir)
+
+
+def _predicted(
+    run: Run,
+    measured: Measured,
+    changes: list[Change],
+    *,
+    all_operations: bool,
+    as_json: bool,
+) -> None:
+    from assay.analysis.whatif import predict
+    from assay.report.terminal import width_of
+    from assay.report.terminal_what_if import predicted_lines
+
+    told = predict(measured, changes).facts()
+    if as_json:
+        say_json({"run": run.id, "prediction": told})
+        return
+    width = width_of(console(stderr=False))
+    for line in predicted_lines(_told(run), told, width, all_operations=all_operations):
+        say(line)
+
+
+def _weighed(run: Run, measured: Measured, *, all_operations: bool, as_json: bool) -> None:
+    from assay.report.terminal import width_of
+    from assay.report.terminal_what_if import weighed_lines
+    from assay.report.what_if_section import what_if
+
+    told = what_if(measured)
+    if as_json:
+        say_json({"run": run.id, "what_if": told})
+    elif told is not None:
+        width = width_of(console(stderr=False))
+        for line in weighed_lines(_told(run), told, width, all_operations=all_operations):
+            say(line)

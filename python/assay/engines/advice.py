@@ -1,0 +1,159 @@
+"""`advice.toml`: how one engine does what findings advise in words that are no engine's."""
+
+from __future__ import annotations
+
+import re
+from string import Template
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+from assay.engines.contract import EngineError
+from assay.model.errors import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+# What settings are for. Those of the optimiser are named after what they are about.
+ROLES = ("work_memory", "cache", "jit", "parallel_workers", "log_size")
+PLANNER = "planner_"
+PLACEHOLDERS = frozenset({"name", "table", "columns"})
+# The shortest limit of a name among engines that we know.
+NAME_LETTERS_MAX = 63
+
+Doing = Literal["index", "statistics", "vacuum"]
+
+
+class CannotError(Exception):
+    """An engine cannot do what is advised; the message says why."""
+
+
+class SettingFacts(BaseModel):
+    """The setting that plays a role.
+
+    Attributes:
+        name: As the engine has it.
+        values: How a value is written.
+        on, off: The words of a switch.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    values: Literal["bytes", "switch", "count", "number"] = "switch"
+    on: str = "on"
+    off: str = "off"
+
+
+class AdviceFacts(BaseModel):
+    """`advice.toml`. Unknown keys are errors.
+
+    Attributes:
+        quote: Stands around names in SQL; doubled where it is part of one.
+        sizes: Words behind a number of bytes, with what each is.
+        settings: By role.
+        statements: Files of SQL by what they do, with `$table`, `$columns` and `$name` of an index.
+        without: Roles and statements that the engine has no need of, each with the reason.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    quote: str = '"'
+    sizes: dict[str, int] = {}
+    settings: dict[str, SettingFacts] = {}
+    statements: dict[Doing, str] = {}
+    without: dict[str, str] = {}
+
+    @field_validator("settings")
+    @classmethod
+    def _known(cls, settings: dict[str, SettingFacts]) -> dict[str, SettingFacts]:
+        for role in settings:
+            if role not in ROLES and not role.startswith(PLANNER):
+                raise ValueError(f"no setting has the role {role!r}; {suggestion(role, [*ROLES])}")
+        return settings
+
+    def setting(self, role: str, value: str) -> tuple[str, str]:
+        """Name and value of the setting of a role, as the engine takes them.
+
+        Args:
+            role: One of `ROLES`, or one that begins with `planner_`.
+            value: Bytes or a count in digits, `on` or `off`, or a number.
+
+        Raises:
+            CannotError: If the engine has none, or the value is not of its sort.
+        """
+        if role not in self.settings:
+            raise CannotError(self.without.get(role, f"it has no setting for {_words(role)}"))
+        facts = self.settings[role]
+        return facts.name, self._value(facts, value.strip())
+
+    def statement(self, template: str, table: str, columns: Sequence[str]) -> str:
+        """A file's SQL with the names in it, quoted."""
+        name = "_".join(("assay", table, *columns))[:NAME_LETTERS_MAX]
+        quoted = ", ".join(map(self.quoted, columns))
+        return Template(template).substitute(
+            name=self.quoted(name), table=self.quoted(table), columns=quoted
+        )
+
+    def quoted(self, name: str) -> str:
+        """A name as it stands in SQL, whatever letters it has."""
+        return f"{self.quote}{name.replace(self.quote, 2 * self.quote)}{self.quote}"
+
+    def _value(self, facts: SettingFacts, value: str) -> str:
+        if facts.values == "switch" and value in {"on", "off"}:
+            return facts.on if value == "on" else facts.off
+        if facts.values == "number" and re.fullmatch(r"\d+(\.\d+)?", value):
+            return value
+        if facts.values in {"count", "bytes"} and value.isdecimal():
+            return value if facts.values == "count" else self._size(int(value))
+        raise CannotError(f"{value!r} is no value of {facts.name} (it takes a {facts.values})")
+
+    def _size(self, size_bytes: int) -> str:
+        """In the largest word that it is a whole number of, rounded up to one of the smallest."""
+        words = sorted(self.sizes.items(), key=lambda word: -word[1])
+        if not words:
+            return str(size_bytes)
+        for word, step in words:
+            if size_bytes >= step and size_bytes % step == 0:
+                return f"{size_bytes // step}{word}"
+        word, step = words[-1]
+        return f"{-(-size_bytes // step)}{word}"
+
+
+def read_advice(document: Mapping[str, Any], file: Path) -> AdviceFacts:
+    """The facts of one `advice.toml`; its files of SQL are there.
+
+    Raises:
+        EngineError: With file, key and mend.
+    """
+    try:
+        facts = AdviceFacts.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        known = SettingFacts if first["loc"][0] == "settings" else AdviceFacts
+        unknown = first["type"] == "extra_forbidden"
+        word = str(first["loc"][-1])
+        hint = f"; {suggestion(word, list(known.model_fields))}" if unknown else ""
+        raise EngineError(f"{file}: {key}: {first['msg']}{hint}") from error
+    for doing, name in facts.statements.items():
+        _check_template(file, doing, file.parent / name)
+    return facts
+
+
+def _check_template(file: Path, doing: str, path: Path) -> None:
+    try:
+        template = Template(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise EngineError(f"{file}: statements.{doing}: {path} cannot be read: {error}") from error
+    strange = set(template.get_identifiers()) - PLACEHOLDERS
+    if strange or not template.is_valid():
+        named = f"${min(strange)}" if strange else "a lone $"
+        raise EngineError(
+            f"{path}: {named} stands for nothing; known: $columns, $name, $table, and $$ for a $"
+        )
+
+
+def _words(role: str) -> str:
+    return role.replace("_", " ")

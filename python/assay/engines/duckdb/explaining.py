@@ -1,0 +1,93 @@
+"""Asks DuckDB for plans, in the host, on a cursor of its own that changes nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from assay.engines.contract import Explained
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+CONF = Path(__file__).parent / "conf" / "plans"
+OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
+
+
+class DuckPlans:
+    """See `assay.engines.contract.PlanReader`."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        connection.execute(_file("coverage.sql"))
+
+    def explain(
+        self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
+    ) -> Iterator[Explained]:
+        """Executes an operation's statements in a transaction that is rolled back."""
+        failed: str | None = None
+        self._connection.begin()
+        try:
+            for text, values in statements:
+                begun_s = time.monotonic()
+                if failed is None:
+                    native, reason, is_broken = self._one(text, values, limit_s)
+                    failed = "a statement before it failed" if is_broken else None
+                else:
+                    native, reason = None, failed
+                yield Explained(native, reason, time.monotonic() - begun_s)
+        finally:
+            with contextlib.suppress(duckdb.Error):
+                self._connection.rollback()
+
+    def close(self) -> None:
+        """Closes the cursor."""
+        self._connection.close()
+
+    def _one(
+        self, text: str, values: Sequence[object], limit_s: float
+    ) -> tuple[str | None, str | None, bool]:
+        """A statement's plan, why there is none or only estimates, whether the transaction broke.
+
+        An error ends a transaction here, so what comes after it cannot be asked any more.
+        """
+        estimated = None
+        try:
+            if self._steers(text):
+                return None, OF_TRANSACTIONS, False
+            estimated = self._told("estimated.sql", text, values)
+            told = self._within(limit_s, "executed.sql", text, values)
+        except duckdb.InterruptException:
+            return estimated, f"it was cancelled after {limit_s:.3g} s", True
+        except duckdb.Error as error:
+            return estimated, f"DuckDB said: {' '.join(str(error).split())}", True
+        if "operator" in json.loads(told):
+            return told, None, False
+        return estimated, "DuckDB told no profile of it", False
+
+    def _steers(self, text: str) -> bool:
+        kinds = {statement.type for statement in self._connection.extract_statements(text)}
+        return duckdb.StatementType.TRANSACTION in kinds
+
+    def _within(self, limit_s: float, how: str, text: str, values: Sequence[object]) -> str:
+        timer = threading.Timer(limit_s, self._connection.interrupt)
+        timer.start()
+        try:
+            return self._told(how, text, values)
+        finally:
+            timer.cancel()
+
+    def _told(self, how: str, text: str, values: Sequence[object]) -> str:
+        asked = self._connection.execute(f"{_file(how)}\n{text}", list(values) or None)
+        row = asked.fetchone()
+        return "" if row is None else str(row[-1])
+
+
+def _file(name: str) -> str:
+    return (CONF / name).read_text(encoding="utf-8").strip()

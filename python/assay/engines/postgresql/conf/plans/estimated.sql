@@ -1,0 +1,1 @@
+explain (verbose, settings, summary, format json)

@@ -1,0 +1,1 @@
+explain (analyze, buffers, verbose, settings, wal, format json)

@@ -1,0 +1,152 @@
+"""What each operator of a plan spent itself: PostgreSQL tells time and blocks with all below it.
+
+Times are averages over loops, and over processes below a Gather. An InitPlan stands below the node
+that owns it, and is executed inside the first node that wants its value; a CTE inside its scans.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Node = dict[str, Any]
+    # Of a node with all below it: what it spent, and what the process that asked for it spent.
+    Whole = Callable[[Node], float]
+
+GATHERS = ("Gather", "Gather Merge")
+INIT_PLAN = "InitPlan"
+MS_PER_S = 1000.0
+_CTE = re.compile(r"^CTE (.+)$")
+_INIT = re.compile(r"^(InitPlan \d+)(?: \(returns (.+)\))?$")
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one operator spent without its children. None: not told.
+
+    Attributes:
+        seconds: Thread-seconds.
+        blocks: By the name of the counter.
+    """
+
+    seconds: float | None
+    blocks: dict[str, int]
+
+
+COUNTERS = (
+    "Shared Hit Blocks",
+    "Shared Read Blocks",
+    "Local Hit Blocks",
+    "Local Read Blocks",
+    "Temp Read Blocks",
+    "Temp Written Blocks",
+)
+
+
+def spent(root: Node) -> dict[int, Spent]:
+    """What each node spent itself, by the `id` of its object."""
+    owned = [(owner, plan) for owner in walk(root) for plan in inputs(owner) if is_init(plan)]
+    payers = {id(plan): _payers(owner, plan) for owner, plan in owned}
+    timed = "Actual Total Time" in root
+    seconds = _own(root, payers, thread_seconds, asked_seconds) if timed else {}
+    counted = [name for name in COUNTERS if name in root]
+    blocks = {name: _own(root, payers, _counter(name), _counter(name)) for name in counted}
+    return {
+        id(node): Spent(
+            seconds.get(id(node)), {name: round(of[id(node)]) for name, of in blocks.items()}
+        )
+        for node in walk(root)
+    }
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all below it, parents first."""
+    yield node
+    for child in inputs(node):
+        yield from walk(child)
+
+
+def inputs(node: Node) -> list[Node]:
+    """The nodes just below one, plans of sub-queries included."""
+    below: list[Node] = node.get("Plans", [])
+    return below
+
+
+def is_init(node: Node) -> bool:
+    """Whether a node is executed elsewhere than in the node it stands below."""
+    return node.get("Parent Relationship") == INIT_PLAN
+
+
+def thread_seconds(node: Node) -> float:
+    """Time in a node and below, of all processes together."""
+    if "Actual Total Time" not in node:
+        return 0.0
+    return float(node["Actual Total Time"]) * float(node["Actual Loops"]) / MS_PER_S
+
+
+def asked_seconds(node: Node) -> float:
+    """Of that, the time of the process that a Gather above runs in."""
+    whole = thread_seconds(node)
+    workers = node.get("Workers")
+    if workers is not None:
+        return max(0.0, whole - sum(thread_seconds(worker) for worker in workers))
+    return whole / max(1.0, float(node.get("Actual Loops", 1)))
+
+
+def _counter(name: str) -> Whole:
+    return lambda node: float(node.get(name, 0))
+
+
+def _own(root: Node, payers: dict[int, list[Node]], whole: Whole, asked: Whole) -> dict[int, float]:
+    """A sum over each node without what is below it, where it was spent."""
+    own = {}
+    for node in walk(root):
+        below = asked if node["Node Type"] in GATHERS else whole
+        own[id(node)] = whole(node) - sum(below(c) for c in inputs(node) if not is_init(c))
+    for owner in walk(root):
+        for plan in inputs(owner):
+            if is_init(plan):
+                _move(own, whole(plan), payers[id(plan)], owner)
+    # Times are told in microseconds or coarser, so differences can be a little below nothing.
+    return {key: max(0.0, value) for key, value in own.items()}
+
+
+def _move(own: dict[int, float], amount: float, payers: list[Node], owner: Node) -> None:
+    """Takes what an InitPlan spent from where it was executed."""
+    for payer in sorted(payers, key=lambda node: -own[id(node)]):
+        taken = min(amount, max(0.0, own[id(payer)]))
+        own[id(payer)] -= taken
+        amount -= taken
+    own[id(owner)] -= amount
+
+
+def _payers(owner: Node, plan: Node) -> list[Node]:
+    """The nodes inside which an InitPlan was executed, as far as their words tell."""
+    name = plan.get("Subplan Name", "")
+    within = {id(node) for node in walk(plan)}
+    others = [node for node in walk(owner) if id(node) not in within]
+    if cte := _CTE.match(name):
+        return [node for node in others if node.get("CTE Name") == cte[1]]
+    if init := _INIT.match(name):
+        words = [re.escape(init[1]) + r"\b"]
+        words += [
+            re.escape(text.strip()) + r"(?!\d)" for text in (init[2] or "").split(",") if text
+        ]
+        wanted = re.compile("|".join(words))
+        return [node for node in others if any(wanted.search(text) for text in _texts(node))]
+    return []
+
+
+def _texts(node: Node) -> Iterator[str]:
+    """A node's own words: conditions, keys, output."""
+    for key, value in node.items():
+        if key == "Subplan Name":
+            continue
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            yield from (text for text in value if isinstance(text, str))

@@ -1,0 +1,341 @@
+"""PostgreSQL's plans in words that are no engine's."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.postgresql.plan_times import GATHERS, MS_PER_S, inputs, spent
+from assay.model.plan import Plan, PlanNode
+
+if TYPE_CHECKING:
+    from assay.engines.postgresql.plan_times import Node, Spent
+
+BLOCK_BYTES = 8192
+OPERATORS = {
+    "Seq Scan": "scan",
+    "Sample Scan": "scan",
+    "Tid Scan": "scan",
+    "Tid Range Scan": "scan",
+    "Function Scan": "scan",
+    "Table Function Scan": "scan",
+    "Foreign Scan": "scan",
+    "Custom Scan": "scan",
+    "Index Scan": "index scan",
+    "Index Only Scan": "index scan",
+    "Bitmap Heap Scan": "bitmap scan",
+    "Bitmap Index Scan": "bitmap scan",
+    "BitmapAnd": "bitmap scan",
+    "BitmapOr": "bitmap scan",
+    "Hash Join": "hash join",
+    "Merge Join": "merge join",
+    "Nested Loop": "nested loop",
+    "Hash": "hash build",
+    "Aggregate": "aggregate",
+    "Group": "aggregate",
+    "Unique": "aggregate",
+    "Sort": "sort",
+    "Incremental Sort": "sort",
+    "Limit": "limit",
+    "WindowAgg": "window",
+    "SetOp": "set operation",
+    "Append": "set operation",
+    "Merge Append": "set operation",
+    "Recursive Union": "set operation",
+    "Gather": "exchange",
+    "Gather Merge": "exchange",
+    "Materialize": "materialize",
+    "Memoize": "materialize",
+    "CTE Scan": "cte",
+    "WorkTable Scan": "cte",
+    "Subquery Scan": "projection",
+    "Values Scan": "values",
+    "ModifyTable": "modify",
+    "Result": "result",
+    "ProjectSet": "projection",
+}
+# What a node works by, with what stands before it where its kind does not say it.
+CONDITIONS = (
+    ("Hash Cond", ""),
+    ("Merge Cond", ""),
+    ("Index Cond", ""),
+    ("TID Cond", ""),
+    ("Order By", "order by "),
+    ("Join Filter", "filter "),
+    ("Filter", "filter "),
+    ("Sort Key", ""),
+    ("Presorted Key", "presorted "),
+    ("Group Key", ""),
+    ("Cache Key", ""),
+    ("Function Call", ""),
+)
+# A recheck says again what the index below was asked for, unless nothing is below.
+RECHECK = "Recheck Cond"
+STRATEGIES = {"Hashed": "Hash", "Sorted": "Group", "Mixed": "Mixed", "Plain": ""}
+# Rows that were read and are not in what the node gave; PostgreSQL tells them for a loop.
+REMOVED = ("Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
+COUNTS_NO_ROWS = {"BitmapAnd", "BitmapOr", "ModifyTable"}
+SUBPLAN, CTE = "Subplan Name", "CTE "
+# Nodes that take in all their input before they give the first row.
+BLOCKING = {"Sort", "Hash", "SetOp"}
+STOPPING_JOINS = {"Semi", "Anti", "Right Semi", "Right Anti"}
+# Told in a field of ours, or in words that the plan itself says.
+TOLD_ELSEWHERE = {
+    "Node Type",
+    "Relation Name",
+    "Index Name",
+    "CTE Name",
+    "Function Name",
+    "Plan Rows",
+    "Actual Rows",
+    "Actual Loops",
+    "Async Capable",
+    *(key for key, _ in CONDITIONS),
+    *REMOVED,
+}
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows over all loops, and so many more or fewer as they may be."""
+
+    rows: float
+    margin: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Above:
+    """What is known of a node by those above it.
+
+    Attributes:
+        divisor: Among how many the optimiser divided the rows of partial plans.
+        rounds: How often they were begun anew.
+        cut_short: Whether somebody above may stop early.
+        joined: Rows of the join above, if those are all that the node gave it.
+    """
+
+    divisor: float = 1.0
+    rounds: float = 1.0
+    cut_short: bool = False
+    joined: _Rows | None = None
+
+
+def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+    """The plan that a text of EXPLAIN with FORMAT JSON means.
+
+    Args:
+        told: The text.
+        operation: The operation that was asked.
+        statement: Which of its statements.
+        native: The file that keeps the text.
+
+    Raises:
+        ValueError: If it is no such text.
+    """
+    try:
+        (whole,) = json.loads(told)
+        root = whole["Plan"]
+        timed = "Actual Loops" in root
+        tree = _tree(root, spent(root), _Above(), whole.get("Settings", {}))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"this is no plan of PostgreSQL: {error!r}") from error
+    return Plan(
+        operation,
+        statement,
+        native,
+        tree,
+        planning_s=_seconds(whole.get("Planning Time")),
+        execution_s=_seconds(whole.get("Execution Time")),
+        compiling_s=_compiling(whole.get("JIT"), timed=timed),
+        timed=timed,
+        read_bytes=_sum(node.read_bytes for node in tree.walk()),
+        spilled_bytes=_sum(node.spilled_bytes for node in tree.walk()),
+        details={key: value for key, value in whole.items() if key != "Plan"},
+    )
+
+
+def _seconds(told_ms: float | None) -> float | None:
+    return None if told_ms is None else told_ms / MS_PER_S
+
+
+def _compiling(jit: dict[str, Any] | None, *, timed: bool) -> float | None:
+    """Seconds of generating code: nothing is told where none was generated."""
+    if jit is None:
+        return 0.0 if timed else None
+    total: float | None = jit.get("Timing", {}).get("Total")
+    return _seconds(total)
+
+
+def _sum(values: Any) -> int | None:  # noqa: ANN401 - of any iterable
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _tree(node: Node, own: dict[int, Spent], above: _Above, settings: dict[str, str]) -> PlanNode:
+    below = _below(node, above, settings)
+    known = _rows(node, above)
+    mine = own[id(node)]
+    ordered = sorted(inputs(node), key=lambda child: SUBPLAN in child)
+    made = [_tree(child, own, _of_child(node, child, known, below), settings) for child in ordered]
+    return PlanNode(
+        operator=_operator(node),
+        native=_native(node),
+        object=node.get("Relation Name") or node.get("CTE Name") or node.get("Function Name"),
+        index=node.get("Index Name"),
+        condition=_condition(node),
+        estimated_rows=_estimated(node, above),
+        rows=None if known is None else known.rows,
+        rows_margin=0.0 if known is None else known.margin,
+        loops=node.get("Actual Loops"),
+        seconds=mine.seconds,
+        workers=node.get("Workers Launched", node.get("Workers Planned")),
+        cut_short=above.cut_short,
+        removed_rows=_removed(node),
+        read_bytes=_bytes(mine, "Shared Read Blocks", "Local Read Blocks"),
+        cached_bytes=_bytes(mine, "Shared Hit Blocks", "Local Hit Blocks"),
+        spilled_bytes=_bytes(mine, "Temp Written Blocks"),
+        details=_details(node),
+        children=tuple(map(_wrapped, ordered, made)),
+    )
+
+
+def _rows(node: Node, above: _Above) -> _Rows | None:
+    """Rows over all loops: PostgreSQL tells a rounded average, until 17 in whole rows."""
+    loops = node.get("Actual Loops")
+    if not loops or node["Node Type"] in COUNTS_NO_ROWS:
+        return None
+    average = node["Actual Rows"]
+    margin = 0.0 if loops == 1 else loops * (0.5 if isinstance(average, int) else 0.005)
+    if above.joined is not None and above.joined.margin < margin:
+        return above.joined
+    return _Rows(float(round(average * loops)), margin)
+
+
+def _wrapped(node: Node, made: PlanNode) -> PlanNode:
+    """A plan that is computed for a value, or for scans elsewhere, below its name."""
+    if SUBPLAN not in node:
+        return made
+    name = str(node[SUBPLAN])
+    if name.startswith(CTE):
+        return PlanNode("cte", name, object=name.removeprefix(CTE), children=(made,))
+    return PlanNode("subquery", name, children=(made,))
+
+
+def _operator(node: Node) -> str:
+    if node.get("Sort Method", "").startswith("top-N"):
+        return "top-n"
+    return OPERATORS.get(node["Node Type"], "other")
+
+
+def _native(node: Node) -> str:
+    """The node as EXPLAIN names it in its text form."""
+    kind = str(node["Node Type"])
+    if kind == "Aggregate":
+        kind = f"{STRATEGIES.get(node.get('Strategy', ''), '')}Aggregate"
+    elif kind == "ModifyTable":
+        kind = str(node.get("Operation", kind))
+    join = node.get("Join Type", "Inner")
+    if join != "Inner":
+        kind = (
+            f"{kind} {join} Join" if kind == "Nested Loop" else kind.replace("Join", f"{join} Join")
+        )
+    if kind == "SetOp":
+        kind = (
+            f"{STRATEGIES.get(node.get('Strategy', ''), '')}SetOp {node.get('Command', '')}".strip()
+        )
+    if node.get("Scan Direction") == "Backward":
+        kind += " Backward"
+    partial = node.get("Partial Mode", "Simple")
+    if partial != "Simple":
+        kind = f"{partial} {kind}"
+    return f"Parallel {kind}" if node.get("Parallel Aware") else kind
+
+
+def _condition(node: Node) -> str | None:
+    parts = [
+        before + (", ".join(node[key]) if isinstance(node[key], list) else str(node[key]))
+        for key, before in CONDITIONS
+        if key in node
+    ]
+    if RECHECK in node and not inputs(node):
+        parts.append(str(node[RECHECK]))
+    return "; ".join(parts) or None
+
+
+def _estimated(node: Node, above: _Above) -> float | None:
+    """Rows over all loops; of a partial plan PostgreSQL estimates those of one process."""
+    rows, loops = node.get("Plan Rows"), node.get("Actual Loops")
+    if rows is None or node["Node Type"] in COUNTS_NO_ROWS:
+        return None
+    if _is_partial(node):
+        return float(round(rows * above.divisor * above.rounds))
+    # What was never executed was expected to be, once.
+    return float(round(rows * max(1.0, float(loops or 1))))
+
+
+def _is_partial(node: Node) -> bool:
+    """Whether processes share a node's rows, rather than each giving all of them."""
+    if node["Node Type"] in GATHERS:
+        return False
+    if node.get("Parallel Aware"):
+        return True
+    outer = [child for child in inputs(node) if child.get("Parent Relationship") == "Outer"]
+    return bool(outer) and node["Node Type"] != "Bitmap Index Scan" and _is_partial(outer[0])
+
+
+def _below(node: Node, above: _Above, settings: dict[str, str]) -> _Above:
+    """What holds below a node: processes below a Gather."""
+    if node["Node Type"] not in GATHERS:
+        return above
+    planned = float(node.get("Workers Planned", 0))
+    leads = settings.get("parallel_leader_participation", "on") == "on" and not node.get(
+        "Single Copy"
+    )
+    # The optimiser thinks that a leader has the less time for its own part the more it leads.
+    divisor = planned + (max(0.0, 1.0 - 0.3 * planned) if leads else 0.0)
+    rounds = float(node.get("Actual Loops", 1))
+    return _Above(max(1.0, divisor), max(1.0, rounds), above.cut_short)
+
+
+def _of_child(node: Node, child: Node, known: _Rows | None, below: _Above) -> _Above:
+    """What a child knows: whether its rows may not all be wanted."""
+    kind = node["Node Type"]
+    stops = below.cut_short and not _blocks(node)
+    joined = None
+    if kind in {"Limit", "Merge Join"} and SUBPLAN not in child:
+        stops = True
+    elif SUBPLAN in child:
+        # One that is asked whether there is a row stops at the first.
+        stops = not child[SUBPLAN].startswith(CTE)
+    elif kind == "Nested Loop" and child.get("Parent Relationship") == "Inner":
+        stops = stops or node.get("Join Type") in STOPPING_JOINS or bool(node.get("Inner Unique"))
+        is_all = node.get("Join Type", "Inner") == "Inner" and "Join Filter" not in node
+        joined = known if is_all else None
+    return _Above(below.divisor, below.rounds, stops, joined)
+
+
+def _blocks(node: Node) -> bool:
+    kind = node["Node Type"]
+    return kind in BLOCKING or (kind == "Aggregate" and node.get("Strategy") != "Sorted")
+
+
+def _removed(node: Node) -> float | None:
+    known = [float(node[key]) for key in REMOVED if key in node]
+    return sum(known) * float(node.get("Actual Loops", 1)) if known else None
+
+
+def _bytes(mine: Spent, *counters: str) -> int | None:
+    known = [mine.blocks[name] for name in counters if name in mine.blocks]
+    return sum(known) * BLOCK_BYTES if known else None
+
+
+def _details(node: Node) -> dict[str, Any]:
+    """What has no field of its own: methods, memory, workers, loops of caches."""
+    return {
+        key: value
+        for key, value in node.items()
+        if key not in TOLD_ELSEWHERE
+        and not isinstance(value, (list, dict))
+        and not key.endswith(" Blocks")
+    }

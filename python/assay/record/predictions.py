@@ -1,0 +1,65 @@
+"""`<runs>/predictions.jsonl`: what was predicted of advice and what it brought, a line a try.
+
+It is only ever appended to. A line that was torn by a crash or a full disk is passed over.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import RecordUnreadableError, RunFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+PREDICTIONS_FILE = "predictions.jsonl"
+
+
+def append_prediction(runs_dir: Path, facts: Mapping[str, Any]) -> None:
+    """Adds a line, whole or not at all as far as a reader can tell.
+
+    Raises:
+        RunFailedError: If the disk does not take it.
+    """
+    file = runs_dir / PREDICTIONS_FILE
+    line = json.dumps(facts, ensure_ascii=False).encode() + b"\n"
+    try:
+        with file.open("a+b") as appending:
+            fcntl.flock(appending, fcntl.LOCK_EX)
+            end = appending.seek(0, os.SEEK_END)
+            if end and os.pread(appending.fileno(), 1, end - 1) != b"\n":
+                line = b"\n" + line
+            appending.write(line)
+            appending.flush()
+            os.fsync(appending.fileno())
+    except OSError as error:
+        raise RunFailedError(
+            f"cannot write {file}: {error.strerror}. The runs are kept; free some space."
+        ) from error
+
+
+def read_predictions(runs_dir: Path) -> list[dict[str, Any]]:
+    """All whole lines, oldest first; none where nothing was tried yet.
+
+    Raises:
+        RecordUnreadableError: If the file is there and cannot be read.
+    """
+    file = runs_dir / PREDICTIONS_FILE
+    try:
+        lines = file.read_bytes().splitlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RecordUnreadableError(f"{file} cannot be read: {error.strerror}") from error
+    return [row for line in lines if isinstance(row := _parsed(line), dict)]
+
+
+def _parsed(line: bytes) -> object:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None

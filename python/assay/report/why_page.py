@@ -1,0 +1,98 @@
+"""The findings of a page, by their template's names: what is claimed, on what it rests, what to do.
+
+Evidence names where a reader sees it (`plan:q18`); here that becomes an anchor of the page, if the
+page has it. What it has not is told without a link.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from assay.model.units import percent_text
+from assay.report.plan_page import has_plan
+
+COMMAND = re.compile(r"`([^`]+)`")
+TELLS_WORDS = {"bound": "bound", "cause": "cause", "shape": "where the time goes"}
+FIRST_FOLD = 3
+
+
+class Anchors(NamedTuple):
+    """What a page has that evidence may lead to, by the word before the colon."""
+
+    places: dict[str, frozenset[str]]
+
+    def href(self, at: str) -> str | None:
+        """The link to a place; None where this page does not show it."""
+        kind, _, name = at.partition(":")
+        return f"#{at}" if name in self.places.get(kind, frozenset()) else None
+
+
+def anchors(told: dict[str, Any], settings: dict[str, Any]) -> Anchors:
+    """The anchors of the page of a document with these effective settings."""
+    names = frozenset(operation["name"] for operation in told["operations"])
+    profile = told["profile"]
+    sampled = {operation["operation"] for operation in profile["operations"]} if profile else ()
+    counted = told["engine_counters"]
+    return Anchors(
+        {
+            "where": names,
+            "plan": frozenset(name for name in names if has_plan(told, name)),
+            "profile": frozenset(sampled) | ({""} if profile else set()),
+            "timeline": frozenset({""}),
+            "counter": frozenset(one["name"] for one in counted["counters"] if counted)
+            if counted
+            else frozenset(),
+            "setting": frozenset(settings),
+            "check": frozenset(result["check"] for result in told["checks"]),
+        }
+    )
+
+
+def finding_rows(told: dict[str, Any], places: Anchors) -> list[dict[str, Any]]:
+    """One row a finding, in the document's order."""
+    return [_row(told, finding, places) for finding in told["findings"]]
+
+
+def place_words(at: str) -> str:
+    """A place as a reader calls it: `plan of q18`."""
+    kind, _, name = at.partition(":")
+    kind = {"where": "time", "counter": "counter", "profile": "profile"}.get(kind, kind)
+    if not name:
+        return kind
+    return f"{kind} {name}" if kind in {"counter", "setting", "check"} else f"{kind} of {name}"
+
+
+def _row(told: dict[str, Any], finding: dict[str, Any], places: Anchors) -> dict[str, Any]:
+    share = finding["effect_share"]
+    advice = finding["advice"]
+    return {
+        "claim": finding["claim"],
+        "tells": TELLS_WORDS[finding["tells"]],
+        "effect": percent_text(share),
+        "width": f"{100 * min(1.0, max(0.0, share)):.1f}%",
+        "interval": finding["interval_words"],
+        "method": finding["method"],
+        "operations": [(name, places.href(f"where:{name}")) for name in finding["operations"]],
+        "evidence": [
+            {"says": one["says"], "place": place_words(one["at"]), "href": places.href(one["at"])}
+            for one in finding["evidence"]
+        ],
+        "to_try": _to_try(finding["to_try"]),
+        "gain": None if advice is None else _gain(advice["gain_share"]),
+        "carry_out": None if advice is None else f"assay try {told['run']} {finding['key']}",
+    }
+
+
+def _gain(share: float | None) -> str | None:
+    return None if share is None else f"predicted to save {percent_text(share)} of the time"
+
+
+def _to_try(text: str | None) -> list[tuple[str, bool]]:
+    """Advice as pieces, of which commands are told apart: they can be copied."""
+    if not text:
+        return []
+    if text.startswith("assay "):
+        return [(text, True)]
+    pieces = COMMAND.split(text)
+    return [(piece, place % 2 == 1) for place, piece in enumerate(pieces) if piece]

@@ -1,0 +1,104 @@
+"""What a finding advises, as a change of the run that was asked for. Pure but for files of SQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.engines.advice import CannotError
+from assay.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.engines.advice import Doing
+    from assay.engines.discovery import EngineFolder
+    from assay.model.finding import Advice
+    from assay.study.request import RunRequest
+
+# Advice about the state of a run says how long it has to be played before it is measured.
+WARMUP = "warmup_s"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A run with the advice followed.
+
+    Attributes:
+        words: What is changed, short: `work_mem=64MB`.
+        request: The run as it is to be asked for.
+    """
+
+    words: str
+    request: RunRequest
+
+
+def followed(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
+    """The request with the advice followed.
+
+    Raises:
+        UsageError: If the engine, or a run like this, cannot follow it; says why.
+        EngineError: If the engine's `advice.toml` cannot be read.
+    """
+    ways: dict[str, Callable[[RunRequest, Advice, EngineFolder], Change]] = {
+        "setting": _setting,
+        "index": _statement,
+        "statistics": _statement,
+        "vacuum": _statement,
+        "clients": _clients,
+        "state": _state,
+    }
+    try:
+        change = ways[advice.kind](request, advice, engine)
+    except CannotError as why:
+        raise UsageError(f"this cannot be carried out on {engine.facts.title}: {why}") from why
+    if change.request == request:
+        raise UsageError(f"there is nothing to try: the run had {change.words} already")
+    return change
+
+
+def _setting(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
+    name, value = engine.advising().setting(advice.subject, _value(advice))
+    return Change(f"{name}={value}", replace(request, settings={**request.settings, name: value}))
+
+
+def _statement(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
+    """Data that are prepared once more, after all that was asked for."""
+    doing: Doing = advice.kind  # type: ignore[assignment]
+    facts = engine.advising()
+    if doing not in facts.statements:
+        raise CannotError(facts.without.get(doing, f"it has no statement for {doing}"))
+    columns = [name.strip() for name in advice.values.get("columns", "").split(",") if name.strip()]
+    if doing == "index" and not columns:
+        raise CannotError(f"the finding does not say which columns of {advice.subject}")
+    template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
+    sql = facts.statement(template, advice.subject, columns)
+    words = f"{doing} of {advice.subject}" + (f" ({', '.join(columns)})" if columns else "")
+    return Change(words, replace(request, prepare={**request.prepare, words: sql}))
+
+
+def _clients(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
+    del engine
+    if request.clients is None:
+        raise CannotError("the run asks its operations one after another, without clients")
+    value = _value(advice)
+    if not value.isdecimal() or int(value) < 1:
+        raise CannotError(f"{value!r} is no number of clients")
+    return Change(f"{value} clients", replace(request, clients=int(value)))
+
+
+def _state(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
+    del engine
+    if request.clients is None:
+        raise CannotError("an order is only measured after a pass that is not")
+    try:
+        warmup_s = float(advice.values[WARMUP])
+    except (KeyError, ValueError) as error:
+        raise CannotError(f"`assay run` cannot bring about the state {advice.subject!r}") from error
+    return Change(f"{warmup_s:g} s of warm-up", replace(request, warmup_s=warmup_s))
+
+
+def _value(advice: Advice) -> str:
+    if "value" not in advice.values:
+        raise CannotError(f"the finding does not say to which value {advice.subject} is set")
+    return advice.values["value"]

@@ -1,0 +1,200 @@
+"""What is advised in no engine's words becomes each engine's own, or a reason why not."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from assay.engines.contract import EngineError
+from assay.engines.discovery import EngineFolder, find_engine
+from assay.engines.postgresql.statements import split
+from assay.model.errors import UsageError
+from assay.model.finding import Advice
+from assay.study.advice import followed
+from assay.study.asking import told_dsn
+from assay.study.request import RunRequest
+
+ODD_NAMES = ["orders", "My Orders", 'a"b', "select", "a;drop table b", "ö-1", "a'b", "$table"]
+
+
+def request(engine: str = "postgresql", **asked: object) -> RunRequest:
+    return RunRequest("tpch", engine, 0.1, **asked)  # type: ignore[arg-type]
+
+
+def setting(role: str, value: str) -> Advice:
+    return Advice("setting", role, {"value": value})
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("engine", "role", "value", "expected"),
+        [
+            ("postgresql", "work_memory", "67108864", {"work_mem": "64MB"}),
+            ("postgresql", "work_memory", "1500", {"work_mem": "2kB"}),
+            ("postgresql", "cache", str(3 << 30), {"shared_buffers": "3GB"}),
+            ("postgresql", "jit", "off", {"jit": "off"}),
+            ("postgresql", "parallel_workers", "4", {"max_parallel_workers_per_gather": "4"}),
+            ("postgresql", "planner_random_page_cost", "1.1", {"random_page_cost": "1.1"}),
+            ("duckdb", "work_memory", "67108864", {"memory_limit": "64MiB"}),
+            ("duckdb", "parallel_workers", "2", {"threads": "2"}),
+        ],
+    )
+    def test_a_role_is_the_engines_own_setting(
+        self, engine: str, role: str, value: str, expected: dict[str, str]
+    ) -> None:
+        change = followed(request(engine), setting(role, value), find_engine(engine))
+        assert change.request == replace(request(engine), settings=expected)
+        assert [change.words] == [f"{name}={told}" for name, told in expected.items()]
+
+    def test_other_settings_stay(self) -> None:
+        asked = request(settings={"jit": "on", "work_mem": "1MB"})
+        changed = followed(asked, setting("jit", "off"), find_engine("postgresql"))
+        assert changed.request.settings == {"jit": "off", "work_mem": "1MB"}
+
+    def test_duckdb_takes_every_value_that_is_written_for_it(self) -> None:
+        facts = find_engine("duckdb").advising()
+        values = {"bytes": "67108864", "count": "2", "switch": "on", "number": "1.5"}
+        for role, told in facts.settings.items():
+            name, value = facts.setting(role, values[told.values])
+            duckdb.connect(":memory:", config={name: value}).close()
+
+    @pytest.mark.parametrize(
+        ("engine", "advice", "words"),
+        [
+            ("duckdb", setting("jit", "off"), "DuckDB: it compiles no query"),
+            ("duckdb", Advice("vacuum", "orders"), "DuckDB: its checkpoints remove"),
+            ("postgresql", setting("planner_magic", "1"), "no setting for planner magic"),
+            ("postgresql", setting("jit", "perhaps"), "'perhaps' is no value of jit"),
+            ("postgresql", setting("work_memory", "much"), "no value of work_mem .*bytes"),
+            ("postgresql", Advice("setting", "jit"), "does not say to which value"),
+            ("postgresql", Advice("index", "orders"), "does not say which columns of orders"),
+            ("null", setting("jit", "off"), "no setting for jit"),
+            ("null", Advice("statistics", "orders"), "no statement for statistics"),
+            ("postgresql", Advice("clients", "clients", {"value": "2"}), "without clients"),
+            ("postgresql", Advice("state", "hot"), "after a pass that is not"),
+        ],
+    )
+    def test_what_cannot_be_carried_out_is_said_with_the_reason(
+        self, engine: str, advice: Advice, words: str
+    ) -> None:
+        with pytest.raises(UsageError, match=words) as raised:
+            followed(request(engine), advice, find_engine(engine))
+        assert "cannot be carried out on" in str(raised.value)
+
+    def test_what_is_so_already_is_nothing_to_try(self) -> None:
+        asked = request(settings={"jit": "off"})
+        with pytest.raises(UsageError, match="the run had jit=off already"):
+            followed(asked, setting("jit", "off"), find_engine("postgresql"))
+
+
+class TestRunningServer:
+    def test_settings_are_those_of_the_sessions(self) -> None:
+        asked = request(
+            dsn="postgresql://me@host/shop?options=-c%20work_mem%3D1MB",
+            settings={"work_mem": "64MB", "search_path": "a b\\c"},
+        )
+        told = conninfo_to_dict(told_dsn(asked, find_engine("postgresql").engine()))
+        assert told["options"] == (r"-c work_mem=1MB -c work_mem=64MB -c search_path=a\ b\\c")
+        assert (told["user"], told["host"], told["dbname"]) == ("me", "host", "shop")
+
+
+class TestLoads:
+    def test_clients_and_warm_up_of_a_mix(self) -> None:
+        asked, engine = request(clients=8), find_engine("postgresql")
+        fewer = followed(asked, Advice("clients", "clients", {"value": "2"}), engine)
+        assert fewer.request == replace(asked, clients=2)
+        longer = followed(asked, Advice("state", "hot", {"warmup_s": "60"}), engine)
+        assert longer.request == replace(asked, warmup_s=60.0)
+
+
+class TestStatements:
+    def test_an_index_is_made_after_all_that_was_asked_for(self) -> None:
+        asked = request(prepare={"mine.sql": "drop index x;"})
+        advice = Advice("index", "orders", {"columns": "o_custkey, o_orderdate"})
+        changed = followed(asked, advice, find_engine("postgresql"))
+        assert list(changed.request.prepare) == [
+            "mine.sql",
+            "index of orders (o_custkey, o_orderdate)",
+        ]
+        assert changed.request.prepare["index of orders (o_custkey, o_orderdate)"] == (
+            'create index "assay_orders_o_custkey_o_orderdate" on "orders"'
+            ' ("o_custkey", "o_orderdate");\n'
+        )
+
+    @pytest.mark.parametrize("table", ODD_NAMES)
+    @pytest.mark.parametrize("kind", ["index", "statistics"])
+    def test_names_are_quoted_whatever_letters_they_have(self, table: str, kind: str) -> None:
+        """Oracle: DuckDB, whose rules for names are those of the standard."""
+        advice = Advice(kind, table, {"columns": "a b" if kind == "index" else ""})  # type: ignore[arg-type]
+        with duckdb.connect() as connection:
+            double = table.replace('"', '""')
+            connection.execute(f'create table "{double}" ("a b" integer)')
+            for engine in ("duckdb", "postgresql"):
+                changed = followed(request(engine), advice, find_engine(engine))
+                (sql,) = changed.request.prepare.values()
+                assert len(split(sql)) == 1
+                connection.execute(sql)
+                connection.execute("drop index if exists " + indexes(connection))
+
+    def test_vacuum_names_its_table_in_each_statement(self) -> None:
+        changed = followed(request(), Advice("vacuum", 'a"b'), find_engine("postgresql"))
+        (sql,) = changed.request.prepare.values()
+        statements = split(sql)
+        assert len(statements) == 2
+        assert all('"a""b"' in statement for statement in statements)
+
+
+def indexes(connection: duckdb.DuckDBPyConnection) -> str:
+    found = connection.execute("select index_name from duckdb_indexes()").fetchall()
+    return '"' + found[0][0].replace('"', '""') + '"' if found else "none"
+
+
+class TestFacts:
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> EngineFolder:
+        real = find_engine("postgresql")
+        shutil.copytree(real.folder, tmp_path / "engine")
+        return EngineFolder(real.facts, tmp_path / "engine")
+
+    def test_they_are_recorded_as_they_stand_in_the_file(self) -> None:
+        told = find_engine("postgresql").advice()
+        assert told is not None
+        assert told["settings"]["work_memory"] == {"name": "work_mem", "values": "bytes"}
+        assert find_engine("null").advice() is None
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("settings = 3", "advice.toml: settings: .*dictionary"),
+            ("[setings.jit]\nname = 'jit'", "setings: .*did you mean 'settings'"),
+            ("[settings.jit]\nnam = 'jit'", "settings.jit.*name"),
+            ("[settings.work_memry]\nname = 'x'", "did you mean 'work_memory'"),
+            ("[settings.jit]\nname = 'jit'\nvalues = 'words'", "settings.jit.values"),
+            ("[statements]\nindices = 'x.sql'", "statements.indices"),
+            ("[statements]\nindex = 'conf/none.sql'", "conf/none.sql cannot be read"),
+            ("[statements", "advice.toml cannot be read"),
+        ],
+    )
+    def test_what_is_wrong_is_said_with_file_and_key(
+        self, folder: EngineFolder, text: str, words: str
+    ) -> None:
+        (folder.folder / "advice.toml").write_text(text)
+        with pytest.raises(EngineError, match=words):
+            folder.advice()
+
+    @pytest.mark.parametrize(("sql", "words"), [("analyze $tabel;", r"\$tabel"), ("$ 1", "lone")])
+    def test_a_placeholder_that_stands_for_nothing_is_refused(
+        self, folder: EngineFolder, sql: str, words: str
+    ) -> None:
+        (folder.folder / "conf" / "advice" / "index.sql").write_text(sql)
+        with pytest.raises(EngineError, match=words):
+            folder.advice()
+
+    def test_a_dollar_is_written_twice(self) -> None:
+        facts = find_engine("postgresql").advising()
+        assert facts.statement("$$1 $table", "t", ()) == '$1 "t"'

@@ -1,0 +1,166 @@
+"""Every claim about a load has its twin: the same load without the cause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assay.analysis.accounts import Accounts
+from assay.analysis.backlog import Schedule
+from assay.analysis.findings import client_bound, load_bound_by, rate_held, steady
+from assay.analysis.findings.load_bound_by import CPU_BOUND_SHARE
+from assay.analysis.findings.steady import STEADY_SHARE
+from assay.analysis.latency import Window, distribution
+from assay.analysis.load import Load, LoadSummary, OperationLoad, Pace
+from assay.analysis.load_metrics import NAMES, load_metrics, no_load_metrics
+from assay.analysis.summary import OperationSummary
+from assay.model.finding import Finding
+from tests.cases import case, operation
+
+METHODS = (load_bound_by, client_bound, rate_held, steady)
+CPUS = 4
+SECONDS = 10.0
+
+
+def used(**cores: float) -> Accounts:
+    by_account = {name.replace("_", " "): value * SECONDS for name, value in cores.items()}
+    return Accounts(SECONDS, CPUS, by_account, sum(by_account.values()), 0.0, None)
+
+
+def load(
+    clients: int = 8, schedule: Schedule | None = None, pace: tuple[float, ...] = (100.0,) * 9
+) -> LoadSummary:
+    import polars as pl
+
+    empty = distribution(pl.Series([], dtype=pl.Int64))
+    whole = OperationLoad(1_010, 1_000, 5, 5, 3, None, 100.0, empty, empty)
+    shape = "open" if schedule else "closed"
+    rate = schedule.rate_per_s if schedule else None
+    asked = Load(shape, clients, rate, SECONDS, None)
+    window = Window(0, round(SECONDS * 1e9))
+    return LoadSummary(asked, window, whole, {}, Pace(1.0, pace, None), schedule)
+
+
+def went(done_per_s: float) -> Schedule:
+    return Schedule(100.0, done_per_s, 1.0, 500, 100.0 - done_per_s, 0.0)
+
+
+def found(
+    of: LoadSummary,
+    accounts: Accounts | None,
+    pinned: dict[str, int] | None = None,
+    operations: tuple[OperationSummary, ...] = (),
+) -> dict[str, Finding]:
+    known = case(*operations, load=of, accounts=accounts, pinned=pinned or {}, cores=CPUS)
+    every = [one for method in METHODS for one in method.find(known)]
+    return {finding.method: finding for finding in every}
+
+
+def bound(of: LoadSummary, accounts: Accounts, pinned: dict[str, int] | None = None) -> str:
+    told = found(of, accounts, pinned).values()
+    (claim,) = [finding.claim for finding in told if finding.tells == "bound"]
+    return claim
+
+
+class TestBound:
+    def test_engine_and_client_that_use_all_cpus_are_cpu_bound(self) -> None:
+        claim = bound(load(), used(engine=2.8, driver=1.0))
+        assert (
+            claim
+            == "CPU-bound: engine and load generator used 3.8 of 4 CPUs, 2.8 of them the engine"
+        )
+
+    def test_a_pinned_engine_is_cpu_bound_on_its_own_cpus(self) -> None:
+        pin = {"engine": 1, "client": 3}
+        assert bound(load(), used(engine=0.97, driver=0.4), pin).startswith(
+            "CPU-bound: the engine used 0.97 of 1 CPU"
+        )
+        assert "CPU-bound" not in bound(load(), used(engine=0.97, driver=0.4))
+
+    def test_a_driver_that_uses_its_cpus_is_what_bounds(self) -> None:
+        pin = {"engine": 3, "client": 1}
+        assert bound(load(), used(engine=0.5, driver=0.95), pin).startswith("Client-bound: ")
+        assert "Client-bound" not in bound(load(), used(engine=0.5, driver=0.7), pin)
+
+    def test_one_client_that_is_never_idle_is_too_few(self) -> None:
+        assert bound(load(clients=1), used(engine=0.6, driver=0.35)).startswith(
+            "Bound by the number of clients: 1 kept 0.95 CPUs busy"
+        )
+
+    def test_the_twin_that_waits_is_not_bound_by_the_cpu(self) -> None:
+        claim = bound(load(clients=8), used(engine=0.6, driver=0.35))
+        assert claim.startswith("Not bound by the CPU: ")
+        assert "cause not measured" in claim
+
+    @pytest.mark.parametrize(("lock", "begins"), [(0.4, "Bound by waiting: 40 % "), (0.2, "Not b")])
+    def test_a_wait_that_is_most_of_what_is_left_is_named(self, lock: float, begins: str) -> None:
+        waits = (operation(lock=lock, cpu_user=0.3),)
+        told = found(load(), used(engine=0.6, driver=0.35), operations=waits)
+        assert told[load_bound_by.METHOD].claim.startswith(begins)
+
+    def test_a_rate_that_was_held_with_cpu_left_is_not_the_limit(self) -> None:
+        claim = bound(load(schedule=went(100.0)), used(engine=0.6, driver=0.35))
+        assert claim.startswith("Not at its limit: 100/s were held")
+        assert "Not at its limit" not in bound(
+            load(schedule=went(80.0)), used(engine=0.6, driver=0.35)
+        )
+
+    def test_the_threshold_is_the_border(self) -> None:
+        over, under = (CPU_BOUND_SHARE + more for more in (0.01, -0.01))
+        assert "CPU-bound" in bound(load(), used(engine=over * CPUS, driver=0.0))
+        assert "CPU-bound" not in bound(load(), used(engine=under * CPUS, driver=0.0))
+
+    def test_an_engine_in_the_drivers_process_is_told_with_it(self) -> None:
+        assert "one process" in bound(load(), used(engine_and_driver=3.9))
+
+    @pytest.mark.parametrize("accounts", [None, used(probes=0.1)])
+    def test_without_samples_nothing_is_claimed(self, accounts: Accounts | None) -> None:
+        assert load_bound_by.METHOD not in found(load(), accounts)
+
+
+class TestRate:
+    def test_what_was_not_done_is_told_with_the_growth(self) -> None:
+        finding = found(load(schedule=went(80.0)), None)[rate_held.METHOD]
+        assert finding.claim.startswith(
+            "The rate was not held: 80/s of 100/s were done, and the backlog grew by 20/s"
+        )
+        assert finding.effect_share == pytest.approx(0.2)
+
+    @pytest.mark.parametrize("schedule", [None, went(99.5)])
+    def test_the_twin_that_was_held_is_silent(self, schedule: Schedule | None) -> None:
+        assert rate_held.METHOD not in found(load(schedule=schedule), None)
+
+
+class TestSteady:
+    @pytest.mark.parametrize(("last", "word"), [(70.0, "fell"), (140.0, "rose")])
+    def test_a_last_third_unlike_the_first_is_told(self, last: float, word: str) -> None:
+        pace = (100.0,) * 3 + (90.0,) * 3 + (last,) * 3
+        assert f"throughput {word} from 100/s" in found(load(pace=pace), None)[steady.METHOD].claim
+
+    def test_the_twin_within_the_threshold_is_silent(self) -> None:
+        pace = (100.0,) * 6 + (100.0 * (1 - STEADY_SHARE + 0.01),) * 3
+        assert steady.METHOD not in found(load(pace=pace), None)
+
+    @pytest.mark.parametrize("pace", [(), (1.0, 100.0), (0.0,) * 9])
+    def test_of_too_little_nothing_is_claimed(self, pace: tuple[float, ...]) -> None:
+        assert steady.METHOD not in found(load(pace=pace), None)
+
+
+class TestMetrics:
+    def test_both_shapes_have_the_same_names(self) -> None:
+        assert set(load_metrics(load(), None)) == set(no_load_metrics()) == set(NAMES)
+
+    def test_cpu_time_is_of_the_operations_that_were_issued(self) -> None:
+        figures = load_metrics(load(), used(engine=2.01, driver=1.005))
+        assert figures["engine_cpu_seconds_per_operation"] == pytest.approx(0.02)
+        assert figures["driver_cpu_seconds_per_operation"] == pytest.approx(0.01)
+
+    @pytest.mark.parametrize("accounts", [None, used(engine_and_driver=1.0)])
+    def test_without_an_account_of_its_own_it_is_absent(self, accounts: Accounts | None) -> None:
+        figures: dict[str, Any] = load_metrics(load(), accounts)
+        assert figures["driver_cpu_seconds_per_operation"] is None
+
+    def test_shares_are_of_what_was_due(self) -> None:
+        figures = load_metrics(load(), None)
+        assert figures["failed_share"] == figures["skipped_share"] == pytest.approx(5 / 1010)
