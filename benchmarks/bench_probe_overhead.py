@@ -15,7 +15,7 @@ import math
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -37,15 +37,15 @@ def main() -> None:
     options.add_argument("--scale", type=float, default=0.1)
     options.add_argument("--pairs", type=int, default=9, help="rounds, at least")
     options.add_argument("--seconds", type=float, default=30.0, help="of each side, at least")
+    options.add_argument("--probe", action="append", help="only this one; all by default")
     asked = options.parse_args()
     for engine in asked.engine or ["duckdb", "postgresql"]:
         with passes(engine, asked.scale) as running, running.counters() as counters:
             print(f"{engine} {running.version}, TPC-H SF {asked.scale:g}", flush=True)
-            compare(running, counters, asked.pairs, asked.seconds)
+            compare(running, Probes(counters, asked.probe), asked.pairs, asked.seconds)
 
 
-def compare(running: Passes, counters: CounterReader | None, pairs: int, least_s: float) -> None:
-    probes = Probes(counters)
+def compare(running: Passes, probes: Probes, pairs: int, least_s: float) -> None:
     running.take()
     count = math.ceil(TURN_S / sum(running.take()))
     sides = {WITHOUT: lambda *_: nullcontext(perf.Cost()), WITH: probes.observing}
@@ -58,8 +58,9 @@ def compare(running: Passes, counters: CounterReader | None, pairs: int, least_s
 class Probes:
     """All that observe a run without being asked, and what each took of a core in each turn."""
 
-    def __init__(self, counters: CounterReader | None) -> None:
+    def __init__(self, counters: CounterReader | None, names: Collection[str] | None) -> None:
         self._counters = counters
+        self._names = names
         self.core_shares: dict[str, list[float]] = defaultdict(list)
 
     @contextmanager
@@ -69,7 +70,9 @@ class Probes:
         probes = [
             probe
             for probe in find_probes()
-            if not isinstance(probe, Refusing) and probe.applies(target)
+            if not isinstance(probe, Refusing)
+            and probe.applies(target)
+            and (self._names is None or probe.name in self._names)
         ]
         cost, begun_s = perf.Cost(), time.monotonic()
         for probe in probes:
