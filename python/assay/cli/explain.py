@@ -1,4 +1,4 @@
-"""`assay explain`: what the CPU time of a run went into, by its CPU samples."""
+"""`assay explain`: what the CPU time of a run went into, and all that is known of one operation."""
 
 from __future__ import annotations
 
@@ -62,10 +62,12 @@ def explain(
 ) -> None:
     """Explains where the CPU time of a profiled run went: kinds of work and functions.
 
+    Of one operation it tells all: time, findings, plan; that needs no CPU samples.
+
     \b
     Examples:
       assay explain                              the latest run
-      assay explain latest --operation q09 --all
+      assay explain latest --operation q09       one operation on one page
       assay explain latest --against 4c193c      what changed from 4c193c to the latest; two
                                                  scales are compared by shares
       assay explain latest --against 4c193c --html difference.html
@@ -80,20 +82,20 @@ def explain(
     _refuse_together(
         style, against, open_families=open_families, unclassified=unclassified, as_json=as_json
     )
-    place = runs_dir(runs)
-    found = Run(find_run(which, place))
+    place, found = runs_dir(runs), Run(find_run(which, runs_dir(runs)))
     rules = _rules(operations)
+    shown = {"all_symbols": all_symbols, "open_families": open_families}
+    if operation and not (against or unclassified) and style == STYLES[0]:
+        _operation(found, rules, operation, shown, as_json=as_json)
+        return
     profile = _profile(found, rules)
     _known(profile, operation)
     if against is not None:
-        other = Run(find_run(against, place))
-        pair = (found, profile), (other, _profile(other, rules))
-        _known(pair[1][1], operation)
-        _against(*pair, operation, html, all_symbols=all_symbols, as_json=as_json)
+        theirs = _theirs(Run(find_run(against, place)), rules, operation)
+        _against((found, profile), theirs, operation, html, shown, as_json=as_json)
     elif unclassified:
         _unclassified(found, profile, operation, all_symbols=all_symbols, as_json=as_json)
     else:
-        shown = {"all_symbols": all_symbols, "open_families": open_families}
         _one(found, profile, operation, style, shown, as_json=as_json)
 
 
@@ -146,11 +148,9 @@ def _profile(run: Run, rules: Rules | None) -> Profile:
 
 
 def _known(profile: Profile, operation: str | None) -> None:
-    if operation is not None and not profile.sampling.told_apart:
-        raise UsageError(
-            "the samples are of several sessions of an embedded engine, whose threads do not tell"
-            " them apart by operation: leave --operation away, or measure with --clients 1"
-        )
+    why_not = _not_told_apart(profile)
+    if operation is not None and why_not is not None:
+        raise UsageError(f"{why_not}, or leave --operation away")
     names = profile.passes["operation"].unique(maintain_order=True).to_list()
     if operation is not None and operation not in names:
         raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
@@ -162,6 +162,42 @@ def _told(run: Run) -> dict[str, Any]:
     from assay.report.document import document
 
     return stored(run.dir) or document(run, run.dir)
+
+
+def _operation(
+    run: Run, rules: Rules | None, operation: str, shown: dict[str, bool], *, as_json: bool
+) -> None:
+    """All that is known of one operation; its CPU samples only where there are some."""
+    from assay.analysis.profile import read_profile
+    from assay.report.document import document
+    from assay.report.method import no_profile
+    from assay.report.operation_section import operation_of
+    from assay.report.profile_section import SYMBOLS_MAX, section
+    from assay.report.terminal import width_of
+    from assay.report.terminal_operation import operation_lines
+
+    profile, told = read_profile(run, rules), document(run, run.dir)
+    names = [one["name"] for one in told["operations"]]
+    if operation not in names:
+        raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
+    why_not = no_profile(run) if profile is None else _not_told_apart(profile)
+    most = None if shown["all_symbols"] else SYMBOLS_MAX
+    sampled = None if profile is None or why_not else section(run, profile, operation, most)
+    if as_json:
+        say_json({"run": run.id, **operation_of(told, operation), "profile": sampled})
+        return
+    width = width_of(console(stderr=False))
+    _print(operation_lines(told, operation, sampled or why_not or "", width, **shown))
+
+
+def _not_told_apart(profile: Profile) -> str | None:
+    """Why samples are of no operation; None where they are."""
+    if profile.sampling.told_apart:
+        return None
+    return (
+        "the samples are of several sessions of an embedded engine, whose threads do not tell"
+        " them apart by operation: measure with --clients 1"
+    )
 
 
 def _one(
@@ -202,13 +238,19 @@ def _unclassified(
         _print(skeleton_lines(missing, run.id, outermost=outermost, all_symbols=all_symbols))
 
 
+def _theirs(run: Run, rules: Rules | None, operation: str | None) -> tuple[Run, Profile]:
+    profile = _profile(run, rules)
+    _known(profile, operation)
+    return run, profile
+
+
 def _against(
     ours: tuple[Run, Profile],
     theirs: tuple[Run, Profile],
     operation: str | None,
     html: Path | None,
+    shown: dict[str, bool],
     *,
-    all_symbols: bool,
     as_json: bool,
 ) -> None:
     from assay.analysis.profile_compare import as_long_as
@@ -227,7 +269,8 @@ def _against(
         runs = {"run": ours[0].id, "against": theirs[0].id}
         say_json(runs | {"difference": told, "html": None if html is None else str(html)})
         return
-    _print(compared_lines(*titles, told, width_of(console(stderr=False)), all_symbols=all_symbols))
+    width = width_of(console(stderr=False))
+    _print(compared_lines(*titles, told, width, all_symbols=shown["all_symbols"]))
     if html is not None:
         say(f"Page {html}")
 

@@ -29,10 +29,9 @@ NOTHING_RULED_OUT = "no gain is told from noise"
 def trial_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     """What `assay try` prints."""
     scale = f"{document['scale_name']} {document['scale']:g}"
-    yield (
-        f"{document['change']}   {document['workload_title']} {scale} on"
-        f" {document['engine_title']} {document['engine_version']}"
-    )
+    engine = f"{document['engine_title']} {document['engine_version']}"
+    title = f"{document['change']}   {document['workload_title']} {scale} on {engine}"
+    yield from textwrap.wrap(title, width, subsequent_indent="  ")
     yield from _wrapped("", f"to mend: {document['finding']['claim']}", width)
     yield ""
     yield from _table(document)
@@ -42,8 +41,6 @@ def trial_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     if document["left_out"]:
         names = ", ".join(document["left_out"])
         yield from _wrapped("Not in", f"{names} did not succeed in every run", width)
-    for told in document["plans"] or []:
-        yield from _wrapped("Plan", f"{told['operation']}: {told['words']}", width)
     yield from _wrapped("History", history_words(document["calibration"], document), width)
     yield f"{'Study':<{LABEL_WIDTH}}{document['study']}"
     if document["legal"]:
@@ -110,12 +107,18 @@ def history_words(calibration: dict[str, Any], document: dict[str, Any] | None =
 
 def record_words(record: dict[str, Any]) -> str:
     """One record, such as `came true 4 of 5 times, measured / predicted 0.93 (median)`."""
-    times = "time" if record["decided"] == 1 else "times"
+    if not record["decided"]:
+        return f"undecided {record['tried']} {_times(record['tried'])}"
+    times = _times(record["decided"])
     words = f"came true {record['hits']} of {record['decided']} {times}"
     if record["ratio_median"] is not None:
         words += f", measured / predicted {record['ratio_median']:.2f} (median)"
     undecided = record["tried"] - record["decided"]
     return f"{words}, {undecided} undecided" if undecided else words
+
+
+def _times(count: int) -> str:
+    return "time" if count == 1 else "times"
 
 
 def calibration_lines(calibration: dict[str, Any], place: str) -> Iterator[str]:

@@ -99,7 +99,10 @@ def answers_document(rounds: Sequence[Pair]) -> dict[str, str]:
         too = "; it was before" if any(one.verdict is Verdict.INVALID for one in before) else ""
         return {"verdict": worst.word, "words": f"{wrong[0]}{too}"}
     if worst is Verdict.VALID:
-        return {"verdict": worst.word, "words": f"right in all {len(after)} runs with the change"}
+        return {
+            "verdict": worst.word,
+            "words": f"right in every run with the change ({len(after)})",
+        }
     others = [
         name for name in _operations(rounds) if _rows(rounds, 1, name) - _rows(rounds, 0, name)
     ]

@@ -93,11 +93,11 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         whole = json.loads(told)
         if isinstance(whole, list):
             (root,) = whole
-            return Plan(operation, statement, native, _tree(root), timed=False)
+            return Plan(operation, statement, native, _tree(root, _named_tables(root)), timed=False)
         (root,) = whole["operator"]
         while root["type"] in SCAFFOLDING:
             (root,) = root["children"]
-        plan = Plan(operation, statement, native, _tree(root))
+        plan = Plan(operation, statement, native, _tree(root, _named_tables(root)))
         return _with_totals(plan, whole)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no plan of DuckDB: {error!r}") from error
@@ -122,19 +122,32 @@ def _with_totals(plan: Plan, whole: dict[str, Any]) -> Plan:
     )
 
 
-def _tree(node: Node, *, limited: bool = False) -> PlanNode:
+def _named_tables(node: Node) -> dict[str, str]:
+    """Names of common tables by the index that scans know them by."""
+    info = node["extra_info"]
+    # Those that DuckDB makes itself have a number that is another in each plan.
+    own = {info["Table Index"]: info["CTE Name"].rstrip("0123456789")} if "CTE Name" in info else {}
+    for child in node.get("children", ()):
+        own |= _named_tables(child)
+    return own
+
+
+def _tree(node: Node, tables: dict[str, str], *, limited: bool = False) -> PlanNode:
     kind = node.get("type") or node["name"]
     below = kind in {"LIMIT", "STREAMING_LIMIT"} or (limited and kind in STREAMING)
-    children = tuple(_tree(child, limited=below) for child in node.get("children", ()))
+    children = tuple(_tree(child, tables, limited=below) for child in node.get("children", ()))
     info = node["extra_info"]
     table = info.get("Table")
+    if kind == "CTE":
+        # Its last input is what the statement goes on with; the others are for scans in there.
+        children = (*children[-1:], *children[:-1])
     # A common table gives no rows itself: its consumer does, beside it.
     counted = "intermediate_rows" in node and kind != "CTE"
     rows = float(node["intermediate_rows"]) if counted else None
     return PlanNode(
         operator="index scan" if info.get("Type") == "Index Scan" else OPERATORS.get(kind, "other"),
         native=_native(kind, info),
-        object=table.rpartition(".")[2] if table else info.get("CTE Name") or info.get("Function"),
+        object=_object(info, tables),
         condition=_condition(node),
         estimated_rows=float(info[ESTIMATE]) if ESTIMATE in info and kind != "CTE" else None,
         rows=rows,
@@ -145,6 +158,13 @@ def _tree(node: Node, *, limited: bool = False) -> PlanNode:
         details=_details(node),
         children=children,
     )
+
+
+def _object(info: dict[str, Any], tables: dict[str, str]) -> str | None:
+    if "Table" in info:
+        return str(info["Table"]).rpartition(".")[2]
+    index = info.get("CTE Index") or info.get("Table Index")
+    return tables.get(str(index)) or info.get("Function")
 
 
 def _native(kind: str, info: dict[str, Any]) -> str:
