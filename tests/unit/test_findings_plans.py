@@ -58,7 +58,7 @@ class TestSpill:
 
     @pytest.mark.parametrize(
         ("wrote", "value"),
-        [(MIB, 4 * MIB), (100 * MIB, 512 * MIB), (GIB, 2 * GIB), (40 * GIB, 2 * GIB)],
+        [(MIB, 8 * MIB), (100 * MIB, 512 * MIB), (GIB, 2 * GIB), (40 * GIB, 2 * GIB)],
     )
     def test_the_memory_that_is_advised_holds_it_as_far_as_the_host_does(
         self, wrote: int, value: int

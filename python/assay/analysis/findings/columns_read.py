@@ -20,7 +20,7 @@ EFFECT_MIN = 0.05
 # What decides which columns leave it; below one of these nothing else is needed.
 DECIDING = ("projection", "aggregate")
 # Where columns go by their place it is not known which they are.
-_BY_PLACE = re.compile(r"#\d")
+_BY_PLACE = re.compile(r"#[\d\[]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from assay.analysis.engine_counters import around
 from assay.analysis.findings.case import EXECUTIONS, Case, TableFacts
 from assay.analysis.operations import NS, plain, window_ns
+from assay.analysis.plans import read_plans
 from assay.analysis.profile import Profile, read_profile
 from assay.model.errors import RecordUnreadableError, UsageError
 
@@ -50,6 +51,7 @@ def read_case(
         counters=counted,
         settings=run.environment.get("engine", {}).get("settings") or {},
         advice=engine.get("advice") or {},
+        plans=read_plans(run),
         profile=_profile(run),
         tables=_tables(run),
         executions=_executions(run),
