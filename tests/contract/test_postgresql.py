@@ -541,6 +541,36 @@ class TestTables:
             shared.engine.count(instance, "nothing")
 
 
+class TestPreparing:
+    def test_dead_rows_and_statistics_stay_as_they_were_left(self, fresh: Started) -> None:
+        fresh.start()
+        instance = fresh.attach()
+        fresh.engine.prepare(
+            instance,
+            "create table t with (autovacuum_enabled = off) as select generate_series(1, 9) as n;"
+            "update t set n = n + 1;",
+        )
+        fresh.engine.settle(instance)
+        assert one(instance, "select count(*) from pg_stats where tablename = 't'") == 0
+        assert one(instance, "select pg_relation_size('t') > 0")
+        fresh.engine.detach(instance)
+
+    def test_a_transaction_that_is_left_open_is_refused(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        shared.engine.prepare(instance, "begin; create table t (n integer);")
+        with pytest.raises(EngineError, match="add `commit;`"):
+            shared.engine.settle(instance)
+
+    def test_settings_of_sessions_are_added_to_those_of_the_address(self, shared: Started) -> None:
+        dsn = shared.engine.with_settings(
+            shared.address["dsn_tcp"], {"work_mem": "123kB", "application_name": "a b\\c'd"}
+        )
+        instance = shared.engine.attach({"dsn": dsn})
+        assert one(instance, "select current_setting('work_mem')") == "123kB"
+        shared.engine.detach(instance)
+
+
 class TestRunningServers:
     """A private server stands for one that is not ours: its address has nothing but a DSN."""
 
