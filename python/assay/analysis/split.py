@@ -169,6 +169,26 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
     )
 
 
+def user_share(readings_table: pl.DataFrame) -> pl.DataFrame:
+    """User mode's share of each operation's CPU time: operation, user_share.
+
+    It is that of its passes, or of the run where they were too short for a tick; null where there
+    is none in the run.
+    """
+    return (
+        readings_table.group_by("operation", maintain_order=True)
+        .agg(pl.col("user_ns", "system_ns").sum())
+        .select(
+            "operation", _user_share(pl.col("user_ns"), pl.col("system_ns")).alias("user_share")
+        )
+    )
+
+
+def _user_share(user: pl.Expr, system: pl.Expr) -> pl.Expr:
+    of_run = user.sum() / (user + system).sum()
+    return pl.coalesce((user / (user + system)).fill_nan(None), of_run.fill_nan(None))
+
+
 def _without_ticks(readings_table: pl.DataFrame) -> pl.DataFrame:
     """Where all CPU times are whole ticks, the scheduler's time in the ticks' proportion.
 
@@ -178,13 +198,14 @@ def _without_ticks(readings_table: pl.DataFrame) -> pl.DataFrame:
     told = pl.col("on_cpu_ns").null_count() == 0
     if not readings_table.select(in_ticks & told).item():
         return readings_table
-    user, both = pl.col("user_ns"), pl.col("user_ns") + pl.col("system_ns")
-    of_operation = user.sum().over("operation") / both.sum().over("operation")
-    of_run = user.sum() / both.sum()
-    proportion = pl.coalesce(of_operation.fill_nan(None), of_run.fill_nan(None))
-    user_ns = (pl.col("on_cpu_ns") * proportion).round().cast(pl.UInt64)
-    return readings_table.with_columns(user_ns.alias("user_ns")).with_columns(
-        (pl.col("on_cpu_ns") - pl.col("user_ns")).alias("system_ns")
+    user_ns = (pl.col("on_cpu_ns") * pl.col("user_share")).round().cast(pl.UInt64)
+    shares = readings_table.join(
+        user_share(readings_table), on="operation", how="left", maintain_order="left"
+    )
+    return (
+        shares.with_columns(user_ns.alias("user_ns"))
+        .with_columns((pl.col("on_cpu_ns") - pl.col("user_ns")).alias("system_ns"))
+        .drop("user_share")
     )
 
 

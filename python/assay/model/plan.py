@@ -46,6 +46,7 @@ class PlanNode:
         condition: What it joins, filters, groups or sorts by, in the engine's words.
         estimated_rows: Rows that the optimiser expected it to give, over all loops.
         rows: Rows that it gave, over all loops.
+        rows_margin: So many more or fewer it may have given, where the engine rounds averages.
         loops: How often it was executed, workers included.
         seconds: Time in itself, without its children; thread-seconds where several worked.
         workers: Processes or threads beside the first that an exchange was given.
@@ -58,7 +59,8 @@ class PlanNode:
         spilled_bytes: Written to temporary files, or more memory than it was given.
         columns: Columns that a scan reads, where the engine tells.
         details: What else the engine tells, its words as keys.
-        children: Inputs, the outer (probe) side first.
+        children: Inputs, the outer (probe) side first; then `subquery` and `cte`, which hold what
+            is computed for a value or for scans elsewhere.
     """
 
     operator: str
@@ -68,6 +70,7 @@ class PlanNode:
     condition: str | None = None
     estimated_rows: float | None = None
     rows: float | None = None
+    rows_margin: float = 0.0
     loops: float | None = None
     seconds: float | None = None
     workers: int | None = None
@@ -93,7 +96,9 @@ class PlanNode:
             return None
         if self.cut_short and self.rows < self.estimated_rows:
             return None
-        expected, seen = max(self.estimated_rows, 1.0), max(self.rows, 1.0)
+        least, most = self.rows - self.rows_margin, self.rows + self.rows_margin
+        nearest = min(max(self.estimated_rows, least), most)
+        expected, seen = max(self.estimated_rows, 1.0), max(nearest, 1.0)
         return max(expected / seen, seen / expected)
 
 

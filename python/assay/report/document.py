@@ -20,6 +20,7 @@ from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
 from assay.record.layout import PHASE_MEASURED, PHASE_WARMUP
+from assay.report.plan_section import capture_section, plans_section
 from assay.report.profile_section import profile_of, section
 from assay.report.what_if_section import what_if
 
@@ -77,12 +78,15 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "checks": [_check(result) for result in checks],
         "metrics": dict(summary.metrics),
         "operations": [asdict(operation) for operation in summary.operations],
+        "where": None if summary.where is None else summary.where.facts(),
         "pace": None if summary.load is None else _pace(summary.load.pace),
         "findings": [finding.facts() for finding in summary.findings],
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
         "engine_counters": summary.engine_counters,
         "sessions": summary.sessions,
         "profile": _profile(run),
+        "plans": plans_section(run),
+        "plan_capture": capture_section(run),
         "what_if": _what_if(run, summary),
         "probes": _probes(facts, summary),
         "report": str(page) if page.is_file() else None,

@@ -27,7 +27,7 @@ from assay.model.units import (
 from assay.report import engine_tables, method
 from assay.report.finding_methods import used_methods
 from assay.report.operation_columns import cell, operation_columns
-from assay.report.plan_page import capture_words, plan_rows
+from assay.report.plan_page import capture_words, missing_rows, plan_rows
 from assay.report.profile_page import profile_words
 from assay.report.terminal import check, conditions_text, doubts, host_text, title
 from assay.report.what_if_page import what_if_words
@@ -75,7 +75,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
             charts_json=trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
             data={name: _csv_links(charts, name) for name in drawn},
             names=charts.names,
-            empty={name: charts.why_empty(name) for name in charts.names},
+            empty={name: charts.why_empty(name) for name in charts.NAMES},
             columns=columns,
             rows=[[cell(column, op) for column in columns] for op in told["operations"]],
             profile=profile and profile | {"tree": tree_words(profile["tree"])},
@@ -202,7 +202,8 @@ def _explanation(run: Run, told: dict[str, Any]) -> dict[str, Any]:
         "methods": used_methods(told),
         "plans": plan_rows(run, told),
         "plans_about": capture_words(told),
-        "why_no_plans": method.why_no_plans(run, told),
+        "plans_missing": missing_rows(told),
+        "why_no_plans": method.why_no_plans(told),
         "what_if": what_if and what_if | {"json": trusted(json_in_html(what_if["json"]))},
         "why_no_what_if": method.why_no_what_if(told),
     }

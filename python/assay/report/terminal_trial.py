@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LABEL_WIDTH = 9
+OPERATIONS_MAX, PLANS_MAX, CHANGES_MAX = 6, 3, 2
 MEANS = {
     "came true": "the gain is what was predicted",
     "smaller": "there is a gain, and it is smaller than predicted",
@@ -29,25 +30,39 @@ NOTHING_RULED_OUT = "no gain is told from noise"
 def trial_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     """What `assay try` prints."""
     scale = f"{document['scale_name']} {document['scale']:g}"
-    yield (
-        f"{document['change']}   {document['workload_title']} {scale} on"
-        f" {document['engine_title']} {document['engine_version']}"
-    )
+    engine = f"{document['engine_title']} {document['engine_version']}"
+    title = f"{document['change']}   {document['workload_title']} {scale} on {engine}"
+    yield from textwrap.wrap(title, width, subsequent_indent="  ")
     yield from _wrapped("", f"to mend: {document['finding']['claim']}", width)
     yield ""
     yield from _table(document)
     yield ""
     yield from _wrapped(document["verdict"].upper(), meaning(document), width)
+    yield from _plan_lines(document["plans"], width)
     yield from _wrapped("Answers", document["answers"]["words"], width)
     if document["left_out"]:
         names = ", ".join(document["left_out"])
         yield from _wrapped("Not in", f"{names} did not succeed in every run", width)
-    for told in document["plans"] or []:
-        yield from _wrapped("Plan", f"{told['operation']}: {told['words']}", width)
     yield from _wrapped("History", history_words(document["calibration"], document), width)
     yield f"{'Study':<{LABEL_WIDTH}}{document['study']}"
     if document["legal"]:
         yield f"{'':<{LABEL_WIDTH}}{document['legal']}"
+
+
+def _plan_lines(plans: list[dict[str, Any]] | None, width: int) -> Iterator[str]:
+    """What changed in plans, the first changes of each; nothing where none were captured."""
+    if plans is None:
+        return
+    told = [plan for plan in plans if plan["changes"]]
+    if not told:
+        yield from _wrapped("Plans", "as they were", width)
+    for number, plan in enumerate(told[:PLANS_MAX]):
+        says = "; ".join(change["says"] for change in plan["changes"][:CHANGES_MAX])
+        more = len(plan["changes"]) - CHANGES_MAX
+        says += f"; {more} more" if more > 0 else ""
+        yield from _wrapped("" if number else "Plans", f"{plan['operation']}: {says}", width)
+    if len(told) > PLANS_MAX:
+        yield from _wrapped("", f"{len(told) - PLANS_MAX} more changed (--json)", width)
 
 
 def meaning(document: dict[str, Any]) -> str:
@@ -61,10 +76,8 @@ def meaning(document: dict[str, Any]) -> str:
 
 
 def _table(document: dict[str, Any]) -> Iterator[str]:
-    rows = [
-        (document["of"], document),
-        *((one["operation"], one) for one in document["operations"]),
-    ]
+    shown = document["operations"][:OPERATIONS_MAX]
+    rows = [(document["of"], document), *((one["operation"], one) for one in shown)]
     names = max(len(name) for name, _ in rows)
     yield (
         f"  {'':<{names}} {'as it was':>10} {'changed':>10} {'saved':>9}"
@@ -80,6 +93,9 @@ def _table(document: dict[str, Any]) -> Iterator[str]:
             f" {seconds_text(gain['after_s']):>10} {share_text(gain['share']):>9}"
             f" {_interval(gain['interval']):>20} {_predicted(row['predicted']):>10}"
         )
+    left = len(document["operations"]) - len(shown)
+    if left:
+        yield f"  ... {left} more (--json)"
 
 
 def share_text(share: float) -> str:
@@ -110,12 +126,18 @@ def history_words(calibration: dict[str, Any], document: dict[str, Any] | None =
 
 def record_words(record: dict[str, Any]) -> str:
     """One record, such as `came true 4 of 5 times, measured / predicted 0.93 (median)`."""
-    times = "time" if record["decided"] == 1 else "times"
+    if not record["decided"]:
+        return f"undecided {record['tried']} {_times(record['tried'])}"
+    times = _times(record["decided"])
     words = f"came true {record['hits']} of {record['decided']} {times}"
     if record["ratio_median"] is not None:
         words += f", measured / predicted {record['ratio_median']:.2f} (median)"
     undecided = record["tried"] - record["decided"]
     return f"{words}, {undecided} undecided" if undecided else words
+
+
+def _times(count: int) -> str:
+    return "time" if count == 1 else "times"
 
 
 def calibration_lines(calibration: dict[str, Any], place: str) -> Iterator[str]:

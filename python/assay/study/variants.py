@@ -84,7 +84,7 @@ class Study:
             "seed": self.seed,
             "base": _told(self.base),
             "variants": [
-                {"name": variant.name, "changes": _hidden(variant, self.base)}
+                {"name": variant.name, "changes": _hidden(variant, self.base) or None}
                 for variant in self.variants
             ],
         }

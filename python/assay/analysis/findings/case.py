@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +11,18 @@ import polars as pl
 
 from assay.analysis.findings.intervals import share_interval
 from assay.analysis.split import COVERAGE_MAX
+from assay.model.finding import Finding
 from assay.record.layout import PHASE_MEASURED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.analysis.accounts import Accounts
     from assay.analysis.load import LoadSummary
     from assay.analysis.profile import Profile
     from assay.analysis.summary import OperationSummary
-    from assay.model.plan import Plan, PlanNode
+    from assay.model.finding import Advice, Evidence, Tells
+    from assay.model.plan import Plan
 
 EXECUTIONS = {
     "phase": pl.String,
@@ -126,6 +130,16 @@ class Case:
         return {op.name: op.share for op in self.operations if op.share is not None}
 
     @property
+    def engine_cores(self) -> int | None:
+        """CPUs that the engine may use: those it is pinned to, else those of the run."""
+        return self.pinned.get("engine", self.cores)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Of each operation its median service time, as far as it has one."""
+        return {op.name: op.seconds for op in self.operations if op.seconds is not None}
+
+    @property
     def memory_bytes(self) -> int | None:
         """Memory of the host."""
         told = self.environment.get("host", {}).get("memory_bytes")
@@ -167,6 +181,41 @@ class Case:
         measured = self.executions.filter(pl.col("phase") == PHASE_MEASURED)
         return share_interval(measured, fractions)
 
+    def finding(
+        self,
+        method: str,
+        claim: str,
+        fractions: Mapping[str, float],
+        *,
+        tells: Tells = "cause",
+        to_try: str | None = None,
+        evidence: Sequence[Evidence] = (),
+        advice: Advice | None = None,
+    ) -> Finding:
+        """A finding about a part of the time of some operations.
+
+        Args:
+            method: Its heading in docs/methodology.md.
+            claim: The claim, with its numbers.
+            fractions: Of the operations that it is about, how much of their own time, 0 to 1.
+            tells: As `Finding` has it, as all that follow.
+            to_try: What to do.
+            evidence: What it rests on.
+            advice: What can be carried out.
+        """
+        return Finding(
+            claim=claim,
+            effect_share=self.of_run(fractions),
+            interval=self.interval(fractions),
+            runs=(self.run_id,),
+            method=method,
+            to_try=to_try,
+            tells=tells,
+            operations=self.largest_first(fractions),
+            evidence=tuple(evidence),
+            advice=advice,
+        )
+
     def largest_first(self, fractions: Mapping[str, float]) -> tuple[str, ...]:
         """Names of operations, the one with most of the run's time first."""
         shares = self.shares
@@ -194,17 +243,27 @@ class Case:
         """Whether the engine says how an index, statistics or a vacuum is made."""
         return statement in self.advice.get("statements", {})
 
-    def try_words(self, method: str, operation: str | None = None) -> str:
-        """The command that carries out the advice of a finding."""
-        key = f"{method}:{operation}" if operation else method
-        return f"assay try {self.run_id} {key}"
+    def try_words(self, method: str, fractions: Mapping[str, float], does: str) -> str:
+        """The command that carries out the advice of a finding, and what it does."""
+        names = self.largest_first(fractions)
+        key = f"{method}:{names[0]}" if names else method
+        return f"`assay try {self.run_id} {key}` {does}"
 
-    def nodes(self) -> Iterator[tuple[str, Plan, PlanNode]]:
-        """Every operator of every plan, with its operation."""
-        for operation, plans in self.plans.items():
-            for plan in plans:
-                for node in plan.root.walk():
-                    yield operation, plan, node
+
+def names_text(names: Sequence[str], most: int = 3) -> str:
+    """The first of some names, and how many more there are."""
+    left = len(names) - most
+    return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
+
+
+def at_least(fractions: Mapping[str, float], least: float) -> dict[str, float]:
+    """Those of which a part of the own time is worth naming them."""
+    return {name: fraction for name, fraction in fractions.items() if fraction >= least}
+
+
+def product(fractions: Mapping[str, float], factors: Mapping[str, float]) -> dict[str, float]:
+    """Fraction by fraction; what has no factor is left out."""
+    return {name: part * factors[name] for name, part in fractions.items() if name in factors}
 
 
 def size_bytes(text: str | None) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.case import at_least, names_text
 from assay.analysis.findings.processes import cores_of, cpus_text
 from assay.model.finding import Advice, Evidence, Finding
 from assay.model.units import count_text, percent_text
@@ -54,17 +55,23 @@ def _saturated(case: Case, share: float) -> Finding:
         to_try="fewer --clients, --pin engine=...,client=..., or a second machine for the client",
         tells="bound",
         evidence=(Evidence(f"{used} it could use", "check:client_saturation"),),
-        advice=Advice("clients", "fewer"),
+        advice=_fewer(case),
     )
 
 
+def _fewer(case: Case) -> Advice | None:
+    """Half as many clients; None of one, and in the power order, which has none."""
+    clients = 0 if case.load is None else case.load.load.clients
+    return Advice("clients", "clients", {"value": str(clients // 2)}) if clients > 1 else None
+
+
 def _waited(case: Case) -> list[Finding]:
-    waited = case.part("client")
+    waited = at_least(case.part("client"), NAMED_SHARE)
     effect = case.of_run(waited)
     if effect < WAITING_SHARE:
         return []
     rows = {op.name: op.rows for op in case.operations}
-    named = [name for name in case.largest_first(waited) if waited[name] >= NAMED_SHARE]
+    named = case.largest_first(waited)
     evidence = [
         Evidence(
             f"{name} waited for its client for {percent_text(waited[name])} of its time and"
@@ -75,17 +82,7 @@ def _waited(case: Case) -> list[Finding]:
     ]
     claim = (
         f"The engine waited for its client for {percent_text(effect)} of the time, most in"
-        f" {', '.join(named[:3])}"
+        f" {names_text(named)}"
     )
-    return [
-        Finding(
-            claim=claim,
-            effect_share=effect,
-            interval=case.interval(waited),
-            runs=(case.run_id,),
-            method=METHOD,
-            to_try="fewer rows or columns in the result; the engine is ready before its client is",
-            operations=tuple(named),
-            evidence=tuple(evidence),
-        )
-    ]
+    to_try = "fewer rows or columns in the result: the engine is ready before its client is"
+    return [case.finding(METHOD, claim, waited, to_try=to_try, evidence=evidence)]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.model.finding import Evidence, Finding
+from assay.model.finding import Evidence
 from assay.model.units import bytes_text, count_text, percent_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
     from assay.analysis.summary import OperationSummary
+    from assay.model.finding import Finding
 
 METHOD = "kernel-time"
 # Kernel time is worth a word when it is a fifth of an operation's and a twentieth of the run's.
@@ -26,22 +27,14 @@ def find(case: Case) -> list[Finding]:
             continue
         effect = case.of_run({op.name: system})
         if system / (user + system) >= KERNEL_SHARE and effect >= KERNEL_RUN_SHARE:
-            found.append(_told(case, op, system / (user + system), effect))
+            found.append(_told(case, op, system, system / (user + system)))
     return found
 
 
-def _told(case: Case, op: OperationSummary, of_cpu: float, effect: float) -> Finding:
+def _told(case: Case, op: OperationSummary, system: float, of_cpu: float) -> Finding:
     faults = f", {count_text(op.minor_faults)} page faults" if op.minor_faults else ""
     evidence = [Evidence(f"{percent_text(of_cpu)} of its CPU time", f"where:{op.name}")]
     if op.read_bytes:
         evidence.append(Evidence(f"{bytes_text(op.read_bytes)} read a run", f"where:{op.name}"))
-    return Finding(
-        claim=f"{op.name} spent {percent_text(of_cpu)} of its CPU time in the kernel{faults} a run",
-        effect_share=effect,
-        interval=case.interval({op.name: effect / case.shares[op.name]}),
-        runs=(case.run_id,),
-        method=METHOD,
-        tells="shape",
-        operations=(op.name,),
-        evidence=tuple(evidence),
-    )
+    claim = f"{op.name} spent {percent_text(of_cpu)} of its CPU time in the kernel{faults} a run"
+    return case.finding(METHOD, claim, {op.name: system}, tells="shape", evidence=evidence)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import DISK
+from assay.analysis.findings.case import DISK, names_text
 from assay.analysis.findings.plan_time import Timed, fraction_of, timed_nodes
-from assay.model.finding import Advice, Evidence, Finding
+from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, percent_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from assay.analysis.findings.case import Case, Setting
+    from assay.model.finding import Finding
 
 METHOD = "spill"
 ROLE = "work_memory"
@@ -47,21 +48,15 @@ def find(case: Case) -> list[Finding]:
         wrote[one.operation] = wrote.get(one.operation, 0.0) + _spilled_bytes(one)
     names = case.largest_first(fractions)
     setting = case.setting(ROLE)
-    advice = _advice(case, spilled, wrote)
-    operators = ", ".join(sorted({one.node.operator for one in spilled}))
-    told = f"{_who(wrote, names)}{_beside(setting)}; the {operators} in question"
-    found = Finding(
-        claim=f"{told} took {percent_text(effect)} of the time",
-        effect_share=effect,
-        interval=case.interval(fractions),
-        runs=(case.run_id,),
-        method=METHOD,
-        to_try=_to_try(case, setting, advice, names[0]),
-        operations=names,
-        evidence=(*_of_plans(spilled, names), *_of_counters(case), *_of_setting(setting)),
-        advice=advice,
+    advice = _advice(case, spilled, wrote) if setting else None
+    operators = names_text(sorted({one.node.operator for one in spilled}))
+    claim = (
+        f"{_who(wrote, names)}{_beside(setting)}; {operators} that did so took"
+        f" {percent_text(effect)} of the time"
     )
-    return [found]
+    evidence = (*_of_plans(spilled, names), *_of_counters(case), *_of_setting(setting))
+    to_try = _to_try(case, setting, advice, fractions)
+    return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)]
 
 
 def _spilled_bytes(timed: Timed) -> int:
@@ -81,23 +76,14 @@ def _by_counters(case: Case) -> list[Finding]:
         return []
     names = tuple(sorted(wrote, key=lambda name: -wrote[name]))
     whole = dict.fromkeys(names, 1.0)
-    effect = case.of_run(whole)
     they = "they are" if len(names) > 1 else "it is"
     setting = case.setting(ROLE)
-    found = Finding(
-        claim=(
-            f"{_who(wrote, names)}{_beside(setting)}, by the engine's own count; {they}"
-            f" {percent_text(effect)} of the time"
-        ),
-        effect_share=effect,
-        interval=case.interval(whole),
-        runs=(case.run_id,),
-        method=METHOD,
-        to_try=figure["to_try"],
-        operations=names,
-        evidence=(*_of_counters(case), *_of_setting(setting)),
+    claim = (
+        f"{_who(wrote, names)}{_beside(setting)}, by the engine's own count; {they}"
+        f" {percent_text(case.of_run(whole))} of the time"
     )
-    return [found]
+    evidence = (*_of_counters(case), *_of_setting(setting))
+    return [case.finding(METHOD, claim, whole, to_try=figure["to_try"], evidence=evidence)]
 
 
 def _who(wrote: Mapping[str, float], names: Sequence[str]) -> str:
@@ -113,33 +99,28 @@ def _beside(setting: Setting | None) -> str:
     return f" beside {setting.words}" if setting and setting.value is not None else ""
 
 
-def _advice(case: Case, spilled: Sequence[Timed], wrote: Mapping[str, float]) -> Advice | None:
+def _advice(case: Case, spilled: Sequence[Timed], wrote: Mapping[str, float]) -> Advice:
     """As much memory as the largest of them needs, as far as the host has it."""
-    if case.setting(ROLE) is None:
-        return None
     needed = IN_MEMORY_FACTOR * max(_spilled_bytes(one) for one in spilled)
     value = 1 << (needed - 1).bit_length()
     if case.memory_bytes is not None:
         value = min(value, 1 << (int(case.memory_bytes * HOST_SHARE_MAX).bit_length() - 1))
-    seconds = {op.name: op.seconds for op in case.operations}
-    taken = fraction_of(spilled)
+    taken, waited, seconds = fraction_of(spilled), case.part(*DISK), case.seconds
     saved = {}
     for name, written in wrote.items():
-        of_op = seconds.get(name)
-        copied = 2 * written / COPIED_BYTES_PER_S / of_op if of_op else 0.0
-        waited = case.part(*DISK).get(name, 0.0)
-        saved[name] = min(taken[name], max(copied, waited))
+        copied = 2 * written / COPIED_BYTES_PER_S / seconds[name] if seconds.get(name) else 0.0
+        saved[name] = min(taken[name], max(copied, waited.get(name, 0.0)))
     return Advice("setting", ROLE, {"value": str(value)}, case.of_run(saved))
 
 
 def _to_try(
-    case: Case, setting: Setting | None, advice: Advice | None, operation: str
+    case: Case, setting: Setting | None, advice: Advice | None, fractions: Mapping[str, float]
 ) -> str | None:
     if setting is None or advice is None:
         figure = case.figure(SPILLED)
         return None if figure is None else figure["to_try"]
     larger = bytes_text(int(advice.values["value"]))
-    return f"{case.try_words(METHOD, operation)}, which sets {setting.name} to {larger}"
+    return case.try_words(METHOD, fractions, f"sets {setting.name} to {larger}")
 
 
 def _of_plans(spilled: Sequence[Timed], names: Sequence[str]) -> list[Evidence]:

@@ -62,6 +62,8 @@ OPERATORS = {
 }
 # What wraps every plan that was executed with EXPLAIN.
 SCAFFOLDING = {"RESULT_COLLECTOR", "EXPLAIN_ANALYZE"}
+# Their inputs pass through: a common table's consumer gives its rows, and a union's sides do.
+COUNTS_NO_ROWS = {"CTE", "UNION", "CREATE_VIEW"}
 # What a node works by; the first that it has.
 CONDITIONS = ("Conditions", "Filters", "Expression", "Groups", "Order By")
 # Nodes that give each row, or none, as soon as they have it.
@@ -93,11 +95,11 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         whole = json.loads(told)
         if isinstance(whole, list):
             (root,) = whole
-            return Plan(operation, statement, native, _tree(root), timed=False)
+            return Plan(operation, statement, native, _tree(root, _named_tables(root)), timed=False)
         (root,) = whole["operator"]
         while root["type"] in SCAFFOLDING:
             (root,) = root["children"]
-        plan = Plan(operation, statement, native, _tree(root))
+        plan = Plan(operation, statement, native, _tree(root, _named_tables(root)))
         return _with_totals(plan, whole)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no plan of DuckDB: {error!r}") from error
@@ -122,21 +124,33 @@ def _with_totals(plan: Plan, whole: dict[str, Any]) -> Plan:
     )
 
 
-def _tree(node: Node, *, limited: bool = False) -> PlanNode:
+def _named_tables(node: Node) -> dict[str, str]:
+    """Names of common tables by the index that scans know them by."""
+    info = node["extra_info"]
+    # Those that DuckDB makes itself have a number that is another in each plan.
+    own = {info["Table Index"]: info["CTE Name"].rstrip("0123456789")} if "CTE Name" in info else {}
+    for child in node.get("children", ()):
+        own |= _named_tables(child)
+    return own
+
+
+def _tree(node: Node, tables: dict[str, str], *, limited: bool = False) -> PlanNode:
     kind = node.get("type") or node["name"]
     below = kind in {"LIMIT", "STREAMING_LIMIT"} or (limited and kind in STREAMING)
-    children = tuple(_tree(child, limited=below) for child in node.get("children", ()))
+    children = tuple(_tree(child, tables, limited=below) for child in node.get("children", ()))
     info = node["extra_info"]
     table = info.get("Table")
-    # A common table gives no rows itself: its consumer does, beside it.
-    counted = "intermediate_rows" in node and kind != "CTE"
-    rows = float(node["intermediate_rows"]) if counted else None
+    if kind == "CTE":
+        # Its last input is what the statement goes on with; the others are for scans in there.
+        children = (*children[-1:], *children[:-1])
+    operator = "index scan" if info.get("Type") == "Index Scan" else OPERATORS.get(kind, "other")
+    rows = _rows(node, kind, operator)
     return PlanNode(
-        operator="index scan" if info.get("Type") == "Index Scan" else OPERATORS.get(kind, "other"),
+        operator=operator,
         native=_native(kind, info),
-        object=table.rpartition(".")[2] if table else info.get("CTE Name") or info.get("Function"),
+        object=_object(info, tables),
         condition=_condition(node),
-        estimated_rows=float(info[ESTIMATE]) if ESTIMATE in info and kind != "CTE" else None,
+        estimated_rows=_estimated(info, kind),
         rows=rows,
         seconds=node.get("timing"),
         cut_short=_cut_short(kind, info, children, limited=limited),
@@ -145,6 +159,28 @@ def _tree(node: Node, *, limited: bool = False) -> PlanNode:
         details=_details(node),
         children=children,
     )
+
+
+def _rows(node: Node, kind: str, operator: str) -> float | None:
+    """Rows that an operator gave; None where DuckDB counts something else, or nothing."""
+    if "intermediate_rows" not in node or kind in COUNTS_NO_ROWS or operator == "modify":
+        return None
+    return float(node["intermediate_rows"])
+
+
+def _estimated(info: dict[str, Any], kind: str) -> float | None:
+    rows = info.get(ESTIMATE)
+    if rows is None or kind in COUNTS_NO_ROWS:
+        return None
+    # Of a limit it says none.
+    return None if OPERATORS.get(kind) == "limit" and rows == "0" else float(rows)
+
+
+def _object(info: dict[str, Any], tables: dict[str, str]) -> str | None:
+    if "Table" in info:
+        return str(info["Table"]).rpartition(".")[2]
+    index = info.get("CTE Index") or info.get("Table Index")
+    return tables.get(str(index)) or info.get("Function")
 
 
 def _native(kind: str, info: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.postgresql.plan_times import GATHERS, MS_PER_S, inputs, is_init, spent
+from assay.engines.postgresql.plan_times import GATHERS, MS_PER_S, inputs, spent
 from assay.model.plan import Plan, PlanNode
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ OPERATORS = {
     "Memoize": "materialize",
     "CTE Scan": "cte",
     "WorkTable Scan": "cte",
-    "Subquery Scan": "subquery",
+    "Subquery Scan": "projection",
     "Values Scan": "values",
     "ModifyTable": "modify",
     "Result": "result",
@@ -75,8 +75,10 @@ RECHECK = "Recheck Cond"
 STRATEGIES = {"Hashed": "Hash", "Sorted": "Group", "Mixed": "Mixed", "Plain": ""}
 # Rows that were read and are not in what the node gave; PostgreSQL tells them for a loop.
 REMOVED = ("Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
+COUNTS_NO_ROWS = {"BitmapAnd", "BitmapOr", "ModifyTable"}
+SUBPLAN, CTE = "Subplan Name", "CTE "
 # Nodes that take in all their input before they give the first row.
-BLOCKING = {"Sort", "Hash", "Incremental Sort", "SetOp"}
+BLOCKING = {"Sort", "Hash", "SetOp"}
 STOPPING_JOINS = {"Semi", "Anti", "Right Semi", "Right Anti"}
 # Told in a field of ours, or in words that the plan itself says.
 TOLD_ELSEWHERE = {
@@ -95,18 +97,28 @@ TOLD_ELSEWHERE = {
 
 
 @dataclass(frozen=True)
+class _Rows:
+    """Rows over all loops, and so many more or fewer as they may be."""
+
+    rows: float
+    margin: float = 0.0
+
+
+@dataclass(frozen=True)
 class _Above:
     """What is known of a node by those above it.
 
     Attributes:
         divisor: Among how many the optimiser divided the rows of partial plans.
-        processes: How many share the loops of such.
+        rounds: How often they were begun anew.
         cut_short: Whether somebody above may stop early.
+        joined: Rows of the join above, if those are all that the node gave it.
     """
 
     divisor: float = 1.0
-    processes: float = 1.0
+    rounds: float = 1.0
     cut_short: bool = False
+    joined: _Rows | None = None
 
 
 def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
@@ -162,13 +174,10 @@ def _sum(values: Any) -> int | None:  # noqa: ANN401 - of any iterable
 
 def _tree(node: Node, own: dict[int, Spent], above: _Above, settings: dict[str, str]) -> PlanNode:
     below = _below(node, above, settings)
-    children = tuple(
-        _tree(child, own, _of_child(node, child, place, below), settings)
-        for place, child in enumerate(inputs(node))
-    )
+    known = _rows(node, above)
     mine = own[id(node)]
-    loops = node.get("Actual Loops")
-    ran = bool(loops) and node["Node Type"] not in {"BitmapAnd", "BitmapOr"}
+    ordered = sorted(inputs(node), key=lambda child: SUBPLAN in child)
+    made = [_tree(child, own, _of_child(node, child, known, below), settings) for child in ordered]
     return PlanNode(
         operator=_operator(node),
         native=_native(node),
@@ -176,8 +185,9 @@ def _tree(node: Node, own: dict[int, Spent], above: _Above, settings: dict[str, 
         index=node.get("Index Name"),
         condition=_condition(node),
         estimated_rows=_estimated(node, above),
-        rows=node["Actual Rows"] * loops if ran and loops else None,
-        loops=loops,
+        rows=None if known is None else known.rows,
+        rows_margin=0.0 if known is None else known.margin,
+        loops=node.get("Actual Loops"),
         seconds=mine.seconds,
         workers=node.get("Workers Launched", node.get("Workers Planned")),
         cut_short=above.cut_short,
@@ -186,8 +196,30 @@ def _tree(node: Node, own: dict[int, Spent], above: _Above, settings: dict[str, 
         cached_bytes=_bytes(mine, "Shared Hit Blocks", "Local Hit Blocks"),
         spilled_bytes=_bytes(mine, "Temp Written Blocks"),
         details=_details(node),
-        children=children,
+        children=tuple(map(_wrapped, ordered, made)),
     )
+
+
+def _rows(node: Node, above: _Above) -> _Rows | None:
+    """Rows over all loops: PostgreSQL tells a rounded average, until 17 in whole rows."""
+    loops = node.get("Actual Loops")
+    if not loops or node["Node Type"] in COUNTS_NO_ROWS:
+        return None
+    average = node["Actual Rows"]
+    margin = 0.0 if loops == 1 else loops * (0.5 if isinstance(average, int) else 0.005)
+    if above.joined is not None and above.joined.margin < margin:
+        return above.joined
+    return _Rows(float(round(average * loops)), margin)
+
+
+def _wrapped(node: Node, made: PlanNode) -> PlanNode:
+    """A plan that is computed for a value, or for scans elsewhere, below its name."""
+    if SUBPLAN not in node:
+        return made
+    name = str(node[SUBPLAN])
+    if name.startswith(CTE):
+        return PlanNode("cte", name, object=name.removeprefix(CTE), children=(made,))
+    return PlanNode("subquery", name, children=(made,))
 
 
 def _operator(node: Node) -> str:
@@ -234,13 +266,12 @@ def _condition(node: Node) -> str | None:
 def _estimated(node: Node, above: _Above) -> float | None:
     """Rows over all loops; of a partial plan PostgreSQL estimates those of one process."""
     rows, loops = node.get("Plan Rows"), node.get("Actual Loops")
-    if rows is None or node["Node Type"] in {"BitmapAnd", "BitmapOr"}:
+    if rows is None or node["Node Type"] in COUNTS_NO_ROWS:
         return None
     if _is_partial(node):
-        rounds = 1.0 if loops is None else loops / above.processes
-        return float(rows) * above.divisor * rounds
+        return float(round(rows * above.divisor * above.rounds))
     # What was never executed was expected to be, once.
-    return float(rows) * max(1.0, float(loops or 1))
+    return float(round(rows * max(1.0, float(loops or 1))))
 
 
 def _is_partial(node: Node) -> bool:
@@ -263,22 +294,25 @@ def _below(node: Node, above: _Above, settings: dict[str, str]) -> _Above:
     )
     # The optimiser thinks that a leader has the less time for its own part the more it leads.
     divisor = planned + (max(0.0, 1.0 - 0.3 * planned) if leads else 0.0)
-    launched = float(node.get("Workers Launched", planned))
-    processes = launched + (1.0 if leads or launched == 0 else 0.0)
-    return _Above(max(1.0, divisor), max(1.0, processes), above.cut_short)
+    rounds = float(node.get("Actual Loops", 1))
+    return _Above(max(1.0, divisor), max(1.0, rounds), above.cut_short)
 
 
-def _of_child(node: Node, child: Node, place: int, below: _Above) -> _Above:
+def _of_child(node: Node, child: Node, known: _Rows | None, below: _Above) -> _Above:
     """What a child knows: whether its rows may not all be wanted."""
     kind = node["Node Type"]
     stops = below.cut_short and not _blocks(node)
-    if kind in {"Limit", "Merge Join"} or child.get("Parent Relationship") == "SubPlan":
+    joined = None
+    if kind in {"Limit", "Merge Join"} and SUBPLAN not in child:
         stops = True
-    elif is_init(child):
-        stops = False
-    elif kind == "Nested Loop" and place == 1:
+    elif SUBPLAN in child:
+        # One that is asked whether there is a row stops at the first.
+        stops = not child[SUBPLAN].startswith(CTE)
+    elif kind == "Nested Loop" and child.get("Parent Relationship") == "Inner":
         stops = stops or node.get("Join Type") in STOPPING_JOINS or bool(node.get("Inner Unique"))
-    return _Above(below.divisor, below.processes, stops)
+        is_all = node.get("Join Type", "Inner") == "Inner" and "Join Filter" not in node
+        joined = known if is_all else None
+    return _Above(below.divisor, below.rounds, stops, joined)
 
 
 def _blocks(node: Node) -> bool:

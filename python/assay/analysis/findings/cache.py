@@ -1,0 +1,34 @@
+"""What an engine's own cache had and had not, and what of that came from storage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.record.layout import PHASE_MEASURED
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+
+# Figures by which an engine declares what it counts of its cache.
+HITS, MISSES, MISSED_BYTES = "buffer_hits", "buffer_reads", "buffer_read_bytes"
+
+
+def missed_share(case: Case) -> float | None:
+    """Share of what was asked of the engine's cache that it had not; None where not counted."""
+    hits, misses = case.total(HITS), case.total(MISSES)
+    if hits is None or misses is None or hits + misses <= 0:
+        return None
+    return misses / (hits + misses)
+
+
+def storage_bytes(case: Case) -> float | None:
+    """Bytes that measured executions fetched from storage; None where not metered."""
+    measured = case.executions.filter(pl.col("phase") == PHASE_MEASURED)["read_bytes"].drop_nulls()
+    return float(measured.sum()) if len(measured) else None
+
+
+def measured_seconds(case: Case) -> float:
+    """Time of all measured executions."""
+    return float(case.executions.filter(pl.col("phase") == PHASE_MEASURED)["seconds"].sum() or 0.0)

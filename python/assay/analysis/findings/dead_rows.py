@@ -1,0 +1,63 @@
+"""Tables in which much of what is read are versions of rows that nobody can see any more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.plan_time import fraction_of, scaled, timed_nodes
+from assay.model.finding import Advice, Evidence
+from assay.model.units import bytes_text, count_text, percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case, TableFacts
+    from assay.model.finding import Finding
+
+METHOD = "dead-rows"
+# Engines leave up to a fifth of a table to the dead before they clean up by themselves.
+DEAD_SHARE_MIN = 0.2
+EFFECT_MIN = 0.03
+SCANS = ("scan", "index scan", "bitmap scan")
+
+
+def find(case: Case) -> list[Finding]:
+    """One finding a table."""
+    found = []
+    for table, facts in sorted(case.tables.items()):
+        dead = dead_share(facts)
+        if dead is not None and dead >= DEAD_SHARE_MIN:
+            found.append(_told(case, table, facts, dead))
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def dead_share(facts: TableFacts) -> float | None:
+    """Share of a table's rows that are dead; None of an empty one, and where it is not told."""
+    if facts.rows is None or facts.dead_rows is None:
+        return None
+    every = facts.rows + facts.dead_rows
+    return facts.dead_rows / every if every > 0 else None
+
+
+def _told(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
+    scans = [
+        one for one in timed_nodes(case) if one.node.object == table and one.node.operator in SCANS
+    ]
+    fractions = scaled(fraction_of(scans), dead)
+    effect = case.of_run(fractions)
+    size = f", in {bytes_text(facts.bytes)}" if facts.bytes is not None else ""
+    claim = (
+        f"{percent_text(dead)} of the rows of {table} are dead"
+        f" ({count_text(facts.dead_rows)} beside {count_text(facts.rows)} live ones{size}); reading"
+        f" past them took {percent_text(effect)} of the time"
+    )
+    advice, to_try = None, f"clean {table} of its dead rows"
+    if case.can("vacuum"):
+        advice = Advice("vacuum", table, {}, effect)
+        to_try = case.try_words(METHOD, fractions, f"cleans {table} of its dead rows")
+    evidence = [
+        Evidence(
+            f"{scan.node.native} of {table} took {percent_text(scan.fraction)} of {scan.operation}",
+            f"plan:{scan.operation}",
+        )
+        for scan in scans
+    ]
+    return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)

@@ -1,0 +1,116 @@
+"""Scans that read a table through for a few rows of it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.plan_time import Timed, fraction_of, timed_nodes
+from assay.model.finding import Advice, Evidence
+from assay.model.units import count_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
+
+METHOD = "missing-index"
+# An index finds rows one by one, which costs more than reading on from each kept row to the next
+# one unless few are kept. A store by column reads on faster, so there it must be fewer.
+REMOVED_SHARE_MIN = 0.98
+REMOVED_SHARE_MIN_BY_COLUMN = 0.999
+# A scan of fewer rows is through before an index is opened.
+READ_ROWS_MIN = 1_000
+EFFECT_MIN = 0.03
+
+_TEXT = re.compile(r"'(?:[^']|'')*'")
+_CAST_NAME = re.compile(r"\(([\w.\"]+)\)::[\w ]+(?:\[\])?")
+_CAST = re.compile(r"::[\w ]+(?:\(\d+(?:,\d+)?\))?(?:\[\])?")
+_COMPARED = re.compile(
+    r"(?<![\w.\"])([A-Za-z_][\w.]*)\s*(<>|<=|>=|=|<|>|\bin\b|\bbetween\b)", re.IGNORECASE
+)
+_EITHER = re.compile(r"\bor\b", re.IGNORECASE)
+EQUAL, UNEQUAL = ("=", "in"), "<>"
+
+
+def find(case: Case) -> list[Finding]:
+    """One finding a table and the columns that rows of it are kept by."""
+    if not case.can("index"):
+        return []
+    by_index: dict[tuple[str, tuple[str, ...]], list[Timed]] = {}
+    for timed in timed_nodes(case):
+        if timed.node.object is not None and _is_wasteful(timed.node):
+            columns = indexable(timed.node.condition, timed.node.object)
+            by_index.setdefault((timed.node.object, columns), []).append(timed)
+    found = [_told(case, table, columns, scans) for (table, columns), scans in by_index.items()]
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def _is_wasteful(node: PlanNode) -> bool:
+    if node.operator != "scan" or node.removed_rows is None or node.rows is None:
+        return False
+    read = node.removed_rows + node.rows
+    least = REMOVED_SHARE_MIN if node.columns is None else REMOVED_SHARE_MIN_BY_COLUMN
+    return read >= READ_ROWS_MIN and node.removed_rows / read >= least
+
+
+def _removed_share(node: PlanNode) -> float:
+    removed = node.removed_rows or 0.0
+    return removed / (removed + (node.rows or 0.0))
+
+
+def indexable(condition: str | None, table: str) -> tuple[str, ...]:
+    """Columns that an index can find rows by: compared with something, equality first.
+
+    Of ranges only one is of use. Nothing is found behind a function or in an alternative.
+    """
+    text = _TEXT.sub("''", condition or "")
+    text = _CAST.sub("", _CAST_NAME.sub(r"\1", text))
+    if _EITHER.search(text):
+        return ()
+    equal: list[str] = []
+    ranges: list[str] = []
+    for name, comparison in _COMPARED.findall(text):
+        qualifier, _, column = name.rpartition(".")
+        if qualifier in ("", table) and comparison != UNEQUAL:
+            (equal if comparison.lower() in EQUAL else ranges).append(column)
+    first_range = [column for column in ranges if column not in equal][:1]
+    return tuple(dict.fromkeys([*equal, *first_range]))
+
+
+def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]) -> Finding:
+    wasted = {
+        operation: fraction * _removed_share(_largest(operation, scans).node)
+        for operation, fraction in fraction_of(scans).items()
+    }
+    first = _largest(case.largest_first(wasted)[0], scans).node
+    read = (first.rows or 0.0) + (first.removed_rows or 0.0)
+    claim = (
+        f"Scans of {table} keep {count_text(first.rows)} of {count_text(read)} rows; reading the"
+        f" others took {percent_text(case.of_run(wasted))} of the time"
+    )
+    advice, to_try = (
+        None,
+        f"an index of {table} for: {first.condition}" if first.condition else None,
+    )
+    if columns:
+        words = ", ".join(columns)
+        advice = Advice("index", table, {"columns": ",".join(columns)}, case.of_run(wasted))
+        to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({words})")
+    evidence = [
+        Evidence(
+            f"{scan.node.native} of {scan.operation} removed"
+            f" {percent_text(_removed_share(scan.node))} of the rows it read and took"
+            f" {percent_text(scan.fraction)} of its time",
+            f"plan:{scan.operation}",
+        )
+        for scan in scans
+    ]
+    return case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)
+
+
+def _largest(operation: str, scans: Sequence[Timed]) -> Timed:
+    its = [scan for scan in scans if scan.operation == operation]
+    return max(its, key=lambda scan: scan.fraction or 0.0)

@@ -1,0 +1,102 @@
+"""An engine's own cache that is too small, so that the system's is read again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.cache import (
+    HITS,
+    MISSED_BYTES,
+    measured_seconds,
+    missed_share,
+    storage_bytes,
+)
+from assay.analysis.findings.work_time import work_fractions
+from assay.model.finding import Advice, Evidence, Finding
+from assay.model.units import bytes_text, percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case, Setting
+
+METHOD = "small-cache"
+ROLE = "cache"
+# The figure of an engine's counters that tells how long it waited for pages to be read.
+READ_SECONDS = "block_read_seconds"
+KERNEL_READS = ("kernel I/O",)
+# A cache that has all but this much is large enough for what is asked of it.
+MISSED_SHARE_MIN = 0.02
+# Where more than this of what was missed came from storage, the host's memory is what is small.
+STORAGE_SHARE_MAX = 0.1
+EFFECT_MIN = 0.03
+# The rest of the host's memory is for operators, sessions and the system's own cache.
+HOST_SHARE_MAX = 0.4
+# An engine that reads a table through keeps no more of it than a quarter of the cache.
+OF_LARGEST_TABLE = 4
+STEP_BYTES = 1 << 20
+
+
+def find(case: Case) -> list[Finding]:
+    """How much of the time went into reading what a larger cache would have had."""
+    missed, stored = missed_share(case), storage_bytes(case)
+    missed_bytes = case.total(MISSED_BYTES)
+    if missed is None or missed < MISSED_SHARE_MIN or not missed_bytes:
+        return []
+    if stored is not None and stored > STORAGE_SHARE_MAX * missed_bytes:
+        return []
+    fractions, effect, how = _reading(case)
+    setting = case.setting(ROLE)
+    if effect < EFFECT_MIN:
+        return []
+    beside = f" beside {setting.words}" if setting is not None else ""
+    claim = (
+        f"The engine's cache had not {percent_text(missed)} of what was asked of it{beside};"
+        f" reading {bytes_text(missed_bytes)} that the system had in memory took"
+        f" {percent_text(effect)} of the time"
+    )
+    evidence = [Evidence(how, "profile" if fractions else f"counter:{READ_SECONDS}")]
+    evidence.append(Evidence(f"{percent_text(1 - missed)} were found", f"counter:{HITS}"))
+    if setting is not None and setting.value is not None:
+        evidence.append(Evidence(f"{setting.words}", f"setting:{setting.name}"))
+    advice = _advice(case, setting, effect) if setting is not None else None
+    to_try = "a larger cache of the engine's own"
+    if setting is not None and advice is not None:
+        larger = bytes_text(int(advice.values["value"]))
+        to_try = case.try_words(METHOD, fractions, f"sets {setting.name} to {larger}")
+    found = Finding(
+        claim=claim,
+        effect_share=effect,
+        interval=case.interval(fractions),
+        runs=(case.run_id,),
+        method=METHOD,
+        to_try=to_try,
+        operations=case.largest_first(fractions),
+        evidence=tuple(evidence),
+        advice=advice,
+    )
+    return [found]
+
+
+def _reading(case: Case) -> tuple[dict[str, float], float, str]:
+    """By operation as far as that is known, in all, and how it is known."""
+    waited_s, whole_s = case.total(READ_SECONDS), measured_seconds(case)
+    if waited_s and whole_s > 0:
+        share = min(1.0, waited_s / whole_s)
+        return {}, share, f"reads took {percent_text(share)} of the time by the engine's clock"
+    fractions = work_fractions(case, KERNEL_READS)
+    effect = case.of_run(fractions)
+    return fractions, effect, f"kernel I/O was {percent_text(effect)} of the time by CPU samples"
+
+
+def _advice(case: Case, setting: Setting, effect: float) -> Advice | None:
+    """As much cache as the tables need, as far as the host has it; None if it has that already."""
+    sizes = [facts.bytes for facts in case.tables.values() if facts.bytes]
+    host = case.memory_bytes
+    wanted = max(sum(sizes), OF_LARGEST_TABLE * max(sizes)) if sizes else None
+    allowed = None if host is None else HOST_SHARE_MAX * host
+    known = [size for size in (wanted, allowed) if size is not None]
+    if not known:
+        return None
+    value = max(1, round(min(known) / STEP_BYTES)) * STEP_BYTES
+    if setting.bytes is not None and value <= setting.bytes:
+        return None
+    return Advice("setting", ROLE, {"value": str(value)}, effect)

@@ -1,0 +1,377 @@
+"""What changed between two plans of one statement, by structure, and what it cost.
+
+Operators are matched by what they work on, not by where they stand: two joins of the same tables
+are the same step however they are done, and whatever is below. So a change of method is told from
+a change of order, and each matched step has its time on both sides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from assay.model.units import bytes_text, grouped_text, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.model.plan import Plan, PlanNode
+
+Kind = Literal[
+    "join order",
+    "join method",
+    "access path",
+    "index",
+    "method",
+    "operator",
+    "parallelism",
+    "spill",
+    "compiling",
+    "estimate",
+]
+# Changes of what is done; the others are of how it went.
+STRUCTURAL: tuple[Kind, ...] = (
+    "join order",
+    "join method",
+    "access path",
+    "index",
+    "method",
+    "operator",
+    "parallelism",
+)
+READS = ("scan", "index scan", "bitmap scan")
+JOINS = ("hash join", "merge join", "nested loop")
+SORTS = ("sort", "top-n")
+# Operators that come and go with those around them, or say nothing of how a statement is done.
+UNREMARKED = ("hash build", "projection", "result", "filter", "exchange", "subquery", "limit")
+NO_CODE = "no code is generated for it, which took"
+# More tables are not read, they are counted.
+TABLES_NAMED = 4
+# An error of an estimate changed if it is so many times as large or as small, and was ever large.
+ESTIMATE_FACTOR = 4.0
+ESTIMATE_MIN = 10.0
+# Less spilled is a rounding of the engine's.
+SPILLED_BYTES_MIN = 1 << 16
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One step of both plans; a side is None where the plan has no such step.
+
+    Attributes:
+        before, after: The operators.
+        before_s, after_s: Thread-seconds with all below; None: not timed, or not there.
+    """
+
+    before: PlanNode | None
+    after: PlanNode | None
+    before_s: float | None
+    after_s: float | None
+
+    @property
+    def difference_s(self) -> float | None:
+        """By how much longer it takes now; None unless both are timed."""
+        if self.before_s is None or self.after_s is None:
+            return None
+        return self.after_s - self.before_s
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that is different.
+
+    Attributes:
+        kind: What sort of change it is.
+        says: In words, such as `lineitem is read by scan, not by index scan of l_order`.
+        before_s, after_s: Thread-seconds of the step with all below; None where one is missing.
+    """
+
+    kind: Kind
+    says: str
+    before_s: float | None = None
+    after_s: float | None = None
+
+    @property
+    def difference_s(self) -> float | None:
+        """By how much longer the step takes now; None unless both are timed."""
+        if self.before_s is None or self.after_s is None:
+            return None
+        return self.after_s - self.before_s
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two plans side by side.
+
+    Attributes:
+        before, after: The plans.
+        pairs: Matched steps in the order of `after`, then those that only `before` has.
+        changes: Changes of what is done first, the largest difference in time first.
+    """
+
+    before: Plan
+    after: Plan
+    pairs: tuple[Pair, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Whether the statement is executed in another way."""
+        return any(change.kind in STRUCTURAL for change in self.changes)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """An operator with what it works on.
+
+    Attributes:
+        role: What it is for.
+        tables: The tables below, each with how often.
+        node: The operator.
+        seconds: With all below; None: not timed.
+        sides: The tables of each input.
+    """
+
+    role: str
+    tables: frozenset[tuple[str, int]]
+    node: PlanNode
+    seconds: float | None
+    sides: tuple[frozenset[tuple[str, int]], ...]
+
+
+def compare_plans(before: Plan, after: Plan) -> Comparison:
+    """What is different in `after`, and what each matched step takes on both sides."""
+    olds, news = _steps(before.root), _steps(after.root)
+    matched = _matched(olds, news)
+    pairs = [
+        Pair(
+            None if old is None else old.node,
+            None if new is None else new.node,
+            None if old is None else old.seconds,
+            None if new is None else new.seconds,
+        )
+        for old, new in matched
+    ]
+    changes = [
+        *_of_joins(matched),
+        *(change for old, new in matched if old and new for change in _of_pair(old, new)),
+        *(change for old, new in matched for change in _of_one(old, new)),
+        *_of_whole(before, after, olds, news),
+    ]
+    return Comparison(before, after, tuple(pairs), tuple(sorted(changes, key=_weight)))
+
+
+def _weight(change: Change) -> tuple[bool, float]:
+    difference = change.difference_s
+    return change.kind not in STRUCTURAL, -abs(difference or 0.0)
+
+
+def _steps(node: PlanNode) -> list[_Step]:
+    """The steps of a plan, parents first."""
+    found: list[_Step] = []
+
+    def visit(node: PlanNode) -> tuple[Counter[str], float | None]:
+        place = len(found)
+        found.append(_Step("", frozenset(), node, None, ()))
+        below = [visit(child) for child in node.children]
+        tables: Counter[str] = Counter()
+        for counted, _ in below[:1] if node.operator == "cte" else below:
+            tables.update(counted)
+        if node.object is not None and (node.operator in READS or _is_cte_scan(node)):
+            tables[node.object] += 1
+        known = [seconds for _, seconds in (*below, ((), node.seconds)) if seconds is not None]
+        seconds = sum(known) if known else None
+        sides = tuple(frozenset(counted.items()) for counted, _ in below)
+        found[place] = _Step(_role(node), frozenset(tables.items()), node, seconds, sides)
+        return Counter() if _is_beside(node) else tables, seconds
+
+    visit(node)
+    return found
+
+
+def _is_cte_scan(node: PlanNode) -> bool:
+    return node.operator == "cte" and not node.children
+
+
+def _is_beside(node: PlanNode) -> bool:
+    """Whether what is below is not what the operator above works on: it only hangs there."""
+    return node.operator == "subquery" or (node.operator == "cte" and len(node.children) == 1)
+
+
+def _role(node: PlanNode) -> str:
+    """What an operator is for, whichever way it does it."""
+    if node.operator in READS:
+        # A bitmap is made of an index below the scan of the table that it is for.
+        return "read" if node.object is not None else "bitmap"
+    if node.operator in JOINS:
+        return "join"
+    return "sort" if node.operator in SORTS else node.operator
+
+
+def _matched(
+    olds: Sequence[_Step], news: Sequence[_Step]
+) -> list[tuple[_Step | None, _Step | None]]:
+    """Steps that do the same to the same tables: those most alike first, else in their order."""
+    left: dict[tuple[str, frozenset[tuple[str, int]]], list[_Step]] = {}
+    for old in olds:
+        left.setdefault((old.role, old.tables), []).append(old)
+    chosen: dict[int, _Step] = {}
+    for alike in (_same_step, _same_words, _same_place):
+        for new in news:
+            rest = left.get((new.role, new.tables), [])
+            found = next((old for old in rest if alike(old, new)), None)
+            if id(new) not in chosen and found is not None:
+                chosen[id(new)] = found
+                rest.remove(found)
+    gone = [step for steps in left.values() for step in steps]
+    order = {id(step): place for place, step in enumerate(olds)}
+    matched: list[tuple[_Step | None, _Step | None]] = [(chosen.get(id(new)), new) for new in news]
+    matched += [(old, None) for old in sorted(gone, key=lambda step: order[id(step)])]
+    return matched
+
+
+def _same_step(old: _Step, new: _Step) -> bool:
+    return old.node.native == new.node.native and _same_words(old, new)
+
+
+def _same_words(old: _Step, new: _Step) -> bool:
+    return old.node.condition == new.node.condition and old.node.index == new.node.index
+
+
+def _same_place(_old: _Step, _new: _Step) -> bool:
+    return True
+
+
+def _of_joins(matched: Sequence[tuple[_Step | None, _Step | None]]) -> Iterator[Change]:
+    """Joins of tables that the other plan never joins without more."""
+    gone = [old for old, new in matched if old and new is None and old.role == "join"]
+    come = [new for old, new in matched if new and old is None and new.role == "join"]
+    if not gone and not come:
+        return
+    now, then = _smallest_first(come), _smallest_first(gone)
+    words = [f"{_joined(now)}" if now else "", f"no longer {_joined(then)}" if then else ""]
+    before_s, after_s = _longest(gone), _longest(come)
+    yield Change("join order", "; ".join(word for word in words if word), before_s, after_s)
+
+
+def _smallest_first(steps: Sequence[_Step]) -> list[_Step]:
+    return sorted(steps, key=lambda step: sum(count for _, count in step.tables))
+
+
+def _joined(steps: Sequence[_Step]) -> str:
+    return ", then ".join(_tables_text(step.tables) for step in steps) + " joined"
+
+
+def _longest(steps: Sequence[_Step]) -> float | None:
+    known = [step.seconds for step in steps if step.seconds is not None]
+    return max(known) if known else None
+
+
+def _of_pair(old: _Step, new: _Step) -> Iterator[Change]:
+    """What is different in one step that both have."""
+    for kind, says in (*_of_way(old, new), *_of_figures(old.node, new.node)):
+        yield Change(kind, says, old.seconds, new.seconds)
+
+
+def _of_way(old: _Step, new: _Step) -> Iterator[tuple[Kind, str]]:
+    was, now = old.node, new.node
+    if new.role == "read":
+        if was.operator != now.operator:
+            yield "access path", f"{now.object} is read by {_way(now)}, not by {_way(was)}"
+        elif was.index != now.index:
+            yield "index", f"{now.object} is read by {_way(now)}, not by {_way(was)}"
+    elif new.role == "bitmap" and was.index != now.index:
+        yield "index", f"the bitmap is of {now.index}, not of {was.index}"
+    elif new.role == "join":
+        tables = _tables_text(new.tables)
+        if was.operator != now.operator:
+            yield "join method", f"{tables}: {now.operator}, not {was.operator}"
+        elif len(new.sides) > 1 and old.sides[:2] == new.sides[1::-1] != new.sides[:2]:
+            builds = _tables_text(new.sides[1])
+            yield "join order", f"{tables}: the sides are swapped, {builds} is the inner one"
+    elif was.native != now.native and new.role not in UNREMARKED:
+        yield "method", f"{_tables_text(new.tables)}: {now.native}, not {was.native}"
+    if was.operator == "exchange" and was.workers != now.workers:
+        yield "parallelism", f"{_count(now.workers)} workers, not {_count(was.workers)}"
+
+
+def _of_figures(was: PlanNode, now: PlanNode) -> Iterator[tuple[Kind, str]]:
+    spilled, spills = was.spilled_bytes or 0, now.spilled_bytes or 0
+    if max(spilled, spills) >= SPILLED_BYTES_MIN and not _near(spilled, spills):
+        yield "spill", f"{_named(now)} spills {bytes_text(spills)}, not {bytes_text(spilled)}"
+    error, errs = was.q_error, now.q_error
+    if now.operator in UNREMARKED:
+        return
+    if error is not None and errs is not None and max(error, errs) >= ESTIMATE_MIN:
+        factor = max(error / errs, errs / error)
+        if factor >= ESTIMATE_FACTOR:
+            says = f"rows of {_named(now)} are off by {_factor(errs)}, not by {_factor(error)}"
+            yield "estimate", says
+
+
+def _near(one: float, other: float) -> bool:
+    return min(one, other) * 2 > max(one, other)
+
+
+def _of_one(old: _Step | None, new: _Step | None) -> Iterator[Change]:
+    """A step that only one of the plans has, where it says something."""
+    step = new or old
+    if step is None or (old is not None and new is not None):
+        return
+    if step.role in UNREMARKED or step.role in {"join", "bitmap"}:
+        return
+    says = f"{_named(step.node)} of {_tables_text(step.tables)}"
+    if new is not None:
+        yield Change("operator", f"{says} is new", None, new.seconds)
+    elif old is not None:
+        yield Change("operator", f"{says} is gone", old.seconds, None)
+
+
+def _of_whole(
+    before: Plan, after: Plan, olds: Sequence[_Step], news: Sequence[_Step]
+) -> Iterator[Change]:
+    """What is different of the plans as a whole."""
+    times = (before.seconds, after.seconds)
+    was, now = _exchanges(olds), _exchanges(news)
+    if bool(was) != bool(now):
+        says = f"it is executed by {now} workers more than one" if now else "it is not parallel now"
+        yield Change("parallelism", says, *times)
+    if bool(before.compiling_s) != bool(after.compiling_s):
+        took = seconds_text(after.compiling_s or before.compiling_s)
+        does = "code is generated for it, in" if after.compiling_s else NO_CODE
+        says = f"{does} {took}"
+        yield Change("compiling", says, *times)
+    told = any(step.node.spilled_bytes is not None for step in (*olds, *news))
+    spilled, spills = before.spilled_bytes or 0, after.spilled_bytes or 0
+    if not told and max(spilled, spills) >= SPILLED_BYTES_MIN and not _near(spilled, spills):
+        says = f"it spills {bytes_text(spills)}, not {bytes_text(spilled)}"
+        yield Change("spill", says, *times)
+
+
+def _exchanges(steps: Sequence[_Step]) -> int:
+    return sum(step.node.workers or 0 for step in steps if step.node.operator == "exchange")
+
+
+def _named(node: PlanNode) -> str:
+    return f"{node.native} {node.object}" if node.object else node.native
+
+
+def _way(node: PlanNode) -> str:
+    return f"{node.operator} of {node.index}" if node.index else node.operator
+
+
+def _count(number: int | None) -> str:
+    return "an unknown number of" if number is None else str(number)
+
+
+def _factor(error: float) -> str:
+    return f"{grouped_text(error)}x"
+
+
+def _tables_text(tables: frozenset[tuple[str, int]]) -> str:
+    """Tables as people name a join: `customer x orders x nation (2)`; of many, how many."""
+    if len(tables) > TABLES_NAMED:
+        return f"{sum(count for _, count in tables)} tables"
+    named = [name if count == 1 else f"{name} ({count})" for name, count in sorted(tables)]
+    return " x ".join(named) or "no table"

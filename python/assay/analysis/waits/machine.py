@@ -1,0 +1,69 @@
+"""What others took from an operation: a hypervisor, and a limit of CPU time."""
+
+from __future__ import annotations
+
+import polars as pl
+
+BUSY = ("user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns")
+PASS = ["sequence", "operation", "started_ns", "finished_ns"]
+
+
+def stolen_ns(cpus: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
+    """What the hypervisor took within each pass from all CPUs, and how long those were busy.
+
+    Columns: sequence, steal_ns, busy_ns. A thread's share of the former is that of the latter.
+    """
+    grown = [pl.sum_horizontal(pl.col(BUSY).cast(pl.Int64)).alias("busy_ns")]
+    summed = (
+        cpus.with_columns(pl.col("steal_ns").cast(pl.Int64), *grown)
+        .group_by("time_ns")
+        .agg(pl.col("steal_ns", "busy_ns").sum())
+    )
+    return _grown(summed, passes, ("steal_ns", "busy_ns"))
+
+
+def throttled_ns(cgroup: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
+    """For how long the engine's limit kept it from running within each pass, over all CPUs.
+
+    Columns: sequence, throttled_ns.
+    """
+    of_one = cgroup.filter(pl.col("pid") == pl.col("pid").first())
+    counted = of_one.select("time_ns", pl.col("throttled_ns").cast(pl.Int64))
+    return _grown(counted, passes, ("throttled_ns",))
+
+
+def _grown(counters: pl.DataFrame, passes: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
+    """Growth of counters in each pass, even between two samples; null outside of them."""
+    at_edges = passes.select("sequence")
+    for edge in ("started_ns", "finished_ns"):
+        at = _between(counters, passes.select("sequence", pl.col(edge).alias("at_ns")), names)
+        at_edges = at_edges.join(at, on="sequence", how="left", suffix="_end")
+    return at_edges.select(
+        "sequence", *[(pl.col(f"{name}_end") - pl.col(name)).alias(name) for name in names]
+    )
+
+
+def _between(counters: pl.DataFrame, moments: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
+    ordered, asked = counters.sort("time_ns"), moments.sort("at_ns")
+    both = asked
+    for strategy, suffix in (("backward", "_before"), ("forward", "_after")):
+        renamed = ordered.rename({name: f"{name}{suffix}" for name in (*names, "time_ns")})
+        both = both.join_asof(
+            renamed,
+            left_on="at_ns",
+            right_on=f"time_ns{suffix}",
+            strategy=strategy,  # type: ignore[arg-type]
+        )
+    gap_ns = pl.col("time_ns_after") - pl.col("time_ns_before")
+    passed = (pl.col("at_ns") - pl.col("time_ns_before")) / gap_ns
+    part = pl.when(gap_ns == 0).then(0.0).otherwise(passed)
+    return both.select(
+        "sequence",
+        *[
+            (
+                pl.col(f"{name}_before")
+                + (pl.col(f"{name}_after") - pl.col(f"{name}_before")) * part
+            ).alias(name)
+            for name in names
+        ],
+    )

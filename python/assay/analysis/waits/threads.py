@@ -1,0 +1,123 @@
+"""Which threads were at work for an operation, and as what.
+
+Of a server: the process of its session and those that work for it, as long as they live. What the
+server's own processes did meanwhile (postmaster, I/O workers, the writer of the log) was done for
+whoever was served; that they rested otherwise is nobody's waiting, so of these only the time that
+they ran or waited for a disk counts. Other clients' processes are left out: our own probe is one.
+
+Of an embedded engine: as many of the process's threads as were counted at the operation's edges,
+namely those that ran most.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.sessions import SESSIONS, background, owners
+from assay.analysis.waits.spans import began_and_ended, existed, growth, within
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+LEADER, WORKER, HELPER, STRANGER = "leader", "worker", "helper", "stranger"
+# Threads of these kinds count as long as they exist, asleep or not.
+AT_WORK = (LEADER, WORKER)
+
+
+def of_server(run: Run, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
+    """Lives with `kind` and `session` (null but for the first two kinds)."""
+    activity = run.table("activity") if run.has("activity") else None
+    processes = run.table("processes") if run.has("processes") else None
+    whose = owners(run.table("backends"), activity, processes).with_columns(
+        pl.col("pid").cast(pl.UInt32)
+    )
+    own = background(activity, processes).cast(pl.UInt32)
+    is_session = pl.col("owner") == SESSIONS
+    role = pl.when("is_worker").then(pl.lit(WORKER)).otherwise(pl.lit(LEADER))
+    owned = whose.select(
+        "pid", "session", pl.when(is_session).then(role).otherwise(pl.lit(STRANGER)).alias("kind")
+    )
+    told = lives.join(owned, on="pid", how="left", maintain_order="left").with_columns(
+        pl.when(pl.col("pid").is_in(own.implode()) & pl.col("kind").is_null())
+        .then(pl.lit(HELPER))
+        .otherwise("kind")
+        .alias("kind")
+    )
+    if passes["session"].n_unique() > 1:
+        return told.with_columns(pl.col("kind").fill_null(HELPER))
+    return _with_short_workers(told, passes)
+
+
+def _with_short_workers(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
+    """What nobody told of and began and ended within a pass worked for its one session."""
+    unknown = lives.filter(pl.col("kind").is_null()).drop("session")
+    born_in_pass = began_and_ended(unknown, passes)["life"].implode()
+    short = pl.col("kind").is_null() & pl.col("life").is_in(born_in_pass)
+    kind = pl.when(short).then(pl.lit(WORKER)).otherwise(pl.col("kind").fill_null(HELPER))
+    session = pl.lit(passes["session"].first(), dtype=pl.UInt32)
+    return lives.with_columns(
+        kind.alias("kind"), pl.when(short).then(session).otherwise("session").alias("session")
+    )
+
+
+def with_workers(spans: pl.DataFrame, lives: pl.DataFrame) -> pl.DataFrame:
+    """Spans with `with_workers`: whether the thread is a worker, or its session had one meanwhile.
+
+    Args:
+        spans: With life.
+        lives: With kind and session.
+    """
+    workers = lives.filter(pl.col("kind") == WORKER)
+    leaders = lives.filter(pl.col("kind") == LEADER).select("life", "session")
+    beside = within(
+        spans.join(leaders, on="life").select("life", "session", "begin_ns", "end_ns"),
+        "begin_ns",
+        "end_ns",
+        _together(workers),
+    )
+    marked = (
+        beside.select("life", "begin_ns")
+        .unique()
+        .with_columns(pl.lit(value=True).alias("with_workers"))
+    )
+    is_worker = pl.col("life").is_in(workers["life"].implode())
+    together = is_worker | pl.col("with_workers").fill_null(value=False)
+    return spans.join(
+        marked, on=["life", "begin_ns"], how="left", maintain_order="left"
+    ).with_columns(together.alias("with_workers"))
+
+
+def _together(workers: pl.DataFrame) -> pl.DataFrame:
+    """When each session had workers, one time after another, as passes."""
+    before = pl.col("over_ns").cum_max().shift(1).over("session")
+    apart = (pl.col("born_ns") > before).fill_null(value=True).cum_sum()
+    return (
+        workers.sort("session", "born_ns")
+        .with_columns(apart.alias("sequence"))
+        .group_by("session", "sequence")
+        .agg(
+            pl.col("born_ns").min().alias("started_ns"),
+            pl.col("over_ns").max().alias("finished_ns"),
+        )
+        .with_columns(pl.lit("").alias("operation"))
+    )
+
+
+def of_process(
+    spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame, counted: pl.DataFrame
+) -> pl.DataFrame:
+    """The threads at work in each pass: life, sequence, kind.
+
+    Args:
+        spans: Of one process's threads.
+        lives: The threads.
+        passes: Their passes.
+        counted: sequence, threads_at_work.
+    """
+    grown = growth(spans, existed(lives, passes)).join(counted, on="sequence")
+    rank = pl.col("on_cpu_grown_ns").rank("ordinal", descending=True).over("sequence")
+    return grown.filter(rank <= pl.col("threads_at_work")).select(
+        "life", "sequence", pl.lit(LEADER).alias("kind")
+    )

@@ -1,0 +1,65 @@
+"""Plans of a run as plain values: the sections `plans` and `plan_capture` of its document.
+
+Terminal and page render them and compute nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.plans import Captured, captured, shares, worst_estimate
+
+if TYPE_CHECKING:
+    from assay.model.plan import Plan, PlanNode
+    from assay.record.reader import Run
+
+
+@lru_cache(maxsize=2)
+def captured_of(run: Run) -> Captured:
+    """The plans of a run, read once."""
+    return captured(run)
+
+
+def plans_section(run: Run) -> dict[str, list[dict[str, Any]]]:
+    """By operation the plans of its statements, as `Plan.facts` and more.
+
+    A plan has `seconds` (thread-seconds of all operators together), a node `share` (of those),
+    `q_error` and `worst`.
+    """
+    return {
+        operation: [plan_facts(plan) for plan in plans]
+        for operation, plans in captured_of(run).plans.items()
+    }
+
+
+def capture_section(run: Run) -> dict[str, Any]:
+    """What asking for plans cost, and what there is none of, with the reason."""
+    told = captured_of(run)
+    return {
+        "capture_s": told.capture_s,
+        "reason": told.reason,
+        "operations": [asdict(cost) for cost in told.costs],
+        "missing": [asdict(missing) for missing in told.missing],
+    }
+
+
+def plan_facts(plan: Plan) -> dict[str, Any]:
+    """One plan with what follows from it."""
+    derived = dict(zip(map(id, plan.root.walk()), shares(plan), strict=True))
+    worst = worst_estimate(plan)
+
+    def facts(node: PlanNode) -> dict[str, Any]:
+        own = {name: value for name, value in vars(node).items() if name != "children"}
+        columns = None if node.columns is None else list(node.columns)
+        return own | {
+            "columns": columns,
+            "share": derived[id(node)],
+            "q_error": node.q_error,
+            "worst": node is worst,
+            "children": [facts(child) for child in node.children],
+        }
+
+    own = {name: value for name, value in vars(plan).items() if name != "root"}
+    return own | {"seconds": plan.seconds, "root": facts(plan.root)}

@@ -1,0 +1,1 @@
+alter table letters add constraint letters_key primary key (id);

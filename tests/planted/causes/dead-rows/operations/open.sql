@@ -1,0 +1,2 @@
+-- How much is open?
+select sum(cents) from bills

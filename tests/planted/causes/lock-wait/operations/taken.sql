@@ -1,0 +1,2 @@
+-- How many seats are taken?
+select count(*) from seats where taken

@@ -1,0 +1,1 @@
+lock table seats in access exclusive mode

@@ -1,0 +1,2 @@
+-- Whose card is this?
+select id, address from readers where card = md5('777')

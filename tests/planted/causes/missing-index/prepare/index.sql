@@ -1,0 +1,1 @@
+create index readers_card on readers (card);

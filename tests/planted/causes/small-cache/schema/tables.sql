@@ -1,0 +1,2 @@
+create table album (id integer, picture text);
+alter table album alter picture set storage plain;

@@ -1,0 +1,389 @@
+"""Causes of which it is known how much of a run's time each is: built with it and without it.
+
+`build(effect)` makes a case in which the cause is that share of the time; `twin(effect)` is the
+same case, its time spent in the same way, without the cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from assay.analysis.accounts import Accounts
+from assay.analysis.findings.case import Case, TableFacts
+from assay.model.plan import PlanNode
+from tests.cases import case, executions, node, operation, passes, plan, plans
+
+GIB = 1 << 30
+MIB = 1 << 20
+# The time of the only operation, or of a pass over both.
+WHOLE_S = 10.0
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A cause that is built.
+
+    Attributes:
+        method: Of the finding that has to name it.
+        build, twin: Of an effect.
+        noise: An effect at which silence is right.
+        says: What the claim says of it, at an effect of 70 %.
+        at: Where its evidence leads.
+        advice: Kind and subject of what is advised.
+        more: Of a table, to tell two causes of one method apart.
+    """
+
+    method: str
+    build: Callable[[float], Case]
+    twin: Callable[[float], Case]
+    noise: float
+    says: tuple[str, ...]
+    at: tuple[str, ...]
+    advice: tuple[str, str] | None = None
+    more: str = ""
+    effects: tuple[float, ...] = field(default=(0.3, 0.7))
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.more}".strip()
+
+
+def two(effect: float, **where: float) -> tuple[Any, Any]:
+    """An operation that has the effect, and one that has not: half of the time each at most."""
+    share = max(0.5, effect)
+    part = {name: value * effect / share for name, value in where.items()}
+    left = 1 - sum(part.values())
+    q1 = operation("q1", share=share, told={"seconds": share * WHOLE_S}, cpu_user=left, **part)
+    q2 = operation("q2", share=1 - share, told={"seconds": (1 - share) * WHOLE_S}, cpu_user=1.0)
+    return q1, q2
+
+
+def planned(effect: float, *inner: PlanNode, above: str = "aggregate", **known: Any) -> Case:
+    """An operation whose operators `inner` took the effect, and something above them the rest."""
+    rest = node(above, *inner, seconds=WHOLE_S * (1 - effect))
+    return case(
+        operation(cpu_user=1.0, told={"seconds": WHOLE_S}), plans=plans(plan(rest)), **known
+    )
+
+
+def spilled(effect: float, spilled_bytes: int = GIB) -> Case:
+    return planned(effect, node("sort", seconds=WHOLE_S * effect, spilled_bytes=spilled_bytes))
+
+
+def looped(effect: float, rows: float = 10_000, **known: Any) -> Case:
+    """A nested loop that was chosen for one outer row, and that came to be of many."""
+    outer = node("scan", object="orders", estimated_rows=1, rows=rows, seconds=0.0)
+    inner = node("index scan", object="lines", seconds=WHOLE_S * effect)
+    return planned(effect, node("nested loop", outer, inner, rows=rows, seconds=0.0), **known)
+
+
+def stale(effect: float, changed: float = 10_000) -> Case:
+    facts = TableFacts(rows=1e6, changed_rows=changed, estimated_rows=1e6, analyzed=True)
+    return looped(effect, tables={"orders": facts})
+
+
+def scanned(effect: float, kept: float = 0.0, **known: Any) -> Case:
+    rows = {"rows": 1e6 * kept, "removed_rows": 1e6 * (1 - kept)}
+    scan = node("scan", object="lines", condition="(line = 7)", seconds=WHOLE_S * effect, **rows)
+    return planned(effect, scan, **known)
+
+
+def columns(effect: float, unneeded: int = 7) -> Case:
+    """A scan of which seven of ten columns are needed by nobody."""
+    read = (*"abc", *(f"x{number}" for number in range(unneeded)))
+    scan = node("scan", object="lines", columns=read, seconds=WHOLE_S * effect / 0.7)
+    top = node("projection", scan, condition="a, b, sum(c)", seconds=WHOLE_S * (1 - effect / 0.7))
+    return case(operation(told={"seconds": WHOLE_S}), plans=plans(plan(top)))
+
+
+def dead(effect: float, share: float = 0.9) -> Case:
+    """A scan of a table of which nine tenths are dead rows, so that it takes a little longer."""
+    facts = TableFacts(rows=1e5, dead_rows=1e5 * share / (1 - share), bytes=GIB)
+    scan = node("scan", object="bills", rows=1e5, seconds=WHOLE_S * effect / 0.9)
+    return planned(effect / 0.9, scan, tables={"bills": facts})
+
+
+def compiled(effect: float, compiling: bool = True) -> Case:
+    """Two operations of half of the time each; one of them is compiled if that is enough."""
+    told = [plan(node(seconds=1.0), name, compiling_s=effect * compiling) for name in ("q1", "q2")]
+    halves = [operation(name, share=0.5, cpu_user=1.0) for name in ("q1", "q2")]
+    return case(*halves, plans=plans(*told))
+
+
+def optimised(effect: float, planning: bool = True) -> Case:
+    told = plan(node(seconds=1 - effect * planning), planning_s=effect if planning else None)
+    return case(operation(cpu_user=1.0), plans=plans(told))
+
+
+def waited(*names: str) -> Callable[[float], Case]:
+    """Time in some causes, in equal parts."""
+    return lambda effect: case(*two(effect, **{name: 1 / len(names) for name in names}))
+
+
+def computed(_: float) -> Case:
+    return case(operation(cpu_user=1.0))
+
+
+def neighboured(effect: float, background_s: float = 90.0) -> Case:
+    """One thread that waits for a CPU while others use as much as is told."""
+    used = Accounts(100.0, 4, {"engine": 100 * (1 - effect)}, 0.0, 0.0, 0.0)
+    used = replace(used, busy_s=sum(used.by_process.values()) + background_s)
+    return case(*two(effect, run_queue=1.0), accounts=used)
+
+
+def from_storage(effect: float, read_bytes: float = GIB) -> Case:
+    """Reads that are waited for, of data that come from storage in each pass."""
+    rows = [
+        {"phase": "measured", "pass": number, "operation": name, "seconds": 1.0}
+        | {"read_bytes": read_bytes}
+        for number in range(3)
+        for name in ("q1", "q2")
+    ]
+    return case(*two(effect, disk_read=1.0), executions=executions(*rows))
+
+
+def counted(**totals: float) -> dict[str, Any]:
+    """What an engine counted in the measured part."""
+    told = [
+        {"name": name, "total": total, "operations": {}, "to_try": None}
+        for name, total in totals.items()
+    ]
+    return {"counters": told, "shares": [], "series": []}
+
+
+def copied(effect: float, misses: float = 3e5) -> Case:
+    """Half of the pages are not in the engine's cache, and the system has them in memory."""
+    counters = counted(
+        buffer_hits=3e5,
+        buffer_reads=misses,
+        buffer_read_bytes=misses * 8192,
+        block_read_seconds=WHOLE_S * effect,
+    )
+    times = passes({"q1": [WHOLE_S / 2, WHOLE_S / 2]})
+    tables = {"pages": TableFacts(bytes=GIB)}
+    return case(operation(cpu_user=1.0), counters=counters, executions=times, tables=tables)
+
+
+def serial(effect: float, workers: str = "0") -> Case:
+    """An operation that used one of so many cores that all of them would save the effect."""
+    settings = {"max_parallel_workers_per_gather": workers}
+    q1 = operation("q1", share=effect * 4 / 3, told={"seconds": 1.0}, cpu_user=1.0)
+    rest = {"seconds": 1.0, "threads_at_work": 4.0}
+    q2 = operation("q2", share=1 - effect * 4 / 3, parallelism=3.9, told=rest, cpu_user=1.0)
+    return case(q1, q2, settings=settings)
+
+
+def understaffed(effect: float, launched: float = 1.0) -> Case:
+    """An operation that had one of four workers, so that it took two and a half times as long."""
+    share = effect / 0.6
+    gather = node(
+        "exchange",
+        node(seconds=1.0),
+        seconds=0.0,
+        details={"Workers Planned": 4, "Workers Launched": launched},
+    )
+    q1 = operation("q1", share=share, parallelism=2.0, cpu_user=1.0)
+    q2 = operation("q2", share=1 - share, parallelism=3.9, cpu_user=1.0)
+    return case(q1, q2, plans=plans(plan(gather)))
+
+
+def first(effect: float, extra: bool = True) -> Case:
+    """No warm-up, and first executions so much longer that the excess is that part of the run."""
+    later = [WHOLE_S * (1 - effect) / 4] * 4
+    longer = WHOLE_S * effect if extra else 0.0
+    rows = [
+        {"phase": "measured", "pass": number, "operation": "q1", "seconds": seconds}
+        | {"system_s": 0.1 + (number == 0) * longer / 2, "minor_faults": 1e5 if not number else 0}
+        for number, seconds in enumerate([later[0] + longer, *later[1:]])
+    ]
+    return case(operation(cpu_user=1.0), executions=executions(*rows))
+
+
+def logged(effect: float, log_bytes: float = GIB) -> Case:
+    return case(*two(effect, disk_write=1.0), counters=counted(wal_bytes=log_bytes))
+
+
+TRUTHS = (
+    Truth(
+        "spill",
+        spilled,
+        lambda effect: spilled(effect, 0),
+        0.005,
+        ("q1 spilled 1 GiB", "beside work_mem 4MB", "sort", "70 %"),
+        ("plan:q1", "setting:work_mem"),
+        ("setting", "work_memory"),
+    ),
+    Truth(
+        "misestimate",
+        looped,
+        lambda effect: looped(effect, rows=5),
+        0.01,
+        ("Scan of orders gave 10 k rows where 1 were expected", "Index Scan", "70 %"),
+        ("plan:q1",),
+        ("statistics", "orders"),
+    ),
+    Truth(
+        "stale-statistics",
+        stale,
+        lambda effect: stale(effect, 0.0),
+        0.01,
+        ("10 k rows of 1 M of orders changed", "70 %"),
+        ("plan:q1",),
+        ("statistics", "orders"),
+    ),
+    Truth(
+        "missing-index",
+        scanned,
+        lambda effect: scanned(effect, kept=0.5),
+        0.02,
+        ("Scans of lines keep 0 of 1 M rows", "70 %"),
+        ("plan:q1",),
+        ("index", "lines"),
+    ),
+    Truth(
+        "columns-read",
+        columns,
+        lambda effect: columns(effect, unneeded=0),
+        0.04,
+        ("reads 10 columns of lines and needs 3", "70 %"),
+        ("plan:q1",),
+    ),
+    Truth(
+        "dead-rows",
+        dead,
+        lambda effect: dead(effect, share=0.1),
+        0.02,
+        ("90 % of the rows of bills are dead", "70 %"),
+        ("plan:q1",),
+        ("vacuum", "bills"),
+    ),
+    Truth(
+        "jit",
+        compiled,
+        lambda effect: compiled(effect, compiling=False),
+        0.05,
+        ("Compiling queries took 70 %", "q1 (70 %)"),
+        ("plan:q1", "setting:jit"),
+        ("setting", "jit"),
+    ),
+    Truth(
+        "optimiser",
+        optimised,
+        lambda effect: optimised(effect, planning=False),
+        0.04,
+        ("Parsing and optimising took 70 %",),
+        ("plan:q1",),
+    ),
+    Truth(
+        "parallelism",
+        serial,
+        lambda effect: serial(effect, workers="4"),
+        0.03,
+        ("ran on one of 4 cores", "max_parallel_workers_per_gather 0 does not let them"),
+        ("where:q1", "setting:max_parallel_workers_per_gather"),
+        ("setting", "parallel_workers"),
+        "one core",
+        (0.1, 0.2, 0.7),
+    ),
+    Truth(
+        "parallelism",
+        understaffed,
+        lambda effect: understaffed(effect, launched=4.0),
+        0.03,
+        ("q1 had fewer workers than planned",),
+        ("plan:q1",),
+        None,
+        "workers",
+        (0.2, 0.5),
+    ),
+    Truth(
+        "client-bound",
+        waited("client"),
+        computed,
+        0.05,
+        ("The engine waited for its client for 70 %", "q1"),
+        ("where:q1",),
+    ),
+    Truth(
+        "lock-wait",
+        waited("lock"),
+        computed,
+        0.02,
+        ("70 % of the time was waiting for locks",),
+        ("where:q1",),
+        None,
+        "lock",
+    ),
+    Truth(
+        "lock-wait",
+        waited("latch"),
+        computed,
+        0.02,
+        ("70 % of the time was waiting for latches",),
+        ("where:q1",),
+        None,
+        "latch",
+    ),
+    Truth(
+        "throttled",
+        waited("throttled"),
+        computed,
+        0.02,
+        ("A CPU limit held the engine back for 70 %",),
+        ("where:q1",),
+    ),
+    Truth(
+        "steal",
+        waited("stolen"),
+        computed,
+        0.04,
+        ("The hypervisor took 70 %",),
+        ("where:q1",),
+        None,
+        "hypervisor",
+    ),
+    Truth(
+        "steal",
+        neighboured,
+        lambda effect: neighboured(effect, background_s=1.0),
+        0.04,
+        ("had no CPU 70 % of the time, while others used 22 %",),
+        ("where:q1", "check:background_load"),
+        None,
+        "neighbours",
+    ),
+    Truth(
+        "cold-cache",
+        from_storage,
+        lambda effect: from_storage(effect, read_bytes=0.0),
+        0.04,
+        ("70 % of the time was waiting for reads from storage", "pass after pass"),
+        ("where:q1", "timeline"),
+    ),
+    Truth(
+        "small-cache",
+        copied,
+        lambda effect: copied(effect, misses=1e3),
+        0.02,
+        ("had not 50 % of what was asked of it beside shared_buffers 128MB", "70 %"),
+        ("counter:buffer_hits", "setting:shared_buffers"),
+        ("setting", "cache"),
+    ),
+    Truth(
+        "first-run",
+        first,
+        lambda effect: first(effect, extra=False),
+        0.02,
+        ("First executions took 7.00 s longer", "50 % of that in the kernel", "100 k more page"),
+        ("timeline",),
+    ),
+    Truth(
+        "stalls",
+        logged,
+        lambda effect: logged(effect, log_bytes=0.0),
+        0.04,
+        ("70 % of the time was waiting for writes and syncs, while 1 GiB went into the log",),
+        ("where:q1", "counter:wal_bytes"),
+    ),
+)

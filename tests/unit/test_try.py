@@ -1,0 +1,245 @@
+"""`assay try`: which finding is meant, what it becomes, and what is printed of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.analysis.calibration import calibrate
+from assay.cli.main import run_command
+from assay.model.errors import UsageError
+from assay.model.finding import Advice, Finding
+from assay.record.reader import Run
+from assay.record.seal import write_seal
+from assay.report.terminal_trial import calibration_lines, trial_lines
+from assay.report.trial import prediction, trial_document
+from assay.study.request import recorded_request
+from assay.study.trying import BASELINE, chosen, took_s, trial_study
+from tests.records import write_run
+
+JIT = Advice("setting", "parallel_workers", {"value": "1"}, 0.25)
+
+
+def finding(
+    method: str, *operations: str, advice: Advice | None = None, to_try: str | None = None
+) -> Finding:
+    return Finding(
+        f"{method} is why", 0.5, None, ("r",), method, to_try, operations=operations, advice=advice
+    )
+
+
+FINDINGS = [
+    finding("bound-by"),
+    finding("spill", "q18", advice=JIT),
+    finding("work", "q18", to_try="assay explain r"),
+    finding("parallelism", advice=JIT),
+    finding("twice", "q01", advice=JIT),
+    finding("twice", "q01", advice=JIT),
+]
+
+
+class TestChosen:
+    def test_by_its_key_or_its_number(self) -> None:
+        assert chosen(FINDINGS, "spill:q18") is FINDINGS[1]
+        assert chosen(FINDINGS, "parallelism") is chosen(FINDINGS, "4") is FINDINGS[3]
+        assert chosen(FINDINGS, "6") is FINDINGS[5]
+
+    @pytest.mark.parametrize(
+        ("asked", "words"),
+        [
+            ("spill:q81", "no finding 'spill:q81'; did you mean 'spill:q18'"),
+            ("7", "no finding '7'; known: bound-by"),
+            ("0", "no finding '0'"),
+            ("twice:q01", "are 2 findings: say 5 or 6"),
+            (
+                "bound-by",
+                "no advice to carry out; it says nothing to do. Of this run can be tried:",
+            ),
+            ("3", "work:q18 has no advice to carry out; by hand: assay explain r"),
+            ("3", "2 spill:q18, 4 parallelism"),
+        ],
+    )
+    def test_what_cannot_be_meant_is_told_with_what_can(self, asked: str, words: str) -> None:
+        with pytest.raises(UsageError) as raised:
+            chosen(FINDINGS, asked)
+        assert words in str(raised.value)
+
+    def test_a_run_without_findings_or_advice(self) -> None:
+        with pytest.raises(UsageError, match="no findings"):
+            chosen([], "spill")
+        with pytest.raises(UsageError, match="Nothing of this run can be"):
+            chosen(FINDINGS[:1], "1")
+
+
+class TestStudy:
+    def test_it_is_the_run_as_it_was_and_with_the_advice_followed(self, tmp_path: Path) -> None:
+        run = Run(write_run(tmp_path))
+        study = trial_study(run, FINDINGS[1], 3, 9)
+        base = recorded_request(run.facts["request"])
+        names = [variant.name for variant in study.variants]
+        assert names == [BASELINE, "threads=1"]
+        assert study.request(BASELINE) == base
+        assert base.settings == {"threads": "2"}
+        assert study.request("threads=1").settings == {"threads": "1"}
+        assert (study.repetitions, study.seed) == (3, 9)
+
+    def test_how_long_the_run_took_is_what_is_expected(self, tmp_path: Path) -> None:
+        run = Run(write_run(tmp_path))
+        assert took_s(run) == 5.0
+        run.facts["ended_utc"] = None
+        assert took_s(run) is None
+
+    @pytest.mark.parametrize(
+        ("change", "dsn", "words"),
+        [
+            (
+                {"dsn": "postgresql://me:***@h/d"},
+                None,
+                "give the server's address once more, --dsn",
+            ),
+            ({}, "postgresql://h/d", "was on a server of our own"),
+            ({"settings": {"secret": "***"}}, None, "'secret' had one"),
+            ({"prepare": {"a.sql": "password '***'"}}, None, "'a.sql' had one"),
+            ({"moons": 3}, None, "'moons', which this Assay does not know"),
+        ],
+    )
+    def test_a_record_that_does_not_tell_all_is_refused(
+        self, tmp_path: Path, change: dict[str, Any], dsn: str | None, words: str
+    ) -> None:
+        facts = {**Run(write_run(tmp_path)).facts["request"], **change}
+        with pytest.raises(UsageError) as raised:
+            recorded_request(facts, dsn)
+        assert words in str(raised.value)
+
+    def test_an_address_is_taken_in_place_of_the_recorded(self, tmp_path: Path) -> None:
+        facts = {**Run(write_run(tmp_path)).facts["request"], "dsn": "postgresql://me:***@h/d"}
+        assert recorded_request(facts, "postgresql://me:pw@h/d").dsn == "postgresql://me:pw@h/d"
+        facts["dsn"] = "postgresql://me@h/d"
+        assert recorded_request(facts).dsn == "postgresql://me@h/d"
+
+
+def scaled(directory: Path, factor: float) -> Run:
+    """The run with all operations of the measured part that much longer."""
+    import polars as pl
+
+    from tests.conftest import write_stream
+
+    run = Run(directory)
+    events = run.table("events").with_columns(
+        (
+            pl.col("started_ns")
+            + ((pl.col("finished_ns") - pl.col("started_ns")) * factor).round().cast(pl.Int64)
+        ).alias("finished_ns"),
+        pl.col("phase", "operation", "outcome", "error").cast(pl.String),
+    )
+    write_stream(directory / "raw" / "events.arrows", events.to_dicts())
+    write_seal(directory)
+    return Run(directory)
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> dict[str, Any]:
+    rounds = []
+    for number, factor in enumerate((0.74, 0.76, 0.75)):
+        before = Run(write_run(tmp_path, run_id=f"{number}-before"))
+        after = scaled(write_run(tmp_path, run_id=f"{number}-after"), factor)
+        rounds.append((before, after))
+    about = finding("spill", "q01", advice=JIT)
+    told = trial_document(rounds[0][0], about, "threads=1", rounds)
+    told["study"] = "runs/studies/x"
+    told["calibration"] = calibrate([prediction(told, "2026-11-20T10:15:00+00:00")]).facts()
+    return told
+
+
+class TestDocument:
+    def test_it_is_json_and_holds_what_was_predicted_beside_what_came(
+        self, document: dict[str, Any]
+    ) -> None:
+        assert json.loads(json.dumps(document)) == document | {
+            "gain": document["gain"] | {"interval": list(document["gain"]["interval"])},
+            "operations": json.loads(json.dumps(document["operations"])),
+        }
+        assert document["gain"]["share"] == pytest.approx(0.25, abs=0.005)
+        assert document["gain"]["before_s"] == pytest.approx(0.7)
+        assert (document["predicted"], document["verdict"], document["hit"]) == (
+            0.25,
+            "came true",
+            True,
+        )
+        (operation,) = document["operations"]
+        assert operation["predicted"] == pytest.approx(0.25 * 0.7 / 0.4)
+        assert [pair["before"] for pair in document["rounds"]] == [
+            "0-before",
+            "1-before",
+            "2-before",
+        ]
+
+    def test_its_prediction_has_all_that_is_kept(self, document: dict[str, Any]) -> None:
+        kept = prediction(document, "2026-11-20T10:15:00+00:00")
+        assert kept["measured"] == document["gain"]["share"]
+        assert kept["interval"] == document["gain"]["interval"]
+        told = (kept["method"], kept["finding"], kept["engine"], kept["workload"], kept["scale"])
+        assert told == ("spill", "spill:q01", "duckdb", "tpch", 1.0)
+
+    def test_lines_fit_and_say_the_figures(self, document: dict[str, Any]) -> None:
+        text = "\n".join(trial_lines(document, 80))
+        assert all(len(line) <= 80 for line in text.splitlines()), text
+        for words in (
+            "threads=1   TPC-H SF 1 on DuckDB 2.0.0",
+            "to mend: spill is why",
+            "a pass     700 ms     525 ms      25 %",
+            "44 %",
+            "CAME TRUE  the gain is what was predicted",
+            "spill came true 1 of 1 time, measured / predicted 1.00 (median)",
+            "Study    runs/studies/x",
+        ):
+            assert words in text, text
+
+    def test_one_round_says_what_it_lacks(self, document: dict[str, Any]) -> None:
+        document["gain"]["interval"], document["verdict"] = None, "undecided"
+        assert "one round has no interval: raise --repeat" in "\n".join(trial_lines(document, 80))
+
+
+class TestHistory:
+    def test_it_lists_methods_and_says_what_true_means(self) -> None:
+        rows = [
+            {"method": "spill", "hit": True, "measured": 0.2, "predicted": 0.25},
+            {"method": "jit", "hit": None, "measured": None, "predicted": None},
+        ]
+        lines = list(calibration_lines(calibrate(rows).facts(), "runs"))
+        assert lines[0] == "  jit         undecided 1 time"
+        assert lines[1].startswith("  spill       came true 1 of 1 time, measured / predicted 0.80")
+        assert lines[2].startswith("  all advice  came true 1 of 1 time")
+        assert "within a factor of 1.5" in lines[-1]
+
+
+class TestCommand:
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            ([], "say which RUN and which FINDING"),
+            (["latest"], "say which RUN and which FINDING"),
+            (["latest", "1", "--history"], "leave RUN and FINDING out"),
+            (["latest", "no-such"], "has no finding 'no-such'"),
+            (["latest", "bound-by"], "has no advice to carry out"),
+            (["latest", "1", "--repeat", "0"], "--repeat"),
+        ],
+    )
+    def test_what_cannot_be_is_refused_before_anything_runs(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+    ) -> None:
+        write_run(tmp_path)
+        assert run_command(["try", *arguments, "--runs", str(tmp_path)]) == 1
+        assert words in capsys.readouterr().err
+        assert [path.name for path in tmp_path.iterdir()] == [Run(next(tmp_path.iterdir())).id]
+
+    def test_nothing_was_tried_yet(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run_command(["try", "--history", "--runs", str(tmp_path)]) == 0
+        assert "Nothing was tried in" in capsys.readouterr().out
+        assert run_command(["try", "--history", "--json", "--runs", str(tmp_path)]) == 0
+        assert json.loads(capsys.readouterr().out)["tried"] == 0
