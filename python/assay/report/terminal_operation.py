@@ -9,6 +9,8 @@ from assay.analysis.causes import CAUSES
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
 from assay.report.operation_section import operation_of
 from assay.report.terminal import bar, one_line, operation_time
+from assay.report.terminal_plans import plan_lines
+from assay.report.terminal_plans import plan_lines
 from assay.report.terminal_profile import profile_lines, time_line, titled
 
 if TYPE_CHECKING:
@@ -48,11 +50,22 @@ def operation_lines(
     yield ""
     yield from why_lines(document["run"], told, width)
     yield ""
+    yield from plan_part(told, width, everything=all_symbols)
+    yield ""
     if isinstance(profile, str):
         yield from _wrapped("CPU samples", f"not measured, {profile}", width)
     else:
         shown = {"all_symbols": all_symbols, "open_families": open_families}
         yield from profile_lines(profile, width, **shown)
+    yield ""
+    yield from _plan(told, width, everything=all_symbols)
+
+
+def _plan(told: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
+    capture = told["plan_capture"]
+    if not told["plans"] and not capture["missing"]:
+        yield from _wrapped("Plan", f"not measured, {capture['reason']}", width)
+    yield from plan_lines(told["plans"], capture, width, everything=everything)
 
 
 def time_lines(operation: dict[str, Any], width: int) -> Iterator[str]:
@@ -96,6 +109,15 @@ def why_lines(run: str, told: dict[str, Any], width: int) -> Iterator[str]:
         if finding["advice"] is not None:
             command = f"assay try {run} {finding['key']}"
             yield from _indented(f"Carry it out: {command}", "     ", width)
+
+
+def plan_part(told: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
+    """The plans of an operation, or why there are none."""
+    capture = told["plan_capture"]
+    if not told["plans"] and not capture["missing"]:
+        yield from _wrapped("Plan", f"none: {capture['reason'] or 'it was not asked for'}", width)
+        return
+    yield from plan_lines(told["plans"], capture, width, everything=everything)
 
 
 def _time_facts(operation: dict[str, Any]) -> Iterator[str]:
