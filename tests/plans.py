@@ -1,4 +1,4 @@
-"""Plans for tests: native ones that engines told, small ones made by hand, and runs that have some."""
+"""Plans for tests: native ones that engines told, small ones made by hand, runs that have some."""
 
 from __future__ import annotations
 

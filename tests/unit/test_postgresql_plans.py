@@ -81,9 +81,7 @@ def test_a_common_table_is_paid_for_where_it_is_made(version: str) -> None:
 def test_a_value_is_paid_for_once_and_not_by_who_asks_for_it() -> None:
     told = plan("tpch-q22-16")
     initial = node(told, "InitPlan 1 (returns $0)")
-    (asking,) = [
-        one for one in nodes(told, "customer") if one.condition and "$0" in one.condition
-    ]
+    (asking,) = [one for one in nodes(told, "customer") if one.condition and "$0" in one.condition]
     (whole,) = json.loads(native("postgresql", "tpch-q22-16"))
     (raw,) = [
         one
@@ -142,14 +140,13 @@ def test_memoize_tells_its_hits_and_its_input_only_the_misses() -> None:
 
 
 @pytest.mark.parametrize(("version", "margin"), [("15", 25.0), ("18", 0.25)])
-def test_averages_over_loops_are_as_unsure_as_they_are_rounded(
-    version: str, margin: float
-) -> None:
+def test_averages_over_loops_are_as_unsure_as_they_are_rounded(version: str, margin: float) -> None:
     assert node(plan(f"memoize-{version}"), "Limit").rows_margin == margin
 
 
 def test_sorts_say_how_they_sorted() -> None:
-    assert node(plan("tpch-q18-18"), "Sort").operator == "top-n"
+    assert node(plan("top-n-18"), "Sort").operator == "top-n"
+    assert node(plan("sort-on-disk-18"), "Sort").operator == "sort"
     step = node(plan("incremental-sort-18"), "Incremental Sort")
     assert step.condition == "t.id, t.c; presorted t.id"
     below = step.children[0]
@@ -159,7 +156,8 @@ def test_sorts_say_how_they_sorted() -> None:
 def test_what_did_not_fit_into_memory_is_spilled() -> None:
     sort = node(plan("sort-on-disk-18"), "Sort")
     assert sort.details["Sort Space Type"] == "Disk"
-    assert sort.spilled_bytes == pytest.approx(sort.details["Sort Space Used"] * 1024, rel=0.1)
+    # What is merged in several rounds is written more than once.
+    assert (sort.spilled_bytes or 0) >= sort.details["Sort Space Used"] * 1024
     batched = plan("hash-batches-18")
     assert node(batched, "Hash").details["Hash Batches"] > 1
     spilled = [one.spilled_bytes or 0 for one in batched.root.walk()]

@@ -45,6 +45,7 @@ JOINS = ("hash join", "merge join", "nested loop")
 SORTS = ("sort", "top-n")
 # Operators that come and go with those around them, or say nothing of how a statement is done.
 UNREMARKED = ("hash build", "projection", "result", "filter", "exchange", "subquery", "limit")
+NO_CODE = "no code is generated for it, which took"
 # More tables are not read, they are counted.
 TABLES_NAMED = 4
 # An error of an estimate changed if it is so many times as large or as small, and was ever large.
@@ -338,8 +339,8 @@ def _of_whole(
         yield Change("parallelism", says, *times)
     if bool(before.compiling_s) != bool(after.compiling_s):
         took = seconds_text(after.compiling_s or before.compiling_s)
-        made, spared = f"code is generated for it, in {took}", f"no code is, which took {took}"
-        says = made if after.compiling_s else spared
+        does = "code is generated for it, in" if after.compiling_s else NO_CODE
+        says = f"{does} {took}"
         yield Change("compiling", says, *times)
     told = any(step.node.spilled_bytes is not None for step in (*olds, *news))
     spilled, spills = before.spilled_bytes or 0, after.spilled_bytes or 0
