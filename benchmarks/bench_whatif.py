@@ -6,8 +6,6 @@ cores    A run on one core predicts two, and a run on two predicts one. A core i
          engine is pinned to; DuckDB has two threads on both.
 spill    PostgreSQL with hardly any memory for sorts and hashes: what taking away the kernel's work
          on files and the waiting for disks would give, against enough memory.
-compile  PostgreSQL that compiles every expression (JIT), where its programs can: what taking away
-         that work would give, against none. Planning has the same word, so too much is taken away.
 
 Every run is a run of `assay run`, whose answers are checked. Sides take turns, and each round turns
 their order around. A figure is the median over the rounds; its 95 % interval is a bootstrap over
@@ -35,9 +33,9 @@ from pathlib import Path
 import assay.workloads
 from assay.analysis.summary import summarise
 from assay.analysis.whatif import measured_of, predict
-from assay.analysis.whatif.changes import Change, RemoveWait, RemoveWork, ScaleOperation, SetCores
+from assay.analysis.whatif.changes import RemoveWait, RemoveWork, ScaleOperation, SetCores
 from assay.analysis.whatif.metrics import metrics_of
-from assay.analysis.whatif.predict import Prediction
+from assay.analysis.whatif.prediction import Prediction
 from assay.analysis.whatif.timing import Measured
 from assay.record.reader import Run
 from assay.study.places import engines_dir
@@ -47,20 +45,23 @@ FILES = Path(__file__).parent / "whatif"
 SHARED = {"q15": "q15-shared", "q17": "q17-shared"}
 METRICS = ("total_seconds", "geometric_mean_seconds", "composite_per_h")
 RESAMPLES = 2_000
-# Of two threads each, whatever the engine finds; only an engine whose threads are a setting needs it.
-TWO_THREADS = {"duckdb": ["--set", "threads=2"]}
+# On one core and on two. An embedded engine shares its client's process, and takes its threads from the cores.
+SIDES = {
+    "duckdb": [["--pin", f"client={cpus}", "--set", "threads=2"] for cpus in ("0", "0,1")],
+    "postgresql": [["--pin", f"engine={cpus}"] for cpus in ("0", "0,1")],
+}
 LITTLE, MUCH = "work_mem=64kB", "work_mem=256MB"
-COMPILED = [f"jit_{word}above_cost=0" for word in ("", "inline_", "optimize_")]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One round: changes as shares, by what changes."""
+    """One round: changes as shares, by what changes, and how much of the machine others used."""
 
     predicted: dict[str, float]
     least: dict[str, float]
     most: dict[str, float]
     measured: dict[str, float]
+    background_share: float
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,6 @@ def main() -> None:
         "halve": (halve, ["duckdb", "postgresql"]),
         "cores": (cores, ["duckdb", "postgresql"]),
         "spill": (spill, ["postgresql"]),
-        "compile": (compiled, ["postgresql"]),
     }
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -180,8 +180,7 @@ def with_shared(place: Path) -> Path:
 
 def cores(bench: Bench, engine: str) -> None:
     """From one core to two, and from two to one."""
-    threads = TWO_THREADS.get(engine.partition("@")[0], [])
-    sides = [["--pin", "engine=0", *threads], ["--pin", "engine=0,1", *threads]]
+    sides = SIDES[engine.partition("@")[0]]
     up, down = [], []
     for one, two in bench.pairs("tpch", engine, sides):
         up.append(trial(one, two, predict(one, [SetCores(2)], [])))
@@ -200,22 +199,6 @@ def spill(bench: Bench, engine: str) -> None:
         changes = [RemoveWork("kernel I/O"), *(wait for wait in waits if wait.cause in known)]
         trials.append(trial(little, much, predict(little, changes, [])))
     told(f"{engine}: no kernel work on files and no waiting for disks, of {LITTLE}", trials)
-
-
-def compiled(bench: Bench, engine: str) -> None:
-    """Every expression compiled, against none."""
-    sides = [
-        ["--profile", *(word for setting in COMPILED for word in ("--set", setting))],
-        ["--profile", "--set", "jit=off"],
-    ]
-    trials = []
-    for jit, plain in bench.pairs("tpch", engine, sides):
-        if "optimiser/parse" not in jit.works:
-            print(f"{engine}: its programs compile nothing")
-            return
-        changes: list[Change] = [RemoveWork("optimiser/parse")]
-        trials.append(trial(jit, plain, predict(jit, changes, [])))
-    told(f"{engine}: no compiling of expressions, and no planning", trials)
 
 
 def trial(
@@ -239,11 +222,13 @@ def trial(
         (one,) = (op for op in prediction.operations if op.name == name)
         predicted[name] = one.after_s / one.before_s - 1
         least[name], most[name] = one.least_s / one.before_s - 1, one.most_s / one.before_s - 1
-    return Trial(predicted, least, most, measured)
+    background = max(before.background_share or 0.0, after.background_share or 0.0)
+    return Trial(predicted, least, most, measured, background)
 
 
 def told(title: str, trials: Sequence[Trial]) -> None:
-    print(f"{title} ({len(trials)} rounds)")
+    others = [f"{one.background_share:.0%}" for one in trials]
+    print(f"{title} ({len(trials)} rounds, others used {' '.join(others)} of the CPU time)")
     print(
         f"  {'':<24}{'predicted':>10} {'model leaves open':>21} {'measured':>10} {'95 %':>20} {'error':>10}"
     )

@@ -48,9 +48,9 @@ from assay.workloads.discovery import find_workload
 PATIENCE_S = 30.0
 VERSIONS = ("18", "16", "15")
 COUNTERS = {
-    "18": {"buffers", "checkpointer", "database", "io", "statements", "wal", "writer"},
-    "16": {"database", "io", "wal", "writer"},
-    "15": {"database", "statements", "wal", "writer"},
+    "18": {"buffers", "checkpointer", "database", "io", "statements", "tables", "wal", "writer"},
+    "16": {"database", "io", "tables", "wal", "writer"},
+    "15": {"database", "statements", "tables", "wal", "writer"},
 }
 TABLES = """
     create table parent (id integer, name text);
@@ -755,7 +755,8 @@ class TestCounters:
         reader = shared.engine.counters(instance)
         assert set(reader.names) == COUNTERS[version]
         told = {source for source, *_ in reader.read()}
-        assert told == COUNTERS[version]
+        # A database without tables of ours has nothing to tell of them.
+        assert told | {"tables"} == COUNTERS[version]
         reader.close()
 
     def test_they_are_cumulative(self, shared: Started, instance: Instance) -> None:
@@ -786,6 +787,35 @@ class TestCounters:
             assert rows[one(instance, query), "calls"] == 7
         else:
             assert calls == {}
+
+    def test_tables_tell_what_is_live_dead_and_changed(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        make = """
+            create table told (a int) with (autovacuum_enabled = off);
+            insert into told select generate_series(1, 1000);
+        """
+        shared.engine.run_script(instance, make)
+        reader = shared.engine.counters(instance)
+
+        def told() -> dict[str, float]:
+            return {row[2]: row[3] for row in reader.read() if row[:2] == ("tables", "told")}
+
+        # A server tells its counts to others about once a second.
+        assert eventually(lambda: told().get("rows") == 1000)
+        assert "estimated_rows" not in told(), "no statistics were gathered"
+        shared.engine.run_script(instance, "analyze told; delete from told where a <= 300")
+        assert eventually(lambda: told().get("dead_rows") == 300)
+        assert told() == {
+            "rows": 700,
+            "dead_rows": 300,
+            "changed_rows": 300,
+            "estimated_rows": 1000,
+            "bytes": 5 * 8192,
+            "analyzed": 1,
+        }
+        reader.close()
+        shared.engine.run_script(instance, "drop table told")
 
     def test_activity_tells_who_does_what(self, shared: Started, instance: Instance) -> None:
         reader = shared.engine.counters(instance)

@@ -81,6 +81,26 @@ def test_a_run_without_samples_has_no_profile(tmp_path: Path) -> None:
     assert told(write_run(tmp_path))["profile"] is None
 
 
+def test_a_run_tells_what_its_metrics_depend_on(tmp_path: Path) -> None:
+    section = told(as_sampled(write_run(tmp_path)))["what_if"]
+    names = [metric["metric"] for metric in section["metrics"]]
+    for one in section["sensitivity"]:
+        assert [weight["metric"] for weight in one["weights"]] == names
+    changes = [one["metrics"][0]["change"] for one in section["worth"]]
+    assert changes == sorted(changes)
+    assert {"work", "wait"} == {one["kind"] for one in section["worth"]}
+    # Three passes are too few for an interval.
+    assert section["passes"] == 0
+
+
+@pytest.mark.parametrize("failing", ["q02", None])
+def test_there_is_no_what_if_without_a_metric(tmp_path: Path, failing: str | None) -> None:
+    directory = write_run(tmp_path, failing=failing)
+    if failing is None:
+        (truncate_run(directory) / "raw" / "events.arrows").unlink()
+    assert told(directory)["what_if"] is None
+
+
 def test_a_damaged_profile_does_not_take_the_other_figures_along(tmp_path: Path) -> None:
     directory = as_sampled(write_run(tmp_path))
     (directory / "raw" / "stacks.arrows").write_bytes(b"not a stream")

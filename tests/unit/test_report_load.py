@@ -17,7 +17,8 @@ from assay.record.reader import Run
 from assay.report.charts import Charts, save
 from assay.report.document import document
 from assay.report.exports import export
-from assay.report.html import LOAD_COLUMNS, page, read_load, read_timeline
+from assay.report.html import page, read_load, read_timeline
+from assay.report.operation_columns import LOAD_COLUMNS
 from assay.report.terminal import render, run_line
 from assay.report.terminal_load import sparkline
 from tests.loads import OPERATIONS, SKIPPED, an_operation, closed, open_load, played_run, write_load

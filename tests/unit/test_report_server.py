@@ -101,6 +101,7 @@ class TestTables:
         assert rows["Written to temporary files"]["per_s"] == "3 MiB/s"
         assert rows["Written to temporary files"]["unit"] == ""
         assert rows["Connections"] == {
+            "name": "connections",
             "title": "Connections",
             "unit": "connections",
             "total": "7 at the end",

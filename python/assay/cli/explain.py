@@ -1,4 +1,4 @@
-"""`assay explain`: what the CPU time of a run went into, by its CPU samples."""
+"""`assay explain`: what the time of a run went into, and all that is known of one operation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay.cli.explain_plans import differences, say_differences, say_overview
 from assay.cli.options import AsJson, RunsDir, WhichRun
 from assay.cli.output import console, say, say_json
 from assay.model.errors import UsageError, suggestion
@@ -60,14 +61,17 @@ def explain(
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explains where the CPU time of a profiled run went: kinds of work and functions.
+    """Explains where the time went: kinds of work and functions by CPU samples, and plans.
+
+    Of one operation it tells all: time, findings, plan; that needs no CPU samples.
 
     \b
     Examples:
       assay explain                              the latest run
-      assay explain latest --operation q09 --all
+      assay explain latest --operation q09       one operation on one page
       assay explain latest --against 4c193c      what changed from 4c193c to the latest; two
                                                  scales are compared by shares
+      assay explain latest --against 4c193c --operation q09     its plans, step by step
       assay explain latest --against 4c193c --html difference.html
       assay explain latest --unclassified > my.toml
       assay explain latest --operations my.toml
@@ -80,20 +84,24 @@ def explain(
     _refuse_together(
         style, against, open_families=open_families, unclassified=unclassified, as_json=as_json
     )
-    place = runs_dir(runs)
-    found = Run(find_run(which, place))
+    place, found = runs_dir(runs), Run(find_run(which, runs_dir(runs)))
     rules = _rules(operations)
-    profile = _profile(found, rules)
-    _known(profile, operation)
+    shown = {"all_symbols": all_symbols, "open_families": open_families}
+    if operation and not (against or unclassified) and style == STYLES[0]:
+        _operation(found, rules, operation, shown, as_json=as_json)
+        return
+    # What is of samples alone has nothing to tell without them.
+    needed = unclassified or open_families or style != STYLES[0] or bool(html or rules)
+    profile = _profile(found, rules, operation, is_needed=needed)
     if against is not None:
         other = Run(find_run(against, place))
-        pair = (found, profile), (other, _profile(other, rules))
-        _known(pair[1][1], operation)
-        _against(*pair, operation, html, all_symbols=all_symbols, as_json=as_json)
+        theirs = other, _profile(other, rules, operation, is_needed=needed)
+        _against((found, profile), theirs, operation, html, shown, as_json=as_json)
+    elif profile is None:
+        _without_samples(found, as_json=as_json)
     elif unclassified:
         _unclassified(found, profile, operation, all_symbols=all_symbols, as_json=as_json)
     else:
-        shown = {"all_symbols": all_symbols, "open_families": open_families}
         _one(found, profile, operation, style, shown, as_json=as_json)
 
 
@@ -135,22 +143,34 @@ def _rules(path: Path | None) -> Rules | None:
         raise UsageError(f"cannot read the rules in {path}: {error}") from error
 
 
-def _profile(run: Run, rules: Rules | None) -> Profile:
+def _profile(
+    run: Run, rules: Rules | None, operation: str | None, *, is_needed: bool
+) -> Profile | None:
+    """The CPU samples of a run; None if there are none, and plans that can be told instead.
+
+    Raises:
+        UsageError: If there is nothing to explain, or the operation is not known.
+    """
     from assay.analysis.profile import read_profile
     from assay.report.method import no_profile
+    from assay.report.plan_section import captured_of
 
     profile = read_profile(run, rules)
-    if profile is None:
+    if profile is not None:
+        _known(profile, operation)
+        return profile
+    names = list(captured_of(run).plans)
+    if is_needed or not names:
         raise UsageError(f"run {run.id} has no CPU samples to explain: {no_profile(run)}")
-    return profile
+    if operation is not None and operation not in names:
+        raise UsageError(f"no plan of an operation {operation!r}: {suggestion(operation, names)}")
+    return None
 
 
 def _known(profile: Profile, operation: str | None) -> None:
-    if operation is not None and not profile.sampling.told_apart:
-        raise UsageError(
-            "the samples are of several sessions of an embedded engine, whose threads do not tell"
-            " them apart by operation: leave --operation away, or measure with --clients 1"
-        )
+    why_not = _not_told_apart(profile)
+    if operation is not None and why_not is not None:
+        raise UsageError(f"{why_not}, or leave --operation away")
     names = profile.passes["operation"].unique(maintain_order=True).to_list()
     if operation is not None and operation not in names:
         raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
@@ -162,6 +182,42 @@ def _told(run: Run) -> dict[str, Any]:
     from assay.report.document import document
 
     return stored(run.dir) or document(run, run.dir)
+
+
+def _operation(
+    run: Run, rules: Rules | None, operation: str, shown: dict[str, bool], *, as_json: bool
+) -> None:
+    """All that is known of one operation; its CPU samples only where there are some."""
+    from assay.analysis.profile import read_profile
+    from assay.report.document import document
+    from assay.report.method import no_profile
+    from assay.report.operation_section import operation_of
+    from assay.report.profile_section import SYMBOLS_MAX, section
+    from assay.report.terminal import width_of
+    from assay.report.terminal_operation import operation_lines
+
+    profile, told = read_profile(run, rules), document(run, run.dir)
+    names = [one["name"] for one in told["operations"]]
+    if operation not in names:
+        raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
+    why_not = no_profile(run) if profile is None else _not_told_apart(profile)
+    most = None if shown["all_symbols"] else SYMBOLS_MAX
+    sampled = None if profile is None or why_not else section(run, profile, operation, most)
+    if as_json:
+        say_json({"run": run.id, **operation_of(told, operation), "profile": sampled})
+        return
+    width = width_of(console(stderr=False))
+    _print(operation_lines(told, operation, sampled or why_not or "", width, **shown))
+
+
+def _not_told_apart(profile: Profile) -> str | None:
+    """Why samples are of no operation; None where they are."""
+    if profile.sampling.told_apart:
+        return None
+    return (
+        "the samples are of several sessions of an embedded engine, whose threads do not tell"
+        " them apart by operation: measure with --clients 1"
+    )
 
 
 def _one(
@@ -202,34 +258,76 @@ def _unclassified(
         _print(skeleton_lines(missing, run.id, outermost=outermost, all_symbols=all_symbols))
 
 
+def _without_samples(run: Run, *, as_json: bool) -> None:
+    """What plans tell of a run, where there are no CPU samples."""
+    from assay.report.document import document
+    from assay.report.method import no_profile
+    from assay.report.terminal import width_of
+    from assay.report.terminal_profile import unsampled_lines
+
+    told = document(run, run.dir)
+    if as_json:
+        plans = {key: told[key] for key in ("plans", "plan_capture")}
+        say_json({"run": run.id, "profile": None, **plans})
+        return
+    _print(unsampled_lines(told, no_profile(run), width_of(console(stderr=False))))
+    say_overview(told)
+
+
 def _against(
+    ours: tuple[Run, Profile | None],
+    theirs: tuple[Run, Profile | None],
+    operation: str | None,
+    html: Path | None,
+    shown: dict[str, bool],
+    *,
+    as_json: bool,
+) -> None:
+    """Tells what changed: between the samples where both runs have them, and between plans."""
+    samples = None
+    if ours[1] is not None and theirs[1] is not None:
+        samples = _sampled_difference((ours[0], ours[1]), (theirs[0], theirs[1]), operation, html)
+    plans = differences(ours[0], theirs[0], operation)
+    if as_json:
+        runs = {"run": ours[0].id, "against": theirs[0].id}
+        page = None if html is None else str(html)
+        say_json(runs | {"difference": samples, "plans": plans, "html": page})
+        return
+    _print(_difference_lines(ours[0], theirs[0], samples, all_symbols=shown["all_symbols"]))
+    say_differences(ours[0], theirs[0], plans, operation)
+    if html is not None:
+        say(f"Page {html}")
+
+
+def _sampled_difference(
     ours: tuple[Run, Profile],
     theirs: tuple[Run, Profile],
     operation: str | None,
     html: Path | None,
-    *,
-    all_symbols: bool,
-    as_json: bool,
-) -> None:
+) -> dict[str, Any]:
     from assay.analysis.profile_compare import as_long_as
     from assay.report.difference_page import write_page
     from assay.report.difference_section import difference
-    from assay.report.terminal import width_of
-    from assay.report.terminal_difference import compared_lines
 
     if _scale(ours[0]) != _scale(theirs[0]):
         theirs = (theirs[0], as_long_as(theirs[1], ours[1], operation))
     told = difference(ours[1], theirs[1], operation)
-    titles = (_told(ours[0]), _told(theirs[0]))
     if html is not None:
-        write_page(html, titles, (ours[1], theirs[1]), told)
-    if as_json:
-        runs = {"run": ours[0].id, "against": theirs[0].id}
-        say_json(runs | {"difference": told, "html": None if html is None else str(html)})
-        return
-    _print(compared_lines(*titles, told, width_of(console(stderr=False)), all_symbols=all_symbols))
-    if html is not None:
-        say(f"Page {html}")
+        write_page(html, (_told(ours[0]), _told(theirs[0])), (ours[1], theirs[1]), told)
+    return told
+
+
+def _difference_lines(
+    ours: Run, theirs: Run, samples: dict[str, Any] | None, *, all_symbols: bool
+) -> Iterable[str]:
+    from assay.report.terminal import width_of
+    from assay.report.terminal_difference import compared_lines, uncompared_lines
+
+    width = width_of(console(stderr=False))
+    titles = (_told(ours), _told(theirs))
+    if samples is None:
+        return uncompared_lines(*titles, width)
+    return compared_lines(*titles, samples, width, all_symbols=all_symbols)
 
 
 def _scale(run: Run) -> object:

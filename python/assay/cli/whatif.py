@@ -162,7 +162,7 @@ def _pair(option: str, text: str, parse: Callable[[str], float], example: str) -
 def _measured(run: Run) -> Measured:
     from assay.analysis.summary import summarise
     from assay.analysis.whatif import measured_of
-    from assay.analysis.whatif.predict import check_whole
+    from assay.analysis.whatif.prediction import check_whole
 
     made = measured_of(run, summarise(run))
     check_whole(made)

@@ -103,8 +103,10 @@ class Charts:
             return (*self.POWER_NAMES, *extras)
         closed = self._document["conditions"]["rate_per_s"] is None
         left_out = "backlog" if closed else None
-        of_load = (name for name in self.LOAD_NAMES if name != left_out)
-        return (*of_load, where_chart.NAME, "timeline", *extras)
+        of_load = [name for name in self.LOAD_NAMES if name != left_out]
+        if where_chart.why_empty(self._document) is None:
+            of_load.append(where_chart.NAME)
+        return (*of_load, "timeline", *extras)
 
     def _load_chart(self, name: str) -> alt.TopLevelMixin:
         why = self.why_empty(name)

@@ -75,7 +75,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
             charts_json=trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
             data={name: _csv_links(charts, name) for name in drawn},
             names=charts.names,
-            empty={name: charts.why_empty(name) for name in charts.names},
+            empty={name: charts.why_empty(name) for name in charts.NAMES},
             columns=columns,
             rows=[[cell(column, op) for column in columns] for op in told["operations"]],
             profile=profile and profile | {"tree": tree_words(profile["tree"])},

@@ -13,12 +13,6 @@ from assay.model.units import grouped_text, rate_text, seconds_text
 # A composite has these two within it; a table that has it can do without them.
 PARTS_OF_COMPOSITE = {"power_like_per_h", "throughput_like_per_h"}
 COMPOSITE = "composite_per_h"
-# Headings, where a title says more than what is measured.
-SHORT = {
-    "power_like_per_h": "power-like",
-    "throughput_like_per_h": "throughput-like",
-    COMPOSITE: "composite",
-}
 KINDS = {"work": "work on a CPU", "wait": "waiting"}
 ABOUT = (
     "Computed from this run's figures by a model, not measured. A weight is by how many per cent a"
@@ -36,8 +30,6 @@ def what_if_words(told: dict[str, Any]) -> dict[str, Any] | None:
     section = told.get("what_if")
     if section is None:
         return None
-    everything = [metric | {"short": _short(metric)} for metric in section["metrics"]]
-    section = section | {"metrics": everything}
     metrics = shown_metrics(section)
     weighed = sorted(section["sensitivity"], key=lambda row: -row["seconds"])
     return {
@@ -45,7 +37,7 @@ def what_if_words(told: dict[str, Any]) -> dict[str, Any] | None:
         "worth_about": WORTH_ABOUT,
         "metrics": metrics,
         "titles": "; ".join(
-            metric["title"] for metric in metrics if metric["short"] != metric["title"]
+            metric["title"] for metric in metrics if metric["label"] != metric["title"]
         ),
         "rows": [_weights(row, metrics, _largest(weighed, metrics)) for row in weighed],
         "worth": [_worth(row, metrics) for row in section["worth"]],
@@ -75,11 +67,6 @@ def value_text(value: float | None, unit: str) -> str:
     if unit == "/s" or value is None:
         return rate_text(value)
     return f"{grouped_text(value)} an hour"
-
-
-def _short(metric: dict[str, Any]) -> str:
-    title: str = metric["title"]
-    return SHORT.get(metric["metric"], title)
 
 
 def _largest(weighed: list[dict[str, Any]], metrics: list[dict[str, Any]]) -> float:

@@ -4,9 +4,9 @@
 operation weighs in each metric, `worth` what each cause and each kind of work would give back.
 """
 
-from assay.analysis.whatif.predict import predict
-from assay.analysis.whatif.sensitivity import sensitivity
+from assay.analysis.whatif.gains import worth
+from assay.analysis.whatif.prediction import predict
 from assay.analysis.whatif.timing import measured_of
-from assay.analysis.whatif.worth import worth
+from assay.analysis.whatif.weights import sensitivity
 
 __all__ = ["measured_of", "predict", "sensitivity", "worth"]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # Causes that can be taken away. Time on a CPU has kinds of work, and who waits for others follows.
 WAITS = tuple(c.name for c in CAUSES if c.name not in ON_CPU and c.name not in FOLLOW)
 
+NO_WAITS = "causes of waiting are measured around the operations of an order (no --clients)"
+
 
 @dataclass(frozen=True)
 class Changed:
@@ -112,9 +114,12 @@ class SetTime:
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
         """The operation after the change."""
-        factor = self.seconds / operation.seconds if operation.name == self.name else 1.0
-        made = operation.scaled(factor)
-        return Changed(made, made.seconds, made.seconds)
+        if operation.name != self.name:
+            return Changed(operation, operation.seconds, operation.seconds)
+        # Of an operation that other changes left no time, nothing tells what its threads would do.
+        taken = operation.seconds > 0
+        made = operation.scaled(self.seconds / operation.seconds) if taken else operation
+        return Changed(replace(made, seconds=self.seconds), self.seconds, self.seconds)
 
 
 @dataclass(frozen=True)
@@ -194,8 +199,8 @@ class RemoveWait:
         if not any(self.cause in parts for parts in split):
             known = [TITLES[name] for name in WAITS if any(name in parts for parts in split)]
             raise UsageError(
-                f"run {measured.run} did not measure {TITLES[self.cause]!r}; it knows:"
-                f" {', '.join(known) or 'no cause of waiting'}"
+                f"run {measured.run} did not measure {TITLES[self.cause]!r}; "
+                + (f"it knows: {', '.join(known)}" if known else NO_WAITS)
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
@@ -222,7 +227,8 @@ class SetCores:
         return (
             "Amdahl's law: time in which all threads at work want a CPU changes with the number"
             " that have one, all other time stays; there are as many threads as now (as many a core"
-            " where they were as many as the cores), and memory and caches keep up."
+            " where they were as many as the cores), memory and caches keep up, and others compete"
+            " for them as much as now."
         )
 
     def check(self, measured: Measured) -> None:
@@ -272,6 +278,8 @@ def without(operation: TimedOperation, left: Mapping[str, float]) -> Changed:
     gone_s = sum(parts.get(name, 0.0) - seconds for name, seconds in left.items())
     active_s, seconds = operation.active_s, operation.seconds
     threads = max(1.0, operation.threads or 1.0)
+    if active_s <= 0:
+        return Changed(operation, 0.0, 0.0)
     factor = max(0.0, 1 - gone_s / active_s)
     most_s = seconds - max(0.0, gone_s - (threads - 1) * seconds)
     least_s = max(seconds - gone_s, (active_s - gone_s) / threads, 0.0)

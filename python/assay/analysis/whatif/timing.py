@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -102,6 +102,7 @@ class Measured:
         clients: Of a closed or an open load; None in the power order.
         rate_per_s: Of an open load; None for the others.
         throughput_per_s: Of a load; None in the power order.
+        background_share: Of the machine's CPU time, what others used; None: not measured.
         without_time: Operations that never succeeded: no metric has a value then.
     """
 
@@ -113,7 +114,8 @@ class Measured:
     clients: int | None = None
     rate_per_s: float | None = None
     throughput_per_s: float | None = None
-    without_time: tuple[str, ...] = field(default=())
+    background_share: float | None = None
+    without_time: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -134,7 +136,7 @@ def measured_of(run: Run, summary: Summary) -> Measured:
         run: The run.
         summary: What `analysis.summary` tells of it.
     """
-    load = load_of(run.facts)
+    load, used = load_of(run.facts), summary.accounts
     events = run.table("events")
     known = [op for op in summary.operations if op.seconds is not None]
     timed = _in_passes(known, events) if load is None else _in_a_mix(known, events)
@@ -143,12 +145,19 @@ def measured_of(run: Run, summary: Summary) -> Measured:
         workload=str(run.facts["workload"]["name"]),
         scale=float(run.facts["request"]["scale"]),
         operations=tuple(_with_work(timed, _profile(run))),
-        cores=pinned_cpus(run).get("engine") or cpus_allowed(run),
+        cores=_cores(run),
         clients=load.clients if load else None,
         rate_per_s=load.rate_per_s if load else None,
         throughput_per_s=summary.load.all_operations.throughput_per_s if summary.load else None,
+        background_share=used.background_s / used.capacity_s if used and used.capacity_s else None,
         without_time=tuple(op.name for op in summary.operations if op.seconds is None),
     )
+
+
+def _cores(run: Run) -> int | None:
+    """CPUs that the engine could use: an embedded one has those of its client."""
+    server = run.facts["engine"].get("kind") == "server"
+    return pinned_cpus(run).get("engine" if server else "client") or cpus_allowed(run)
 
 
 def _in_passes(known: list[OperationSummary], events: pl.DataFrame) -> list[TimedOperation]:

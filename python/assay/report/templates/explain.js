@@ -97,8 +97,8 @@
         words = `${amount(metric.value)} ${words}`;
       }
       after[metric.metric] = value;
-      if (!Number.isFinite(value)) return [`${metric.short}: no bound`, words];
-      return [`${metric.short} ${amount(metric.value)} → ${amount(value)} (${signed(value / metric.value - 1)})`, words];
+      if (!Number.isFinite(value)) return [`${metric.label}: no bound`, words];
+      return [`${metric.label} ${amount(metric.value)} → ${amount(value)} (${signed(value / metric.value - 1)})`, words];
     }
 
     line(words, formula = "") {

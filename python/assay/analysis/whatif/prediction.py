@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.whatif.changes import SetCores, SetTime
+from assay.analysis.whatif.changes import RemoveWait, RemoveWork, SetCores, SetTime
+from assay.analysis.whatif.cores import QUEUE
 from assay.analysis.whatif.metrics import Metric, metrics_of
 from assay.analysis.whatif.resampling import passes_of, resamples
 from assay.model.errors import UsageError
+from assay.model.units import percent_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from assay.analysis.whatif.changes import Change
     from assay.analysis.whatif.timing import Measured, TimedOperation
 
+# From here on it matters how much of the machine others use.
+BACKGROUND_SHARE_MAX = 0.1
 LOW, HIGH = 0.025, 0.975
 NOT_CHANGED = 1e-9
 # So many operations are named in a sentence.
@@ -178,6 +182,8 @@ def predict(
             notes.append(_note(change.says, missed))
         courses = [new or one for one, new in zip(courses, moved, strict=True)]
         cores = change.cores if isinstance(change, SetCores) else cores
+    if any(_needs_a_processor(change) for change in changes):
+        notes += _competition(measured)
     return Prediction(
         changes=tuple(change.says for change in changes),
         assumptions=tuple(dict.fromkeys(_assumptions(measured, changes))),
@@ -188,6 +194,24 @@ def predict(
         operations=_changed(measured, courses),
         passes=passes_of(measured) if drawn else 0,
     )
+
+
+def _needs_a_processor(change: Change) -> bool:
+    """Whether its prediction rests on the waiting for a processor."""
+    return isinstance(change, RemoveWork | SetCores) or change == RemoveWait(QUEUE)
+
+
+def _competition(measured: Measured) -> list[str]:
+    """That others had the processors, too, where they had enough of them to matter."""
+    share = measured.background_share
+    waited = any((op.thread_s or {}).get(QUEUE) for op in measured.operations)
+    if share is None or share < BACKGROUND_SHARE_MAX or not waited:
+        return []
+    words = (
+        f"Others used {percent_text(share)} of the machine's CPU time, so a part of the waiting for"
+        " a CPU is for them: predictions that rest on it hold for as much competition."
+    )
+    return [words]
 
 
 def check_whole(measured: Measured) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.causes import TITLES
 from assay.analysis.whatif.changes import WAITS, RemoveWait, RemoveWork
-from assay.analysis.whatif.predict import Prediction, predict
+from assay.analysis.whatif.prediction import Prediction, predict
 from assay.analysis.whatif.resampling import resamples
 
 if TYPE_CHECKING:
