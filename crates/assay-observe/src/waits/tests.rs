@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::family::Family;
@@ -279,4 +280,25 @@ fn a_text_that_is_not_as_documented_is_an_error_that_names_the_file() {
         error.ends_with(r#"7/task/7/syscall: cannot read address as a number in line "455 here""#),
         "{error}"
     );
+}
+
+proptest! {
+    #[test]
+    fn a_text_that_is_cut_anywhere_is_absent_or_an_error_that_names_the_file(
+        file in prop::sample::select(vec!["stat", "schedstat", "wchan", "syscall", "children"]),
+        cut in 0_usize..80,
+    ) {
+        let proc = Proc::new();
+        proc.sleeper((7, 7), "main");
+        let whole = fs::read_to_string(proc.dir(7, 7).join(file)).unwrap();
+        proc.write((7, 7), file, whole.get(..cut).unwrap_or(&whole));
+        let mut rows = 0;
+        match proc.family(7).look(0, |_| rows += 1) {
+            Ok(()) => prop_assert_eq!(rows, 1),
+            Err(error) => {
+                let named = error.to_string().contains(&format!("7/task/7/{file}: "));
+                prop_assert!(named, "{}", error);
+            }
+        }
+    }
 }
