@@ -45,6 +45,9 @@ JOINS = ("hash join", "merge join", "nested loop")
 SORTS = ("sort", "top-n")
 # Operators that come and go with those around them, or say nothing of how a statement is done.
 UNREMARKED = ("hash build", "projection", "result", "filter", "exchange", "subquery", "limit")
+NO_CODE = "no code is generated for it, which took"
+# More tables are not read, they are counted.
+TABLES_NAMED = 4
 # An error of an estimate changed if it is so many times as large or as small, and was ever large.
 ESTIMATE_FACTOR = 4.0
 ESTIMATE_MIN = 10.0
@@ -336,8 +339,8 @@ def _of_whole(
         yield Change("parallelism", says, *times)
     if bool(before.compiling_s) != bool(after.compiling_s):
         took = seconds_text(after.compiling_s or before.compiling_s)
-        made, spared = f"code is generated for it, in {took}", f"no code is, which took {took}"
-        says = made if after.compiling_s else spared
+        does = "code is generated for it, in" if after.compiling_s else NO_CODE
+        says = f"{does} {took}"
         yield Change("compiling", says, *times)
     told = any(step.node.spilled_bytes is not None for step in (*olds, *news))
     spilled, spills = before.spilled_bytes or 0, after.spilled_bytes or 0
@@ -367,6 +370,8 @@ def _factor(error: float) -> str:
 
 
 def _tables_text(tables: frozenset[tuple[str, int]]) -> str:
-    """Tables as people name a join: `customer x orders x nation (2)`."""
+    """Tables as people name a join: `customer x orders x nation (2)`; of many, how many."""
+    if len(tables) > TABLES_NAMED:
+        return f"{sum(count for _, count in tables)} tables"
     named = [name if count == 1 else f"{name} ({count})" for name, count in sorted(tables)]
     return " x ".join(named) or "no table"

@@ -13,7 +13,7 @@ from assay.model.plan import OPERATORS, Plan, PlanNode
 from assay.record.layout import PLANS_DIR, PLANS_FILE, RAW_DIR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from assay.record.reader import Run
 
@@ -37,8 +37,6 @@ log = logging.getLogger(__name__)
 Q_ERROR_MIN = 2.0
 # An operator matters if it, or the one that asked it for rows, took this much of the plan's time.
 HURT_SHARE_MIN = 0.05
-# An operator that is off by nearly as much as its input inherits the error.
-INHERITED_FACTOR = 2.0
 NUMBERS = ("estimated_rows", "rows", "rows_margin", "loops", "seconds", "removed_rows")
 BYTES = ("read_bytes", "cached_bytes", "spilled_bytes")
 PLAN_NUMBERS = ("planning_s", "execution_s", "compiling_s", "capture_s")
@@ -176,8 +174,8 @@ def worst_estimate(plan: Plan) -> PlanNode | None:
     """The operator whose estimate is off by most among those that matter; None if none is.
 
     What matters is where the time went: the operator itself, or the one above it, which was chosen
-    for the rows that were expected. What is above inherits an error, so of a chain of operators
-    that are off it is the lowest that is off by as much, within a factor.
+    for the rows that were expected. What is above inherits an error, so of operators that are off
+    one above the other it is the one with which it begins.
     """
     whole = plan.seconds
     if not whole:
@@ -185,21 +183,35 @@ def worst_estimate(plan: Plan) -> PlanNode | None:
     off = [
         node
         for node, above in _with_above(plan.root)
-        if (node.q_error or 0.0) >= Q_ERROR_MIN and _hurt_s(node, above) >= HURT_SHARE_MIN * whole
+        if _error(node) >= Q_ERROR_MIN and _hurt_s(node, above) >= HURT_SHARE_MIN * whole
     ]
-    return _origin(max(off, key=_error)) if off else None
+    if not off:
+        return None
+    bodies = [node for node in plan.root.walk() if node.operator == "cte" and node.children]
+    return _origin(max(off, key=_error), bodies)
 
 
 def _error(node: PlanNode) -> float:
     return node.q_error or 0.0
 
 
-def _origin(node: PlanNode) -> PlanNode:
-    """Where the error of an estimate comes from, as far as the inputs tell."""
-    if not node.children:
-        return node
-    below = max(node.children, key=_error)
-    return _origin(below) if _error(below) * INHERITED_FACTOR >= _error(node) else node
+def _origin(node: PlanNode, bodies: Sequence[PlanNode]) -> PlanNode:
+    """Where most of the error of an estimate comes from, as far as inputs tell.
+
+    Errors multiply, so most of one is inherited if an input has half of its orders of magnitude.
+    """
+    while inputs := node.children or _defined(node, bodies):
+        below = max(inputs, key=_error)
+        if _error(below) < math.sqrt(_error(node)) or _error(below) < Q_ERROR_MIN:
+            return node
+        node = below
+    return node
+
+
+def _defined(scan: PlanNode, bodies: Sequence[PlanNode]) -> tuple[PlanNode, ...]:
+    """What a scan of a common table reads, where it is known which one."""
+    named = [body for body in bodies if scan.operator == "cte" and body.object == scan.object]
+    return named[0].children[-1:] if len(named) == 1 else ()
 
 
 def _hurt_s(node: PlanNode, above: PlanNode | None) -> float:

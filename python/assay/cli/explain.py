@@ -1,4 +1,4 @@
-"""`assay explain`: what the CPU time of a run went into, and all that is known of one operation."""
+"""`assay explain`: what the time of a run went into, and all that is known of one operation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay.cli.explain_plans import differences, say_differences, say_overview
 from assay.cli.options import AsJson, RunsDir, WhichRun
 from assay.cli.output import console, say, say_json
 from assay.model.errors import UsageError, suggestion
@@ -60,7 +61,7 @@ def explain(
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explains where the CPU time of a profiled run went: kinds of work and functions.
+    """Explains where the time went: kinds of work and functions by CPU samples, and plans.
 
     Of one operation it tells all: time, findings, plan; that needs no CPU samples.
 
@@ -70,6 +71,7 @@ def explain(
       assay explain latest --operation q09       one operation on one page
       assay explain latest --against 4c193c      what changed from 4c193c to the latest; two
                                                  scales are compared by shares
+      assay explain latest --against 4c193c --operation q09     its plans, step by step
       assay explain latest --against 4c193c --html difference.html
       assay explain latest --unclassified > my.toml
       assay explain latest --operations my.toml
@@ -88,11 +90,15 @@ def explain(
     if operation and not (against or unclassified) and style == STYLES[0]:
         _operation(found, rules, operation, shown, as_json=as_json)
         return
-    profile = _profile(found, rules)
-    _known(profile, operation)
+    # What is of samples alone has nothing to tell without them.
+    needed = unclassified or open_families or style != STYLES[0] or bool(html or rules)
+    profile = _profile(found, rules, operation, is_needed=needed)
     if against is not None:
-        theirs = _theirs(Run(find_run(against, place)), rules, operation)
+        other = Run(find_run(against, place))
+        theirs = other, _profile(other, rules, operation, is_needed=needed)
         _against((found, profile), theirs, operation, html, shown, as_json=as_json)
+    elif profile is None:
+        _without_samples(found, as_json=as_json)
     elif unclassified:
         _unclassified(found, profile, operation, all_symbols=all_symbols, as_json=as_json)
     else:
@@ -137,14 +143,28 @@ def _rules(path: Path | None) -> Rules | None:
         raise UsageError(f"cannot read the rules in {path}: {error}") from error
 
 
-def _profile(run: Run, rules: Rules | None) -> Profile:
+def _profile(
+    run: Run, rules: Rules | None, operation: str | None, *, is_needed: bool
+) -> Profile | None:
+    """The CPU samples of a run; None if there are none, and plans that can be told instead.
+
+    Raises:
+        UsageError: If there is nothing to explain, or the operation is not known.
+    """
     from assay.analysis.profile import read_profile
     from assay.report.method import no_profile
+    from assay.report.plan_section import captured_of
 
     profile = read_profile(run, rules)
-    if profile is None:
+    if profile is not None:
+        _known(profile, operation)
+        return profile
+    names = list(captured_of(run).plans)
+    if is_needed or not names:
         raise UsageError(f"run {run.id} has no CPU samples to explain: {no_profile(run)}")
-    return profile
+    if operation is not None and operation not in names:
+        raise UsageError(f"no plan of an operation {operation!r}: {suggestion(operation, names)}")
+    return None
 
 
 def _known(profile: Profile, operation: str | None) -> None:
@@ -238,41 +258,76 @@ def _unclassified(
         _print(skeleton_lines(missing, run.id, outermost=outermost, all_symbols=all_symbols))
 
 
-def _theirs(run: Run, rules: Rules | None, operation: str | None) -> tuple[Run, Profile]:
-    profile = _profile(run, rules)
-    _known(profile, operation)
-    return run, profile
+def _without_samples(run: Run, *, as_json: bool) -> None:
+    """What plans tell of a run, where there are no CPU samples."""
+    from assay.report.document import document
+    from assay.report.method import no_profile
+    from assay.report.terminal import width_of
+    from assay.report.terminal_profile import unsampled_lines
+
+    told = document(run, run.dir)
+    if as_json:
+        plans = {key: told[key] for key in ("plans", "plan_capture")}
+        say_json({"run": run.id, "profile": None, **plans})
+        return
+    _print(unsampled_lines(told, no_profile(run), width_of(console(stderr=False))))
+    say_overview(told)
 
 
 def _against(
-    ours: tuple[Run, Profile],
-    theirs: tuple[Run, Profile],
+    ours: tuple[Run, Profile | None],
+    theirs: tuple[Run, Profile | None],
     operation: str | None,
     html: Path | None,
     shown: dict[str, bool],
     *,
     as_json: bool,
 ) -> None:
+    """Tells what changed: between the samples where both runs have them, and between plans."""
+    samples = None
+    if ours[1] is not None and theirs[1] is not None:
+        samples = _sampled_difference((ours[0], ours[1]), (theirs[0], theirs[1]), operation, html)
+    plans = differences(ours[0], theirs[0], operation)
+    if as_json:
+        runs = {"run": ours[0].id, "against": theirs[0].id}
+        page = None if html is None else str(html)
+        say_json(runs | {"difference": samples, "plans": plans, "html": page})
+        return
+    _print(_difference_lines(ours[0], theirs[0], samples, all_symbols=shown["all_symbols"]))
+    say_differences(ours[0], theirs[0], plans, operation)
+    if html is not None:
+        say(f"Page {html}")
+
+
+def _sampled_difference(
+    ours: tuple[Run, Profile],
+    theirs: tuple[Run, Profile],
+    operation: str | None,
+    html: Path | None,
+) -> dict[str, Any]:
     from assay.analysis.profile_compare import as_long_as
     from assay.report.difference_page import write_page
     from assay.report.difference_section import difference
-    from assay.report.terminal import width_of
-    from assay.report.terminal_difference import compared_lines
 
     if _scale(ours[0]) != _scale(theirs[0]):
         theirs = (theirs[0], as_long_as(theirs[1], ours[1], operation))
     told = difference(ours[1], theirs[1], operation)
-    titles = (_told(ours[0]), _told(theirs[0]))
     if html is not None:
-        write_page(html, titles, (ours[1], theirs[1]), told)
-    if as_json:
-        runs = {"run": ours[0].id, "against": theirs[0].id}
-        say_json(runs | {"difference": told, "html": None if html is None else str(html)})
-        return
+        write_page(html, (_told(ours[0]), _told(theirs[0])), (ours[1], theirs[1]), told)
+    return told
+
+
+def _difference_lines(
+    ours: Run, theirs: Run, samples: dict[str, Any] | None, *, all_symbols: bool
+) -> Iterable[str]:
+    from assay.report.terminal import width_of
+    from assay.report.terminal_difference import compared_lines, uncompared_lines
+
     width = width_of(console(stderr=False))
-    _print(compared_lines(*titles, told, width, all_symbols=shown["all_symbols"]))
-    if html is not None:
-        say(f"Page {html}")
+    titles = (_told(ours), _told(theirs))
+    if samples is None:
+        return uncompared_lines(*titles, width)
+    return compared_lines(*titles, samples, width, all_symbols=all_symbols)
 
 
 def _scale(run: Run) -> object:

@@ -15,5 +15,15 @@ def operation_of(told: dict[str, Any], name: str) -> dict[str, Any]:
     return {
         "operation": next(one for one in told["operations"] if one["name"] == name),
         "findings": [one for one in told["findings"] if name in one["operations"]],
-        "plans": (told.get("plans") or {}).get(name, []),
+        "plans": told["plans"].get(name, []),
+        "plan_capture": _of_operation(told["plan_capture"], name),
     }
+
+
+def _of_operation(capture: dict[str, Any], name: str) -> dict[str, Any]:
+    """What asking an operation for its plans cost, and what there is none of."""
+    kept = {
+        key: [one for one in capture[key] if one["operation"] == name]
+        for key in ("operations", "missing")
+    }
+    return capture | kept

@@ -29,10 +29,25 @@ def compared_lines(
     all_symbols: bool,
 ) -> Iterator[str]:
     """What `assay explain --against` prints: the titles of both runs and what changed."""
+    yield from _titles(ours, theirs, width)
+    yield from difference_lines(told, width, all_symbols=all_symbols)
+
+
+def uncompared_lines(ours: dict[str, Any], theirs: dict[str, Any], width: int) -> Iterator[str]:
+    """The same where one of them has no CPU samples, so that only plans are compared."""
+    yield from _titles(ours, theirs, width)
+    yield from textwrap.wrap(
+        "CPU samples: not compared, for they were not taken of both (--profile).",
+        width,
+        initial_indent="  ",
+        subsequent_indent="  ",
+    )
+
+
+def _titles(ours: dict[str, Any], theirs: dict[str, Any], width: int) -> Iterator[str]:
     for document, lead in ((ours, "this run"), (theirs, "against")):
         yield titled(document, width)
         yield f"  {lead}: {document['run']}"
-    yield from difference_lines(told, width, all_symbols=all_symbols)
 
 
 def difference_lines(told: dict[str, Any], width: int, *, all_symbols: bool) -> Iterator[str]:

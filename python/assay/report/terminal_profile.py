@@ -53,6 +53,15 @@ def explained_lines(
         yield from _wrapped("One pass", wall, width)
 
 
+def unsampled_lines(document: dict[str, Any], why: str, width: int) -> Iterator[str]:
+    """What `assay explain` prints of a run without CPU samples, before its plans."""
+    yield titled(document, width)
+    wall = time_line(document["operations"], None)
+    if wall is not None:
+        yield from _wrapped("One pass", wall, width)
+    yield from _wrapped("Not measured", f"CPU samples: {why}", width)
+
+
 def titled(document: dict[str, Any], width: int) -> str:
     """What was run on what, and at the right end of the line the verdict."""
     words, verdict = title(document), document["verdict"].upper()

@@ -62,6 +62,8 @@ OPERATORS = {
 }
 # What wraps every plan that was executed with EXPLAIN.
 SCAFFOLDING = {"RESULT_COLLECTOR", "EXPLAIN_ANALYZE"}
+# Their inputs pass through: a common table's consumer gives its rows, and a union's sides do.
+COUNTS_NO_ROWS = {"CTE", "UNION", "CREATE_VIEW"}
 # What a node works by; the first that it has.
 CONDITIONS = ("Conditions", "Filters", "Expression", "Groups", "Order By")
 # Nodes that give each row, or none, as soon as they have it.
@@ -141,15 +143,14 @@ def _tree(node: Node, tables: dict[str, str], *, limited: bool = False) -> PlanN
     if kind == "CTE":
         # Its last input is what the statement goes on with; the others are for scans in there.
         children = (*children[-1:], *children[:-1])
-    # A common table gives no rows itself: its consumer does, beside it.
-    counted = "intermediate_rows" in node and kind != "CTE"
-    rows = float(node["intermediate_rows"]) if counted else None
+    operator = "index scan" if info.get("Type") == "Index Scan" else OPERATORS.get(kind, "other")
+    rows = _rows(node, kind, operator)
     return PlanNode(
-        operator="index scan" if info.get("Type") == "Index Scan" else OPERATORS.get(kind, "other"),
+        operator=operator,
         native=_native(kind, info),
         object=_object(info, tables),
         condition=_condition(node),
-        estimated_rows=float(info[ESTIMATE]) if ESTIMATE in info and kind != "CTE" else None,
+        estimated_rows=_estimated(info, kind),
         rows=rows,
         seconds=node.get("timing"),
         cut_short=_cut_short(kind, info, children, limited=limited),
@@ -158,6 +159,21 @@ def _tree(node: Node, tables: dict[str, str], *, limited: bool = False) -> PlanN
         details=_details(node),
         children=children,
     )
+
+
+def _rows(node: Node, kind: str, operator: str) -> float | None:
+    """Rows that an operator gave; None where DuckDB counts something else, or nothing."""
+    if "intermediate_rows" not in node or kind in COUNTS_NO_ROWS or operator == "modify":
+        return None
+    return float(node["intermediate_rows"])
+
+
+def _estimated(info: dict[str, Any], kind: str) -> float | None:
+    rows = info.get(ESTIMATE)
+    if rows is None or kind in COUNTS_NO_ROWS:
+        return None
+    # Of a limit it says none.
+    return None if OPERATORS.get(kind) == "limit" and rows == "0" else float(rows)
 
 
 def _object(info: dict[str, Any], tables: dict[str, str]) -> str | None:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.postgresql.plan_times import GATHERS, MS_PER_S, inputs, is_init, spent
+from assay.engines.postgresql.plan_times import GATHERS, MS_PER_S, inputs, spent
 from assay.model.plan import Plan, PlanNode
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ RECHECK = "Recheck Cond"
 STRATEGIES = {"Hashed": "Hash", "Sorted": "Group", "Mixed": "Mixed", "Plain": ""}
 # Rows that were read and are not in what the node gave; PostgreSQL tells them for a loop.
 REMOVED = ("Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
-COUNTS_NO_ROWS = {"BitmapAnd", "BitmapOr"}
+COUNTS_NO_ROWS = {"BitmapAnd", "BitmapOr", "ModifyTable"}
 SUBPLAN, CTE = "Subplan Name", "CTE "
 # Nodes that take in all their input before they give the first row.
-BLOCKING = {"Sort", "Hash", "Incremental Sort", "SetOp"}
+BLOCKING = {"Sort", "Hash", "SetOp"}
 STOPPING_JOINS = {"Semi", "Anti", "Right Semi", "Right Anti"}
 # Told in a field of ours, or in words that the plan itself says.
 TOLD_ELSEWHERE = {
@@ -110,13 +110,13 @@ class _Above:
 
     Attributes:
         divisor: Among how many the optimiser divided the rows of partial plans.
-        processes: How many share the loops of such.
+        rounds: How often they were begun anew.
         cut_short: Whether somebody above may stop early.
         joined: Rows of the join above, if those are all that the node gave it.
     """
 
     divisor: float = 1.0
-    processes: float = 1.0
+    rounds: float = 1.0
     cut_short: bool = False
     joined: _Rows | None = None
 
@@ -269,8 +269,7 @@ def _estimated(node: Node, above: _Above) -> float | None:
     if rows is None or node["Node Type"] in COUNTS_NO_ROWS:
         return None
     if _is_partial(node):
-        rounds = 1.0 if loops is None else loops / above.processes
-        return float(round(rows * above.divisor * rounds))
+        return float(round(rows * above.divisor * above.rounds))
     # What was never executed was expected to be, once.
     return float(round(rows * max(1.0, float(loops or 1))))
 
@@ -295,9 +294,8 @@ def _below(node: Node, above: _Above, settings: dict[str, str]) -> _Above:
     )
     # The optimiser thinks that a leader has the less time for its own part the more it leads.
     divisor = planned + (max(0.0, 1.0 - 0.3 * planned) if leads else 0.0)
-    launched = float(node.get("Workers Launched", planned))
-    processes = launched + (1.0 if leads or launched == 0 else 0.0)
-    return _Above(max(1.0, divisor), max(1.0, processes), above.cut_short)
+    rounds = float(node.get("Actual Loops", 1))
+    return _Above(max(1.0, divisor), max(1.0, rounds), above.cut_short)
 
 
 def _of_child(node: Node, child: Node, known: _Rows | None, below: _Above) -> _Above:
@@ -305,15 +303,16 @@ def _of_child(node: Node, child: Node, known: _Rows | None, below: _Above) -> _A
     kind = node["Node Type"]
     stops = below.cut_short and not _blocks(node)
     joined = None
-    if kind in {"Limit", "Merge Join"} or child.get("Parent Relationship") == "SubPlan":
+    if kind in {"Limit", "Merge Join"} and SUBPLAN not in child:
         stops = True
-    elif is_init(child):
-        stops = False
+    elif SUBPLAN in child:
+        # One that is asked whether there is a row stops at the first.
+        stops = not child[SUBPLAN].startswith(CTE)
     elif kind == "Nested Loop" and child.get("Parent Relationship") == "Inner":
         stops = stops or node.get("Join Type") in STOPPING_JOINS or bool(node.get("Inner Unique"))
         is_all = node.get("Join Type", "Inner") == "Inner" and "Join Filter" not in node
         joined = known if is_all else None
-    return _Above(below.divisor, below.processes, stops, joined)
+    return _Above(below.divisor, below.rounds, stops, joined)
 
 
 def _blocks(node: Node) -> bool:

@@ -1,0 +1,71 @@
+"""What `assay explain` tells of plans: what stands out in them, and what changed."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.output import console, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.record.reader import Run
+
+
+def say_overview(document: dict[str, Any]) -> None:
+    """Prints what stands out in the plan of each operation."""
+    from assay.report.terminal_plans import overview_lines
+
+    say("")
+    _say_all(overview_lines(document, _width()))
+    _say_wrapped(f"A whole plan: assay explain {document['run']} --operation NAME")
+
+
+def differences(ours: Run, theirs: Run, operation: str | None) -> list[dict[str, Any]]:
+    """What changed in the plans of both runs, with the time of the operations in each."""
+    from assay.report.plan_difference import plan_differences
+
+    return plan_differences(ours, theirs, (_seconds(ours), _seconds(theirs)), operation)
+
+
+def say_differences(
+    ours: Run, theirs: Run, told: list[dict[str, Any]], operation: str | None
+) -> None:
+    """Prints what changed in the plans, or why they cannot be compared."""
+    from assay.report.plan_section import captured_of
+    from assay.report.terminal_plans import changed_lines, difference_lines
+
+    say("")
+    without = [run for run in (ours, theirs) if not captured_of(run).plans]
+    if without:
+        run = without[0]
+        _say_wrapped(f"Plans: not compared, {run.id} has none: {captured_of(run).reason}")
+    elif operation is None or not told:
+        _say_all(changed_lines(told, _width()))
+    else:
+        _say_all(difference_lines(told, _width()))
+
+
+def _seconds(run: Run) -> dict[str, float]:
+    from assay.analysis.operations import operation_table
+
+    if not run.has("events"):
+        return {}
+    table = operation_table(run.table("events")).drop_nulls("seconds")
+    return dict(table.select("operation", "seconds").iter_rows())
+
+
+def _width() -> int:
+    from assay.report.terminal import width_of
+
+    return width_of(console(stderr=False))
+
+
+def _say_wrapped(words: str) -> None:
+    _say_all(textwrap.wrap(words, _width(), break_long_words=False, break_on_hyphens=False))
+
+
+def _say_all(lines: Iterable[str]) -> None:
+    for line in lines:
+        say(line)

@@ -1,0 +1,208 @@
+"""Plans that PostgreSQL told, in words that are no engine's."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from assay.engines.postgresql.plan_times import thread_seconds, walk
+from assay.model.plan import OPERATORS
+from tests.plans import NATIVE, native, node, nodes, plan_of
+
+KEPT = sorted(path.stem for path in (NATIVE / "postgresql").glob("*.json"))
+
+
+def plan(name: str):
+    return plan_of("postgresql", name)
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_every_operator_has_a_word_of_the_field(name: str) -> None:
+    for one in plan(name).root.walk():
+        assert one.operator in OPERATORS
+        assert one.operator != "other", one.native
+
+
+@pytest.mark.parametrize("name", [name for name in KEPT if name != "estimated-18"])
+def test_times_add_up_to_those_of_all_processes(name: str) -> None:
+    (whole,) = json.loads(native("postgresql", name))
+    workers_s = sum(
+        thread_seconds(worker)
+        for gather in walk(whole["Plan"])
+        if gather["Node Type"].startswith("Gather")
+        for worker in gather["Plans"][0].get("Workers", [])
+    )
+    spent_s = plan(name).seconds
+    assert spent_s == pytest.approx(thread_seconds(whole["Plan"]) + workers_s, rel=0.02, abs=1e-5)
+
+
+def test_rows_of_processes_are_together_those_of_the_table() -> None:
+    parallel = plan("tpch-q18-16")
+    (scan,) = [one for one in nodes(parallel, "lineitem") if one.operator == "scan"]
+    assert scan.native == "Parallel Seq Scan"
+    assert (scan.loops, scan.rows_margin) == (3, 1.5)
+    assert scan.rows == pytest.approx(600_572, abs=scan.rows_margin)
+    assert scan.estimated_rows == pytest.approx(600_572, abs=2)
+
+
+def test_what_each_process_does_for_itself_counts_for_each() -> None:
+    customers = node(plan("tpch-q18-16"), "customer")
+    assert (customers.native, customers.rows) == ("Seq Scan", 45_000)
+    assert customers.q_error == 1.0
+
+
+def test_a_parallel_scan_that_one_process_did_alone_was_expected_as_a_whole() -> None:
+    alone = min(nodes(plan("parallel-index-18"), "t"), key=lambda one: one.loops or 0)
+    assert (alone.loops, alone.rows) == (1, 10_000)
+    assert alone.q_error == pytest.approx(1.0, abs=0.001)
+
+
+def test_a_gather_knows_its_workers_and_is_not_charged_for_them() -> None:
+    gather = node(plan("tpch-q18-16"), "Gather Merge")
+    assert (gather.operator, gather.workers) == ("exchange", 2)
+    assert gather.seconds is not None
+    assert gather.seconds < 0.02
+
+
+@pytest.mark.parametrize("version", ["16", "18"])
+def test_a_common_table_is_paid_for_where_it_is_made(version: str) -> None:
+    told = plan(f"tpch-q15-{version}")
+    body = node(told, "CTE revenue")
+    assert (body.operator, body.object) == ("cte", "revenue")
+    inside = sum(one.seconds or 0.0 for one in body.walk())
+    assert inside / (told.seconds or 1.0) > 0.9
+    scans = nodes(told, "CTE Scan")
+    assert len(scans) == 2
+    assert all(scan.seconds is not None and scan.seconds < 0.001 for scan in scans)
+    assert told.root.children[-1].operator == "subquery"
+
+
+def test_a_value_is_paid_for_once_and_not_by_who_asks_for_it() -> None:
+    told = plan("tpch-q22-16")
+    initial = node(told, "InitPlan 1 (returns $0)")
+    (asking,) = [one for one in nodes(told, "customer") if one.condition and "$0" in one.condition]
+    (whole,) = json.loads(native("postgresql", "tpch-q22-16"))
+    (raw,) = [
+        one
+        for one in walk(whole["Plan"])
+        if one["Node Type"] == "Seq Scan" and "$0" in one["Filter"]
+    ]
+    inside = sum(one.seconds or 0.0 for one in initial.walk())
+    assert asking.seconds == pytest.approx(thread_seconds(raw) - inside, abs=1e-6)
+
+
+def test_a_correlated_subquery_stands_behind_the_inputs_of_its_node() -> None:
+    join = plan("tpch-q02-16").root.children[0].children[0]
+    assert [one.operator for one in join.children] == ["scan", "hash build", "subquery"]
+    assert join.children[2].children[0].operator == "aggregate"
+
+
+def test_what_was_never_executed_has_no_rows() -> None:
+    told = plan("never-executed-18")
+    (never,) = [one for one in told.root.walk() if one.loops == 0]
+    assert (never.native, never.index) == ("Index Scan", "t_id")
+    assert (never.rows, never.q_error) == (None, None)
+    assert never.estimated_rows == 1
+
+
+def test_a_question_whether_there_is_a_row_may_stop_at_the_first() -> None:
+    asked = node(plan("never-executed-18"), "InitPlan 1").children[0]
+    assert asked.cut_short
+    assert (asked.estimated_rows, asked.rows, asked.q_error) == (10, 1, None)
+
+
+def test_parts_of_a_table_are_inputs_of_an_append() -> None:
+    root = plan("append-18").root
+    assert root.operator == "set operation"
+    assert [child.object for child in root.children] == ["p1", "p2"]
+    assert [child.removed_rows for child in root.children] == [100, 51]
+
+
+def test_bitmaps_have_their_index_and_no_rows_where_they_are_combined() -> None:
+    told = plan("bitmap-18")
+    assert {one.index for one in nodes(told, "Bitmap Index Scan")} == {"t_a", "t_b"}
+    assert node(told, "BitmapAnd").rows is None
+    assert node(told, "Bitmap Heap Scan").rows == 229
+
+
+def test_an_index_that_is_enough_tells_how_often_it_was_not() -> None:
+    scan = node(plan("index-only-18"), "Index Only Scan")
+    assert (scan.operator, scan.index, scan.condition) == ("index scan", "t_id", "(t.id < 3000)")
+    assert scan.details["Heap Fetches"] == 0
+
+
+def test_memoize_tells_its_hits_and_its_input_only_the_misses() -> None:
+    told = plan("memoize-18")
+    cache = node(told, "Memoize")
+    assert cache.details["Cache Hits"] + cache.details["Cache Misses"] == cache.loops == 500
+    assert node(told, "Limit").loops == cache.details["Cache Misses"]
+
+
+@pytest.mark.parametrize(("version", "margin"), [("15", 25.0), ("18", 0.25)])
+def test_averages_over_loops_are_as_unsure_as_they_are_rounded(version: str, margin: float) -> None:
+    assert node(plan(f"memoize-{version}"), "Limit").rows_margin == margin
+
+
+def test_sorts_say_how_they_sorted() -> None:
+    assert node(plan("top-n-18"), "Sort").operator == "top-n"
+    assert node(plan("sort-on-disk-18"), "Sort").operator == "sort"
+    step = node(plan("incremental-sort-18"), "Incremental Sort")
+    assert step.condition == "t.id, t.c; presorted t.id"
+    below = step.children[0]
+    assert (below.rows, below.cut_short, below.q_error) == (11, True, None)
+
+
+def test_what_did_not_fit_into_memory_is_spilled() -> None:
+    sort = node(plan("sort-on-disk-18"), "Sort")
+    assert sort.details["Sort Space Type"] == "Disk"
+    # What is merged in several rounds is written more than once.
+    assert (sort.spilled_bytes or 0) >= sort.details["Sort Space Used"] * 1024
+    batched = plan("hash-batches-18")
+    assert node(batched, "Hash").details["Hash Batches"] > 1
+    spilled = [one.spilled_bytes or 0 for one in batched.root.walk()]
+    assert all(nodes(batched, word)[0].spilled_bytes for word in ("Hash", "Hash Join"))
+    assert batched.spilled_bytes == sum(spilled)
+    assert plan("tpch-q15-18").spilled_bytes == 0
+
+
+def test_a_merge_join_may_not_want_all_rows() -> None:
+    long, short = node(plan("merge-join-18"), "Merge Join").children
+    assert (long.rows, long.q_error) == (501, None)
+    assert short.q_error == 1.0
+
+
+def test_generated_code_is_told_in_seconds() -> None:
+    told = plan("jit-15")
+    assert told.compiling_s == pytest.approx(told.details["JIT"]["Timing"]["Total"] / 1000)
+    assert plan("tpch-q15-18").compiling_s == 0.0
+
+
+def test_rows_of_what_changes_tables_are_not_told() -> None:
+    root = plan("insert-18").root
+    assert (root.operator, root.native, root.object) == ("modify", "Insert", "s")
+    assert (root.rows, root.estimated_rows) == (None, None)
+    assert root.details["WAL Records"] > 0
+
+
+def test_a_plan_that_was_not_executed_has_estimates_only() -> None:
+    told = plan("estimated-18")
+    assert (told.timed, told.execution_s, told.seconds, told.compiling_s) == (False,) + (None,) * 3
+    assert told.planning_s is not None
+    assert all(one.rows is None and one.seconds is None for one in told.root.walk())
+    assert all(one.estimated_rows for one in told.root.walk())
+
+
+def test_rows_of_an_inner_side_are_those_of_its_join() -> None:
+    """PostgreSQL 16 says 0 rows a loop, 23,868 times; the join has them all."""
+    told = plan("tpch-q02-16")
+    suppliers = node(told, "partsupp_supplier_index")
+    assert (suppliers.rows, suppliers.rows_margin) == (16_320, 0.0)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "[{}]", '[{"Plan": {}}]', '[{"Plan": 1}]', "{"])
+def test_other_texts_are_refused(text: str) -> None:
+    from assay.engines.postgresql.plans import normalised
+
+    with pytest.raises(ValueError, match=r"."):
+        normalised(text, "q01", 0, "file")
