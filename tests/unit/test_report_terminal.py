@@ -58,6 +58,17 @@ def test_waiting_that_matters_comes_before_work(tmp_path: Path) -> None:
     assert len(line) <= 80
 
 
+def test_too_much_without_a_source_is_said_and_is_no_verdict(tmp_path: Path) -> None:
+    made = told(write_run(tmp_path))
+    before = made["verdict"]
+    assert "not accounted for" not in rendered(made)
+    named = [(f"q0{number}", share) for number, share in enumerate((0.3, 0.2, 0.1, 0.07), 1)]
+    made["where"]["uncovered"] = [{"operation": name, "share": share} for name, share in named]
+    assert made["verdict"] == before
+    said = rendered(made)
+    assert "not accounted for: 30 % (q01), 20 % (q02), 10 % (q03), 1 more" in said
+
+
 def test_a_run_with_a_failed_operation(tmp_path: Path) -> None:
     hostile = "disk full \x1b[2J\x1b]0;owned\x07 [bold]nothing[/bold]"
     made = told(write_run(tmp_path, failing="q02", message=hostile))

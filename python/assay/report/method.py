@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.split import BY_DELAY_ACCOUNTING
+from assay.analysis.where import BY_LOOKS
 from assay.model.units import rate_text, seconds_text
 from assay.record.layout import STATUS_RUNNING
 from assay.report.finding_methods import known_methods
@@ -26,6 +28,8 @@ MEASURED_WORDS = (
     " sending the statement to holding its last row; the total is the sum of the medians, and"
     " the geometric mean is over the medians."
 )
+# Ways of finding what waited for a disk of which there is nothing to excuse.
+EXACT_ENOUGH = {BY_DELAY_ACCOUNTING, BY_LOOKS}
 SPLIT_WORDS = (
     "Where the time went: counters of the engine's threads are read just outside each timed"
     " interval, and looks at each thread tell what it slept for. Together they give thread-seconds"
@@ -286,7 +290,7 @@ def _ended(told: dict[str, Any]) -> str:
 def _disk_words(run: Run, told: dict[str, Any]) -> list[str]:
     """How waiting for disk was found where the kernel did not count it."""
     off = run.environment.get("host", {}).get("delay_accounting") == "0"
-    methods = sorted({op["disk_method"] for op in told["operations"]} - {"delay accounting"})
+    methods = sorted({op["disk_method"] for op in told["operations"]} - EXACT_ENOUGH)
     if not off or not methods:
         return []
     words = (

@@ -241,6 +241,7 @@ def _loaded_lines(
     lines = []
     for operation in shown:
         lead, told = load_operation(operation, name_width)
+        told += where_words(operation) if _where_shares(operation) else []
         lines += _packed(told or ["no time measured"], width, lead=lead, gap="  ")
     left = len(operations) - len(shown)
     return [*lines, f"  ... {left} more (--all)"] if left else lines
