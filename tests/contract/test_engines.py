@@ -21,6 +21,7 @@ from assay.engines.contract import (
     EngineError,
     Instance,
     Place,
+    Prepares,
     Product,
     Wanted,
     tell_nobody,
@@ -33,6 +34,7 @@ from assay.workloads.discovery import find_workload
 ENGINES = find_engines()
 IN_PROCESS = [name for name, found in ENGINES.items() if found.facts.kind in {"embedded", "none"}]
 LOADING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), BulkLoads)]
+PREPARING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), Prepares)]
 # A setting of each engine to try, and one that holds a secret.
 TRIED = {"duckdb": {"threads": "1"}, "null": {"delay": "1ms"}}
 SECRET_SETTING = {"duckdb": "http_proxy_password"}
@@ -142,6 +144,42 @@ class TestLife:
         monkeypatch.setenv("HOME", str(elsewhere))
         engine.stop(engine.start(place, {}))
         assert list(elsewhere.iterdir()) == []
+
+
+class TestPreparing:
+    @pytest.fixture(params=PREPARING)
+    def preparing(self, request: pytest.FixtureRequest) -> Prepares:
+        engine = ENGINES[request.param].engine()
+        assert isinstance(engine, Prepares)
+        return engine
+
+    def test_what_was_changed_survives_a_restart(self, preparing: Prepares, place: Place) -> None:
+        first = preparing.start(place, {})
+        preparing.prepare(
+            first, "create table t (n integer); -- one; two\ninsert into t values (1);"
+        )
+        preparing.settle(first)
+        preparing.stop(first)
+        second = preparing.start(place, {})
+        assert preparing.count(second, "t") == 1
+        preparing.stop(second)
+
+    def test_a_statement_that_is_refused_is_told_and_those_before_it_last(
+        self, preparing: Prepares, place: Place
+    ) -> None:
+        started = preparing.start(place, {})
+        with pytest.raises(EngineError, match=r"The statement: .*no_such"):
+            preparing.prepare(started, "create table t (n integer); drop table no_such;")
+        assert preparing.count(started, "t") == 0
+        preparing.stop(started)
+
+
+class TestAdvice:
+    def test_it_is_either_silent_or_right(self, folder: EngineFolder) -> None:
+        facts = folder.advising()
+        told = folder.advice()
+        assert (told is None) == (not facts.settings and not facts.statements)
+        assert set(facts.without).isdisjoint({*facts.settings, *facts.statements})
 
 
 class TestSettings:

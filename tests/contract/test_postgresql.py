@@ -48,9 +48,9 @@ from assay.workloads.discovery import find_workload
 PATIENCE_S = 30.0
 VERSIONS = ("18", "16", "15")
 COUNTERS = {
-    "18": {"buffers", "checkpointer", "database", "io", "statements", "wal", "writer"},
-    "16": {"database", "io", "wal", "writer"},
-    "15": {"database", "statements", "wal", "writer"},
+    "18": {"buffers", "checkpointer", "database", "io", "statements", "tables", "wal", "writer"},
+    "16": {"database", "io", "tables", "wal", "writer"},
+    "15": {"database", "statements", "tables", "wal", "writer"},
 }
 TABLES = """
     create table parent (id integer, name text);
@@ -541,6 +541,36 @@ class TestTables:
             shared.engine.count(instance, "nothing")
 
 
+class TestPreparing:
+    def test_dead_rows_and_statistics_stay_as_they_were_left(self, fresh: Started) -> None:
+        fresh.start()
+        instance = fresh.attach()
+        fresh.engine.prepare(
+            instance,
+            "create table t with (autovacuum_enabled = off) as select generate_series(1, 9) as n;"
+            "update t set n = n + 1;",
+        )
+        fresh.engine.settle(instance)
+        assert one(instance, "select count(*) from pg_stats where tablename = 't'") == 0
+        assert one(instance, "select pg_relation_size('t') > 0")
+        fresh.engine.detach(instance)
+
+    def test_a_transaction_that_is_left_open_is_refused(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        shared.engine.prepare(instance, "begin; create table t (n integer);")
+        with pytest.raises(EngineError, match="add `commit;`"):
+            shared.engine.settle(instance)
+
+    def test_settings_of_sessions_are_added_to_those_of_the_address(self, shared: Started) -> None:
+        dsn = shared.engine.with_settings(
+            shared.address["dsn_tcp"], {"work_mem": "123kB", "application_name": "a b\\c'd"}
+        )
+        instance = shared.engine.attach({"dsn": dsn})
+        assert one(instance, "select current_setting('work_mem')") == "123kB"
+        shared.engine.detach(instance)
+
+
 class TestRunningServers:
     """A private server stands for one that is not ours: its address has nothing but a DSN."""
 
@@ -755,7 +785,8 @@ class TestCounters:
         reader = shared.engine.counters(instance)
         assert set(reader.names) == COUNTERS[version]
         told = {source for source, *_ in reader.read()}
-        assert told == COUNTERS[version]
+        # A database without tables of ours has nothing to tell of them.
+        assert told | {"tables"} == COUNTERS[version]
         reader.close()
 
     def test_they_are_cumulative(self, shared: Started, instance: Instance) -> None:
@@ -786,6 +817,35 @@ class TestCounters:
             assert rows[one(instance, query), "calls"] == 7
         else:
             assert calls == {}
+
+    def test_tables_tell_what_is_live_dead_and_changed(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        make = """
+            create table told (a int) with (autovacuum_enabled = off);
+            insert into told select generate_series(1, 1000);
+        """
+        shared.engine.run_script(instance, make)
+        reader = shared.engine.counters(instance)
+
+        def told() -> dict[str, float]:
+            return {row[2]: row[3] for row in reader.read() if row[:2] == ("tables", "told")}
+
+        # A server tells its counts to others about once a second.
+        assert eventually(lambda: told().get("rows") == 1000)
+        assert "estimated_rows" not in told(), "no statistics were gathered"
+        shared.engine.run_script(instance, "analyze told; delete from told where a <= 300")
+        assert eventually(lambda: told().get("dead_rows") == 300)
+        assert told() == {
+            "rows": 700,
+            "dead_rows": 300,
+            "changed_rows": 300,
+            "estimated_rows": 1000,
+            "bytes": 5 * 8192,
+            "analyzed": 1,
+        }
+        reader.close()
+        shared.engine.run_script(instance, "drop table told")
 
     def test_activity_tells_who_does_what(self, shared: Started, instance: Instance) -> None:
         reader = shared.engine.counters(instance)

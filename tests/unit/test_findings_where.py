@@ -19,9 +19,13 @@ def bound(*operations: OperationSummary, cores: int | None = CORES) -> str:
 
 # Parts of the time of one operation, and what the claim begins with.
 BOUNDS = [
-    ({"disk_read": 0.6, "cpu_user": 0.4}, "Disk-bound: 60 % of the time was waiting for disk"),
-    ({"disk": 0.6, "cpu_user": 0.4}, "Disk-bound: 60 % "),
-    ({"disk_read": 0.3, "disk_write": 0.3, "cpu_user": 0.4}, "Disk-bound: 60 % "),
+    ({"disk_read": 0.6, "cpu_user": 0.4}, "Disk-bound: 60 % of the time was waiting for disk re"),
+    ({"disk_write": 0.6, "cpu_user": 0.4}, "Disk-bound: 60 % of the time was waiting for disk wr"),
+    ({"disk": 0.6, "cpu_user": 0.4}, "Disk-bound: 60 % of the time was waiting for disk; "),
+    (
+        {"disk_read": 0.3, "disk_write": 0.3, "cpu_user": 0.4},
+        "Disk-bound: 60 % of the time was wai",
+    ),
     ({"run_queue": 0.6, "cpu_user": 0.4}, "Short of CPUs: 60 % of the time was waiting for one"),
     ({"stolen": 0.6, "cpu_user": 0.4}, "Short of CPUs: the hypervisor took 60 % "),
     ({"throttled": 0.6, "cpu_user": 0.4}, "Held back by a CPU limit for 60 % "),

@@ -43,7 +43,14 @@ def test_bytes_in_binary_units(count: float | None, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("count", "text"),
-    [(None, "not measured"), (0, "0"), (999, "999"), (1234, "1.23 k"), (2.5e9, "2.5 G")],
+    [
+        (None, "not measured"),
+        (0, "0"),
+        (999, "999"),
+        (1234, "1.23 k"),
+        (999_900, "1 M"),
+        (2.5e9, "2.5 G"),
+    ],
 )
 def test_counts(count: float | None, text: str) -> None:
     assert count_text(count) == text

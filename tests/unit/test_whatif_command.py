@@ -7,14 +7,22 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from assay.analysis.summary import summarise
+from assay.analysis.whatif import measured_of, predict
+from assay.analysis.whatif.changes import SetCores
 from assay.cli.main import run_command
 from assay.cli.whatif import _in_order
-from tests.records import OPERATIONS, write_run
+from assay.record.reader import Run
+from assay.report.document import document
+from assay.report.terminal_what_if import predicted_lines
+from tests.loads import an_operation, closed, write_load
+from tests.records import MS, OPERATIONS, write_run
 from tests.sampled import as_sampled
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -63,6 +71,34 @@ def test_what_people_see(
     if os.environ.get("ASSAY_WRITE_GOLDEN"):
         path.write_text(out, encoding="utf-8")
     assert out == path.read_text(encoding="utf-8")
+
+
+def test_an_interval_fits_beside_what_is_left_open(tmp_path: Path) -> None:
+    directory = write_run(tmp_path)
+    run = Run(directory)
+    measured = measured_of(run, summarise(run))
+    passes = tuple(replace(op, passes=op.passes * 3, threads=2.0) for op in measured.operations)
+    told = predict(replace(measured, operations=passes), [SetCores(1)]).facts()
+    lines = list(predicted_lines(document(run, directory), told, LINE_MAX))
+    assert max(map(len, lines)) <= LINE_MAX
+    heading = next(line for line in lines if "before" in line)
+    assert heading.endswith("9 passes, %")
+    total = next(line for line in lines if line.startswith("  total "))
+    assert total.count(" to ") == 2
+
+
+def test_a_load_has_means_and_no_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [an_operation(number, number * 50 * MS, 0, 100 * MS) for number in range(20)]
+    write_load(tmp_path, closed(2), rows, 1.0)
+    code, out, _ = asked(capsys, tmp_path)
+    assert code == 0
+    assert "fastest" not in out
+    told = as_document(capsys, tmp_path, "latest", "--halve", "select,update")["prediction"]
+    metrics = {one["metric"]: one["change"] for one in told["metrics"]}
+    assert metrics == pytest.approx({"service_seconds_mean": -0.5, "throughput_per_s": 1.0})
+    code, _, err = asked(capsys, tmp_path, "latest", "--remove-wait", "lock")
+    assert code == 1
+    assert "no --clients" in err
 
 
 def test_a_halved_query_in_a_document(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

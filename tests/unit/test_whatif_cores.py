@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from assay.analysis.whatif import predict
-from assay.analysis.whatif.changes import RemoveWait, SetCores
+from assay.analysis.whatif.changes import RemoveWait, SetCores, SetTime
 from assay.analysis.whatif.cores import bounds_s, parallel_share, seconds_on, threads_on
 from tests.measured import a_run, an_operation
 
@@ -82,7 +84,7 @@ def test_cores_there_and_back_are_the_same() -> None:
 
 
 def test_competition_is_told_where_there_was_much() -> None:
-    run = a_run(an_operation("q", 1.0, cpu_user=1.0), background_share=0.45)
+    run = a_run(an_operation("q", 1.0, cpu_user=0.8, run_queue=0.2), background_share=0.45)
     assert any("45 %" in note for note in predict(run, [SetCores(4)]).notes)
-    quiet = a_run(an_operation("q", 1.0, cpu_user=1.0), background_share=0.01)
-    assert predict(quiet, [SetCores(4)]).notes == ()
+    assert predict(run, [SetTime("q", 0.5)]).notes == ()
+    assert predict(replace(run, background_share=0.01), [SetCores(4)]).notes == ()

@@ -87,3 +87,94 @@ fn folders(
     let Ok(below) = own.strip_prefix(&mounted.root) else { return Ok(Vec::new()) };
     Ok(below.ancestors().map(|part: &Path| mounted.point.join(part)).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A host on which process 7 is in the group `/outer/inner`, seen from a container that shows
+    /// `/outer` at its mount point.
+    fn host(line: &str, kind: &str, options: &str) -> (tempfile::TempDir, ProcRoot) {
+        let folder = tempfile::tempdir().unwrap();
+        let groups = folder.path().join("groups");
+        fs::create_dir_all(groups.join("inner")).unwrap();
+        fs::create_dir_all(folder.path().join("7")).unwrap();
+        fs::create_dir_all(folder.path().join("self")).unwrap();
+        fs::write(folder.path().join("7/cgroup"), line).unwrap();
+        let mounted = format!("32 31 0:29 /outer {} rw - {kind} any {options}\n", groups.display());
+        fs::write(folder.path().join("self/mountinfo"), mounted).unwrap();
+        let root = ProcRoot(folder.path().to_owned());
+        (folder, root)
+    }
+
+    fn first_version() -> (tempfile::TempDir, ProcRoot) {
+        host("1:cpu,cpuacct:/outer/inner\n0::/elsewhere\n", "cgroup", "rw,cpu,cpuacct")
+    }
+
+    fn stat(folder: &Path, group: &str, throttled: u64) {
+        let text = format!("nr_periods 9\nnr_throttled {throttled}\nthrottled_time 50\n");
+        fs::write(folder.join("groups").join(group).join("cpu.stat"), text).unwrap();
+    }
+
+    fn quota(folder: &Path, group: &str, text: &str) {
+        fs::write(folder.join("groups").join(group).join("cpu.cfs_quota_us"), text).unwrap();
+    }
+
+    fn read(limits: &mut Limits) -> Option<u64> {
+        limits.read(&mut Buffer::new()).unwrap().map(|now| now.throttled_periods)
+    }
+
+    fn limits(root: &ProcRoot) -> Limits {
+        Limits::of(root, 7, &mut Buffer::new()).unwrap()
+    }
+
+    #[test]
+    fn a_group_without_a_limit_is_not_told_of() {
+        let (folder, root) = first_version();
+        stat(folder.path(), "inner", 3);
+        quota(folder.path(), "inner", "-1\n");
+        assert_eq!(read(&mut limits(&root)), None);
+    }
+
+    #[test]
+    fn a_limit_of_a_group_around_it_is_told_of() {
+        let (folder, root) = first_version();
+        for (group, text) in [("inner", "-1\n"), ("", "20000\n")] {
+            stat(folder.path(), group, group.len() as u64);
+            quota(folder.path(), group, text);
+        }
+        assert_eq!(read(&mut limits(&root)), Some(0));
+    }
+
+    #[test]
+    fn a_limit_that_was_felt_is_told_of_even_if_it_was_taken_away() {
+        let (folder, root) = first_version();
+        stat(folder.path(), "inner", 3);
+        let mut limits = limits(&root);
+        assert_eq!(read(&mut limits), None);
+        stat(folder.path(), "inner", 4);
+        assert_eq!(read(&mut limits), Some(4));
+    }
+
+    #[test]
+    fn a_limit_of_the_second_version_is_in_another_file() {
+        let (folder, root) = host("0::/outer/inner\n", "cgroup2", "rw");
+        stat(folder.path(), "inner", 3);
+        fs::write(folder.path().join("groups/inner/cpu.max"), "max 100000\n").unwrap();
+        assert_eq!(read(&mut limits(&root)), None);
+        fs::write(folder.path().join("groups/inner/cpu.max"), "50000 100000\n").unwrap();
+        assert_eq!(read(&mut limits(&root)), Some(3));
+    }
+
+    #[test]
+    fn a_host_without_the_controller_and_a_group_out_of_sight_have_no_limit() {
+        let (_folder, root) = host("1:memory:/a\n", "cgroup", "rw,memory");
+        assert_eq!(read(&mut limits(&root)), None);
+        let (folder, root) = host("1:cpu:/beside\n", "cgroup", "rw,cpu");
+        stat(folder.path(), "inner", 3);
+        quota(folder.path(), "inner", "20000\n");
+        assert_eq!(read(&mut limits(&root)), None);
+    }
+}

@@ -4,9 +4,10 @@ mod common;
 
 use std::path::Path;
 
+use assay_observe::parse::cgroup::{Hierarchy, Mount, Throttling, group, has_quota, mount};
 use assay_observe::parse::{
     Cpu, Disk, Io, Memory, Pressure, ProcessStat, SchedStat, SmapsRollup, Statm, Status,
-    SystemStat, VmStat,
+    SystemCall, SystemStat, VmStat,
 };
 use assay_observe::{ObserveError, Units};
 
@@ -246,4 +247,64 @@ fn memory_in_pages_becomes_bytes() {
     assert_eq!(statm.private_bytes(), 399 * 4096);
     let error = Statm::parse(path, b"41303 5219 x", &units).unwrap_err().to_string();
     assert!(error.contains("/proc/1/statm: cannot read shared"), "{error}");
+}
+
+#[test]
+fn a_system_call_has_its_number_and_a_futex_call_its_address() {
+    let parse = |text: &[u8]| SystemCall::parse(path(), text).unwrap();
+    let call = |number, address| Some(SystemCall { number, address });
+    assert_eq!(parse(b"running\n"), None);
+    assert_eq!(parse(b"-1 0x7ffd 0x7f6b\n"), call(-1, None));
+    assert_eq!(parse(b"0 0x3 0x7f6b 0x20000 0x0 0x0 0x0 0x7ffd 0x7f6b\n"), call(0, None));
+    let futex = format!("{} 0x7f6b62099000 0x80 0x0 0x0 0x0 0x0 0x1 0x2\n", nix::libc::SYS_futex);
+    let address = Some(0x7f6b_6209_9000);
+    assert_eq!(parse(futex.as_bytes()), call(nix::libc::SYS_futex, address));
+    assert_eq!(parse(b"455 0x10 0x0"), call(455, Some(16)));
+}
+
+#[test]
+fn a_bad_system_call_names_its_field() {
+    let told = |text: &[u8]| message(SystemCall::parse(path(), text));
+    assert!(told(b"futex 0x1").contains("number of the call"));
+    for bad in [&b"455 16"[..], b"455 0x", b"455 0x+1", b"455", b"455 0x1ffffffffffffffff"] {
+        assert!(told(bad).contains("cannot read address"), "{bad:?}");
+    }
+}
+
+#[test]
+fn the_group_of_a_process_in_either_version() {
+    let text = b"9:name=systemd:/\n2:cpuacct:/a\n1:cpu,cpuacct:/b:c/d\n0::/unified\n";
+    assert_eq!(group(text, Hierarchy::Cpu), Some("/b:c/d".into()));
+    assert_eq!(group(text, Hierarchy::Unified), Some("/unified".into()));
+    assert_eq!(group(b"2:cpuacct:/a\n", Hierarchy::Cpu), None);
+    assert_eq!(group(b"torn", Hierarchy::Unified), None);
+}
+
+#[test]
+fn the_mount_of_either_version() {
+    let text = b"31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n\
+        33 31 0:30 / /sys/fs/cgroup/cpuacct rw - cgroup cgroup rw,cpuacct\n\
+        32 31 0:29 /docker/7 /sys/fs/cgroup/cpu rw,relatime shared:5 - cgroup cgroup rw,cpu\n\
+        41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
+    let mounted = |root: &str, point: &str| Some(Mount { root: root.into(), point: point.into() });
+    assert_eq!(mount(text, Hierarchy::Cpu), mounted("/docker/7", "/sys/fs/cgroup/cpu"));
+    assert_eq!(mount(text, Hierarchy::Unified), mounted("/", "/sys/fs/cgroup/unified"));
+    assert_eq!(mount(b"1 2 3 / /sys - sysfs sysfs rw\n", Hierarchy::Unified), None);
+}
+
+#[test]
+fn a_quota_is_a_number() {
+    assert!(has_quota(b"20000\n") && has_quota(b"20000 100000\n"));
+    assert!(!has_quota(b"-1\n") && !has_quota(b"max 100000\n") && !has_quota(b""));
+}
+
+#[test]
+fn throttling_is_in_nanoseconds_in_either_version() {
+    let expected = Some(Throttling { periods: 41, throttled_periods: 40, throttled_ns: 7_000 });
+    let first = b"nr_periods 41\nnr_throttled 40\nthrottled_time 7000\nnr_bursts 0\n";
+    assert_eq!(Throttling::parse(path(), first).unwrap(), expected);
+    let second = b"usage_usec 9\nnr_periods 41\nnr_throttled 40\nthrottled_usec 7\n";
+    assert_eq!(Throttling::parse(path(), second).unwrap(), expected);
+    let root = b"usage_usec 9\nuser_usec 5\n";
+    assert_eq!(Throttling::parse(path(), root).unwrap(), None);
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use assay_observe::Units;
+use assay_observe::parse::cgroup::{Hierarchy, Throttling, group, has_quota, mount};
 use assay_observe::parse::{
-    Disk, Io, Memory, Pressure, ProcessStat, SchedStat, SmapsRollup, Statm, Status, SystemStat,
-    VmStat,
+    Disk, Io, Memory, Pressure, ProcessStat, SchedStat, SmapsRollup, Statm, Status, SystemCall,
+    SystemStat, VmStat,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -29,6 +30,12 @@ fn parse_all(text: &[u8]) {
     let _ = Io::parse(path(), text);
     let _ = Status::parse(path(), text);
     let _ = SmapsRollup::parse(path(), text);
+    let _ = SystemCall::parse(path(), text);
+    let _ = Throttling::parse(path(), text);
+    let _ = has_quota(text);
+    for hierarchy in [Hierarchy::Cpu, Hierarchy::Unified] {
+        let _ = (group(text, hierarchy), mount(text, hierarchy));
+    }
 }
 
 /// Words as the kernel's files have them, so that more than the first check is reached.
@@ -55,6 +62,16 @@ fn kernel_word() -> impl Strategy<Value = Vec<u8>> {
             "VmRSS:",
             "Pss:",
             "loop0",
+            "-",
+            "cgroup2",
+            "rw,cpu",
+            "1:cpu:/a",
+            "0::/",
+            "running",
+            "202",
+            "0x7f",
+            "nr_periods",
+            "throttled_usec",
             "R",
         ])
         .prop_map(|word| word.as_bytes().to_vec()),
@@ -77,6 +94,13 @@ proptest! {
         let text = format!("{on_cpu} {delay} {slices}\n");
         let stat = SchedStat::parse(path(), text.as_bytes()).unwrap();
         prop_assert_eq!((stat.on_cpu_ns, stat.run_delay_ns, stat.timeslices), (on_cpu, delay, slices));
+    }
+
+    #[test]
+    fn an_address_survives_printing(address: u64, operation: u32) {
+        let text = format!("455 {address:#x} {operation:#x} 0x0 0x0 0x0 0x0 0x7ffe 0x7f4d\n");
+        let call = SystemCall::parse(path(), text.as_bytes()).unwrap().unwrap();
+        prop_assert_eq!((call.number, call.address), (455, Some(address)));
     }
 
     #[test]

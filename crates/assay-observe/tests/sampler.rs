@@ -99,6 +99,25 @@ fn a_process_has_the_sums_of_its_tasks() {
 }
 
 #[test]
+fn the_waits_probe_tells_once_of_threads_that_do_not_move() {
+    let raw = tempfile::tempdir().unwrap();
+    let followed = vec![(4242, "engine".to_owned())];
+    let report = play(SamplerConfig { followed, ..fixture_config(ProbeKind::Waits, raw.path()) });
+    assert_eq!(report.error, None);
+    assert!(report.samples >= 2, "one at the start, one at the stop");
+    let waits = raw.path().join("waits.arrows");
+    let told = numbers(&waits, "tid").into_iter().zip(texts(&waits, "state"));
+    let mut told: Vec<_> = told.map(|(tid, state)| (tid.unwrap(), state.unwrap())).collect();
+    told.sort();
+    let expected = [(4242, "S"), (4243, "D"), (4300, "R"), (4301, "D")];
+    assert_eq!(told, expected.map(|(tid, state)| (tid, state.to_owned())));
+    assert_eq!(numbers(&waits, "call"), [None; 4]);
+    // Neither the channel nor the call of any of them is there to be read.
+    assert_eq!(report.notes.len(), 2, "{:?}", report.notes);
+    assert!(!raw.path().join("cgroup.arrows").exists(), "nothing limits them");
+}
+
+#[test]
 fn following_can_begin_while_it_runs() {
     let raw = tempfile::tempdir().unwrap();
     let sampler = Sampler::start(fixture_config(ProbeKind::Processes, raw.path())).unwrap();

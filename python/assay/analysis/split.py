@@ -175,9 +175,13 @@ def user_share(readings_table: pl.DataFrame) -> pl.DataFrame:
     It is that of its passes, or of the run where they were too short for a tick; null where there
     is none in the run.
     """
-    return readings_table.group_by("operation", maintain_order=True).agg(
-        pl.col("user_ns", "system_ns").sum()
-    ).select("operation", _user_share(pl.col("user_ns"), pl.col("system_ns")).alias("user_share"))
+    return (
+        readings_table.group_by("operation", maintain_order=True)
+        .agg(pl.col("user_ns", "system_ns").sum())
+        .select(
+            "operation", _user_share(pl.col("user_ns"), pl.col("system_ns")).alias("user_share")
+        )
+    )
 
 
 def _user_share(user: pl.Expr, system: pl.Expr) -> pl.Expr:

@@ -15,8 +15,7 @@ from assay.analysis.load import summarise_load
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.operations import geometric_mean, operation_table, window_ns
 from assay.analysis.sessions import sessions
-from assay.analysis.split import disk_states_ns, readings, split_table
-from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
+from assay.analysis.where import Where, where_time_went
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,6 +95,7 @@ class Summary:
         load: Of a closed or an open load; None in the power order.
         engine_counters: What the engine counted itself, as `analysis.engine_counters` tells it.
         sessions: Who used a server's CPU, as `analysis.sessions` tells it.
+        where: Where the time of the whole run went; None where it was not measured.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -106,13 +106,15 @@ class Summary:
     load: LoadSummary | None = None
     engine_counters: dict[str, Any] | None = None
     sessions: dict[str, Any] | None = None
+    where: Where | None = None
 
 
 def summarise(run: Run) -> Summary:
     """The summary of a run, as far as its streams go: an absent stream measures nothing."""
     events = run.table("events")
     load = summarise_load(run)
-    operations = _operations(run, events, load)
+    splits, where = where_time_went(run)
+    operations = _operations(run, events, load, splits)
     used = window_accounts(run)
     counted = _engine_counters(run)
     metrics = _metrics(operations, window_ns(events))
@@ -136,6 +138,7 @@ def summarise(run: Run) -> Summary:
         load=load,
         engine_counters=counted,
         sessions=sessions(run),
+        where=where,
     )
 
 
@@ -156,10 +159,12 @@ def window_accounts(run: Run) -> Accounts | None:
 
 
 def _operations(
-    run: Run, events: pl.DataFrame, load: LoadSummary | None
+    run: Run,
+    events: pl.DataFrame,
+    load: LoadSummary | None,
+    splits: dict[str, dict[str, Any]],
 ) -> tuple[OperationSummary, ...]:
     table = operation_table(events)
-    splits = _splits(run, events)
     total = sum(seconds for seconds in table["seconds"] if seconds is not None)
     titles = run.facts["workload"]["operation_titles"]
     made = [
@@ -182,20 +187,6 @@ def _loaded(operation: OperationSummary, load: OperationLoad) -> OperationSummar
     )
 
 
-def _splits(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    import polars as pl
-
-    if not run.has("tasks") or run.table("tasks").is_empty():
-        return {}
-    read = readings(events, run.table("tasks"))
-    states = pl.DataFrame(schema={"sequence": pl.UInt64, "disk_state_ns": pl.Int64})
-    if run.has("processes"):
-        server = run.facts["engine"].get("kind") == "server"
-        account = ACCOUNT_ENGINE if server else ACCOUNT_ENGINE_AND_DRIVER
-        states = disk_states_ns(read, run.table("processes"), account)
-    return {row["operation"]: row for row in split_table(read, states).iter_rows(named=True)}
-
-
 def _operation(
     row: dict[str, Any], split: dict[str, Any], titles: dict[str, str], total: float
 ) -> OperationSummary:
@@ -212,7 +203,7 @@ def _operation(
         error=row["error"],
         passes=row["scheduled"],
         rows=row["rows"],
-        where={part: split.get(part) for part in PARTS},
+        where=split.get("where") or dict.fromkeys(PARTS),
         coverage=split.get("coverage"),
         parallelism=split.get("parallelism"),
         threads_at_work=split.get("threads_at_work"),

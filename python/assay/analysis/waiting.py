@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.causes import PARTS, SLEEPS, UNCOVERED
-from assay.analysis.placing import ALL_TOGETHER, as_one, measured_passes
+from assay.analysis.operations import NS
+from assay.analysis.placing import as_one, measured_passes
 from assay.analysis.split import readings, user_share
 from assay.analysis.waits import threads
 from assay.analysis.waits.machine import stolen_ns, throttled_ns
 from assay.analysis.waits.naming import (
+    DISK_STATE,
     addresses_at_rest,
     causes_by_kernel,
     causes_by_word,
@@ -44,11 +46,9 @@ from assay.record.layout import ENGINE_ACCOUNTS
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-NS = 1e-9
-ON_CPU = ("cpu_user", "cpu_system")
+COUNTED = ("on_cpu_ns", "run_delay_ns", "stolen_ns", "throttled_ns")
 # A thread of an embedded engine is at work of all operations together when it ran for as much.
 AT_WORK_SHARE = 0.01
-BY_DISK = ("disk_read", "disk_write", "disk")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Terms:
     """What the time of each operation's threads is made of.
 
     Attributes:
-        counted: operation, on_cpu_ns, run_delay_ns, throttled_ns, stolen_ns; null: not measured.
+        counted: operation, and those of `COUNTED`; null: not measured.
         user_share: operation, user_share: of its CPU time.
         existence: operation, kind, existed_ns: of threads that count as long as they exist.
         placed: Spans of all kinds in passes: operation, kind, state, causes, looked_ns.
@@ -77,40 +77,43 @@ def wall_split(run: Run) -> pl.DataFrame | None:
 
     Returns:
         None of a run whose threads were not looked at.
+
+    Raises:
+        UsageError: If the record's rules of waits are refused.
     """
     if not run.has("waits") or run.table("waits").is_empty():
         return None
     passes = measured_passes(run.table("events"))
-    spans = _named_spans(run)
     if passes.is_empty():
         return None
-    return split_of(_terms(run, spans, passes))
-
-
-def _terms(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
+    spans = spans_of(run.table("waits"))
     serial = passes["session"].n_unique() <= 1 and run.has("tasks")
-    if run.facts["engine"].get("kind") != "server":
-        return _of_passes(run, spans) if serial else _of_process(run, spans, passes)
-    return _of_server(run, spans) if serial else _of_sessions(run, spans, passes)
+    if run.facts["engine"].get("kind") == "server":
+        return split_of(_of_server(run, spans) if serial else _of_sessions(run, spans, passes))
+    return split_of(_of_passes(run, spans) if serial else _of_process(run, spans, passes))
 
 
 def split_of(terms: Terms) -> pl.DataFrame:
     """As `wall_split`, of its terms."""
     kinds = ["operation", "kind"]
-    alike = terms.placed.group_by(kinds).agg(
-        pl.col("looked_ns").sum().alias("all_ns"),
-        pl.col("looked_ns").filter(pl.col("state").is_in([RUNNING, "D"])).sum().alias("active_ns"),
+    active = pl.col("state").is_in([RUNNING, DISK_STATE])
+    existence = (
+        terms.placed.group_by(kinds)
+        .agg(
+            pl.col("looked_ns").sum().alias("all_ns"),
+            pl.col("looked_ns").filter(active).sum().alias("active_ns"),
+        )
+        .join(terms.existence, on=kinds, how="full", coalesce=True)
+        .with_columns(
+            # Of a helper only the time that it ran or waited for a disk is the operation's.
+            pl.coalesce("existed_ns", "active_ns").alias("threads_ns"),
+            pl.coalesce(pl.col("existed_ns") / pl.col("all_ns"), 1.0).alias("factor"),
+        )
     )
-    existence = alike.join(terms.existence, on=kinds, how="full", coalesce=True).with_columns(
-        # Of a helper only the time that it ran or waited for a disk is the operation's.
-        pl.coalesce("existed_ns", "active_ns").alias("threads_ns"),
-        pl.coalesce(pl.col("existed_ns") / pl.col("all_ns"), 1.0).alias("factor"),
-    )
-    helpers = pl.col("kind") == threads.HELPER
+    is_helper = pl.col("kind") == threads.HELPER
     asleep = (
-        slept(terms.placed.filter(~helpers | (pl.col("state") == "D")))
+        slept(terms.placed.filter(~is_helper | active))
         .join(existence.select(*kinds, "factor"), on=kinds)
-        .drop_nulls("cause")
         .group_by("operation", "cause")
         .agg((pl.col("looked_ns") * pl.col("factor")).sum().alias("slept_ns"))
     )
@@ -148,10 +151,11 @@ def _in_seconds(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _named_spans(run: Run) -> pl.DataFrame:
-    """The looks as spans, with causes of those asleep."""
+def _named(run: Run, spans: pl.DataFrame, lives: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Spans with causes of those asleep; `lives` are a server's, with kind and session."""
     rules = all_waits(run.facts["engine"].get("waits"))
-    spans = spans_of(run.table("waits"))
+    alone = pl.lit(value=False).alias("with_workers")
+    spans = spans.with_columns(alone) if lives is None else threads.with_workers(spans, lives)
     under_way = run.table("events").drop_nulls(["started_ns", "finished_ns"])
     resting = addresses_at_rest(spans, under_way.select("started_ns", "finished_ns"))
     machine = run.environment.get("host", {}).get("machine") or MACHINE
@@ -160,21 +164,24 @@ def _named_spans(run: Run) -> pl.DataFrame:
 
 
 def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
-    """Serial passes on a server: readings around each, less other clients', and ended workers'
-    time in the run queue, which goes with them."""
+    """Serial passes on a server.
+
+    Readings around each, less what other clients used; and what ended workers spent in the run
+    queue, which goes with them.
+    """
     read = readings(run.table("events"), run.table("tasks"))
     passes = _passes(run, read)
     lives = threads.of_server(run, lives_of(spans), passes)
-    of_others = _grown(spans, lives.filter(pl.col("kind") == threads.STRANGER), passes)
+    strangers = lives.filter(pl.col("kind") == threads.STRANGER)
     workers = lives.filter(pl.col("kind") == threads.WORKER).drop("session")
     ended = (
         began_and_ended(workers, passes)
         .group_by("sequence")
-        .agg(pl.col("run_delay_ns").sum().cast(pl.Float64).alias("ended_ns"))
+        .agg((pl.col("run_delay_ns") + pl.col("queued_ns")).sum().alias("ended_ns"))
     )
     counted = (
         read.select("sequence", "operation", "on_cpu_ns", "run_delay_ns")
-        .join(of_others, on="sequence", how="left")
+        .join(_grown(spans, strangers, passes), on="sequence", how="left")
         .join(ended, on="sequence", how="left")
         .with_columns(
             pl.col("on_cpu_ns") - pl.col("on_cpu_grown_ns").fill_null(0.0),
@@ -184,7 +191,7 @@ def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
         )
     )
     kinds = lives.filter(pl.col("kind") != threads.STRANGER).select("life", "kind")
-    placed = looked(spans, passes).join(kinds, on="life")
+    placed = looked(_named(run, spans, lives), passes).join(kinds, on="life")
     there = existed(lives.filter(pl.col("kind").is_in(threads.AT_WORK)), passes)
     existence = there.group_by("operation", "kind").agg(pl.col("existed_ns").sum())
     return Terms(_with_machine(run, counted, passes), user_share(read), existence, placed)
@@ -197,7 +204,7 @@ def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
     at_work = threads.of_process(
         spans, lives_of(spans), passes, read.select("sequence", "threads_at_work")
     )
-    placed = looked(spans, passes).join(at_work, on=["life", "sequence"])
+    placed = looked(_named(run, spans), passes).join(at_work, on=["life", "sequence"])
     whole_ns = (pl.col("threads_at_work") * pl.col("wall_ns")).sum().alias("existed_ns")
     existence = read.group_by("operation").agg(pl.lit(threads.LEADER).alias("kind"), whole_ns)
     counted = read.select("sequence", "operation", "on_cpu_ns", "run_delay_ns")
@@ -206,88 +213,103 @@ def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
 
 def _of_process(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
     """Several sessions on an embedded engine: all that its threads did, of no operation alone."""
-    whole = as_one(passes).with_columns(pl.lit(0, dtype=pl.UInt64).alias("sequence"))
+    whole = _whole(passes)
     wall_ns = whole.select(pl.col("finished_ns") - pl.col("started_ns")).item()
     grown = growth(spans, existed(lives_of(spans), whole))
+    kind = pl.lit(threads.LEADER).alias("kind")
     at_work = grown.filter(pl.col("on_cpu_grown_ns") >= AT_WORK_SHARE * wall_ns)
-    placed = looked(spans, whole).join(
-        at_work.select("life", pl.lit(threads.LEADER).alias("kind")), on="life"
+    placed = looked(_named(run, spans), whole).join(at_work.select("life", kind), on="life")
+    existence = at_work.group_by("operation").agg(kind, pl.col("existed_ns").sum())
+    counted = _with_machine(
+        run,
+        grown.group_by("sequence", "operation").agg(
+            pl.col("on_cpu_grown_ns").sum().alias("on_cpu_ns"),
+            pl.col("run_delay_grown_ns").sum().alias("run_delay_ns"),
+        ),
+        whole,
     )
-    existence = at_work.group_by("operation").agg(
-        pl.lit(threads.LEADER).alias("kind"), pl.col("existed_ns").sum()
-    )
-    counted = grown.select(
-        "sequence",
-        "operation",
-        pl.col("on_cpu_grown_ns").alias("on_cpu_ns"),
-        pl.col("run_delay_grown_ns").alias("run_delay_ns"),
-    )
-    summed = counted.group_by("sequence", "operation").sum()
-    shares = pl.DataFrame({"operation": [ALL_TOGETHER]}).with_columns(_ticks_share(run))
-    return Terms(_with_machine(run, summed, whole), shares, existence, placed)
+    return Terms(counted, _ticks_share(run, counted), existence, placed)
 
 
 def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
-    """A load on a server: what its sessions' processes used, by how often each operation's were
-    seen running or ready to."""
-    whole = as_one(passes).with_columns(pl.lit(0, dtype=pl.UInt64).alias("sequence"))
+    """A load on a server.
+
+    What the sessions' processes used, by how often each operation's were seen running or ready to.
+    """
+    whole = _whole(passes)
     lives = threads.of_server(run, lives_of(spans), passes)
     serving = lives.filter(pl.col("kind").is_in(threads.AT_WORK))
-    of_sessions = spans.join(serving.select("life", "kind", "session"), on="life")
-    placed = looked(of_sessions, passes)
+    kinds = serving.select("life", "kind", "session")
+    named = _named(run, spans, lives).join(kinds, on="life")
+    placed = looked(named, passes)
     running = pl.col("looked_ns").filter(pl.col("state") == RUNNING).sum()
-    all_ns = looked(of_sessions.drop("session"), whole).select(running).item()
-    shares = placed.group_by("operation").agg((running / all_ns).alias("share"))
-    used = _with_machine(run, _grown(spans, serving, whole, by="operation").rename({"on_cpu_grown_ns": "on_cpu_ns", "run_delay_grown_ns": "run_delay_ns"}).with_columns(sequence=pl.lit(0, dtype=pl.UInt64)), whole)
-    counters = [name for name in used.columns if name.endswith("_ns")]
-    counted = shares.join(used.drop("operation"), how="cross").select(
-        "operation", *[pl.col(name) * pl.col("share") for name in counters]
+    all_ns = looked(named.drop("session"), whole).select(running).item()
+    used = _grown(spans, serving, whole).rename(
+        {"on_cpu_grown_ns": "on_cpu_ns", "run_delay_grown_ns": "run_delay_ns"}
     )
-    existence = existed(serving, passes).group_by("operation", "kind").agg(pl.col("existed_ns").sum())
-    share = shares.select("operation", _ticks_share(run, serving["pid"]))
-    return Terms(counted, share, existence, placed)
+    totals = _with_machine(run, used.join(whole.select("sequence", "operation"), "sequence"), whole)
+    counted = (
+        placed.group_by("operation")
+        .agg((running / all_ns).alias("share"))
+        .join(totals.drop("operation"), how="cross")
+        .select("operation", *[pl.col(name) * pl.col("share") for name in COUNTED])
+    )
+    existence = (
+        existed(serving, passes).group_by("operation", "kind").agg(pl.col("existed_ns").sum())
+    )
+    return Terms(counted, _ticks_share(run, counted, serving["pid"]), existence, placed)
 
 
 def _passes(run: Run, read: pl.DataFrame) -> pl.DataFrame:
-    return measured_passes(run.table("events")).join(read.select("sequence"), on="sequence", how="semi")
+    """The passes around which counters were read."""
+    passes = measured_passes(run.table("events"))
+    return passes.join(read.select("sequence"), on="sequence", how="semi")
 
 
-def _grown(spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame, by: str = "sequence") -> pl.DataFrame:
-    """What these threads' clocks grew by within passes."""
-    alive = existed(lives.drop("session"), passes)
+def _whole(passes: pl.DataFrame) -> pl.DataFrame:
+    """The measured part as one pass."""
+    return as_one(passes).with_columns(pl.lit(0, dtype=pl.UInt64).alias("sequence"))
+
+
+def _grown(spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
+    """What these threads' clocks grew by within each pass."""
     names = ("on_cpu_grown_ns", "run_delay_grown_ns")
-    return growth(spans, alive).group_by(by).agg(pl.col(names).sum())
+    alive = existed(lives.drop("session"), passes)
+    return growth(spans, alive).group_by("sequence").agg(pl.col(names).sum())
 
 
 def _with_machine(run: Run, counted: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Sums by operation of counters of passes, with stolen_ns and throttled_ns."""
-    stolen = pl.lit(None, dtype=pl.Float64)
+    """Sums of passes by operation, with what a hypervisor and a limit of CPU time took of them."""
+    stolen, held = pl.lit(None, dtype=pl.Float64), pl.lit(0.0)
     if run.has("cpus"):
         counted = counted.join(stolen_ns(run.table("cpus"), passes), on="sequence", how="left")
         share = (pl.col("on_cpu_ns") / pl.col("busy_ns")).clip(0.0, 1.0).fill_nan(0.0)
         stolen = pl.col("steal_ns") * share
-    held = pl.lit(0.0)
     if run.has("cgroup"):
         counted = counted.join(throttled_ns(run.table("cgroup"), passes), on="sequence", how="left")
         held = pl.col("throttled_ns")
-    counted = counted.with_columns(stolen.alias("stolen_ns"), held.alias("throttled_ns"))
-    names = ("on_cpu_ns", "run_delay_ns", "stolen_ns", "throttled_ns")
     # The sum of a column that is null somewhere would count absence as zero.
-    sums = [pl.when(pl.col(n).null_count() == 0).then(pl.col(n).cast(pl.Float64).sum()).alias(n) for n in names]
-    return counted.group_by("operation", maintain_order=True).agg(sums)
+    sums = [
+        pl.when(pl.col(name).null_count() == 0)
+        .then(pl.col(name).cast(pl.Float64).sum())
+        .alias(name)
+        for name in COUNTED
+    ]
+    terms = counted.with_columns(stolen.alias("stolen_ns"), held.alias("throttled_ns"))
+    return terms.group_by("operation", maintain_order=True).agg(sums)
 
 
-def _ticks_share(run: Run, pids: pl.Series | None = None) -> pl.Expr:
-    """User mode's share of the CPU time that the engine's processes used, by the kernel's ticks."""
-    if not run.has("processes"):
-        return pl.lit(None, dtype=pl.Float64).alias("user_share")
-    seen = run.table("processes").with_columns(pl.col("account").cast(pl.String))
-    of_engine = seen.filter(pl.col("account").is_in(ENGINE_ACCOUNTS))
-    if pids is not None:
-        of_engine = of_engine.filter(pl.col("pid").is_in(pids.implode()))
-    grown = of_engine.group_by("pid", "started_ns").agg(
-        pl.col("user_ns", "system_ns").max() - pl.col("user_ns", "system_ns").min()
-    )
-    user, system = grown["user_ns"].sum(), grown["system_ns"].sum()
-    share = user / (user + system) if user + system else None
-    return pl.lit(share, dtype=pl.Float64).alias("user_share")
+def _ticks_share(run: Run, operations: pl.DataFrame, pids: pl.Series | None = None) -> pl.DataFrame:
+    """Of all operations the same user_share: that of what the engine's processes used in ticks."""
+    share = None
+    if run.has("processes"):
+        seen = run.table("processes").with_columns(pl.col("account").cast(pl.String))
+        seen = seen.filter(pl.col("account").is_in(ENGINE_ACCOUNTS))
+        if pids is not None:
+            seen = seen.filter(pl.col("pid").is_in(pids.implode()))
+        ticks = pl.col("user_ns", "system_ns")
+        grown = seen.group_by("pid", "started_ns").agg(ticks.max() - ticks.min())
+        user, both = pl.col("user_ns").sum(), pl.sum_horizontal(ticks.sum())
+        share = grown.select((user / both).fill_nan(None)).item()
+    told = pl.lit(share, dtype=pl.Float64).alias("user_share")
+    return operations.select("operation", told)

@@ -10,10 +10,9 @@ import typer
 
 from assay.cli.options import EXIT_INVALID, AsJson, RunsDir
 from assay.cli.output import complain, console, say, say_json
-from assay.model.errors import AssayError, RunFailedError, UsageError
+from assay.model.errors import AssayError, UsageError
 
 if TYPE_CHECKING:
-    from assay.cli.study_progress import StudyProgress
     from assay.model.finding import Finding
     from assay.record.reader import Run
     from assay.study.several import Begun
@@ -68,7 +67,13 @@ def try_(
         return
     if which is None or finding is None:
         raise UsageError("say which RUN and which FINDING, as in: assay try latest spill:q18")
-    document = _tried(which, finding, place, repeat, seed, dsn)
+    from assay.analysis.summary import summarise
+    from assay.record.reader import Run, find_run
+    from assay.study.trying import chosen
+
+    run = Run(find_run(which, place))
+    about = chosen(summarise(run).findings, finding)
+    document = tried(run, about, place, repeat, seed, dsn)
     if as_json:
         say_json(document)
     else:
@@ -100,32 +105,32 @@ def _show(document: dict[str, Any]) -> None:
         say(line)
 
 
-def _tried(
-    which: str, asked: str, place: Path, repeat: int, seed: int, dsn: str | None
+def tried(
+    run: Run, finding: Finding, place: Path, repeat: int, seed: int, dsn: str | None = None
 ) -> dict[str, Any]:
-    """Carries out the study and notes what became of the prediction."""
+    """Carries out the study and notes what became of the prediction; its document.
+
+    Raises:
+        AssayError: If the advice cannot be carried out, or what ended the study early.
+        KeyboardInterrupt: On Ctrl-C; the runs so far are kept, as is told.
+    """
     from assay.analysis.calibration import calibrate
-    from assay.analysis.summary import summarise
     from assay.record.predictions import append_prediction, read_predictions
-    from assay.record.reader import Run, find_run
     from assay.record.studies import STUDIES_DIR
     from assay.record.writer import new_run_id
     from assay.report.trial import prediction, trial_document
-    from assay.study.trying import chosen, trial_study
+    from assay.study.trying import trial_study
 
-    run = Run(find_run(which, place))
-    finding = chosen(summarise(run).findings, asked)
     study = trial_study(run, finding, repeat, seed, dsn)
     study_id = new_run_id(f"try-{run.facts['workload']['name']}", study.base.engine)
-    begun = _carried_out(study, place / STUDIES_DIR / study_id, place, run, finding)
+    directory = (place / STUDIES_DIR / study_id).absolute()
+    begun = _carried_out(study, directory, place, run, finding)
     before, after = (variant.name for variant in study.variants)
     rounds = list(zip(_runs(begun, before, place), _runs(begun, after, place), strict=True))
-    document = trial_document(run, finding, after, rounds)
-    document["study"] = str((place / STUDIES_DIR / study_id).absolute())
+    document = trial_document(run, finding, after, rounds) | {"study": str(directory)}
     now = datetime.now(tz=UTC).isoformat(timespec="seconds")
     append_prediction(place, prediction(document, now) | {"study": study_id})
-    document["calibration"] = calibrate(read_predictions(place)).facts()
-    return document
+    return document | {"calibration": calibrate(read_predictions(place)).facts()}
 
 
 def _carried_out(
@@ -140,21 +145,14 @@ def _carried_out(
     about = {"made_by": "assay try", "run": run.id, "finding": finding.key}
     try:
         return carry_out(study, directory, place, progress, about=about, expected_run_s=took_s(run))
-    except (AssayError, KeyboardInterrupt) as error:
+    except (AssayError, KeyboardInterrupt):
         progress.close()
-        if progress.partial is None:
-            raise
-        _tell_kept(error, progress, directory)
-        code = error.exit_code if isinstance(error, AssayError) else RunFailedError.exit_code
-        raise typer.Exit(code) from error
+        if progress.partial is not None:
+            complain(f"the runs so far are kept, and named in {directory}")
+            complain(f"what was measured of the last one: assay show {progress.partial}")
+        raise
     finally:
         progress.close()
-
-
-def _tell_kept(error: BaseException, progress: StudyProgress, directory: Path) -> None:
-    complain(str(error) if isinstance(error, AssayError) else "stopped by Ctrl-C")
-    complain(f"the runs so far are kept, and named in {directory}; of the last one is kept what")
-    complain(f"was measured until then: assay show {progress.partial}")
 
 
 def _runs(begun: list[Begun], variant: str, place: Path) -> list[Run]:

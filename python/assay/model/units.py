@@ -41,7 +41,7 @@ def count_text(count: float | None) -> str:
     if count is None:
         return "not measured"
     for step, suffix in _COUNT_STEPS:
-        if count >= step:
+        if count >= step * _NEXT_STEP:
             return f"{count / step:.3g} {suffix}"
     return f"{count:.0f}"
 

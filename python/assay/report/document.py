@@ -78,6 +78,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "checks": [_check(result) for result in checks],
         "metrics": dict(summary.metrics),
         "operations": [asdict(operation) for operation in summary.operations],
+        "where": None if summary.where is None else summary.where.facts(),
         "pace": None if summary.load is None else _pace(summary.load.pace),
         "findings": [finding.facts() for finding in summary.findings],
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),

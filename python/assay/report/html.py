@@ -27,7 +27,7 @@ from assay.model.units import (
 from assay.report import engine_tables, method
 from assay.report.finding_methods import used_methods
 from assay.report.operation_columns import cell, operation_columns
-from assay.report.plan_page import capture_words, plan_rows
+from assay.report.plan_page import capture_words, missing_rows, plan_rows
 from assay.report.profile_page import profile_words
 from assay.report.terminal import check, conditions_text, doubts, host_text, title
 from assay.report.what_if_page import what_if_words
@@ -202,7 +202,8 @@ def _explanation(run: Run, told: dict[str, Any]) -> dict[str, Any]:
         "methods": used_methods(told),
         "plans": plan_rows(run, told),
         "plans_about": capture_words(told),
-        "why_no_plans": method.why_no_plans(run, told),
+        "plans_missing": missing_rows(told),
+        "why_no_plans": method.why_no_plans(told),
         "what_if": what_if and what_if | {"json": trusted(json_in_html(what_if["json"]))},
         "why_no_what_if": method.why_no_what_if(told),
     }

@@ -131,7 +131,6 @@ INTERVAL_WORDS = (
     " between them. How runs differ it cannot say; that takes repeating whole runs."
 )
 WAITS = "waits"
-PLANS_DIR = "plans"
 
 
 def charts_about(told: dict[str, Any], timeline: Timeline | None) -> list[tuple[str, str, str]]:
@@ -210,7 +209,7 @@ def not_measured(run: Run, told: dict[str, Any]) -> list[str]:
             why_no_counters(run, told),
             why_no_sessions(run, told),
             why_no_waits(run, told),
-            why_no_plans(run, told),
+            why_no_plans(told),
         )
         if words is not None
     ]
@@ -310,17 +309,13 @@ def why_no_waits(run: Run, told: dict[str, Any]) -> str | None:
     return f"{lead}, the record has no stream {WAITS}{_ended(told)}."
 
 
-def why_no_plans(run: Run, told: dict[str, Any]) -> str | None:
-    """Why there are no plans, with the mend where there is one; None if there are."""
-    if told.get("plans"):
+def why_no_plans(told: dict[str, Any]) -> str | None:
+    """Why there are no plans, or not of all operations; None if there are."""
+    reason = told["plan_capture"]["reason"]
+    if told["plans"] and reason is None:
         return None
-    lead = "query plans: not in this record"
-    if not (run.dir / "raw" / PLANS_DIR).is_dir():
-        return (
-            f"{lead}{_ended(told)}; the run did not ask for them, the engine tells none, or the"
-            " record is older than plans are."
-        )
-    return f"{lead}, none of what is in raw/{PLANS_DIR} can be read."
+    which = "not of all operations" if told["plans"] else "none in this record"
+    return f"query plans: {which}, {(reason or 'none could be asked for').rstrip('.')}."
 
 
 def why_no_what_if(told: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ def operation_of(told: dict[str, Any], name: str) -> dict[str, Any]:
     return {
         "operation": next(one for one in told["operations"] if one["name"] == name),
         "findings": [one for one in told["findings"] if name in one["operations"]],
-        "plans": (told.get("plans") or {}).get(name, []),
+        "plans": told["plans"].get(name, []),
         "plan_capture": _of_operation(told["plan_capture"], name),
     }
 

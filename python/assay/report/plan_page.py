@@ -8,41 +8,51 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
+from assay.record.layout import PLANS_DIR
+from assay.report.terminal_plans import NOTABLE_FACTOR
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-# An estimate within this factor is as good as they get, and has no word.
-NOTABLE_FACTOR = 2.0
 # Larger factors are told without decimals.
 WHOLE_FROM = 10
-PLANS_DIR = "plans"
 
 
 def has_plan(told: dict[str, Any], operation: str) -> bool:
     """Whether the document has a plan of an operation."""
-    return bool((told.get("plans") or {}).get(operation))
+    return bool(told["plans"].get(operation))
 
 
 def plan_rows(run: Run, told: dict[str, Any]) -> list[dict[str, Any]]:
     """One row a plan, of the longest operation first."""
-    plans = told.get("plans") or {}
+    plans = told["plans"]
     seconds = {operation["name"]: operation["seconds"] or 0.0 for operation in told["operations"]}
     ordered = sorted(plans, key=lambda name: -seconds.get(name, 0.0))
     return [
-        _plan(run, plan, several=len(plans[name]) > 1) for name in ordered for plan in plans[name]
+        _plan(run, told, plan, several=len(plans[name]) > 1)
+        for name in ordered
+        for plan in plans[name]
     ]
 
 
 def capture_words(told: dict[str, Any]) -> str:
     """What asking for the plans cost, and that no timed execution was asked."""
-    plans = [plan for several in (told.get("plans") or {}).values() for plan in several]
-    costs = [plan["capture_s"] for plan in plans if plan["capture_s"] is not None]
-    cost = f", which took {seconds_text(sum(costs))} in all" if costs else ""
+    capture = told["plan_capture"]
+    cost = (
+        f", which took {seconds_text(capture['capture_s'])} in all" if capture["capture_s"] else ""
+    )
     return (
         f"Each statement was asked once more with its plan, apart from the timed part{cost}. Times"
         " below are of that execution and contain the cost of watching it; rows are over all loops."
     )
+
+
+def missing_rows(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """Statements of which there is no plan, each with the reason."""
+    return [
+        (f"{one['operation']}, statement {one['statement'] + 1}", one["reason"])
+        for one in told["plan_capture"]["missing"]
+    ]
 
 
 def factor_words(node: dict[str, Any]) -> str:
@@ -54,7 +64,7 @@ def factor_words(node: dict[str, Any]) -> str:
     return f"{shown}x too {'few' if node['estimated_rows'] < node['rows'] else 'many'}"
 
 
-def _plan(run: Run, plan: dict[str, Any], *, several: bool) -> dict[str, Any]:
+def _plan(run: Run, told: dict[str, Any], plan: dict[str, Any], *, several: bool) -> dict[str, Any]:
     name = plan["operation"]
     anchor = f"plan:{name}" + (f":{plan['statement']}" if plan["statement"] else "")
     worst = next((node for node in _walk(plan["root"]) if _is_worst(node)), None)
@@ -66,25 +76,50 @@ def _plan(run: Run, plan: dict[str, Any], *, several: bool) -> dict[str, Any]:
         "facts": _facts(plan),
         "worst": "" if worst is None else f"worst estimate {factor_words(worst)}: {_words(worst)}",
         "root": _node(plan["root"]),
-        "captured": None if plan["capture_s"] is None else seconds_text(plan["capture_s"]),
-        "timed": plan["timed"],
+        "captured": _captured(told, plan),
+        "untimed": None if plan["timed"] else _untimed(plan),
         "native": native,
         "native_file": f"raw/{PLANS_DIR}/{Path(plan['native']).name}",
     }
 
 
+def _captured(told: dict[str, Any], plan: dict[str, Any]) -> str:
+    """What asking for a plan cost, and how much slower the statement was while it was watched."""
+    if plan["capture_s"] is None:
+        return ""
+    words = f"Asking for this plan took {seconds_text(plan['capture_s'])}"
+    costs = told["plan_capture"]["operations"]
+    ratio = next((one["ratio"] for one in costs if one["operation"] == plan["operation"]), None)
+    slower = "" if ratio is None else f"; watched it took {ratio:.2g} times what it took when timed"
+    return f"{words}{slower}."
+
+
+def _untimed(plan: dict[str, Any]) -> str:
+    why = f": {plan['reason'].rstrip('.')}" if plan["reason"] else ""
+    return f"The engine told estimates only, no time and no rows{why}."
+
+
 def _facts(plan: dict[str, Any]) -> str:
-    """Times of a plan in one line."""
-    parts = [
+    """Times and sizes of a plan in one line."""
+    times = [
         f"{words} {seconds_text(plan[key])}"
         for words, key in (
             ("execution", "execution_s"),
             ("planning", "planning_s"),
             ("generating code", "compiling_s"),
         )
-        if plan[key] is not None
+        if plan[key]
     ]
-    return ", ".join(parts)
+    sizes = [
+        f"{words} {bytes_text(plan[key])}"
+        for words, key in (
+            ("spilled", "spilled_bytes"),
+            ("read", "read_bytes"),
+            ("at most in memory", "memory_bytes"),
+        )
+        if plan[key]
+    ]
+    return ", ".join([*times, *sizes])
 
 
 def _walk(node: dict[str, Any]) -> list[dict[str, Any]]:
@@ -116,11 +151,10 @@ def _node(node: dict[str, Any], depth: int = 0) -> dict[str, Any]:
         "share": "" if node["share"] is None else percent_text(node["share"]),
         "width": f"{100 * min(1.0, node['share'] or 0.0):.1f}%",
         "estimated": _rows(node["estimated_rows"]),
-        "rows": _rows(node["rows"]),
+        "rows": "never executed" if node["loops"] == 0 else _rows(node["rows"]),
         "factor": factor_words(node),
         "worst": _is_worst(node),
         "marks": _marks(node),
-        "details": [(str(key), str(value)) for key, value in node["details"].items()],
         "children": [_node(child, depth + 1) for child in node["children"]],
     }
 
@@ -144,7 +178,9 @@ def _marks(node: dict[str, Any]) -> list[str]:
         marks.append(f"removed {count_text(node['removed_rows'])} rows")
     if node["loops"] is not None and node["loops"] > 1:
         marks.append(f"{count_text(node['loops'])} loops")
-    return marks
+    if node["workers"] is not None:
+        marks.append(f"{node['workers']} worker{'s' if node['workers'] != 1 else ''}")
+    return [*marks, "cut short"] if node["cut_short"] else marks
 
 
 def _native(run: Run, plan: dict[str, Any]) -> str | None:

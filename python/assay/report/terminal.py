@@ -309,9 +309,16 @@ def _print_why(document: dict[str, Any], width: int, console: Console) -> None:
             lines.append(f"To try: {finding['to_try']}")
         for index, text in enumerate(lines):
             lead = f"  {number}  " if index == 0 else "     "
-            for line in textwrap.wrap(text, width, initial_indent=lead, subsequent_indent="     "):
+            for line in _whole_words(text, width, lead):
                 _say(console, line)
     _say(console)
+
+
+def _whole_words(text: str, width: int, lead: str) -> list[str]:
+    """Lines that can be copied from: commands have hyphens in them."""
+    return textwrap.wrap(
+        text, width, initial_indent=lead, subsequent_indent="     ", break_on_hyphens=False
+    )
 
 
 def _trust(document: dict[str, Any]) -> list[str]:
@@ -325,7 +332,17 @@ def _trust(document: dict[str, Any]) -> list[str]:
     words.append(f"probes {percent_text(share)}{of_core}")
     # An interval over passes is a finding's, and says nothing of how runs differ.
     words.append("one run, no interval")
-    return words
+    return [*words, *_uncovered(document)]
+
+
+def _uncovered(document: dict[str, Any]) -> list[str]:
+    """Of which operations too much time has no source that accounts for it."""
+    doubtful = document["where"]["uncovered"] if document["where"] is not None else []
+    if not doubtful:
+        return []
+    named = [f"{percent_text(op['share'])} ({op['operation']})" for op in doubtful[:TOP_OPERATIONS]]
+    left = len(doubtful) - len(named)
+    return [f"not accounted for: {', '.join(named)}{f', {left} more' if left else ''}"]
 
 
 def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LABEL_WIDTH = 9
+OPERATIONS_MAX, PLANS_MAX, CHANGES_MAX = 6, 3, 2
 MEANS = {
     "came true": "the gain is what was predicted",
     "smaller": "there is a gain, and it is smaller than predicted",
@@ -37,6 +38,7 @@ def trial_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     yield from _table(document)
     yield ""
     yield from _wrapped(document["verdict"].upper(), meaning(document), width)
+    yield from _plan_lines(document["plans"], width)
     yield from _wrapped("Answers", document["answers"]["words"], width)
     if document["left_out"]:
         names = ", ".join(document["left_out"])
@@ -45,6 +47,22 @@ def trial_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     yield f"{'Study':<{LABEL_WIDTH}}{document['study']}"
     if document["legal"]:
         yield f"{'':<{LABEL_WIDTH}}{document['legal']}"
+
+
+def _plan_lines(plans: list[dict[str, Any]] | None, width: int) -> Iterator[str]:
+    """What changed in plans, the first changes of each; nothing where none were captured."""
+    if plans is None:
+        return
+    told = [plan for plan in plans if plan["changes"]]
+    if not told:
+        yield from _wrapped("Plans", "as they were", width)
+    for number, plan in enumerate(told[:PLANS_MAX]):
+        says = "; ".join(change["says"] for change in plan["changes"][:CHANGES_MAX])
+        more = len(plan["changes"]) - CHANGES_MAX
+        says += f"; {more} more" if more > 0 else ""
+        yield from _wrapped("" if number else "Plans", f"{plan['operation']}: {says}", width)
+    if len(told) > PLANS_MAX:
+        yield from _wrapped("", f"{len(told) - PLANS_MAX} more changed (--json)", width)
 
 
 def meaning(document: dict[str, Any]) -> str:
@@ -58,10 +76,8 @@ def meaning(document: dict[str, Any]) -> str:
 
 
 def _table(document: dict[str, Any]) -> Iterator[str]:
-    rows = [
-        (document["of"], document),
-        *((one["operation"], one) for one in document["operations"]),
-    ]
+    shown = document["operations"][:OPERATIONS_MAX]
+    rows = [(document["of"], document), *((one["operation"], one) for one in shown)]
     names = max(len(name) for name, _ in rows)
     yield (
         f"  {'':<{names}} {'as it was':>10} {'changed':>10} {'saved':>9}"
@@ -77,6 +93,9 @@ def _table(document: dict[str, Any]) -> Iterator[str]:
             f" {seconds_text(gain['after_s']):>10} {share_text(gain['share']):>9}"
             f" {_interval(gain['interval']):>20} {_predicted(row['predicted']):>10}"
         )
+    left = len(document["operations"]) - len(shown)
+    if left:
+        yield f"  ... {left} more (--json)"
 
 
 def share_text(share: float) -> str:

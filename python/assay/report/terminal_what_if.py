@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 TOP_OPERATIONS = 10
 TOP_WORTH = 6
 LABEL_WIDTH = 16
+ENDS = 14
 # Columns of a table of weights: the figures in between have the same form.
 WEIGHED = ("total_seconds", "geometric_mean_seconds", "composite_per_h", "throughput_per_s")
 COLUMN = 16
-TIME_WORDS = {"seconds": "median", "seconds_min": "fastest", "seconds_max": "slowest"}
+TIME_WORDS = {"seconds": "time", "seconds_min": "fastest", "seconds_max": "slowest"}
 TIMES = tuple(TIME_WORDS)
+TIME_WIDTH = 7
 
 
 def predicted_lines(
@@ -37,7 +39,8 @@ def predicted_lines(
     yield from _operation_lines(told["operations"], all_operations=all_operations)
     yield from _sentences("Assumed", told["assumptions"], width)
     yield from _sentences("Unknown", told["notes"], width)
-    yield from _sentences("Names", _names(metrics), width)
+    columns = _columns(told, open_ends=open_ends)
+    yield from _sentences("Names", [*_names(metrics), *columns], width)
 
 
 def weighed_lines(
@@ -50,7 +53,7 @@ def weighed_lines(
     yield from textwrap.wrap(_about(told["sensitivity"]), width)
     yield ""
     words = max(len(one["operation"]) for one in told["sensitivity"])
-    times = TIMES if 2 + words + 8 * len(TIMES) + (COLUMN + 1) * len(shown) <= width else TIMES[:1]
+    times = _times(told["sensitivity"], width - 2 - words - (COLUMN + 1) * len(shown))
     yield _weight_heading(shown, words, times)
     ordered = sorted(told["sensitivity"], key=_shakes)
     operations = ordered if all_operations else ordered[:TOP_OPERATIONS]
@@ -71,8 +74,8 @@ def _is_open(metric: dict[str, Any]) -> bool:
 
 def _heading(passes: int, *, open_ends: bool) -> str:
     line = f"  {'':<{LABEL_WIDTH}} {'before':>9} {'after':>9} {'change':>8}"
-    line += f"  {'model leaves open':<17}" if open_ends else ""
-    return (line + (f"  over {passes} passes" if passes else "")).rstrip()
+    line += f"  {'left open, %':<{ENDS}}" if open_ends else ""
+    return (line + (f"  {passes} passes, %" if passes else "")).rstrip()
 
 
 def _metric_line(metric: dict[str, Any], *, open_ends: bool) -> str:
@@ -82,7 +85,7 @@ def _metric_line(metric: dict[str, Any], *, open_ends: bool) -> str:
     )
     if open_ends:
         ends = _between((metric["change_least"], metric["change_most"]))
-        line += f"  {ends:<17}"
+        line += f"  {ends:<{ENDS}}"
     if metric["interval"] is not None:
         line += f"  {_between(metric['interval'])}"
     return line.rstrip()
@@ -105,25 +108,40 @@ def _names(metrics: list[dict[str, Any]]) -> list[str]:
     return [f"* {titles[-1]}."] if titles else []
 
 
+def _columns(told: dict[str, Any], *, open_ends: bool) -> list[str]:
+    """What the columns behind the change are."""
+    found = ["Left open: from the least to the most that the model allows."] if open_ends else []
+    if told["passes"]:
+        words = (
+            f"{told['passes']} passes: the change's 95 % interval by their scatter; how far the"
+            " model is off is not in it."
+        )
+        found.append(words)
+    return found
+
+
 def _figure(value: float | None, unit: str) -> str:
     if value is None:
-        return "unbounded"
+        return "no bound"
     return seconds_text(value) if unit == "s" else f"{grouped_text(value)}{unit}"
 
 
 def _change(share: float | None) -> str:
     """A change in per cent with its sign."""
     if share is None:
-        return "unbounded"
-    if share == 0:
-        return "none"
+        return "no bound"
+    return "none" if share == 0 else f"{_percent(share)} %"
+
+
+def _percent(share: float) -> str:
+    """Per cent with a sign, and a decimal below a hundred."""
     percent = share * 100
-    return f"{percent:+,.0f} %" if abs(percent) >= 100 else f"{percent:+.1f} %"  # noqa: PLR2004
+    return f"{percent:+,.0f}" if abs(percent) >= 100 else f"{percent:+.1f}"  # noqa: PLR2004
 
 
 def _between(ends: tuple[float | None, float | None] | list[float]) -> str:
-    low, high = (_change(end).removesuffix(" %").replace("none", "0.0") for end in ends)
-    return f"{low} % to {high} %" if high != "unbounded" else f"{low} % to {high}"
+    low, high = ("no bound" if end is None else _percent(end) for end in ends)
+    return f"{low} to {high}"
 
 
 def _operation_lines(operations: list[dict[str, Any]], *, all_operations: bool) -> Iterator[str]:
@@ -165,18 +183,28 @@ def _about(weighed: list[dict[str, Any]]) -> str:
     return f"{words}, and the change if all its passes were as its fastest and as its slowest."
 
 
+def _times(weighed: list[dict[str, Any]], room: int) -> Sequence[str]:
+    """Which times there is something to tell of, and room for."""
+    varied = any(one["seconds_min"] is not None for one in weighed)
+    return TIMES if varied and (TIME_WIDTH + 1) * len(TIMES) <= room else TIMES[:1]
+
+
 def _weight_heading(metrics: list[dict[str, Any]], words: int, times: Sequence[str]) -> str:
-    columns = "".join(f" {TIME_WORDS[key]:>7}" for key in times)
+    columns = "".join(f" {TIME_WORDS[key]:>{TIME_WIDTH}}" for key in times)
     return f"  {'':<{words}}{columns}" + "".join(f" {_label(one):>{COLUMN}}" for one in metrics)
 
 
 def _weight_line(
     one: dict[str, Any], metrics: list[dict[str, Any]], words: int, times: Sequence[str]
 ) -> str:
-    columns = "".join(f" {'-' if one[key] is None else seconds_text(one[key]):>7}" for key in times)
+    columns = "".join(f" {_time(one[key]):>{TIME_WIDTH}}" for key in times)
     weights = {weight["metric"]: weight for weight in one["weights"]}
     told = "".join(f" {_weight(weights[metric['metric']]):>{COLUMN}}" for metric in metrics)
     return f"  {one['operation']:<{words}}{columns}{told}"
+
+
+def _time(seconds: float | None) -> str:
+    return "-" if seconds is None else seconds_text(seconds)
 
 
 def _weight(weight: dict[str, Any]) -> str:
@@ -184,7 +212,7 @@ def _weight(weight: dict[str, Any]) -> str:
     words = f"{abs(weight['elasticity']) * 100:.1f}"
     if weight["at_min"] is None or weight["at_max"] is None:
         return words
-    return f"{words} {weight['at_min'] * 100:+5.1f} {weight['at_max'] * 100:+5.1f}"
+    return f"{words} {_percent(weight['at_min']):>5} {_percent(weight['at_max']):>5}"
 
 
 def _worth_lines(

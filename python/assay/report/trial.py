@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.plans import compare_plans, read_plans
 from assay.analysis.trial import judge_trial, times_of
 from assay.checks import answers
 from assay.model.verdict import Verdict
@@ -55,6 +56,7 @@ def trial_document(
             for one in trial.operations
         ],
         "left_out": list(trial.left_out),
+        "plans": plans_document(rounds[0], finding.operations),
         "answers": answers_document(rounds),
         "rounds": [{"before": before.id, "after": after.id} for before, after in rounds],
         "legal": run.facts["workload"]["legal"],
@@ -87,6 +89,26 @@ def prediction(document: dict[str, Any], time_utc: str) -> dict[str, Any]:
 
 def _gain(gain: Gain | None) -> dict[str, Any] | None:
     return None if gain is None else asdict(gain)
+
+
+def plans_document(pair: Pair, operations: Sequence[str]) -> list[dict[str, Any]] | None:
+    """What changed in the plans of the operations, or of all if none is named; None without plans.
+
+    Args:
+        pair: The runs of one round, as it was and with the change.
+        operations: Those that the finding is about.
+    """
+    before, after = (read_plans(run) for run in pair)
+    both = [name for name in operations or before if before.get(name) and after.get(name)]
+    if not both:
+        return None
+    found = []
+    for name in both:
+        for old, new in zip(before[name], after[name], strict=False):
+            told = compare_plans(old, new)
+            changes = [{"kind": one.kind, "says": one.says} for one in told.changes]
+            found.append({"operation": name, "changed": told.changed, "changes": changes})
+    return found
 
 
 def answers_document(rounds: Sequence[Pair]) -> dict[str, str]:

@@ -27,7 +27,7 @@ WORTH_ABOUT = (
 
 def what_if_words(told: dict[str, Any]) -> dict[str, Any] | None:
     """Tables and the calculator's figures; None where the document has no such section."""
-    section = told.get("what_if")
+    section = told["what_if"]
     if section is None:
         return None
     metrics = shown_metrics(section)

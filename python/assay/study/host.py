@@ -287,7 +287,7 @@ def _played(
     serial = all(phase["arrival"]["shape"] == "power" for phase in job["plan"]["phases"])
     cancel = words.cancel
     with _thread_of_ours():
-        if not serial or not isinstance(engine, HasCounters):
+        if not (serial and job["counters"] and isinstance(engine, HasCounters)):
             return _core.drive(plan, sessions, raw_dir, cancel, tick, metered)
         with operation_counters(engine.counters(instance), raw_dir) as counters:
             return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, counters.read)
@@ -295,8 +295,10 @@ def _played(
 
 @contextmanager
 def _thread_of_ours() -> Iterator[None]:
-    """Names this thread as one of ours: it only tells how far the run is, while the engine's work
-    is done in threads of sessions, and what looks at the engine's threads must leave it out."""
+    """Names this thread as one of ours, for what looks at the engine's threads.
+
+    It only tells how far the run is, while the engine's work is done in threads of sessions.
+    """
     name = Path("/proc/thread-self/comm")
     before = name.read_text()
     name.write_text(OWN_THREAD)

@@ -3,6 +3,8 @@
 
 mod family;
 mod process;
+#[cfg(test)]
+mod tests;
 mod thread;
 
 pub(crate) use family::Family;

@@ -63,7 +63,7 @@ pub fn numbers(path: &Path, name: &str) -> Vec<Option<u64>> {
 fn numbers_of(batch: &RecordBatch, name: &str) -> Vec<Option<u64>> {
     let column = batch.column_by_name(name).unwrap_or_else(|| panic!("no column {name}"));
     let value = |row| match column.data_type() {
-        DataType::Int64 => column.as_primitive::<Int64Type>().value(row) as u64,
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).cast_unsigned(),
         DataType::UInt32 => u64::from(column.as_primitive::<UInt32Type>().value(row)),
         _ => column.as_primitive::<UInt64Type>().value(row),
     };

@@ -27,6 +27,8 @@ NAMED_OPERATIONS = 3
 KNOWN_SHARE = 0.5
 # Parts that are waiting for the engine's other threads: those say what the time went into.
 FOR_OTHERS = ("workers", "idle")
+# What is so much of a part stands for it.
+MOST_SHARE = 2 / 3
 CPU = ("cpu_user", "cpu_system")
 
 
@@ -39,7 +41,7 @@ class Bound:
 
 
 BOUNDS = (
-    Bound(DISK, "Disk-bound: {share} of the time was waiting for disk"),
+    Bound(DISK, "Disk-bound: {share} of the time was waiting for {disk}"),
     Bound(("run_queue",), "Short of CPUs: {share} of the time was waiting for one"),
     Bound(("throttled",), "Held back by a CPU limit for {share} of the time"),
     Bound(("stolen",), "Short of CPUs: the hypervisor took {share} of the time"),
@@ -58,7 +60,7 @@ def find(case: Case) -> list[Finding]:
     top = sorted(split, key=lambda op: -(op.share or 0.0))[:NAMED_OPERATIONS]
     names = ", ".join(op.name for op in top)
     named = f"{names} are {percent_text(sum(op.share or 0.0 for op in top))} of the time"
-    claim, parts, to_try = _bound(case, split)
+    claim, parts = _bound(case, split)
     of_each = {op.name: _of_own_work(op, parts) for op in split}
     found = Finding(
         claim=f"{claim}; {named}",
@@ -66,49 +68,54 @@ def find(case: Case) -> list[Finding]:
         interval=case.interval(of_each) if len(split) == len(case.operations) else None,
         runs=(case.run_id,),
         method=METHOD,
-        to_try=to_try,
         tells="bound",
         evidence=tuple(_evidence(op) for op in top),
     )
     return [found]
 
 
-def _bound(
-    case: Case, split: Sequence[OperationSummary]
-) -> tuple[str, tuple[str, ...], str | None]:
-    """The claim, the parts that it is about, and what to try."""
+def _bound(case: Case, split: Sequence[OperationSummary]) -> tuple[str, tuple[str, ...]]:
+    """The claim, and the parts that it is about."""
     known = sum(op.share or 0.0 for op in split)
 
     def part(*names: str) -> float:
         return sum(_of_own_work(op, names) * (op.share or 0.0) for op in split) / known
 
     busy = sum((op.parallelism or 0.0) * (op.share or 0.0) for op in split) / known
-    of_cores = f" of {case.cores}" if case.cores else ""
+    cores = case.engine_cores
+    of_cores = f" of {cores}" if cores else ""
     largest = max(BOUNDS, key=lambda bound: part(*bound.parts))
     share, cpu, queue = part(*largest.parts), part(*CPU), part("run_queue")
     if share >= BOUND_SHARE:
-        return largest.words.format(share=percent_text(share)), largest.parts, None
-    if case.cores is not None and busy >= ALL_CORES_SHARE * case.cores:
-        return f"CPU-bound: {busy:.2g}{of_cores} cores busy", CPU, None
+        disk = _disk_words(part("disk_read") / share, part("disk_write") / share)
+        return largest.words.format(share=percent_text(share), disk=disk), largest.parts
+    if cores is not None and busy >= ALL_CORES_SHARE * cores:
+        return f"CPU-bound: {busy:.2g}{of_cores} cores busy", CPU
     if cpu >= BOUND_SHARE:
-        to_try = f"assay show {case.run_id} --all: which operations run on one core"
-        return f"CPU-bound, on {busy:.2g}{of_cores} cores busy on average", CPU, to_try
+        return f"CPU-bound, on {busy:.2g}{of_cores} cores busy on average", CPU
     if cpu + queue >= BOUND_SHARE:
         claim = (
             f"CPU-bound, and short of CPUs: {percent_text(cpu)} of the time on a CPU,"
             f" {percent_text(queue)} waiting for one"
         )
-        return claim, (*CPU, "run_queue"), None
+        return claim, (*CPU, "run_queue")
     return _by_no_one_thing({name: part(name) for name in TITLES})
 
 
-def _by_no_one_thing(parts: Mapping[str, float]) -> tuple[str, tuple[str, ...], None]:
+def _disk_words(reads: float, writes: float) -> str:
+    """What a disk was waited for, where one of both is most of it."""
+    if max(reads, writes) < MOST_SHARE:
+        return "disk"
+    return "disk reads" if reads > writes else "disk writes and syncs"
+
+
+def _by_no_one_thing(parts: Mapping[str, float]) -> tuple[str, tuple[str, ...]]:
     """Where nothing has the larger part: the largest parts, so that a reader sees why."""
     told = {name: share for name, share in parts.items() if name not in (*CPU, *FOR_OTHERS)}
     most = sorted(told, key=lambda name: -told[name])[:NAMED_OPERATIONS]
     words = ", ".join(f"{percent_text(told[name])} {TITLES[name]}" for name in most if told[name])
     on_cpu = sum(parts[name] for name in CPU)
-    return f"Bound by no one thing: {percent_text(on_cpu)} on a CPU, {words}", (most[0],), None
+    return f"Bound by no one thing: {percent_text(on_cpu)} on a CPU, {words}", (most[0],)
 
 
 def _of_own_work(op: OperationSummary, names: Sequence[str]) -> float:

@@ -20,6 +20,8 @@ LONGER_MIN = 0.2
 # Below this the clock would be read more often than it is worth.
 SECONDS_MIN = 0.05
 NAMED_OPERATIONS = 3
+# The kernel is named where it is this much of the excess: a little of it is in everything.
+KERNEL_SHARE = 0.2
 
 
 def find(case: Case) -> list[Finding]:
@@ -37,11 +39,12 @@ def find(case: Case) -> list[Finding]:
     whole_s = float(case.executions["seconds"].sum())
     most = each.with_columns((pl.col("seconds") - pl.col("later_seconds")).alias("excess"))
     names = most.sort("excess", "operation", descending=[True, False])["operation"].to_list()
+    when = ", in the warm-up," if in_warm_up else ""
     # What happened before the measured part is no cause of anything in it.
     tells: Tells = "shape" if in_warm_up else "cause"
     found = Finding(
         claim=(
-            f"First executions took {seconds_text(excess_s)} longer than later ones"
+            f"First executions{when} took {seconds_text(excess_s)} longer than later ones"
             f" ({percent_text(excess_s / sums['later_seconds'])}), most of it in"
             f" {names_text(names)}{_why(sums, excess_s)}"
         ),

@@ -29,10 +29,10 @@ _TEXT = re.compile(r"'(?:[^']|'')*'")
 _CAST_NAME = re.compile(r"\(([\w.\"]+)\)::[\w ]+(?:\[\])?")
 _CAST = re.compile(r"::[\w ]+(?:\(\d+(?:,\d+)?\))?(?:\[\])?")
 _COMPARED = re.compile(
-    r"(?<![\w.\"])([A-Za-z_][\w.]*)\s*(=|<=|>=|<|>|\bin\b|\bbetween\b)", re.IGNORECASE
+    r"(?<![\w.\"])([A-Za-z_][\w.]*)\s*(<>|<=|>=|=|<|>|\bin\b|\bbetween\b)", re.IGNORECASE
 )
 _EITHER = re.compile(r"\bor\b", re.IGNORECASE)
-EQUAL = ("=", "in")
+EQUAL, UNEQUAL = ("=", "in"), "<>"
 
 
 def find(case: Case) -> list[Finding]:
@@ -74,7 +74,7 @@ def indexable(condition: str | None, table: str) -> tuple[str, ...]:
     ranges: list[str] = []
     for name, comparison in _COMPARED.findall(text):
         qualifier, _, column = name.rpartition(".")
-        if qualifier in ("", table):
+        if qualifier in ("", table) and comparison != UNEQUAL:
             (equal if comparison.lower() in EQUAL else ranges).append(column)
     first_range = [column for column in ranges if column not in equal][:1]
     return tuple(dict.fromkeys([*equal, *first_range]))
@@ -91,10 +91,7 @@ def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]
         f"Scans of {table} keep {count_text(first.rows)} of {count_text(read)} rows; reading the"
         f" others took {percent_text(case.of_run(wasted))} of the time"
     )
-    advice, to_try = (
-        None,
-        f"an index of {table} for: {first.condition}" if first.condition else None,
-    )
+    advice, to_try = None, f"an index of {table} for: {first.condition}"
     if columns:
         words = ", ".join(columns)
         advice = Advice("index", table, {"columns": ",".join(columns)}, case.of_run(wasted))

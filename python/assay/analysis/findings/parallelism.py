@@ -75,7 +75,7 @@ def _on_one_core(case: Case, idle: dict[str, float], effect: float) -> list[Find
         return [case.finding(METHOD, claim, idle, to_try=to_try, evidence=evidence, advice=advice)]
     if effect < CHOSEN_MIN:
         return []
-    to_try = f"assay show {case.run_id} --all: which operations these are"
+    to_try = f"assay explain {case.run_id} --operation {names[0]}"
     return [case.finding(METHOD, claim, idle, tells="shape", to_try=to_try, evidence=evidence)]
 
 

@@ -1,4 +1,4 @@
-"""What was taken from an operation by others' decisions: a hypervisor's, and that of a CPU limit."""
+"""What others took from an operation: a hypervisor, and a limit of CPU time."""
 
 from __future__ import annotations
 

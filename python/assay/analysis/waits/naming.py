@@ -1,9 +1,11 @@
 """The cause of each sleep: by the engine's word where it is known, else by what the kernel tells.
 
-An engine is asked some times a second what its processes wait for. A word is of the sleep that was
-under way when it was told. Sleeps that no word fell into get causes in the proportion of those
-that had one, of the same operation and kind of thread and with the same cause by the kernel; then
-of the run; and else the kernel's cause. A sleep that no signal ends is the kernel's alone.
+An engine is asked some times a second what its processes wait for. A word counts if its process
+slept when it was told, and is of that sleep. Words come as often in a kind of sleep as it lasts, so
+they divide the sleep of an operation and kind of thread, as far as it has the same cause by the
+kernel; where no word fell into those of an operation, the words of the run do, and else it is the
+kernel's cause. What the words were told of directly is not told apart: those are the long sleeps.
+A sleep that no signal ends is the kernel's alone.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
 # What processes wait for in the engine's own words is known of sleeps in this state.
 INTERRUPTIBLE = "S"
-TOLD_BY_KERNEL = ["state", "channel", "call", "comm", "at_rest"]
+# Asleep, and not to be woken by signals.
+DISK_STATE = "D"
+TOLD_BY_KERNEL = ["state", "channel", "call", "comm", "at_rest", "with_workers"]
+WORDS = pl.List(pl.Struct({"cause": pl.String, "told_ns": pl.Int64}))
 ALIKE = ["operation", "kind", "by_kernel"]
 
 
@@ -58,14 +63,15 @@ def causes_by_kernel(
     kinds = marked.filter(pl.col("state") != RUNNING).select(TOLD_BY_KERNEL).unique()
     causes = [rules.cause_of(Sleep(**row), machine) for row in kinds.iter_rows(named=True)]
     named = kinds.with_columns(pl.Series("by_kernel", causes, dtype=pl.String))
-    return marked.join(named, on=TOLD_BY_KERNEL, how="left", nulls_equal=True, maintain_order="left")
+    return marked.join(
+        named, on=TOLD_BY_KERNEL, how="left", nulls_equal=True, maintain_order="left"
+    )
 
 
 def causes_by_word(
     spans: pl.DataFrame, activity: pl.DataFrame | None, rules: WaitRules
 ) -> pl.DataFrame:
-    """Spans with `by_word`, the causes that the engine told of it, as a list, empty or null where
-    it told none.
+    """Spans with `by_word`: what the engine told, a list of cause and told_ns; null for nothing.
 
     Args:
         spans: With by_kernel.
@@ -73,15 +79,15 @@ def causes_by_word(
         rules: With those on its words.
     """
     if activity is None or activity.is_empty() or not rules.events:
-        return spans.with_columns(pl.lit(None, dtype=pl.List(pl.String)).alias("by_word"))
+        return spans.with_columns(pl.lit(None, dtype=WORDS).alias("by_word"))
     told = activity.drop_nulls(["wait_event_type", "wait_event"])
     words = told.select(pl.col("wait_event_type", "wait_event").cast(pl.String)).unique()
     causes = [rules.cause_of_event(kind, event) for kind, event in words.iter_rows()]
-    named = words.with_columns(pl.Series("by_word", causes, dtype=pl.String)).drop_nulls("by_word")
+    named = words.with_columns(pl.Series("cause", causes, dtype=pl.String)).drop_nulls("cause")
     samples = (
         told.with_columns(pl.col("wait_event_type", "wait_event").cast(pl.String))
         .join(named, on=["wait_event_type", "wait_event"])
-        .select("time_ns", pl.col("pid").cast(pl.UInt32), "by_word")
+        .select("time_ns", pl.col("pid").cast(pl.UInt32), "cause")
         .sort("time_ns")
     )
     asleep = spans.with_row_index("span").filter(pl.col("state") == INTERRUPTIBLE)
@@ -94,10 +100,11 @@ def causes_by_word(
             right_on="begin_ns",
             by="pid",
             strategy="backward",
+            check_sortedness=False,
         )
         .filter(pl.col("time_ns") < pl.col("end_ns"))
         .group_by("span")
-        .agg("by_word")
+        .agg(pl.struct("cause", told_ns="time_ns").alias("by_word"))
     )
     return spans.with_row_index("span").join(within, on="span", how="left").drop("span")
 
@@ -106,53 +113,40 @@ def slept(placed: pl.DataFrame) -> pl.DataFrame:
     """Looked-at time asleep by operation, kind and cause, which is null where it is not known.
 
     Args:
-        placed: Spans in passes with operation, kind, state, by_kernel, by_word and looked_ns.
+        placed: Spans in passes, with kind, by_kernel and by_word, as `looked` gives them.
     """
     asleep = placed.filter(pl.col("state") != RUNNING)
-    has_word = pl.col("by_word").list.len().fill_null(0) > 0
-    told = asleep.filter(has_word)
-    samples = told.select(*ALIKE, "by_word").explode("by_word")
-    by_word = told.select(
-        "operation",
-        "kind",
-        pl.col("looked_ns") / pl.col("by_word").list.len(),
-        pl.col("by_word").alias("cause"),
-    ).explode("cause")
-    silent = asleep.filter(~has_word)
     open_to_words = pl.col("state") == INTERRUPTIBLE
-    rest = [
-        silent.filter(~open_to_words).select("operation", "kind", "looked_ns", pl.col("by_kernel").alias("cause")),
-        _in_proportion(silent.filter(open_to_words), samples),
-    ]
-    columns = {"operation": pl.String, "kind": pl.String, "cause": pl.String, "looked_ns": pl.Float64}
-    parts = [part.select(*columns).cast(columns) for part in (by_word, *rest)]  # type: ignore[arg-type]
-    return pl.concat(parts).group_by("operation", "kind", "cause").agg(pl.col("looked_ns").sum())
+    by_kernel = _by_kernel(asleep.filter(~open_to_words))
+    found = pl.concat([by_kernel, _in_proportion(asleep.filter(open_to_words))])
+    return found.group_by("operation", "kind", "cause").agg(pl.col("looked_ns").sum())
 
 
-def _in_proportion(silent: pl.DataFrame, samples: pl.DataFrame) -> pl.DataFrame:
-    """Sleeps without a word, by the words of those that are like them."""
-    left = silent.group_by(ALIKE).agg(pl.col("looked_ns").sum())
+def _in_proportion(asleep: pl.DataFrame) -> pl.DataFrame:
+    """Sleeps by the words of those that are like them: of the operation, then of the run."""
+    samples = (
+        asleep.select(*ALIKE, "started_ns", "finished_ns", "by_word")
+        .explode("by_word")
+        .unnest("by_word")
+        # A sleep's edges are guessed; what was told before or after the operation is not of it.
+        .filter(pl.col("told_ns").is_between("started_ns", "finished_ns"))
+    )
+    left = asleep.group_by(ALIKE).agg(pl.col("looked_ns").sum())
     found = []
     for alike in (ALIKE, ALIKE[1:]):
         proportions = _proportions(samples, alike)
         shared = left.join(proportions, on=alike, how="inner", nulls_equal=True)
-        found.append(
-            shared.select(
-                "operation",
-                "kind",
-                pl.col("by_word").alias("cause"),
-                (pl.col("looked_ns") * pl.col("share")).alias("looked_ns"),
-            )
-        )
+        looked_ns = pl.col("looked_ns") * pl.col("share")
+        found.append(shared.select("operation", "kind", "cause", looked_ns))
         left = left.join(proportions.select(alike).unique(), on=alike, how="anti", nulls_equal=True)
-    found.append(
-        left.select(
-            "operation", "kind", pl.col("by_kernel").alias("cause"), pl.col("looked_ns").cast(pl.Float64)
-        )
-    )
-    return pl.concat(found)
+    return pl.concat([*found, _by_kernel(left)])
+
+
+def _by_kernel(asleep: pl.DataFrame) -> pl.DataFrame:
+    cause = pl.col("by_kernel").alias("cause")
+    return asleep.select("operation", "kind", cause, pl.col("looked_ns").cast(pl.Float64))
 
 
 def _proportions(samples: pl.DataFrame, alike: Sequence[str]) -> pl.DataFrame:
-    counted = samples.group_by(*alike, "by_word").agg(pl.len().alias("share"))
+    counted = samples.group_by(*alike, "cause").agg(pl.len().alias("share"))
     return counted.with_columns(pl.col("share") / pl.col("share").sum().over(alike))

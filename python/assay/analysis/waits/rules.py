@@ -1,4 +1,4 @@
-"""Rules that say for which cause a thread sleeps: by what the kernel tells, or by the engine's word.
+"""Rules that say why a thread sleeps: by what the kernel tells, or by the engine's word.
 
 The kernel tells a state, the function it sleeps in, the system call, and what a futex waits at. An
 engine may tell more: what each of its processes waits for. A rule that matches every sleep explains
@@ -21,6 +21,7 @@ from assay.analysis.work.globs import is_any, pattern
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Mapping
 
 SHARED = "common.toml"
@@ -42,6 +43,7 @@ class RuleFacts(BaseModel):
     calls: tuple[str, ...] = ()
     threads: tuple[Glob, ...] = ()
     at_rest: bool | None = None
+    with_workers: bool | None = None
     says: str = Field(min_length=1)
 
 
@@ -77,6 +79,7 @@ class Sleep:
         comm: Name of the thread.
         at_rest: Whether threads of the process wait at this address between operations, too; None
             where it waits at no address.
+        with_workers: Whether its process works together with others on one operation.
     """
 
     state: str
@@ -84,6 +87,7 @@ class Sleep:
     call: int | None
     comm: str
     at_rest: bool | None
+    with_workers: bool
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,7 @@ class Rule:
         calls: Names of system calls.
         threads: Globs on the thread's name.
         at_rest: Whether its address must, or must not, be waited at between operations.
+        with_workers: Whether its process must, or must not, work together with others.
         says: A sentence for people.
         origin: Where the rule stands, such as `waits.toml, rule 3`.
     """
@@ -107,6 +112,7 @@ class Rule:
     calls: tuple[str, ...]
     threads: tuple[str, ...]
     at_rest: bool | None
+    with_workers: bool | None
     says: str
     origin: str
 
@@ -118,6 +124,7 @@ class Rule:
             and (not self.calls or call in self.calls)
             and (not self.threads or _one_matches(self.threads, sleep.comm))
             and (self.at_rest is None or self.at_rest == sleep.at_rest)
+            and self.with_workers in (None, sleep.with_workers)
         )
 
 
@@ -235,7 +242,8 @@ def _rule(entry: dict[str, Any], origin: str, calls: set[str]) -> Rule:
         raise UsageError(f"{origin}: every name matches '*': leave the key out, or name some.")
     if not (facts.states or facts.channels or facts.calls or facts.at_rest):
         raise UsageError(
-            f"{origin}: it would match every sleep: name states, channels, calls, or at_rest = true."
+            f"{origin}: it would match every sleep: name states, channels or calls, or say"
+            " at_rest = true."
         )
     return Rule(**facts.model_dump(), origin=origin)
 
@@ -259,7 +267,7 @@ def _listed() -> str:
 
 
 @cache
-def _compiled(globs: tuple[str, ...]) -> Any:
+def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
     return pattern(globs)
 
 

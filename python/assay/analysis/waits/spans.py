@@ -33,9 +33,10 @@ def spans_of(waits: pl.DataFrame) -> pl.DataFrame:
         return _spans(waits.with_columns(gap_ns=pl.lit(0), is_opening=pl.lit(value=False)), 0)
     looks = waits["time_ns"].unique().sort()
     gaps = pl.DataFrame({"time_ns": looks, "gap_ns": looks.diff()})
-    usual_ns = gaps["gap_ns"].median()
     # Where nothing changed in a round there is no row of it.
-    gaps = gaps.with_columns(pl.col("gap_ns").clip(upper_bound=usual_ns).cast(pl.Int64))
+    gaps = gaps.with_columns(
+        pl.col("gap_ns").clip(upper_bound=pl.col("gap_ns").median()).cast(pl.Int64)
+    )
     rows = waits.join(gaps, on="time_ns", how="left", maintain_order="left").with_columns(
         pl.col("gap_ns").is_null().alias("is_opening"), pl.col("gap_ns").fill_null(0)
     )
@@ -60,7 +61,10 @@ def _spans(rows: pl.DataFrame, over_ns: int) -> pl.DataFrame:
         )
         .with_columns(life)
         .with_columns(
-            *[pl.col(source).shift(-1).over("life").alias(name) for name, source in following.items()],
+            *[
+                pl.col(source).shift(-1).over("life").alias(name)
+                for name, source in following.items()
+            ],
             ended.shift(-1).over("life").fill_null(value=False).alias("has_ended"),
             pl.col("is_opening").first().over("life").alias("was_there"),
         )
@@ -76,8 +80,19 @@ def _spans(rows: pl.DataFrame, over_ns: int) -> pl.DataFrame:
 
 
 def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
-    """One row a thread: life, pid, tid, first_look_ns, last_look_ns, born_ns, over_ns, was_there,
-    has_ended, on_cpu_ns, run_delay_ns (at its last look)."""
+    """One row a thread.
+
+    Columns: life, pid, tid, first_look_ns, last_look_ns, born_ns, over_ns, was_there, has_ended,
+    on_cpu_ns, run_delay_ns (at its last look), queued_ns (in the run queue by all signs, and not in
+    run_delay_ns, because that is counted when a CPU is given: since its clocks stood still while it
+    was runnable, and of the time to its end as much as of its life before).
+    """
+    running = pl.col("state").last() == RUNNING
+    stood_ns = (pl.col("last_look_ns") - pl.col("first_look_ns")).last()
+    rest_ns = (pl.col("end_ns") - pl.col("last_look_ns")).last()
+    waited = pl.col("run_delay_ns").last()
+    part = waited / (waited + pl.col("on_cpu_ns").last())
+    queued = stood_ns + rest_ns * part.fill_nan(0.0).fill_null(0.0)
     return spans.group_by("life", maintain_order=True).agg(
         pl.col(*THREAD).first(),
         pl.col("first_look_ns").first(),
@@ -87,17 +102,17 @@ def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
         pl.col("was_there").first(),
         pl.col("has_ended").last(),
         pl.col(*CLOCKS).last(),
+        pl.when(running).then(queued).otherwise(0.0).alias("queued_ns"),
     )
 
 
-def within(
-    intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame
-) -> pl.DataFrame:
+def within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame) -> pl.DataFrame:
     """Each interval beside each of the passes that it touches.
 
     Args:
         intervals: With two columns of times; where both tables have `session`, of one session only.
-        begin, end: Their names.
+        begin: The name of the one.
+        end: The name of the other.
         passes: sequence, operation, started_ns, finished_ns; of a session one after another.
     """
     if "session" not in intervals.columns:
@@ -110,9 +125,7 @@ def within(
     return pl.concat(parts) if parts else _within(intervals, begin, end, passes)
 
 
-def _within(
-    intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame
-) -> pl.DataFrame:
+def _within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame) -> pl.DataFrame:
     passes = passes.sort("started_ns").select("sequence", "operation", "started_ns", "finished_ns")
     first = passes["finished_ns"].search_sorted(intervals[begin], side="left")
     last = passes["started_ns"].search_sorted(intervals[end], side="right")
@@ -139,7 +152,9 @@ def looked(spans: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 def existed(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
     """Lives within passes: their columns, those of the pass, and existed_ns."""
     placed = within(lives, "born_ns", "over_ns", passes)
-    length = pl.min_horizontal("over_ns", "finished_ns") - pl.max_horizontal("born_ns", "started_ns")
+    length = pl.min_horizontal("over_ns", "finished_ns") - pl.max_horizontal(
+        "born_ns", "started_ns"
+    )
     return placed.with_columns(length.clip(lower_bound=0).alias("existed_ns"))
 
 
@@ -153,11 +168,11 @@ def began_and_ended(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def clocks_at(spans: pl.DataFrame, moments: pl.DataFrame) -> pl.DataFrame:
-    """Clocks of threads at moments between looks: `moments` (life, time_ns) with on_cpu_ns and
-    run_delay_ns, which grew evenly between the two looks that saw a difference.
+    """Clocks of threads between looks: `moments` (life, time_ns) with on_cpu_ns and run_delay_ns.
 
-    Before its first look a thread that was there when looking began had what it had then, and
-    another one nothing.
+    They are taken to have grown evenly between the two looks that saw a difference. Before its
+    first look a thread that was there when looking began had what it had then, and another one
+    nothing.
     """
     following = [pl.col(name).shift(-1).over("life").alias(f"{name}_after") for name in CLOCKS]
     known = spans.select(
@@ -183,7 +198,13 @@ def clocks_at(spans: pl.DataFrame, moments: pl.DataFrame) -> pl.DataFrame:
 
     return (
         moments.sort("time_ns")
-        .join_asof(known.sort("time_ns"), on="time_ns", by="life", strategy="backward")
+        .join_asof(
+            known.sort("time_ns"),
+            on="time_ns",
+            by="life",
+            strategy="backward",
+            check_sortedness=False,
+        )
         .join(opening, on="life", how="left")
         .select("life", "time_ns", *[grown(name) for name in CLOCKS])
         .unique(["life", "time_ns"])
@@ -199,7 +220,9 @@ def growth(spans: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
         there = at.rename({"time_ns": edge} | {name: f"{name}_{edge}" for name in CLOCKS})
         pairs = pairs.join(there, on=["life", edge], how="left")
     grown = [
-        (pl.col(f"{name}_finished_ns") - pl.col(f"{name}_started_ns")).alias(f"{name[:-3]}_grown_ns")
+        (pl.col(f"{name}_finished_ns") - pl.col(f"{name}_started_ns")).alias(
+            f"{name[:-3]}_grown_ns"
+        )
         for name in CLOCKS
     ]
     return pairs.with_columns(grown).drop(f"{name}_{edge}" for name in CLOCKS for edge in edges)

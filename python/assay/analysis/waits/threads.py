@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.sessions import SESSIONS, background, owners
-from assay.analysis.waits.spans import began_and_ended, existed, growth
+from assay.analysis.waits.spans import began_and_ended, existed, growth, within
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -36,7 +36,9 @@ def of_server(run: Run, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFra
     own = background(activity, processes).cast(pl.UInt32)
     is_session = pl.col("owner") == SESSIONS
     role = pl.when("is_worker").then(pl.lit(WORKER)).otherwise(pl.lit(LEADER))
-    owned = whose.select("pid", "session", pl.when(is_session).then(role).otherwise(pl.lit(STRANGER)).alias("kind"))
+    owned = whose.select(
+        "pid", "session", pl.when(is_session).then(role).otherwise(pl.lit(STRANGER)).alias("kind")
+    )
     told = lives.join(owned, on="pid", how="left", maintain_order="left").with_columns(
         pl.when(pl.col("pid").is_in(own.implode()) & pl.col("kind").is_null())
         .then(pl.lit(HELPER))
@@ -60,13 +62,57 @@ def _with_short_workers(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFra
     )
 
 
+def with_workers(spans: pl.DataFrame, lives: pl.DataFrame) -> pl.DataFrame:
+    """Spans with `with_workers`: whether the thread is a worker, or its session had one meanwhile.
+
+    Args:
+        spans: With life.
+        lives: With kind and session.
+    """
+    workers = lives.filter(pl.col("kind") == WORKER)
+    leaders = lives.filter(pl.col("kind") == LEADER).select("life", "session")
+    beside = within(
+        spans.join(leaders, on="life").select("life", "session", "begin_ns", "end_ns"),
+        "begin_ns",
+        "end_ns",
+        _together(workers),
+    )
+    marked = (
+        beside.select("life", "begin_ns")
+        .unique()
+        .with_columns(pl.lit(value=True).alias("with_workers"))
+    )
+    is_worker = pl.col("life").is_in(workers["life"].implode())
+    together = is_worker | pl.col("with_workers").fill_null(value=False)
+    return spans.join(
+        marked, on=["life", "begin_ns"], how="left", maintain_order="left"
+    ).with_columns(together.alias("with_workers"))
+
+
+def _together(workers: pl.DataFrame) -> pl.DataFrame:
+    """When each session had workers, one time after another, as passes."""
+    before = pl.col("over_ns").cum_max().shift(1).over("session")
+    apart = (pl.col("born_ns") > before).fill_null(value=True).cum_sum()
+    return (
+        workers.sort("session", "born_ns")
+        .with_columns(apart.alias("sequence"))
+        .group_by("session", "sequence")
+        .agg(
+            pl.col("born_ns").min().alias("started_ns"),
+            pl.col("over_ns").max().alias("finished_ns"),
+        )
+        .with_columns(pl.lit("").alias("operation"))
+    )
+
+
 def of_process(
     spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame, counted: pl.DataFrame
 ) -> pl.DataFrame:
     """The threads at work in each pass: life, sequence, kind.
 
     Args:
-        spans, lives: Of one process's threads.
+        spans: Of one process's threads.
+        lives: The threads.
         passes: Their passes.
         counted: sequence, threads_at_work.
     """

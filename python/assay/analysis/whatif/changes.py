@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # Causes that can be taken away. Time on a CPU has kinds of work, and who waits for others follows.
 WAITS = tuple(c.name for c in CAUSES if c.name not in ON_CPU and c.name not in FOLLOW)
 
+NO_WAITS = "causes of waiting are measured around the operations of an order (no --clients)"
+
 
 @dataclass(frozen=True)
 class Changed:
@@ -197,8 +199,8 @@ class RemoveWait:
         if not any(self.cause in parts for parts in split):
             known = [TITLES[name] for name in WAITS if any(name in parts for parts in split)]
             raise UsageError(
-                f"run {measured.run} did not measure {TITLES[self.cause]!r}; it knows:"
-                f" {', '.join(known) or 'no cause of waiting'}"
+                f"run {measured.run} did not measure {TITLES[self.cause]!r}; "
+                + (f"it knows: {', '.join(known)}" if known else NO_WAITS)
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002

@@ -94,7 +94,7 @@ def _of_a_load(measured: Measured) -> tuple[Metric, ...]:
             return now_per_s
         return closed_loop(now_per_s, now_s, service(seconds))
 
-    words = "mean service time"
+    words = "mean service"
     return (
         Metric("service_seconds_mean", words, words, "s", "lower", service),
         Metric("throughput_per_s", "throughput", "throughput", "/s", "higher", throughput),

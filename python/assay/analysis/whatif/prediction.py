@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.whatif.changes import RemoveWork, SetCores, SetTime
+from assay.analysis.whatif.changes import RemoveWait, RemoveWork, SetCores, SetTime
+from assay.analysis.whatif.cores import QUEUE
 from assay.analysis.whatif.metrics import Metric, metrics_of
 from assay.analysis.whatif.resampling import passes_of, resamples
 from assay.model.errors import UsageError
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 # From here on it matters how much of the machine others use.
 BACKGROUND_SHARE_MAX = 0.1
-# Changes whose predictions rest on the waiting for a processor.
-COMPETED_FOR = (RemoveWork, SetCores)
 LOW, HIGH = 0.025, 0.975
 NOT_CHANGED = 1e-9
 # So many operations are named in a sentence.
@@ -183,7 +182,7 @@ def predict(
             notes.append(_note(change.says, missed))
         courses = [new or one for one, new in zip(courses, moved, strict=True)]
         cores = change.cores if isinstance(change, SetCores) else cores
-    if any(isinstance(change, COMPETED_FOR) for change in changes):
+    if any(_needs_a_processor(change) for change in changes):
         notes += _competition(measured)
     return Prediction(
         changes=tuple(change.says for change in changes),
@@ -197,10 +196,16 @@ def predict(
     )
 
 
+def _needs_a_processor(change: Change) -> bool:
+    """Whether its prediction rests on the waiting for a processor."""
+    return isinstance(change, RemoveWork | SetCores) or change == RemoveWait(QUEUE)
+
+
 def _competition(measured: Measured) -> list[str]:
     """That others had the processors, too, where they had enough of them to matter."""
     share = measured.background_share
-    if share is None or share < BACKGROUND_SHARE_MAX:
+    waited = any((op.thread_s or {}).get(QUEUE) for op in measured.operations)
+    if share is None or share < BACKGROUND_SHARE_MAX or not waited:
         return []
     words = (
         f"Others used {percent_text(share)} of the machine's CPU time, so a part of the waiting for"

@@ -1,0 +1,140 @@
+"""Where the time of operations, and of the run, went: shares by cause that add up to 1.
+
+From the looks at threads where there are any; records without them have what counters alone tell.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.causes import PARTS, UNCOVERED
+from assay.analysis.operations import NS, measured
+from assay.analysis.placing import ALL_TOGETHER
+from assay.analysis.split import COVERAGE_MAX, disk_states_ns, readings, split_table
+from assay.analysis.waiting import wall_split
+from assay.model.errors import UsageError
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+log = logging.getLogger(__name__)
+
+BY_LOOKS = "states of threads, looked at many times a second"
+# Where more of an operation's time has no source, its explanation is to be doubted.
+UNCOVERED_MAX = 0.05
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where the time of a whole run went.
+
+    Attributes:
+        shares: By cause, of the time of the threads at work; None: not measured.
+        coverage: Accounted share of it before scaling.
+        uncovered: Operations of which more than `UNCOVERED_MAX` has no source, with that share,
+            most first.
+    """
+
+    shares: dict[str, float | None]
+    coverage: float | None
+    uncovered: tuple[tuple[str, float], ...]
+
+    def facts(self) -> dict[str, Any]:
+        """As in the document."""
+        told = [{"operation": name, "share": share} for name, share in self.uncovered]
+        return {"shares": self.shares, "coverage": self.coverage, "uncovered": told}
+
+
+def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
+    """What `split_table` tells, by operation, with `where`, its causes; and the run's whole.
+
+    Where sessions of an embedded engine cannot be told apart, the whole is all that is known.
+    """
+    events = run.table("events")
+    walls = _service_s(events)
+    by_operation = _counted(run, events)
+    looked = _looked(run)
+    if looked is None:
+        return by_operation, _whole(by_operation, walls)
+    for row in looked.iter_rows(named=True):
+        name = row["operation"]
+        told = _shares(row, walls.get(name))
+        if name == ALL_TOGETHER:
+            return by_operation, _whole({name: told}, {name: row["threads_s"]})
+        by_operation[name] = by_operation.get(name, {}) | told
+    return by_operation, _whole(by_operation, walls)
+
+
+def _looked(run: Run) -> pl.DataFrame | None:
+    try:
+        return wall_split(run)
+    except UsageError as error:
+        log.warning("what threads of run %s waited for is not known: %s", run.id, error)
+        return None
+
+
+def _counted(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """What the counters around operations tell, by operation; empty without them."""
+    if not run.has("tasks") or run.table("tasks").is_empty():
+        return {}
+    read = readings(events, run.table("tasks"))
+    states = pl.DataFrame(schema={"sequence": pl.UInt64, "disk_state_ns": pl.Int64})
+    if run.has("processes"):
+        server = run.facts["engine"].get("kind") == "server"
+        account = ACCOUNT_ENGINE if server else ACCOUNT_ENGINE_AND_DRIVER
+        states = disk_states_ns(read, run.table("processes"), account)
+    rows = split_table(read, states).iter_rows(named=True)
+    return {
+        row["operation"]: row | {"where": {part: row.get(part) for part in PARTS}} for row in rows
+    }
+
+
+def _service_s(events: pl.DataFrame) -> dict[str, float]:
+    """Seconds that the passes of each operation took together."""
+    length = (pl.col("finished_ns") - pl.col("started_ns")).sum() * NS
+    return dict(measured(events).group_by("operation").agg(length.alias("s")).iter_rows())
+
+
+def _shares(row: dict[str, Any], wall_s: float | None) -> dict[str, Any]:
+    """One operation's causes as shares of its time; null where too much was accounted for."""
+    believable = row["coverage"] is not None and row["coverage"] <= COVERAGE_MAX
+    return {
+        "where": _scaled(row) if believable else dict.fromkeys(PARTS),
+        "coverage": row["coverage"],
+        "threads_at_work": row["threads_s"] / wall_s if wall_s else None,
+        "disk_method": BY_LOOKS,
+    }
+
+
+def _scaled(seconds: dict[str, Any]) -> dict[str, float | None]:
+    """Thread-seconds as shares of all of them, which is at least what was accounted for."""
+    whole = sum(seconds[part] or 0.0 for part in PARTS)
+    return {
+        part: None if seconds[part] is None or not whole else seconds[part] / whole
+        for part in PARTS
+    }
+
+
+def _whole(split: dict[str, dict[str, Any]], walls: dict[str, float]) -> Where | None:
+    """The same of all operations that could be split, weighted by their time."""
+    known = {name: row for name, row in split.items() if row["where"][UNCOVERED] is not None}
+    whole = sum(walls[name] for name in known)
+    if not whole:
+        return None
+
+    def share(part: str) -> float | None:
+        told = [(row["where"][part], walls[name]) for name, row in known.items()]
+        told = [(value, wall) for value, wall in told if value is not None]
+        return sum(value * wall for value, wall in told) / whole if told else None
+
+    coverage = sum(row["coverage"] * walls[name] for name, row in known.items()) / whole
+    left = [(name, row["where"][UNCOVERED]) for name, row in known.items()]
+    doubtful = sorted(
+        (told for told in left if round(told[1], 3) > UNCOVERED_MAX), key=lambda told: -told[1]
+    )
+    return Where({part: share(part) for part in PARTS}, coverage, tuple(doubtful))

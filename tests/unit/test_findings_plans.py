@@ -1,0 +1,323 @@
+"""What is read from plans beyond the size of a cause: victims, columns, sizes that are advised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assay.analysis.findings import (
+    columns_read,
+    dead_rows,
+    jit,
+    misestimate,
+    missing_index,
+    optimiser,
+    parallelism,
+    spill,
+    stale_statistics,
+)
+from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.plan_time import fraction_of, timed_nodes
+from assay.model.finding import Finding
+from assay.model.plan import PlanNode
+from tests.cases import case, even, node, operation, passes, plan, plans
+from tests.truths import counted, looped, planned, spilled
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+
+class TestTime:
+    def test_threads_of_a_parallel_plan_share_the_time_that_passed(self) -> None:
+        both = node("sort", node("scan", seconds=6.0), seconds=2.0)
+        known = case(operation(), plans=plans(plan(both, execution_s=4.0)))
+        assert [one.fraction for one in timed_nodes(known)] == [0.25, 0.75]
+
+    def test_planning_is_part_of_an_operation_and_of_no_operator(self) -> None:
+        known = case(operation(), plans=plans(plan(node(seconds=3.0), planning_s=1.0)))
+        assert fraction_of(timed_nodes(known)) == {"q1": 0.75}
+
+    def test_statements_of_an_operation_share_its_time(self) -> None:
+        two = plans(plan(node(seconds=1.0)), plan(node(seconds=3.0)))
+        assert [one.fraction for one in timed_nodes(case(operation(), plans=two))] == [0.25, 0.75]
+
+    def test_what_was_not_timed_has_none(self) -> None:
+        estimated = plans(plan(node(seconds=1.0), timed=False))
+        assert [one.fraction for one in timed_nodes(case(operation(), plans=estimated))] == [None]
+
+
+class TestSpill:
+    def test_passes_that_differ_give_it_an_interval(self) -> None:
+        sort = node("sort", seconds=6.0, spilled_bytes=GIB)
+        told = plans(plan(node("aggregate", sort, seconds=4.0)))
+        times = passes({"q1": [1.0, 1.2, 0.8], "q2": [1.0, 1.0, 1.0]})
+        (found,) = spill.find(case(*even(2), plans=told, executions=times))
+        assert found.interval is not None
+        assert found.effect_share == pytest.approx(0.3)
+        assert found.interval[0] < 0.3 < found.interval[1]
+
+    @pytest.mark.parametrize(
+        ("wrote", "value"),
+        [(MIB, 8 * MIB), (100 * MIB, 512 * MIB), (GIB, 2 * GIB), (40 * GIB, 2 * GIB)],
+    )
+    def test_the_memory_that_is_advised_holds_it_as_far_as_the_host_does(
+        self, wrote: int, value: int
+    ) -> None:
+        (found,) = spill.find(spilled(0.5, wrote))
+        assert found.advice is not None
+        assert found.advice.values == {"value": str(value)}
+
+    def test_what_is_gained_is_the_copying_where_no_disk_was_waited_for(self) -> None:
+        (found,) = spill.find(spilled(0.5, GIB))
+        assert found.advice is not None
+        assert found.advice.gain_share == pytest.approx(0.2, rel=0.1)
+
+    def test_of_an_engine_without_such_a_setting_nothing_is_advised(self) -> None:
+        (found,) = spill.find(planned(0.5, _spilling(), advice={}))
+        assert found.advice is None
+        assert "beside" not in found.claim
+
+
+def _spilling() -> PlanNode:
+    return node("hash join", seconds=5.0, spilled_bytes=GIB)
+
+
+class TestSpillByCounters:
+    """Where no plan was captured: what the engine counted around operations."""
+
+    def found(self, **wrote: float) -> list[Finding]:
+        figure = {"name": spill.SPILLED, "to_try": "more memory", "operations": wrote}
+        counters = {"counters": [{**figure, "total": sum(wrote.values())}]}
+        return spill.find(case(*even(5), counters=counters))
+
+    def test_it_names_who_spilled_most_first(self) -> None:
+        (told,) = self.found(q1=2 * MIB, q2=5 * MIB, q3=0.0)
+        assert told.claim == (
+            "q2 spilled 5 MiB to temporary files, q1 2 MiB beside work_mem 4MB, by the engine's"
+            " own count; they are 40 % of the time"
+        )
+        assert (told.effect_share, told.to_try) == (0.4, "more memory")
+
+    def test_many_are_counted(self) -> None:
+        (told,) = self.found(**{f"q{number}": 2.0 * MIB for number in range(1, 6)})
+        assert "and 2 more did" in told.claim
+
+    @pytest.mark.parametrize("wrote", [0.0, MIB - 1])
+    def test_next_to_nothing_is_not_told(self, wrote: float) -> None:
+        assert self.found(q1=wrote) == []
+
+
+def _joined(outer: PlanNode, inner: PlanNode, above: str = "nested loop", **facts: Any) -> Case:
+    return planned(0.7, node(above, outer, inner, **facts))
+
+
+class TestMisestimate:
+    def test_a_sort_that_spilled_above_it_was_hurt(self) -> None:
+        scan = node("scan", object="orders", estimated_rows=10, rows=1e6, seconds=1.0)
+        sort = node("sort", scan, estimated_rows=10, rows=1e6, seconds=7.0, spilled_bytes=MIB)
+        (found,) = misestimate.find(case(operation(), plans=plans(plan(sort))))
+        assert found.effect_share == pytest.approx(7 / 8)
+        assert "Scan of orders gave 1 M rows where 10 were expected" in found.claim
+
+    def test_one_that_kept_its_rows_in_memory_was_not(self) -> None:
+        scan = node("scan", object="orders", estimated_rows=10, rows=1e6, seconds=1.0)
+        sort = node("sort", scan, estimated_rows=10, rows=1e6, seconds=7.0, spilled_bytes=0)
+        assert misestimate.find(case(operation(), plans=plans(plan(sort)))) == []
+
+    def test_the_inner_side_of_a_loop_says_nothing_of_how_often_it_runs(self) -> None:
+        outer = node("scan", estimated_rows=100, rows=100, seconds=0.0)
+        inner = node("index scan", estimated_rows=100, rows=1e6, seconds=7.0)
+        assert misestimate.find(_joined(outer, inner, seconds=0.0)) == []
+
+    def test_a_hash_join_does_not_mind(self) -> None:
+        outer = node("scan", estimated_rows=1, rows=1e5, seconds=0.0)
+        inner = node("scan", estimated_rows=100, rows=100, seconds=7.0)
+        assert misestimate.find(_joined(outer, inner, "hash join", seconds=0.0)) == []
+
+    def test_the_lowest_of_those_that_are_off_is_the_origin(self) -> None:
+        scan = node("scan", object="orders", estimated_rows=1, rows=500, seconds=0.0)
+        other = node("index scan", object="shops", seconds=1.0)
+        join = node("nested loop", scan, other, estimated_rows=1, rows=1e4, seconds=0.0)
+        inner = node("index scan", object="lines", seconds=6.0)
+        (found,) = misestimate.find(_joined(join, inner, seconds=0.0))
+        assert "Scan of orders gave 500 rows" in found.claim
+        assert found.effect_share == pytest.approx(0.7)
+
+    def test_statistics_of_a_join_cannot_be_gathered(self) -> None:
+        scans = (node("scan", rows=1e4, estimated_rows=1e4, seconds=0.0) for _ in range(2))
+        join = node("hash join", *scans, estimated_rows=1, rows=1e4, seconds=0.0)
+        (found,) = misestimate.find(_joined(join, node("index scan", seconds=7.0), seconds=0.0))
+        assert found.advice is None
+        assert found.to_try == "assay explain a-run --operation q1"
+
+    @pytest.mark.parametrize(
+        ("facts", "method"),
+        [
+            (TableFacts(rows=1e6, changed_rows=0.0, estimated_rows=1e6), misestimate),
+            (TableFacts(rows=1e6, changed_rows=6e3, estimated_rows=1e6), stale_statistics),
+            (TableFacts(rows=1e6, changed_rows=0.0, estimated_rows=4e5), stale_statistics),
+            (TableFacts(rows=1e6, analyzed=False), stale_statistics),
+            (TableFacts(), misestimate),
+        ],
+    )
+    def test_one_method_tells_of_it_and_it_is_the_one_that_can_be_mended(
+        self, facts: TableFacts, method: Any
+    ) -> None:
+        known = looped(0.5, tables={"orders": facts})
+        told = [one for one in (misestimate, stale_statistics) if one.find(known)]
+        assert told == [method]
+
+
+class TestIndex:
+    @pytest.mark.parametrize(
+        ("condition", "columns"),
+        [
+            ("filter (card = '7'::text)", ("card",)),
+            ("((note)::text = 'a or b'::text)", ("note",)),
+            ("(day = 7) AND (size >= 3) AND (weight < 4)", ("day", "size")),
+            ("((size >= 3) AND (day = 7))", ("day", "size")),
+            ("(part = outer_part.part)", ("part",)),
+            ("(other.part = part)", ()),
+            ("(lines.part = 7)", ("part",)),
+            ("l_shipdate<'1995-01-01'::DATE", ("l_shipdate",)),
+            ("(day = ANY ('{1,2}'::integer[]))", ("day",)),
+            ("(lower((name)::text) = 'x'::text)", ()),
+            ("((day = 7) OR (size = 3))", ()),
+            ("((name)::text ~~ '%green%'::text)", ()),
+            ("(day <> 7)", ()),
+            ("", ()),
+            (None, ()),
+        ],
+    )
+    def test_columns_are_those_that_rows_can_be_found_by(
+        self, condition: str | None, columns: tuple[str, ...]
+    ) -> None:
+        assert missing_index.indexable(condition, "lines") == columns
+
+    def scan(self, kept: float, **facts: Any) -> Case:
+        told = {"condition": "(line = 7)", "rows": 1e6 * kept, "removed_rows": 1e6 * (1 - kept)}
+        return planned(0.3, node(object="lines", seconds=7.0, **told | facts))
+
+    @pytest.mark.parametrize(("kept", "told"), [(0.019, 1), (0.021, 0)])
+    def test_the_threshold_is_the_border(self, kept: float, told: int) -> None:
+        assert len(missing_index.find(self.scan(kept))) == told
+
+    def test_a_store_by_column_reads_on_faster(self) -> None:
+        assert missing_index.find(self.scan(0.01, columns=("line",))) == []
+        assert missing_index.find(self.scan(0.0001, columns=("line",)))
+
+    def test_rows_that_others_need_are_not_wasted(self) -> None:
+        (found,) = missing_index.find(self.scan(0.01))
+        assert found.effect_share == pytest.approx(0.99 * 7.0 / (7.0 + 7.0))
+
+    def test_a_condition_that_no_index_serves_is_told_without_advice(self) -> None:
+        (found,) = missing_index.find(self.scan(0.0, condition="(lower(line) = 'x')"))
+        assert found.advice is None
+        assert found.to_try == "an index of lines for: (lower(line) = 'x')"
+
+    def test_two_operations_that_need_the_same_index_are_one_finding(self) -> None:
+        scan = node(object="lines", condition="(line = 7)", rows=1, removed_rows=1e6, seconds=1.0)
+        told = plans(plan(scan, "q1"), plan(scan, "q2"))
+        (found,) = missing_index.find(case(*even(2), plans=told))
+        assert (found.operations, found.effect_share) == (("q1", "q2"), pytest.approx(1.0))
+
+    def test_an_engine_that_makes_none_is_not_asked_to(self) -> None:
+        scan = node(object="lines", condition="(line = 7)", rows=1, removed_rows=1e6, seconds=1.0)
+        assert missing_index.find(case(operation(), plans=plans(plan(scan)), advice={})) == []
+
+
+class TestColumns:
+    SCAN = node("scan", object="lines", columns=("a", "b", "c"), rows=9, seconds=1.0)
+
+    def found(
+        self, text: str | None, result: tuple[str, ...] | None, scan: PlanNode = SCAN
+    ) -> list[Finding]:
+        known: dict[str, Any] = {
+            "statements": {} if text is None else {"q1": text},
+            "results": {} if result is None else {"q1": result},
+        }
+        return columns_read.find(case(operation(), plans=plans(plan(scan)), **known))
+
+    def test_what_is_neither_named_nor_returned_is_not_needed(self) -> None:
+        (found,) = self.found("SELECT count(*) FROM Lines WHERE B > 7", ("count",))
+        assert [one.says for one in found.evidence] == ["not needed of lines: a, c"]
+        assert found.effect_share == pytest.approx(2 / 3)
+
+    @pytest.mark.parametrize(
+        ("text", "result"),
+        [
+            ("select * from lines", ("A", "b", "c")),
+            ("select a + b + c as x from lines", ("x",)),
+            ("select x from a_view_of_them", ("x",)),
+            ("select x from lines", None),
+            (None, ("x",)),
+        ],
+    )
+    def test_what_is_needed_or_not_known_is_no_claim(
+        self, text: str | None, result: tuple[str, ...] | None
+    ) -> None:
+        assert self.found(text, result) == []
+
+    def test_a_store_of_rows_reads_them_whole(self) -> None:
+        rows = node("scan", object="lines", rows=9, seconds=1.0)
+        assert self.found("select count(*) from lines", ("count",), rows) == []
+
+
+class TestSettings:
+    def test_jit_names_only_operations_that_are_too_short_for_it(self) -> None:
+        told = plans(
+            plan(node(seconds=1.0), "q1", compiling_s=0.5),
+            plan(node(seconds=1.0), "q2", compiling_s=0.01),
+        )
+        (found,) = jit.find(case(*even(2), plans=told))
+        assert found.operations == ("q1",)
+        assert found.effect_share == pytest.approx(0.25)
+
+    def test_an_operation_of_milliseconds_gains_nothing_from_workers(self) -> None:
+        settings = {"max_parallel_workers_per_gather": "0"}
+        short = operation(told={"seconds": parallelism.SECONDS_MIN / 2}, cpu_user=1.0)
+        assert parallelism.find(case(short, settings=settings)) == []
+
+    def test_an_engine_that_chose_one_core_is_told_as_a_shape(self) -> None:
+        known = case(operation(told={"seconds": 1.0}, cpu_user=1.0))
+        (found,) = parallelism.find(known)
+        assert (found.tells, found.advice) == ("shape", None)
+
+    @pytest.mark.parametrize("pinned", [{"engine": 1}, {"engine": 1, "client": 3}])
+    def test_a_pinned_engine_has_no_more_cores_than_it_is_pinned_to(
+        self, pinned: dict[str, int]
+    ) -> None:
+        known = operation(told={"seconds": 1.0}, cpu_user=1.0)
+        assert parallelism.find(case(known, pinned=pinned)) == []
+
+
+class TestOptimiser:
+    def test_a_small_scale_has_the_share_and_a_large_one_has_not(self) -> None:
+        """As at the two scales of BSBM: 14.3 %, and 6.5 times less."""
+        small = plans(plan(node(seconds=0.857), planning_s=0.143))
+        large = plans(plan(node(seconds=0.978), planning_s=0.022))
+        (found,) = optimiser.find(case(operation(), plans=small))
+        assert found.effect_share == pytest.approx(0.143)
+        assert optimiser.find(case(operation(), plans=large)) == []
+
+
+class TestDeadRows:
+    def test_a_table_that_nobody_scanned_is_nobodys_trouble(self) -> None:
+        tables = {"bills": TableFacts(rows=1.0, dead_rows=1e6)}
+        told = plans(plan(node(object="other", seconds=1.0)))
+        assert dead_rows.find(case(operation(), plans=told, tables=tables)) == []
+
+    @pytest.mark.parametrize(
+        ("facts", "share"),
+        [
+            (TableFacts(rows=1.0, dead_rows=3.0), 0.75),
+            (TableFacts(rows=0.0, dead_rows=0.0), None),
+            (TableFacts(rows=1.0), None),
+        ],
+    )
+    def test_the_share_of_the_dead(self, facts: TableFacts, share: float | None) -> None:
+        assert dead_rows.dead_share(facts) == share
+
+
+def test_counters_that_tell_nothing_are_no_claim() -> None:
+    assert spill.find(case(operation(), counters=counted(wal_bytes=1.0))) == []

@@ -1,0 +1,347 @@
+"""What is read from passes, counters, samples and accounts, and how a record becomes a case."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import polars as pl
+import pytest
+
+from assay.analysis.accounts import Accounts
+from assay.analysis.findings import (
+    buffer_manager,
+    cold_cache,
+    first_run,
+    hot_operations,
+    optimiser,
+    small_cache,
+    stalls,
+    steal,
+    throttled,
+)
+from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.reading import executions as read_executions
+from assay.analysis.findings.reading import table_facts
+from assay.analysis.latency import Window, distribution
+from assay.analysis.load import Load, LoadSummary, OperationLoad, Pace
+from assay.analysis.profile import Profile, read_profile
+from assay.analysis.summary import summarise
+from tests.cases import case, even, executions, operation
+from tests.conftest import BEGUN_NS, MS, SyntheticRun, an_event
+from tests.profiles import MadeProfile
+from tests.truths import copied, counted, from_storage
+
+GIB, MIB = 1 << 30, 1 << 20
+S = 1_000_000_000
+RULES = "\n".join(
+    f'[[rules]]\nwork = "{work}"\nsymbols = ["{work[:4]}*"]\nsays = "x"'
+    for work in ("scan", "buffer manager", "optimiser/parse", "kernel I/O")
+)
+
+
+def a_load(rates: tuple[float, ...] = (100.0,) * 20) -> LoadSummary:
+    empty = distribution(pl.Series([], dtype=pl.Int64))
+    whole = OperationLoad(9, 9, 0, 0, 0, None, 9.0, empty, empty)
+    asked = Load("closed", 8, None, 20.0, None)
+    return LoadSummary(asked, Window(0, 20 * S), whole, {}, Pace(1.0, rates, None), None)
+
+
+@pytest.fixture
+def sampled(synthetic: SyntheticRun) -> Any:
+    """A profile of one operation whose samples are of so many of each work."""
+
+    def make(**counts: int) -> Profile:
+        made = MadeProfile()
+        for symbol, count in counts.items():
+            made.add(BEGUN_NS, symbol, count=count)
+        synthetic.events = [an_event(0, "q1", BEGUN_NS, 4_000)]
+        synthetic.facts["engine"] = {"operations": tomllib.loads(RULES)}
+        synthetic.sealed = False
+        run = synthetic.write()
+        made.write(run.dir / "raw")
+        profile = read_profile(run)
+        assert profile is not None
+        return profile
+
+    return make
+
+
+class TestHotOperations:
+    def found(self, *shares: float) -> list[Any]:
+        named = [operation(f"q{n}", share) for n, share in enumerate(shares, start=1)]
+        return hot_operations.find(case(*named))
+
+    def test_few_that_are_most_of_the_time_are_named(self) -> None:
+        (found,) = self.found(0.05, 0.4, 0.05, 0.3, 0.05, 0.05, 0.05, 0.05)
+        assert found.claim == "q2, q4 are 70 % of the time, and 25 % of the operations"
+        assert (found.tells, found.effect_share) == ("shape", pytest.approx(0.7))
+
+    @pytest.mark.parametrize("shares", [(0.25,) * 4, (0.5, 0.5), (1.0,), ()])
+    def test_an_even_workload_has_none(self, shares: tuple[float, ...]) -> None:
+        assert self.found(*shares) == []
+
+
+class TestFirstRun:
+    def rows(self, first_s: float, phase: str = "warmup", **first: Any) -> pl.DataFrame:
+        later = [
+            {"phase": "measured", "pass": n, "operation": "q1", "seconds": 1.0} for n in (0, 1)
+        ]
+        zero = {"system_s": 0.1, "minor_faults": 10.0, "read_bytes": 0.0}
+        begun = {"phase": phase, "pass": 0, "operation": "q1", "seconds": first_s}
+        return executions(begun | zero | first, *(row | zero for row in later))
+
+    def test_allocation_is_told_with_its_page_faults_and_kernel_time(self) -> None:
+        """A first execution that waits sixty seconds for memory, as a vector of a million does."""
+        rows = self.rows(61.0, system_s=57.1, minor_faults=1e6)
+        (found,) = first_run.find(case(operation(), executions=rows))
+        assert found.claim.startswith("First executions, in the warm-up, took 60.0 s longer than")
+        assert "95 % of that in the kernel, 1 M more page faults" in found.claim
+        assert found.effect_share == pytest.approx(60 / 63)
+
+    def test_what_only_warm_up_paid_is_no_cause_of_what_was_measured(self) -> None:
+        (warm,) = first_run.find(case(operation(), executions=self.rows(2.0)))
+        (cold,) = first_run.find(case(operation(), executions=self.rows(2.0, "measured")))
+        assert (warm.tells, cold.tells) == ("shape", "cause")
+
+    @pytest.mark.parametrize("first_s", [1.0, 1.19, 0.5])
+    def test_one_that_is_about_as_long_is_not_told(self, first_s: float) -> None:
+        assert first_run.find(case(operation(), executions=self.rows(first_s))) == []
+
+    def test_one_execution_has_no_later_one(self) -> None:
+        assert first_run.find(case(operation(), executions=self.rows(2.0)[:1])) == []
+
+
+class TestColdCache:
+    def rows(self, *pass_bytes: float) -> pl.DataFrame:
+        told = [
+            {"phase": "measured", "pass": number, "operation": "q1", "read_bytes": read}
+            for number, read in enumerate(pass_bytes)
+        ]
+        return executions(*told)
+
+    @pytest.mark.parametrize(
+        ("pass_bytes", "when"),
+        [
+            ((GIB, 0.0, 0.0), "were not in memory, in the first pass"),
+            ((GIB, GIB, GIB), "were not in memory, pass after pass"),
+            ((GIB,), "were not in memory; most in q1"),
+        ],
+    )
+    def test_it_says_whether_later_passes_were_warm(
+        self, pass_bytes: tuple[float, ...], when: str
+    ) -> None:
+        known = case(operation(disk_read=0.5, cpu_user=0.5), executions=self.rows(*pass_bytes))
+        (found,) = cold_cache.find(known)
+        assert when in found.claim
+
+    def test_a_load_can_be_warmed_up(self) -> None:
+        known = case(operation(disk_read=0.5, cpu_user=0.5), load=a_load())
+        (found,) = cold_cache.find(known)
+        assert found.advice is not None
+        assert (found.advice.kind, set(found.advice.values)) == ("state", {"warmup_s"})
+
+    @pytest.mark.parametrize(("read", "told"), [(GIB, 1), (MIB, 0)])
+    def test_a_disk_that_is_neither_counts_where_reading_was_most(
+        self, read: int, told: int
+    ) -> None:
+        traffic = {"read_bytes": read, "write_bytes": 10 * MIB}
+        known = case(
+            operation(disk=0.5, cpu_user=0.5, told=traffic), executions=self.rows(GIB, GIB)
+        )
+        assert len(cold_cache.find(known)) == told
+
+
+class TestSmallCache:
+    def test_pages_from_storage_are_no_matter_of_the_engines_cache(self) -> None:
+        known = copied(0.5)
+        cold = from_storage(0.5).executions
+        assert (
+            small_cache.find(case(*known.operations, counters=known.counters, executions=cold))
+            == []
+        )
+
+    @pytest.mark.parametrize(
+        ("table_bytes", "memory_bytes", "value"),
+        [(GIB, 64 * GIB, 4 * GIB), (GIB, 5 * GIB, 2 * GIB), (None, 5 * GIB, 2 * GIB)],
+    )
+    def test_the_cache_that_is_advised_holds_the_tables_as_far_as_the_host_does(
+        self, table_bytes: float | None, memory_bytes: int, value: int
+    ) -> None:
+        known = copied(0.5)
+        (found,) = small_cache.find(
+            case(
+                *known.operations,
+                counters=known.counters,
+                executions=known.executions,
+                tables={"t": TableFacts(bytes=table_bytes)},
+                environment={"host": {"memory_bytes": memory_bytes}},
+            )
+        )
+        assert found.advice is not None
+        assert found.advice.values == {"value": str(value)}
+
+    def test_a_cache_that_is_as_large_already_is_not_advised(self) -> None:
+        known = copied(0.5)
+        (found,) = small_cache.find(
+            case(
+                *known.operations,
+                counters=known.counters,
+                executions=known.executions,
+                tables=known.tables,
+                settings={"shared_buffers": "8GB"},
+            )
+        )
+        assert found.advice is None
+
+    def test_without_the_engines_clock_samples_tell(self, sampled: Any) -> None:
+        counters = counted(buffer_hits=1.0, buffer_reads=1.0, buffer_read_bytes=GIB)
+        profile = sampled(scan=1500, kern=500)
+        told = operation(told={"seconds": 4.0}, cpu_user=0.8)
+        (found,) = small_cache.find(case(told, counters=counters, profile=profile))
+        assert found.effect_share == pytest.approx(0.25 * 0.8)
+        assert "profile" in {one.at for one in found.evidence}
+
+
+class TestBufferManager:
+    CACHED = counted(buffer_hits=1e6, buffer_reads=0.0)
+
+    def found(self, profile: Profile, counters: dict[str, Any] | None = CACHED) -> list[Any]:
+        return buffer_manager.find(
+            case(operation(cpu_user=1.0), counters=counters, profile=profile)
+        )
+
+    def test_what_finding_pages_costs_is_told(self, sampled: Any) -> None:
+        (found,) = self.found(sampled(scan=1800, buff=200))
+        assert found.effect_share == pytest.approx(0.1)
+        assert found.tells == "shape"
+
+    def test_under_three_percent_nothing_is_said(self, sampled: Any) -> None:
+        """As of an engine whose page translation and latches are under 3 %."""
+        assert self.found(sampled(scan=1950, buff=50)) == []
+
+    @pytest.mark.parametrize("counters", [None, counted(buffer_hits=50.0, buffer_reads=50.0)])
+    def test_where_pages_are_read_it_is_not_this(
+        self, sampled: Any, counters: dict[str, Any] | None
+    ) -> None:
+        assert self.found(sampled(scan=1800, buff=200), counters) == []
+
+
+class TestOptimiser:
+    def test_samples_of_the_run_go_before_what_plans_told(self, sampled: Any) -> None:
+        profile = sampled(scan=1500, opti=500)
+        (found,) = optimiser.find(case(operation(cpu_user=0.8), profile=profile))
+        assert found.effect_share == pytest.approx(0.25 * 0.8)
+        assert found.evidence[0].at == "profile:q1"
+
+    def test_too_few_samples_say_nothing(self, sampled: Any) -> None:
+        assert optimiser.find(case(operation(), profile=sampled(scan=300, opti=300))) == []
+
+
+class TestWithoutASplit:
+    """Where the time of operations is not split, as in records without looks at threads."""
+
+    UNSPLIT = operation(told={"where": {}})
+
+    def test_the_hypervisor_is_known_by_the_machine(self) -> None:
+        used = Accounts(10.0, 4, {}, 30.0, 0.0, 10.0)
+        (found,) = steal.find(case(self.UNSPLIT, accounts=used))
+        assert found.effect_share == pytest.approx(0.25)
+        quiet = Accounts(10.0, 4, {}, 30.0, 0.0, 0.1)
+        assert steal.find(case(self.UNSPLIT, accounts=quiet)) == []
+
+    @pytest.mark.parametrize(("share", "told"), [(0.3, 1), (0.01, 0), (None, 0)])
+    def test_a_limit_is_known_by_its_periods(self, share: float | None, told: int) -> None:
+        found = throttled.find(case(self.UNSPLIT, throttled_share=share))
+        assert len(found) == told
+        assert all("30 % of the limit's periods" in one.claim for one in found)
+
+
+class TestCheckpoints:
+    RATES = (100.0,) * 8 + (20.0,) * 4 + (100.0,) * 8
+
+    def found(self, rates: tuple[float, ...] = RATES, under_way: range = range(8, 12)) -> list[Any]:
+        times = [float(second) for second in range(21)]
+        values = [None, *(5.0 if second in under_way else 0.0 for second in range(20))]
+        series = [{"name": stalls.CHECKPOINT_FIGURE, "time_s": times, "values": values}]
+        counters = counted(checkpoint_pages=20.0) | {"series": series}
+        advice = {"settings": {"log_size": {"name": "max_wal_size", "values": "bytes"}}}
+        settings = {"max_wal_size": "1GB"}
+        known = case(load=a_load(rates), counters=counters, advice=advice, settings=settings)
+        return stalls.find(known)
+
+    def test_dips_during_checkpoints_are_told_with_what_is_missing(self) -> None:
+        (found,) = self.found()
+        assert found.effect_share == pytest.approx(4 * 80 / 2000)
+        assert found.claim.startswith("Checkpoints stall the load: 16 % of its operations")
+        assert found.advice is not None
+        assert found.advice.values == {"value": str(4 * GIB)}
+
+    @pytest.mark.parametrize("under_way", [range(0), range(5), range(20)])
+    def test_dips_at_other_times_are_not_theirs(self, under_way: range) -> None:
+        assert self.found(under_way=under_way) == []
+
+    @pytest.mark.parametrize("rates", [(100.0,) * 20, RATES[6:14], (0.0,) * 20])
+    def test_a_load_without_dips_has_none(self, rates: tuple[float, ...]) -> None:
+        assert self.found(rates) == []
+
+
+class TestReading:
+    def test_executions_have_their_growth_and_absent_is_null(self, synthetic: SyntheticRun) -> None:
+        synthetic.events = [
+            an_event(0, "a", BEGUN_NS, 500, phase="warmup"),
+            an_event(1, "a", BEGUN_NS + S, 250),
+            an_event(2, "a", BEGUN_NS + 2 * S, 250, outcome="failed", error="x"),
+        ]
+        start = {"sequence": 0, "edge": "start", "system_ns": 1, "minor_faults": 9}
+        end = start | {"edge": "end", "system_ns": 1 + 100 * MS, "minor_faults": 5}
+        synthetic.streams["tasks"] = [start, end]
+        run = synthetic.write()
+        told = read_executions(run.table("events"), run.table("tasks")).rows(named=True)
+        assert [row["phase"] for row in told] == ["warmup", "measured"]
+        assert told[0]["seconds"] == pytest.approx(0.5)
+        assert told[0]["system_s"] == pytest.approx(0.1)
+        assert told[0]["minor_faults"] is None
+        assert told[1]["system_s"] is None
+
+    def test_tables_are_as_the_last_reading_of_the_measured_part_told(self) -> None:
+        def reading(
+            time_ns: int, counter: str, value: float, source: str = "tables"
+        ) -> dict[str, Any]:
+            told = {"time_ns": time_ns, "source": source, "object": "t"}
+            return told | {"counter": counter, "value": value}
+
+        readings = pl.DataFrame(
+            [
+                reading(1, "rows", 1.0),
+                reading(2, "rows", 2.0),
+                reading(2, "analyzed", 0.0),
+                reading(2, "unheard_of", 9.0),
+                reading(2, "rows", 9.0, "database"),
+                reading(3, "rows", 3.0),
+            ]
+        )
+        assert table_facts(readings, 2) == {"t": TableFacts(rows=2.0, analyzed=False)}
+        assert table_facts(readings, 0) == {"t": TableFacts(rows=1.0)}
+        assert table_facts(readings.clear(), 2) == {}
+
+    def test_columns_of_kept_results_and_statements_are_known(
+        self, synthetic: SyntheticRun, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seen: list[Case] = []
+        monkeypatch.setattr("assay.analysis.summary.findings", lambda one: seen.append(one) or [])
+        synthetic.facts["statements"] = {"a": {"text": "select 1"}, "b": {}}
+        summarise(synthetic.write())
+        assert seen[0].statements == {"a": "select 1"}
+        assert set(seen[0].results.values()) == {("n",)}
+
+    def test_a_record_of_nothing_but_events_is_summarised(self, synthetic: SyntheticRun) -> None:
+        synthetic.events = [an_event(n, f"q{n}", BEGUN_NS + n * S, 100) for n in range(6)]
+        synthetic.streams.clear()
+        assert all(found.tells == "shape" for found in summarise(synthetic.write()).findings)
+
+
+def test_a_case_knows_where_its_engine_may_run() -> None:
+    assert Case("r", (), cores=4).engine_cores == 4
+    assert Case("r", (), cores=4, pinned={"engine": 1}).engine_cores == 1
+    assert case(*even(2)).part("lock") == {"q1": 0.0, "q2": 0.0}

@@ -1,0 +1,417 @@
+"""Threads that did known things: their time is found by cause, and what has no source is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from assay.analysis.causes import PARTS, UNCOVERED
+from assay.analysis.placing import ALL_TOGETHER
+from assay.analysis.waiting import wall_split
+from assay.analysis.where import where_time_went
+from assay.engines.discovery import find_engine
+from assay.record.reader import Run
+from tests.conftest import BEGUN_NS, MS, S, an_event
+from tests.looks import (
+    BACKEND,
+    CLIENT,
+    GATHER,
+    HELD,
+    LOCK,
+    LOG,
+    ON_CPU,
+    POOL,
+    POOL_TID,
+    QUEUE,
+    READ,
+    ROOT,
+    RUN,
+    SESSION_TID,
+    WORKER,
+    Doing,
+    Lab,
+    Thread,
+    lasting,
+    mixed,
+)
+
+# What is said to be found within: three points of the whole.
+WITHIN = 0.03
+# Pieces of doings are rounded to nanoseconds.
+FLOAT_ABSOLUTE = 1e-7
+POSTGRESQL = find_engine("postgresql").waits()
+DUCKDB = find_engine("duckdb").waits()
+
+
+def split(run: Run) -> dict[str, dict[str, Any]]:
+    table = wall_split(run)
+    assert table is not None
+    return {row["operation"]: row for row in table.iter_rows(named=True)}
+
+
+def shares(row: dict[str, Any]) -> dict[str, float]:
+    """Parts as shares of the threads' time, but for what is within the error of nothing."""
+    told = known(row, *[part for part in PARTS if row[part]])
+    return {part: share for part, share in told.items() if share > WITHIN}
+
+
+def found(expected: dict[str, float]) -> Any:
+    return pytest.approx(expected, abs=WITHIN)
+
+
+def known(row: dict[str, Any], *parts: str) -> dict[str, float]:
+    return {part: row[part] / row["threads_s"] for part in parts}
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    """A server with one session; its rules are PostgreSQL's."""
+    return Lab(tmp_path, waits=POSTGRESQL)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Lab:
+    """An embedded engine of two threads; its rules are DuckDB's."""
+    return Lab(tmp_path, kind="embedded", waits=DUCKDB, at_work=2)
+
+
+def backend(doings: list[Doing], pid: int = BACKEND) -> Thread:
+    return Thread(pid, pid, "postgres", BEGUN_NS, doings)
+
+
+class TestTruth:
+    def test_a_query_that_is_bound_by_its_disk(self, lab: Lab) -> None:
+        truth = {READ: 0.7, RUN: 0.2, QUEUE: 0.1}
+        lab.threads = [backend(lab.serial(100, 200, truth))]
+        row = split(lab.write())["q1"]
+        assert shares(row) == found({"disk_read": 0.7, "cpu_user": 0.2, "run_queue": 0.1})
+        assert row["coverage"] == found(1.0)
+        assert row["threads_s"] == pytest.approx(20.0)
+
+    def test_operations_shorter_than_the_time_between_looks(self, lab: Lab) -> None:
+        lab.threads = [backend(lab.serial(2000, 4, {READ: 0.5, RUN: 0.3, QUEUE: 0.2}))]
+        row = split(lab.write())["q1"]
+        assert shares(row) == found({"disk_read": 0.5, "cpu_user": 0.3, "run_queue": 0.2})
+        assert row["coverage"] == found(1.0)
+
+    def test_each_operation_has_its_own(self, lab: Lab) -> None:
+        doings = lab.serial(60, 150, {RUN: 0.9, READ: 0.1}, operation="a")
+        begun_ms = sum(doing.ms for doing in doings)
+        more = Lab(lab.directory, dice=lab.dice).serial(60, 150, {RUN: 0.2, LOG: 0.8})
+        for number in range(60):
+            began_ms = begun_ms + sum(doing.ms for doing in _until(more, number))
+            began_ns = BEGUN_NS + round(began_ms * MS)
+            lab.events.append(
+                lab.events[0]
+                | {"sequence": 100 + number, "operation": "b", "started_ns": began_ns}
+                | {"finished_ns": began_ns + 150 * MS}
+            )
+        lab.threads = [backend([*doings, *more])]
+        rows = split(lab.write())
+        assert known(rows["a"], "cpu_user", "disk_read") == found(
+            {"cpu_user": 0.9, "disk_read": 0.1}
+        )
+        assert known(rows["b"], "cpu_user", "disk_write") == found(
+            {"cpu_user": 0.2, "disk_write": 0.8}
+        )
+
+    def test_parts_add_up_to_the_threads_time(self, lab: Lab) -> None:
+        lab.threads = [backend(lab.serial(20, 200, {READ: 0.4, RUN: 0.6}))]
+        operations, whole = where_time_went(lab.write())
+        assert whole is not None
+        for told in (operations["q1"]["where"], whole.shares):
+            assert sum(share or 0.0 for share in told.values()) == pytest.approx(1.0)
+
+
+def _until(doings: list[Doing], number: int) -> list[Doing]:
+    """What came before pass `number`, of doings with one rest before each pass."""
+    rests = [place for place, doing in enumerate(doings) if doing.word == CLIENT.word]
+    return doings[: rests[number] + 1]
+
+
+class TestSourcesAreIndependent:
+    TRUTH: ClassVar = {READ: 0.5, RUN: 0.3, QUEUE: 0.2}
+
+    @pytest.mark.parametrize(
+        ("stream", "spoiled", "part", "share"),
+        [
+            ("waits", {"state": "R", "channel": None, "call": None}, "disk_read", 0.5),
+            ("tasks", {"on_cpu_ns": 0, "user_ns": 0}, "cpu_user", 0.3),
+            ("tasks", {"on_cpu_ns": None, "user_ns": None}, "cpu_user", 0.3),
+            ("tasks", {"run_delay_ns": None}, "run_queue", 0.2),
+        ],
+    )
+    def test_without_one_coverage_falls_by_its_share(
+        self, lab: Lab, stream: str, spoiled: dict[str, Any], part: str, share: float
+    ) -> None:
+        lab.threads = [backend(lab.serial(100, 200, self.TRUTH))]
+
+        def change(name: str, row: dict[str, Any]) -> dict[str, Any]:
+            return row | spoiled if name == stream and row.get("state") != "X" else row
+
+        row = split(lab.write(change=change))["q1"]
+        assert not row[part]
+        assert row["coverage"] == found(1 - share)
+        assert row[UNCOVERED] / row["threads_s"] == found(share)
+
+    def test_sleep_that_no_rule_knows_is_not_accounted_for(self, lab: Lab) -> None:
+        strange = Doing("S", 1, "some_new_function", 9999)
+        lab.threads = [backend(lab.serial(100, 200, {strange: 0.4, RUN: 0.6}))]
+        lab.told_every_ns = None
+        row = split(lab.write())["q1"]
+        assert shares(row) == found({"cpu_user": 0.6, UNCOVERED: 0.4})
+
+    def test_too_much_is_seen_and_nothing_is_split(self, lab: Lab) -> None:
+        lab.threads = [backend(lab.serial(20, 200, self.TRUTH))]
+
+        def change(name: str, row: dict[str, Any]) -> dict[str, Any]:
+            return row | {"on_cpu_ns": 3 * row["on_cpu_ns"]} if name == "tasks" else row
+
+        operations, _ = where_time_went(lab.write(change=change))
+        assert operations["q1"]["coverage"] > 1.2
+        assert set(operations["q1"]["where"].values()) == {None}
+
+
+class TestParallelQueries:
+    """A leader that gathers from two workers, which live as long as a pass."""
+
+    def write(self, lab: Lab, passes: int = 60, **more: Any) -> Run:
+        leader = lab.serial(passes, 200, {GATHER: 0.6, RUN: 0.3, QUEUE: 0.1})
+        lab.threads = [backend(leader)]
+        for number, event in enumerate(lab.events):
+            for pid in (1000 + 2 * number, 1001 + 2 * number):
+                done = mixed({RUN: 0.5, QUEUE: 0.3, READ: 0.2}, 180, lab.dice)
+                born_ns = event["started_ns"] + 10 * MS
+                lab.threads.append(Thread(pid, pid, WORKER, born_ns, done, ends=True))
+        return lab.write(**more)
+
+    def test_workers_count_from_birth_to_end(self, lab: Lab) -> None:
+        row = split(self.write(lab))["q1"]
+        threads_s = 60 * (0.2 + 2 * 0.18)
+        assert row["threads_s"] == pytest.approx(threads_s, rel=WITHIN)
+        assert row["coverage"] == found(1.0)
+        truth_s = {
+            "workers": 60 * 0.2 * 0.6,
+            "cpu_user": 60 * (0.06 + 0.18),
+            "run_queue": 60 * (0.02 + 0.108),
+            "disk_read": 60 * 0.072,
+        }
+        assert shares(row) == found({part: s / threads_s for part, s in truth_s.items()})
+
+    def test_without_a_word_a_latch_beside_workers_is_the_workers(self, lab: Lab) -> None:
+        lab.told_every_ns = None
+        row = split(self.write(lab))["q1"]
+        # A tenth of each pass is before the workers' birth and after their end.
+        assert known(row, "client") == found({"client": 0.6 * 0.1 * 0.2 / 0.56})
+        assert known(row, "workers") == found({"workers": 0.6 * 0.9 * 0.2 / 0.56})
+
+    def test_other_clients_and_the_server_s_rest_are_nobody_s_waiting(self, lab: Lab) -> None:
+        leader = lab.serial(50, 200, {RUN: 0.8, READ: 0.2})
+        seconds = lab.until_ns - BEGUN_NS
+        busy = mixed({RUN: 0.1, CLIENT: 0.9}, seconds / MS, lab.dice)
+        writer = mixed({RUN: 0.05, CLIENT: 0.95}, seconds / MS, lab.dice)
+        stranger = Thread(150, 150, "stranger", BEGUN_NS, busy)
+        lab.threads = [backend(leader), stranger, Thread(ROOT, ROOT, "postgres", BEGUN_NS, writer)]
+        row = split(lab.write())["q1"]
+        # The server's own process adds what it ran, and only that.
+        assert row["threads_s"] == pytest.approx(10.0 * 1.05, rel=WITHIN)
+        assert row["client"] / row["threads_s"] == found(0.0)
+        assert row["coverage"] == found(1.0)
+
+
+class TestTheEngineSWords:
+    def test_they_say_what_the_kernel_cannot(self, lab: Lab) -> None:
+        truth = {LOCK: 0.5, GATHER: 0.2, RUN: 0.3}
+        lab.threads = [backend(lab.serial(100, 200, truth))]
+        row = split(lab.write())["q1"]
+        # As many words as one every 90 ms: sampling noise comes on top.
+        assert known(row, "lock", "workers", "client") == pytest.approx(
+            {"lock": 0.5, "workers": 0.2, "client": 0.0}, abs=2 * WITHIN
+        )
+        assert row["coverage"] == found(1.0)
+
+    def test_without_them_it_is_the_kernel_s_cause(self, lab: Lab) -> None:
+        lab.threads = [backend(lab.serial(50, 200, {LOCK: 0.5, RUN: 0.5}))]
+        lab.told_every_ns = None
+        assert shares(split(lab.write())["q1"]) == found({"client": 0.5, "cpu_user": 0.5})
+
+    def test_a_word_about_a_thread_that_ran_is_of_no_sleep(self, lab: Lab) -> None:
+        spinning = Doing(ON_CPU, 1000, word=("Lock", "relation"))
+        lab.threads = [backend([lasting(CLIENT, 100), spinning, lasting(CLIENT, 1000), RUN])]
+        lab.events = [an_event(0, "q1", BEGUN_NS + 100 * MS, 2000)]
+        assert shares(split(lab.write())["q1"]) == found({"client": 0.5, "cpu_user": 0.5})
+
+    def test_the_kernel_alone_says_what_a_disk_is_waited_for(self, lab: Lab) -> None:
+        logged = Doing("D", 1, LOG.channel, LOG.call, word=("Lock", "relation"))
+        lab.threads = [backend(lab.serial(50, 200, {logged: 0.5, RUN: 0.5}))]
+        assert shares(split(lab.write())["q1"]) == found({"disk_write": 0.5, "cpu_user": 0.5})
+
+
+class TestEmbeddedEngines:
+    def write(self, lab: Lab, pool: dict[Doing, float], **more: Any) -> Run:
+        session = lab.serial(100, 200, {HELD: 0.2, RUN: 0.8}, rest=RUN)
+        worker: list[Doing] = []
+        for event in lab.events:
+            now_ns = BEGUN_NS + sum(round(doing.ms * MS) for doing in worker)
+            worker.append(lasting(POOL, (event["started_ns"] - now_ns) / MS))
+            worker += mixed(pool, 200, lab.dice)
+        worker.append(lasting(POOL, 600))
+        lab.threads = [
+            Thread(ROOT, SESSION_TID, "session", BEGUN_NS, session),
+            Thread(ROOT, POOL_TID, "python", BEGUN_NS, worker),
+            Thread(ROOT, ROOT, "python", BEGUN_NS, [Doing("S", 1, "hrtimer_nanosleep", 230)]),
+        ]
+        return lab.write(**more)
+
+    def test_where_threads_wait_between_operations_too_is_the_pool(self, library: Lab) -> None:
+        row = split(self.write(library, {POOL: 0.5, HELD: 0.1, RUN: 0.4}))["q1"]
+        expected = {"idle": 0.25, "lock": 0.05, "workers": 0.1, "cpu_user": 0.6}
+        assert shares(row) == found(expected)
+        assert row["coverage"] == found(1.0)
+        assert row["threads_s"] == pytest.approx(40.0)
+
+    def test_a_worker_that_never_ran_is_not_at_work(self, library: Lab) -> None:
+        library.at_work = 1
+        row = split(self.write(library, {POOL: 1.0}))["q1"]
+        assert shares(row) == found({"workers": 0.2, "cpu_user": 0.8})
+        assert row["threads_s"] == pytest.approx(20.0)
+
+    def test_several_sessions_are_told_of_together(self, library: Lab) -> None:
+        self.write_events_of_two(library)
+        rows = split(library.write(tasks=False))
+        assert list(rows) == [ALL_TOGETHER]
+        row = rows[ALL_TOGETHER]
+        assert row["coverage"] == found(1.0)
+        assert known(row, "disk_read") == found({"disk_read": self.asleep(library)})
+
+    def test_they_stand_in_the_whole_and_in_no_operation(self, library: Lab) -> None:
+        self.write_events_of_two(library)
+        operations, whole = where_time_went(library.write(tasks=False))
+        assert operations == {}
+        assert whole is not None
+        assert whole.shares["disk_read"] == found(self.asleep(library))
+
+    def asleep(self, lab: Lab) -> float:
+        """Of the measured part, by what the two sessions did; they read between operations, too."""
+        begun_ns = min(event["started_ns"] for event in lab.events)
+        over_ns = max(event["finished_ns"] for event in lab.events)
+        on_cpu_ns = [
+            t.spent_ns(ON_CPU, over_ns) - t.spent_ns(ON_CPU, begun_ns) for t in lab.threads
+        ]
+        return 1 - sum(on_cpu_ns) / (over_ns - begun_ns) / len(on_cpu_ns)
+
+    def write_events_of_two(self, lab: Lab) -> None:
+        for session in range(2):
+            doings = lab.serial(30, 200, {READ: 0.5, RUN: 0.5}, rest=READ)
+            for event in lab.events[30 * session :]:
+                event["session"] = session
+            lab.threads.append(Thread(ROOT, 300 + session, "session", BEGUN_NS, doings))
+
+
+class TestLoads:
+    """Two sessions of a server, each with operations of its own."""
+
+    def write(self, lab: Lab) -> Run:
+        lab.sessions = {0: BACKEND, 1: BACKEND + 1}
+        kinds = [
+            ("pay", {LOCK: 0.6, RUN: 0.2, LOG: 0.2}),
+            ("look", {CLIENT: 0.5, RUN: 0.4, QUEUE: 0.1}),
+        ]
+        for session, (operation, truth) in enumerate(kinds):
+            begun = len(lab.events)
+            doings = lab.serial(1500, 6, truth, operation=operation)
+            for event in lab.events[begun:]:
+                event["session"] = session
+            lab.threads.append(backend(doings, BACKEND + session))
+        return lab.write(tasks=False)
+
+    def test_locks_log_and_client_are_seen_by_operation(self, lab: Lab) -> None:
+        rows = split(self.write(lab))
+        wide = 2 * WITHIN
+        parts = ("lock", "disk_write", "client", "run_queue")
+        assert known(rows["pay"], *parts) == pytest.approx(
+            dict(zip(parts, (0.6, 0.2, 0.0, 0.02), strict=True)), abs=wide
+        )
+        assert known(rows["look"], "lock", "client") == pytest.approx(
+            {"lock": 0.0, "client": 0.5}, abs=wide
+        )
+        for row in rows.values():
+            assert row["threads_s"] == pytest.approx(9.0)
+            assert row["coverage"] == pytest.approx(1.0, abs=wide)
+
+
+class TestTheMachine:
+    def cpus(self, lab: Lab, steal: float) -> list[dict[str, Any]]:
+        return [
+            {"time_ns": at, "cpu": 0, "user_ns": (at - BEGUN_NS + S) // 2}
+            | {"steal_ns": round((at - BEGUN_NS + S) * steal)}
+            for at in range(BEGUN_NS - S, lab.until_ns + S, 100 * MS)
+        ]
+
+    def test_stolen_time_is_in_no_other_source(self, lab: Lab) -> None:
+        # A thread that is on a CPU for half of the time, on a machine that is busy for as much.
+        seen = Doing("R", 1)
+        lab.threads = [backend(lab.serial(50, 200, {RUN: 0.5, seen: 0.1, READ: 0.4}))]
+        lab.extra["cpus"] = self.cpus(lab, steal=0.1)
+        row = split(lab.write())["q1"]
+        assert known(row, "stolen") == found({"stolen": 0.1})
+        assert row["coverage"] == found(1.0)
+
+    def test_a_limit_holds_threads_back_in_the_run_queue(self, lab: Lab) -> None:
+        lab.threads = [backend(lab.serial(50, 200, {RUN: 0.6, QUEUE: 0.4}))]
+        begun_ns = BEGUN_NS - S
+        lab.extra["cgroup"] = [
+            {"time_ns": at, "pid": ROOT, "throttled_ns": round((at - begun_ns) * 0.3)}
+            for at in range(begun_ns, lab.until_ns + S, 100 * MS)
+        ]
+        row = split(lab.write())["q1"]
+        assert shares(row) == found({"cpu_user": 0.6, "throttled": 0.3, "run_queue": 0.1})
+
+    def test_without_samples_of_the_machine_stolen_time_is_not_measured(self, lab: Lab) -> None:
+        lab.threads = [backend(lab.serial(5, 200, {RUN: 1.0}))]
+        assert split(lab.write())["q1"]["stolen"] is None
+
+
+class TestRecordsWithoutLooks:
+    def test_counters_tell_what_they_can(self, lab: Lab) -> None:
+        lab.threads = [backend(lab.serial(10, 200, {RUN: 0.6, QUEUE: 0.3, READ: 0.1}))]
+        lab.at_work = 1
+        run = lab.write()
+        (run.dir / "raw" / "waits.arrows").unlink()
+        assert wall_split(run) is None
+        operations, whole = where_time_went(run)
+        where = operations["q1"]["where"]
+        assert set(where) == set(PARTS)
+        assert where["run_queue"] == pytest.approx(0.3, abs=FLOAT_ABSOLUTE)
+        assert where[UNCOVERED] == pytest.approx(0.1, abs=FLOAT_ABSOLUTE)
+        assert where["lock"] is None
+        assert whole is not None
+        assert whole.uncovered == (("q1", pytest.approx(0.1)),)
+
+    def test_refused_rules_of_a_record_leave_the_counters(
+        self, lab: Lab, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        lab.threads = [backend(lab.serial(5, 200, {RUN: 1.0}))]
+        lab.waits = {"rules": [{"cause": "boredom", "states": ["S"], "says": "x"}]}
+        operations, _ = where_time_went(lab.write())
+        assert operations["q1"]["where"]["lock"] is None
+        assert "boredom" in caplog.text
+
+    def test_nothing_played_is_nothing_told(self, lab: Lab) -> None:
+        lab.threads = [backend(lab.serial(1, 200, {RUN: 1.0}))]
+        lab.events[0]["phase"] = "warmup"
+        assert wall_split(lab.write()) is None
+
+
+def test_a_tid_that_is_given_out_again_is_another_thread(lab: Lab) -> None:
+    leader = lab.serial(40, 200, {GATHER: 0.5, RUN: 0.5})
+    lab.threads = [backend(leader)]
+    for event in lab.events:
+        done = mixed({RUN: 1.0}, 100, lab.dice)
+        born_ns = event["started_ns"] + 20 * MS
+        lab.threads.append(Thread(999, 999, WORKER, born_ns, done, ends=True))
+    row = split(lab.write())["q1"]
+    assert row["threads_s"] == pytest.approx(40 * 0.3, rel=WITHIN)
+    assert row["coverage"] == found(1.0)
