@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from assay.record.reader import Run
 from assay.report import document as document_module
 from assay.report.build import build
 from assay.report.document import document
+from tests.plans import tpch_plans, with_plans
 from tests.records import OPERATIONS, PASSES, truncate_run, write_run
 from tests.sampled import as_sampled
 
@@ -63,6 +65,30 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
 def test_the_parts_of_an_operation_add_up_to_one(tmp_path: Path) -> None:
     for operation in told(write_run(tmp_path))["operations"]:
         assert sum(share or 0.0 for share in operation["where"].values()) == pytest.approx(1.0)
+
+
+def test_plans_are_told_with_what_follows_from_them(tmp_path: Path) -> None:
+    missing = {"operation": "q02", "statement": 1, "reason": "it is no query", "capture_s": 0.1}
+    made = told(with_plans(write_run(tmp_path), tpch_plans(), [missing]))
+    assert list(made["plans"]) == ["q01", "q02", "q03"]
+    (plan,) = made["plans"]["q03"]
+    nodes = list(walked(plan["root"]))
+    assert sum(node["share"] for node in nodes) == pytest.approx(1.0)
+    assert [node["native"] for node in nodes if node["worst"]] == ["HASH_GROUP_BY"]
+    assert made["plan_capture"]["missing"] == [missing]
+    assert [one["ratio"] for one in made["plan_capture"]["operations"]] == [2.0, 2.0, 2.0]
+
+
+def walked(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    for child in node["children"]:
+        yield from walked(child)
+
+
+def test_a_run_without_plans_says_why(tmp_path: Path) -> None:
+    made = told(write_run(tmp_path))
+    assert made["plans"] == {}
+    assert "older" in made["plan_capture"]["reason"]
 
 
 def test_a_profiled_run_tells_what_its_cpu_time_went_into(tmp_path: Path) -> None:

@@ -61,9 +61,7 @@ def explain(
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explains where the time went: kinds of work and functions by CPU samples, and plans.
-
-    Of one operation it tells all: time, findings, plan; that needs no CPU samples.
+    """Explains where the time went, by CPU samples and plans; of one operation it tells all.
 
     \b
     Examples:
@@ -84,22 +82,19 @@ def explain(
     _refuse_together(
         style, against, open_families=open_families, unclassified=unclassified, as_json=as_json
     )
-    place, found = runs_dir(runs), Run(find_run(which, runs_dir(runs)))
-    rules = _rules(operations)
+    place, rules = runs_dir(runs), _rules(operations)
+    found = Run(find_run(which, place))
     shown = {"all_symbols": all_symbols, "open_families": open_families}
     if operation and not (against or unclassified) and style == STYLES[0]:
         _operation(found, rules, operation, shown, as_json=as_json)
         return
-    # What is of samples alone has nothing to tell without them.
     needed = unclassified or open_families or style != STYLES[0] or bool(html or rules)
     profile = _profile(found, rules, operation, is_needed=needed)
     if against is not None:
         other = Run(find_run(against, place))
         theirs = other, _profile(other, rules, operation, is_needed=needed)
         _against((found, profile), theirs, operation, html, shown, as_json=as_json)
-    elif profile is None:
-        _without_samples(found, as_json=as_json)
-    elif unclassified:
+    elif unclassified and profile is not None:
         _unclassified(found, profile, operation, all_symbols=all_symbols, as_json=as_json)
     else:
         _one(found, profile, operation, style, shown, as_json=as_json)
@@ -147,6 +142,8 @@ def _profile(
     run: Run, rules: Rules | None, operation: str | None, *, is_needed: bool
 ) -> Profile | None:
     """The CPU samples of a run; None if there are none, and plans that can be told instead.
+
+    What is of samples alone, and so has nothing to tell without them, needs them.
 
     Raises:
         UsageError: If there is nothing to explain, or the operation is not known.
@@ -222,7 +219,7 @@ def _not_told_apart(profile: Profile) -> str | None:
 
 def _one(
     run: Run,
-    profile: Profile,
+    profile: Profile | None,
     operation: str | None,
     style: str,
     shown: dict[str, bool],
@@ -234,6 +231,9 @@ def _one(
     from assay.report.terminal import title, width_of
     from assay.report.terminal_profile import explained_lines
 
+    if profile is None:
+        _without_samples(run, as_json=as_json)
+        return
     most = None if shown["all_symbols"] else SYMBOLS_MAX
     told = section(run, profile, operation, most)
     if as_json:
