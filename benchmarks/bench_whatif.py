@@ -4,8 +4,9 @@ halve    TPC-H's q15 and q17 do a part of their work twice; sharing it is said t
          rewritten queries (whatif/operations/) stand beside them in the same passes.
 cores    A run on one core predicts two, and a run on two predicts one. A core is a CPU that the
          engine is pinned to; DuckDB has two threads on both.
-spill    PostgreSQL with hardly any memory for sorts and hashes: what taking away the kernel's work
-         on files and the waiting for disks would give, against enough memory.
+spill    PostgreSQL with hardly any memory for sorts and hashes (whatif/memory/): what taking away the
+         kernel's work on files and the waiting for disks would give, against enough memory, for
+         every query in the same passes.
 
 Every run is a run of `assay run`, whose answers are checked. Sides take turns, and each round turns
 their order around. A figure is the median over the rounds; its 95 % interval is a bootstrap over
@@ -21,12 +22,13 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -53,7 +55,6 @@ SIDES = {
     "duckdb": [["--pin", f"client={cpus}", "--set", "threads=2"] for cpus in ("0", "0,1")],
     "postgresql": [["--pin", f"engine={cpus}"] for cpus in ("0", "0,1")],
 }
-LITTLE, MUCH = "work_mem=64kB", "work_mem=256MB"
 
 
 @dataclass(frozen=True)
@@ -158,41 +159,41 @@ def places() -> Iterator[Path]:
 
 def halve(bench: Bench, engine: str) -> None:
     """q15 and q17 in half the time, against their rewritten queries in the same passes."""
-    workload = with_shared(bench.place)
+    workload = with_twins(bench.place / "halve" / "tpch", SHARED)
+    for path in (FILES / "operations").glob("*.sql"):
+        shutil.copy(path, workload / "operations")
     trials = []
     for (one,) in bench.pairs(str(workload), engine, [[]]):
-        both = {op.name: op for op in one.operations}
-        alone = replace(
-            one, operations=tuple(op for op in one.operations if op.name not in SHARED.values())
-        )
-        rewritten = replace(
-            alone, operations=tuple(both[SHARED.get(op.name, op.name)] for op in alone.operations)
-        )
+        alone, rewritten = sides_of(one, SHARED)
         changes = [ScaleOperation(name, 0.5) for name in SHARED]
         trials.append(trial(alone, rewritten, predict(alone, changes, []), list(SHARED)))
     told(f"{engine}: q15 and q17 halved", trials)
 
 
-def with_shared(place: Path) -> Path:
-    """TPC-H with the rewritten queries behind those that they replace."""
-    folder = place / "tpch"
-    if folder.is_dir():
-        return folder
+def with_twins(folder: Path, twins: Mapping[str, str]) -> Path:
+    """TPC-H with a second operation behind each that has one, and with the same answers."""
     shutil.copytree(Path(assay.workloads.__path__[0]) / "tpch", folder)
-    for path in (FILES / "operations").glob("*.sql"):
-        shutil.copy(path, folder / "operations")
     for answers in (folder / "answers").glob("sf*"):
-        for name, shared in SHARED.items():
-            shutil.copy(answers / f"{name}.csv", answers / f"{shared}.csv")
+        for name, twin in twins.items():
+            shutil.copy(answers / f"{name}.csv", answers / f"{twin}.csv")
     manifest = folder / "workload.toml"
     text = manifest.read_text(encoding="utf-8")
-    for name, shared in SHARED.items():
+    for name, twin in twins.items():
+        section = "".join(re.findall(rf"(?ms)^\[operations\.{name}\b.*?(?=^\[|\Z)", text))
+        assert section
         assert text.count(f'"{name}",') == 1
-        text = text.replace(f'"{name}",', f'"{name}", "{shared}",')
-    manifest.write_text(
-        text + (FILES / "operations.toml").read_text(encoding="utf-8"), encoding="utf-8"
-    )
+        text = text.replace(f'"{name}",', f'"{name}", "{twin}",')
+        text += "\n" + section.replace(f"[operations.{name}", f"[operations.{twin}")
+    manifest.write_text(text, encoding="utf-8")
     return folder
+
+
+def sides_of(one: Measured, twins: Mapping[str, str]) -> tuple[Measured, Measured]:
+    """A run without the twins, and the same with each twin in the place of its operation."""
+    both = {op.name: op for op in one.operations}
+    alone = [op for op in one.operations if op.name not in twins.values()]
+    other = [both[twins.get(op.name, op.name)] for op in alone]
+    return replace(one, operations=tuple(alone)), replace(one, operations=tuple(other))
 
 
 def cores(bench: Bench, engine: str) -> None:
@@ -207,15 +208,33 @@ def cores(bench: Bench, engine: str) -> None:
 
 
 def spill(bench: Bench, engine: str) -> None:
-    """Hardly any memory for sorts and hashes, against enough."""
-    sides = [["--profile", "--set", LITTLE], ["--set", MUCH, "--profile"]]
+    """Hardly any memory for sorts and hashes, against enough, in the same passes."""
+    queries = sorted(
+        path.stem
+        for path in (Path(assay.workloads.__path__[0]) / "tpch" / "operations").glob("q??.sql")
+    )
+    twins = {name: f"{name}-much" for name in queries}
+    workload = with_twins(bench.place / "spill" / "tpch", twins)
+    little, much, end = (
+        (FILES / "memory" / f"{name}.sql").read_text(encoding="utf-8")
+        for name in ("little", "much", "end")
+    )
+    for name, twin in twins.items():
+        path = workload / "operations" / f"{name}.sql"
+        query = path.read_text(encoding="utf-8")
+        path.write_text(little + query + end, encoding="utf-8")
+        path.with_name(f"{twin}.sql").write_text(much + query + end, encoding="utf-8")
     trials = []
-    for little, much in bench.pairs("tpch", engine, sides):
+    for (one,) in bench.pairs(str(workload), engine, [["--profile"]]):
+        before, after = sides_of(one, twins)
         waits = [RemoveWait(name) for name in ("disk_read", "disk_write", "disk")]
-        known = {name for op in little.operations for name in op.thread_s or {}}
+        known = {name for op in before.operations for name in op.thread_s or {}}
         changes = [RemoveWork("kernel I/O"), *(wait for wait in waits if wait.cause in known)]
-        trials.append(trial(little, much, predict(little, changes, [])))
-    told(f"{engine}: no kernel work on files and no waiting for disks, of {LITTLE}", trials)
+        trials.append(trial(before, after, predict(before, changes, [])))
+    told(
+        f"{engine}: no kernel work on files and no waiting for disks, with hardly any memory",
+        trials,
+    )
 
 
 def trial(

@@ -58,7 +58,7 @@ def bounds_s(operation: TimedOperation, before: int, after: int) -> tuple[float,
     At least its CPU time spread over all cores, and no less than now on no more cores. At most: on
     more cores, as long as now; on fewer, as long as it takes to give each thread that ran at a
     moment its turn, or to let either all cores be busy or the longest chain of steps advance
-    (Graham, 1966), whichever is less.
+    (Graham, 1969), whichever is less.
     """
     seconds, cpu_s = operation.seconds, operation.cpu_s
     if after >= before:

@@ -1,0 +1,2 @@
+begin;
+set local work_mem = '256MB';
