@@ -10,16 +10,19 @@ from assay.model.units import bytes_text, count_text, percent_text, seconds_text
 from assay.report.operation_section import operation_of
 from assay.report.terminal import bar, one_line, operation_time
 from assay.report.terminal_plans import plan_lines
-from assay.report.terminal_plans import plan_lines
 from assay.report.terminal_profile import profile_lines, time_line, titled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CAUSE_BAR_WIDTH = 24
+# What stands beside the bar and the cause.
+FIGURES_WIDTH = 20
 # Causes with less are one line.
 CAUSE_SHARE_MIN = 0.0005
 LABEL_WIDTH = 13
+# Evidence at such a place is of one operation.
+OF_OPERATIONS = frozenset({"where", "plan", "profile"})
 
 
 def operation_lines(
@@ -50,15 +53,13 @@ def operation_lines(
     yield ""
     yield from why_lines(document["run"], told, width)
     yield ""
-    yield from plan_part(told, width, everything=all_symbols)
+    yield from _plan(told, width, everything=all_symbols)
     yield ""
     if isinstance(profile, str):
         yield from _wrapped("CPU samples", f"not measured, {profile}", width)
     else:
         shown = {"all_symbols": all_symbols, "open_families": open_families}
         yield from profile_lines(profile, width, **shown)
-    yield ""
-    yield from _plan(told, width, everything=all_symbols)
 
 
 def _plan(told: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
@@ -83,10 +84,11 @@ def time_lines(operation: dict[str, Any], width: int) -> Iterator[str]:
     told = [(cause.title, share) for cause, share in known if share >= CAUSE_SHARE_MIN]
     words = max(len(title) for title, _ in told)
     longest = max(share for _, share in told)
+    length = max(0, min(CAUSE_BAR_WIDTH, width - words - FIGURES_WIDTH))
     for title, share in told:
-        drawn = bar(share / longest, CAUSE_BAR_WIDTH)
+        drawn = bar(share / longest, length)
         figures = f"{percent_text(share):>6}  {seconds_text(share * seconds):>7}"
-        yield f"  {title:<{words}}  {drawn:<{CAUSE_BAR_WIDTH}} {figures}"
+        yield f"  {title:<{words}}  {drawn:<{length}} {figures}"
     if operation["coverage"] is not None:
         yield from _wrapped("Accounted for", _coverage(operation), width)
 
@@ -102,7 +104,7 @@ def why_lines(run: str, told: dict[str, Any], width: int) -> Iterator[str]:
         effect = f"{percent_text(finding['effect_share'])} of the run"
         claim = f"{finding['claim']} ({effect}; {finding['interval_words']})"
         yield from _indented(claim, f"  {number}  ", width)
-        for one in finding["evidence"]:
+        for one in _evidence_of(finding, told["operation"]["name"]):
             yield from _indented(one["says"], "     - ", width)
         if finding["to_try"]:
             yield from _indented(f"To try: {finding['to_try']}", "     ", width)
@@ -111,13 +113,14 @@ def why_lines(run: str, told: dict[str, Any], width: int) -> Iterator[str]:
             yield from _indented(f"Carry it out: {command}", "     ", width)
 
 
-def plan_part(told: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
-    """The plans of an operation, or why there are none."""
-    capture = told["plan_capture"]
-    if not told["plans"] and not capture["missing"]:
-        yield from _wrapped("Plan", f"none: {capture['reason'] or 'it was not asked for'}", width)
-        return
-    yield from plan_lines(told["plans"], capture, width, everything=everything)
+def _evidence_of(finding: dict[str, Any], name: str) -> list[dict[str, str]]:
+    """What a finding rests on, without what is of other operations."""
+    places = [one["at"].partition(":") for one in finding["evidence"]]
+    return [
+        one
+        for one, (kind, _, of) in zip(finding["evidence"], places, strict=True)
+        if kind not in OF_OPERATIONS or of in ("", name)
+    ]
 
 
 def _time_facts(operation: dict[str, Any]) -> Iterator[str]:
