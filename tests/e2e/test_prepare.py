@@ -49,6 +49,8 @@ class TestDuckDB:
         recorded = json.loads((lab.latest() / "run.json").read_text())
         assert recorded["request"]["prepare"] == {file: TWICE}
         assert [one["file"] for one in recorded["prepared"]] == [file]
+        assert document["conditions"]["prepare"] == [file]
+        assert "data changed by change.sql" in lab.assay("show", "latest").stdout
         plain = lab.document("run", "tpch", *SMALL)
         assert plain["verdict"] != "invalid"
         kept = next(lab.datasets.glob("tpch-0.01-duckdb-*")) / "data" / "assay.duckdb"

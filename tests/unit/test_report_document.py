@@ -59,6 +59,7 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
         "seed": 1,
         "min_time_s": 2.0,
         "probe_interval_s": 0.1,
+        "prepare": [],
     }
 
 

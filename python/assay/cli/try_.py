@@ -57,7 +57,10 @@ def try_(
       assay try latest 2 --repeat 5           the second finding of the run
       assay try --history                     how often advice came true
     """
+    from assay.analysis.summary import summarise
     from assay.record.places import runs_dir
+    from assay.record.reader import Run, find_run
+    from assay.study.trying import chosen
 
     place = runs_dir(runs)
     if history:
@@ -67,10 +70,6 @@ def try_(
         return
     if which is None or finding is None:
         raise UsageError("say which RUN and which FINDING, as in: assay try latest spill:q18")
-    from assay.analysis.summary import summarise
-    from assay.record.reader import Run, find_run
-    from assay.study.trying import chosen
-
     run = Run(find_run(which, place))
     about = chosen(summarise(run).findings, finding)
     document = tried(run, about, place, repeat, seed, dsn)

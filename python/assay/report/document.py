@@ -128,6 +128,7 @@ def _conditions(facts: dict[str, Any]) -> dict[str, Any]:
         "seed": request["seed"],
         "min_time_s": request["min_time_s"],
         "probe_interval_s": request["probe_interval_s"],
+        "prepare": list(request.get("prepare", {})),
     }
 
 

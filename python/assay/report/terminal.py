@@ -95,6 +95,9 @@ def conditions_text(document: dict[str, Any]) -> str:
         "power order" if conditions["arrival"] == "power" else conditions["arrival"],
         conditions["state"],
     ]
+    if conditions["prepare"]:
+        names = ", ".join(name.rpartition("/")[2] for name in conditions["prepare"])
+        parts.append(f"data changed by {names}")
     answers = check(document, "answers")
     if answers is not None and answers["verdict"] == "valid" and answers["measured"]:
         parts.append(answers["reason"].partition(",")[0])

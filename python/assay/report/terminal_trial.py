@@ -44,6 +44,7 @@ def trial_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         names = ", ".join(document["left_out"])
         yield from _wrapped("Not in", f"{names} did not succeed in every run", width)
     yield from _wrapped("History", history_words(document["calibration"], document), width)
+    yield f"{'Run':<{LABEL_WIDTH}}{document['run']}"
     yield f"{'Study':<{LABEL_WIDTH}}{document['study']}"
     if document["legal"]:
         yield f"{'':<{LABEL_WIDTH}}{document['legal']}"
