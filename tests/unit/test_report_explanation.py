@@ -118,7 +118,7 @@ class TestPlans:
     ) -> None:
         first = plan_rows(*made)[0]
         assert first["worst"] == "worst estimate 1,160x too few: index scan partsupp"
-        assert first["root"]["factor"] == "4.0x too many"
+        assert first["root"]["factor"] == "4x too many"
         assert first["root"]["children"][0]["factor"] == ""
         worst = [node["worst"] for node in (first["root"], *first["root"]["children"])]
         assert worst == [False, False, True]

@@ -63,14 +63,11 @@ def explain(
 ) -> None:
     """Explains where the time went: kinds of work and functions by CPU samples, and plans.
 
-    Of one operation it tells all: time, findings, plan; that needs no CPU samples.
-
     \b
     Examples:
       assay explain                              the latest run
-      assay explain latest --operation q09       one operation on one page
-      assay explain latest --against 4c193c      what changed from 4c193c to the latest; two
-                                                 scales are compared by shares
+      assay explain latest --operation q09       all of one operation, sampled or not
+      assay explain latest --against 4c193c      what changed since; of two scales by shares
       assay explain latest --against 4c193c --operation q09     its plans, step by step
       assay explain latest --against 4c193c --html difference.html
       assay explain latest --unclassified > my.toml
@@ -80,13 +77,11 @@ def explain(
     from assay.record.places import runs_dir
     from assay.record.reader import Run, find_run
 
+    shown = {"all_symbols": all_symbols, "open_families": open_families}
     _refuse(style, against, html)
-    _refuse_together(
-        style, against, open_families=open_families, unclassified=unclassified, as_json=as_json
-    )
+    _refuse_together(style, against, shown, unclassified=unclassified, as_json=as_json)
     place, found = runs_dir(runs), Run(find_run(which, runs_dir(runs)))
     rules = _rules(operations)
-    shown = {"all_symbols": all_symbols, "open_families": open_families}
     if operation and not (against or unclassified) and style == STYLES[0]:
         _operation(found, rules, operation, shown, as_json=as_json)
         return
@@ -116,12 +111,12 @@ def _refuse(style: str, against: str | None, html: Path | None) -> None:
 
 
 def _refuse_together(
-    style: str, against: str | None, *, open_families: bool, unclassified: bool, as_json: bool
+    style: str, against: str | None, shown: dict[str, bool], *, unclassified: bool, as_json: bool
 ) -> None:
     """Refuses options of which one would have no effect on what another prints."""
     asked = {
         "--style article": style != STYLES[0],
-        "--open-families": open_families,
+        "--open-families": shown["open_families"],
         "--unclassified": unclassified,
         "--against": against is not None,
         "--json": as_json,
