@@ -11,14 +11,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from assay.engines.contract import Embedded, Instance, Place, Server
+from assay.engines.contract import Address, Embedded, HasCounters, Instance, Place, Server
 from assay.engines.discovery import find_engine
+from assay.probes.contract import CounterReader
 from assay.record.writer import new_run_id
 from assay.study.asking import Asked, understood
 from assay.study.launcher import Guardian
@@ -41,10 +43,14 @@ class Silent:
 
 @dataclass
 class Passes:
-    """An engine at work. `pids` are the roots of its processes."""
+    """An engine at work. `pids` are the roots of its processes.
+
+    `counters` opens what reads the engine's own counters; it gives None where there are none.
+    """
 
     pids: list[int]
     version: str
+    counters: Callable[[], AbstractContextManager[CounterReader | None]]
     _asking: IO[str]
     _told: IO[str]
 
@@ -70,7 +76,23 @@ def passes(engine: str, scale: float) -> Iterator[Passes]:
             assert client.stdin is not None
             assert client.stdout is not None
             pids = list(subject.pids) or [client.pid]
-            yield Passes(pids, asked.version, client.stdin, client.stdout)
+            address = None if subject.embedded else subject.address
+            counters = partial(counters_of, asked.behaviour, address)
+            yield Passes(pids, asked.version, counters, client.stdin, client.stdout)
+
+
+@contextmanager
+def counters_of(engine: object, address: Address | None) -> Iterator[CounterReader | None]:
+    if address is None or not (isinstance(engine, Server) and isinstance(engine, HasCounters)):
+        yield None
+        return
+    instance = engine.attach(address)
+    reader = engine.counters(instance)
+    try:
+        yield reader
+    finally:
+        reader.close()
+        engine.detach(instance)
 
 
 @contextmanager

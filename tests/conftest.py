@@ -185,7 +185,7 @@ class SyntheticRun:
         if self.probes is not None:
             facts["probes"] = self.probes
         for key, value in self.facts.items():
-            facts[key] = facts[key] | value if isinstance(value, dict) else value
+            facts[key] = facts.get(key, {}) | value if isinstance(value, dict) else value
         return facts
 
     def _driver_report(self) -> dict[str, Any]:

@@ -147,6 +147,31 @@ def test_settings_reach_the_engine_and_are_read_back(lab):
     lab.assert_nothing_left()
 
 
+def test_without_probes_nothing_of_the_host_is_claimed(lab):
+    document = lab.document("run", "tpch", *SMALL, "--probes", "none")
+    assert document["verdict"] == "unknown"
+    assert document["probes"]["core_share"] is None
+    checks = {check["check"]: check["verdict"] for check in document["checks"]}
+    assert (checks["answers"], checks["probes"]) == ("valid", "unknown")
+    raw = Path(document["path"]) / "raw"
+    assert not list(raw.glob("probe-*.arrows"))
+    assert json.loads((raw.parent / "run.json").read_text())["request"]["probes"] == []
+    lab.assert_nothing_left()
+
+
+def test_only_the_probes_that_were_named_run(lab):
+    document = lab.document("run", "tpch", *SMALL, "--probes", "waits,system")
+    assert set(document["probes"]["each"]) == {"system", "waits"}
+    raw = Path(document["path"]) / "raw"
+    assert {path.name for path in raw.glob("probe-*")} == {
+        "probe-system.arrows",
+        "probe-waits.arrows",
+    }
+    waits = pl.read_ipc_stream(raw / "waits.arrows")
+    assert "session" in waits["comm"].to_list()
+    assert waits.height > waits["tid"].n_unique()
+
+
 def test_drawn_parameters_are_not_verified_and_repeatable(lab):
     arguments = ("run", "tpch", *SMALL, "--parameters", "drawn", "--seed", "7")
     first, second = lab.document(*arguments), lab.document(*arguments)

@@ -151,14 +151,15 @@ class TestDuckDB:
         lab.assert_nothing_left()
 
 
-class TestPostgreSQL:
-    @pytest.fixture(scope="class")
-    def measured(self, server_place: Path) -> Iterator[Lab]:
-        """A laboratory with a run whose advice several tests try."""
-        with server_laboratory(server_place) as lab:
-            lab.document(*SERVER)
-            yield lab
+@pytest.fixture(scope="module")
+def measured(server_place: Path) -> Iterator[Lab]:
+    """A laboratory with a run on a server, whose advice several tests try."""
+    with server_laboratory(server_place) as lab:
+        lab.document(*SERVER)
+        yield lab
 
+
+class TestPostgreSQL:
     @pytest.mark.parametrize(
         ("told", "change"),
         [

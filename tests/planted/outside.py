@@ -21,12 +21,13 @@ from tests.planted.plants import CAUSES
 from tests.planted.reached import Reached
 
 CPU_CONTROLLER = Path("/sys/fs/cgroup/cpu")
+GROUP_PREFIX = "assay-planted-"
 PERIOD_US = 100_000
 END_PATIENCE_S = 30.0
 EVICTED_BYTES_MIN = 1 << 20
 BURN = """
 import os, sys, time
-busy_s, idle_s, us = float(sys.argv[1]), float(sys.argv[2]), os.getppid()
+busy_s, idle_s, us = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
 while os.getppid() == us:
     until_s = time.monotonic() + busy_s
     while time.monotonic() < until_s:
@@ -84,7 +85,7 @@ def lock(server: Reached, *, statement: str, held_ms: float, free_ms: float) -> 
 @contextmanager
 def quota(server: Reached, *, cpus: float) -> Iterator[None]:
     """All processes of the server share this much CPU time, in a control group of their own."""
-    group = CPU_CONTROLLER / f"assay-planted-{server.pid}"
+    group = CPU_CONTROLLER / f"{GROUP_PREFIX}{server.pid}"
     if not os.access(CPU_CONTROLLER / "cgroup.procs", os.W_OK):
         raise UnplantableError(f"no CPU limit can be set here: {CPU_CONTROLLER} is not writable")
     group.mkdir()
@@ -146,7 +147,8 @@ def neighbours(
     server: Reached, *, count: int, cpu: int, busy_ms: float = 100, idle_ms: float = 0
 ) -> Iterator[None]:
     """Others' processes that compute on one CPU, with pauses, until they are ended or we are."""
-    program = [sys.executable, "-c", BURN, str(busy_ms / 1e3), str(idle_ms / 1e3)]
+    program = [sys.executable, "-c", BURN]
+    program += [str(busy_ms / 1e3), str(idle_ms / 1e3), str(os.getpid())]
     # In sessions of their own: a kernel that shares CPUs out by session shares out to each of them.
     burning = [subprocess.Popen(program, start_new_session=True) for _ in range(count)]
     try:

@@ -88,7 +88,7 @@ class Plant:
         return float(self.told.get("min_time_s", 2.0))
 
     def arm(self, strength: Strength) -> Arm:
-        """What a run is given to have the cause at some strength; `none`: as strong, less the cause."""
+        """What a run is given to have the cause; `none`: the data of the strongest without it."""
         if strength == "none":
             return self.twin("strong")
         told = self.told[strength]

@@ -164,6 +164,8 @@ def cases(draw: st.DrawFn) -> Case:
         plans=by_operation,
         tables=draw(st.just({}) | st.fixed_dictionaries(dict.fromkeys(TABLES, facts))),
         executions=executions(*draw(rows)),
+        statements=draw(st.sampled_from([{}, dict.fromkeys(NAMES, "select a from lines")])),
+        results=draw(st.sampled_from([{}, dict.fromkeys(NAMES, ("a",))])),
         throttled_share=draw(maybe(shares)),
         environment=draw(st.sampled_from([{}, HOST])),
     )
@@ -205,7 +207,9 @@ NOTHING: dict[str, Any] = {
     "environment": {},
     "executions": executions(),
     "plans": {},
+    "results": {},
     "settings": {},
+    "statements": {},
     "tables": {},
 }
 FORGOTTEN = ("object", "condition", "estimated_rows", "rows", "seconds", "removed_rows", "columns")

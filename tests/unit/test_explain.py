@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assay.cli.main import run_command
+from tests.plans import tpch_plans, with_plans
 from tests.records import truncate_run, write_run
 from tests.sampled import as_sampled
 
@@ -188,3 +190,106 @@ def test_a_document_of_an_older_version_is_made_anew(
     code, out, err = explained(capsys, runs)
     assert (code, err) == (0, "")
     assert "not accounted for" in " ".join(out.split())
+
+
+class TestPlans:
+    """What is told of plans, with CPU samples and without."""
+
+    @pytest.fixture
+    def planned(self, tmp_path: Path) -> Path:
+        place = tmp_path / "planned"
+        with_plans(write_run(place), tpch_plans())
+        return place
+
+    def test_a_run_without_samples_is_explained_by_its_plans(
+        self, planned: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        code, out, err = explained(capsys, planned)
+        assert (code, err) == (0, "")
+        assert "CPU samples: this run took none" in out
+        assert "48 % TABLE_SCAN lineitem" in out
+        assert "--operation NAME" in out
+        told = as_document(capsys, planned)
+        assert told["profile"] is None
+        assert set(told["plans"]) == {"q01", "q02", "q03"}
+
+    def test_one_operation_has_its_plan(
+        self, planned: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        _, out, _ = explained(capsys, planned, "latest", "--operation", "q03")
+        assert "Plan of q03: execution" in out
+        assert "TABLE_SCAN lineitem" in out
+        assert "Plan of q01" not in out
+        told = as_document(capsys, planned, "latest", "--operation", "q03")
+        assert [plan["operation"] for plan in told["plans"]] == ["q03"]
+
+    def test_an_operation_without_a_plan_says_why(
+        self, runs: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        code, out, _ = explained(capsys, runs, "latest", "--operation", "q03")
+        assert code == 0
+        assert "Plan          not measured, the record is older than plans are" in out
+
+    def test_plans_of_two_runs_are_compared(
+        self, planned: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        first, second, third = tpch_plans()
+        other = replace(third, root=replace(third.root, native="ORDER_BY", operator="sort"))
+        with_plans(write_run(planned, run_id=OTHER), [first, second, other])
+        code, out, err = explained(capsys, planned, "latest", "--against", "abc123")
+        assert (code, err) == (0, "")
+        assert "CPU samples: not compared" in out
+        assert "executed in another way in 1 of 3 operations" in out
+        assert "ORDER_BY, not TOP_N" in " ".join(out.split())
+        arguments = ("latest", "--against", "abc123", "--operation", "q03")
+        _, out, _ = explained(capsys, planned, *arguments)
+        assert "* ORDER_BY" in out
+        told = as_document(capsys, planned, *arguments)
+        assert told["difference"] is None
+        (one,) = told["plans"]
+        assert (one["operation"], one["changed"], one["ours_s"]) == ("q03", True, 0.2)
+        assert [change["kind"] for change in one["changes"]] == ["method"]
+
+    def test_a_run_without_plans_is_not_compared_by_them(
+        self, runs: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with_plans(as_sampled(write_run(runs, run_id=OTHER)), tpch_plans())
+        code, out, _ = explained(capsys, runs, "latest", "--against", "abc123")
+        assert code == 0
+        assert "20261120T101500Z-tpch-duckdb-abc123 has none" in " ".join(out.split())
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            ("latest", "--unclassified"),
+            ("latest", "--style", "article"),
+            ("latest", "--open-families"),
+            ("latest", "--against", "latest", "--html", "x.html"),
+        ],
+    )
+    def test_what_is_of_samples_alone_needs_them(
+        self, planned: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+    ) -> None:
+        code, out, err = explained(capsys, planned, *options)
+        assert (code, out) == (1, "")
+        assert "--profile" in err
+        assert not Path("x.html").exists()
+
+    def test_an_operation_that_is_not_there_is_refused(
+        self, planned: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        for options in (("--operation", "q04"), ("--operation", "q04", "--against", "latest")):
+            code, _, err = explained(capsys, planned, "latest", *options)
+            assert code == 1
+            assert "'q04'" in err
+            assert "did you mean" in err
+
+    def test_damaged_plans_leave_everything_else(
+        self, runs: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        directory = with_plans(as_sampled(write_run(runs, run_id=OTHER)), tpch_plans())
+        (directory / "raw" / "plans" / "plans.json").write_text("{", encoding="utf-8")
+        code, out, _ = explained(capsys, runs, "latest", "--operation", "q01")
+        assert code == 0
+        assert "plans.json cannot be read" in " ".join(out.split())
+        assert "of CPU time in" in out

@@ -58,7 +58,7 @@ class TestSpill:
 
     @pytest.mark.parametrize(
         ("wrote", "value"),
-        [(MIB, 4 * MIB), (100 * MIB, 512 * MIB), (GIB, 2 * GIB), (40 * GIB, 2 * GIB)],
+        [(MIB, 8 * MIB), (100 * MIB, 512 * MIB), (GIB, 2 * GIB), (40 * GIB, 2 * GIB)],
     )
     def test_the_memory_that_is_advised_holds_it_as_far_as_the_host_does(
         self, wrote: int, value: int
@@ -227,33 +227,40 @@ class TestIndex:
 
 
 class TestColumns:
-    def found(self, *above: tuple[str, str | None]) -> list[Finding]:
-        """A scan of three columns below operators, the nearest first, with their conditions."""
-        tree = node("scan", object="lines", columns=("a", "b", "c"), seconds=1.0)
-        for operator, condition in above:
-            tree = node(operator, tree, condition=condition, seconds=0.0)
-        return columns_read.find(case(operation(), plans=plans(plan(tree))))
+    SCAN = node("scan", object="lines", columns=("a", "b", "c"), rows=9, seconds=1.0)
 
-    def test_what_is_named_on_the_way_is_needed(self) -> None:
-        (found,) = self.found(("filter", "b > 7"), ("aggregate", "sum(a)"))
-        assert "reads 3 columns of lines and needs 2" in found.claim
-        assert "not needed of lines: c" in {one.says for one in found.evidence}
+    def found(
+        self, text: str | None, result: tuple[str, ...] | None, scan: PlanNode = SCAN
+    ) -> list[Finding]:
+        known: dict[str, Any] = {
+            "statements": {} if text is None else {"q1": text},
+            "results": {} if result is None else {"q1": result},
+        }
+        return columns_read.find(case(operation(), plans=plans(plan(scan)), **known))
 
-    def test_above_what_decides_nothing_else_can_be_needed(self) -> None:
-        assert self.found(("projection", "a"), ("sort", "c"))
+    def test_what_is_neither_named_nor_returned_is_not_needed(self) -> None:
+        (found,) = self.found("SELECT count(*) FROM Lines WHERE B > 7", ("count",))
+        assert [one.says for one in found.evidence] == ["not needed of lines: a, c"]
+        assert found.effect_share == pytest.approx(2 / 3)
 
     @pytest.mark.parametrize(
-        "above",
+        ("text", "result"),
         [
-            [],
-            [("sort", "a")],
-            [("projection", "#0, #1")],
-            [("hash join", None), ("projection", "a")],
-            [("projection", "a, b, c")],
+            ("select * from lines", ("A", "b", "c")),
+            ("select a + b + c as x from lines", ("x",)),
+            ("select x from a_view_of_them", ("x",)),
+            ("select x from lines", None),
+            (None, ("x",)),
         ],
     )
-    def test_where_it_is_open_there_is_silence(self, above: list[tuple[str, str | None]]) -> None:
-        assert self.found(*above) == []
+    def test_what_is_needed_or_not_known_is_no_claim(
+        self, text: str | None, result: tuple[str, ...] | None
+    ) -> None:
+        assert self.found(text, result) == []
+
+    def test_a_store_of_rows_reads_them_whole(self) -> None:
+        rows = node("scan", object="lines", rows=9, seconds=1.0)
+        assert self.found("select count(*) from lines", ("count",), rows) == []
 
 
 class TestSettings:

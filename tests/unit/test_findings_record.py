@@ -325,6 +325,16 @@ class TestReading:
         assert table_facts(readings, 0) == {"t": TableFacts(rows=1.0)}
         assert table_facts(readings.clear(), 2) == {}
 
+    def test_columns_of_kept_results_and_statements_are_known(
+        self, synthetic: SyntheticRun, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seen: list[Case] = []
+        monkeypatch.setattr("assay.analysis.summary.findings", lambda one: seen.append(one) or [])
+        synthetic.facts["statements"] = {"a": {"text": "select 1"}, "b": {}}
+        summarise(synthetic.write())
+        assert seen[0].statements == {"a": "select 1"}
+        assert set(seen[0].results.values()) == {("n",)}
+
     def test_a_record_of_nothing_but_events_is_summarised(self, synthetic: SyntheticRun) -> None:
         synthetic.events = [an_event(n, f"q{n}", BEGUN_NS + n * S, 100) for n in range(6)]
         synthetic.streams.clear()

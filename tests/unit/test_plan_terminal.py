@@ -116,7 +116,7 @@ def test_which_plans_changed() -> None:
     told = [difference(), plan_difference(same, same, ({"q22": 0.1}, {}))]
     assert_golden("plan-changed.txt", changed_lines(told, 80))
     assert list(changed_lines(told[1:], 80)) == [
-        "  Plans: all 1 operations are executed in the same way."
+        "  Plans: executed in the same way in all of 1 operations"
     ]
     assert "no plans are compared" in next(iter(changed_lines([], 80)))
 

@@ -9,7 +9,14 @@ import pytest
 
 from assay import _core
 from assay.model.errors import UsageError
-from assay.study.request import RunRequest, driver_plan, parse_pin, parse_settings, read_prepare
+from assay.study.request import (
+    RunRequest,
+    driver_plan,
+    parse_pin,
+    parse_probes,
+    parse_settings,
+    read_prepare,
+)
 
 ORDER = ("q2", "q1", "q3")
 EQUAL = dict.fromkeys(ORDER, 1)
@@ -155,6 +162,26 @@ class TestPin:
     def test_what_is_no_placement_is_refused_with_the_form(self, text: str) -> None:
         with pytest.raises(UsageError, match="write it as --pin engine=0,client=1"):
             parse_pin(text)
+
+
+class TestProbes:
+    def test_all_none_or_some(self) -> None:
+        assert parse_probes("all") is None
+        assert parse_probes("none") == ()
+        assert parse_probes("system, disks,system") == ("system", "disks")
+
+    @pytest.mark.parametrize("text", ["", " ", "a,", "all,none", "none,system", "system,all"])
+    def test_what_is_no_choice_is_refused_with_the_form(self, text: str) -> None:
+        with pytest.raises(UsageError, match="write it as all, none, or names"):
+            parse_probes(text)
+
+    def test_what_runs_is_what_was_chosen_and_stands_in_the_record(self) -> None:
+        assert request().runs_probe("disks")
+        assert not request(probes=()).runs_probe("disks")
+        chosen = request(probes=("disks",))
+        assert chosen.runs_probe("disks")
+        assert not chosen.runs_probe("waits")
+        assert chosen.facts()["probes"] == ("disks",)
 
 
 class TestSettings:

@@ -1,6 +1,6 @@
-//! What observing costs: all three probes at ten samples a second for ten seconds, then readings of
-//! the process meter and of the server meter. `cargo run --release -p assay-observe --example cost [pid...]` follows the
-//! given processes and this one.
+//! What observing costs: all probes for ten seconds, ten samples a second and a hundred looks at
+//! what threads wait for, then readings of the process meter and of the server meter. `cargo run
+//! --release -p assay-observe --example cost [pid...]` follows the given processes and this one.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use assay_observe::{
 
 const SECONDS: u64 = 10;
 const INTERVAL: Duration = Duration::from_millis(100);
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 const READINGS: usize = 1_000;
 const THREADS: usize = 8;
 const PROCESSES: usize = 20;
@@ -36,13 +37,13 @@ fn probes(pids: &[u32]) -> Result<(), ObserveError> {
     let raw = std::env::temp_dir().join(format!("assay-cost-{}", std::process::id()));
     std::fs::create_dir_all(&raw)
         .map_err(|source| ObserveError::Io { path: raw.clone(), source })?;
-    let kinds = [ProbeKind::System, ProbeKind::Processes, ProbeKind::Disks];
+    let kinds = [ProbeKind::System, ProbeKind::Processes, ProbeKind::Disks, ProbeKind::Waits];
     let mut samplers = Vec::new();
     for kind in kinds {
         samplers.push(Sampler::start(SamplerConfig {
             kind,
             raw_dir: raw.clone(),
-            interval: INTERVAL,
+            interval: if kind == ProbeKind::Waits { LOOK_INTERVAL } else { INTERVAL },
             core_share_max: None,
             proc_root: assay_observe::ProcRoot::default(),
             sys_root: assay_observe::SysRoot::default(),
@@ -63,7 +64,7 @@ fn probes(pids: &[u32]) -> Result<(), ObserveError> {
 }
 
 fn followed(kind: ProbeKind, pids: &[u32]) -> Vec<(u32, String)> {
-    if kind != ProbeKind::Processes {
+    if !kind.follows() {
         return Vec::new();
     }
     let given = pids.iter().map(|pid| (*pid, "engine".to_owned()));

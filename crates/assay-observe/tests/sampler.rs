@@ -107,8 +107,7 @@ fn the_waits_probe_tells_once_of_threads_that_do_not_move() {
     assert!(report.samples >= 2, "one at the start, one at the stop");
     let waits = raw.path().join("waits.arrows");
     let told = numbers(&waits, "tid").into_iter().zip(texts(&waits, "state"));
-    let mut told: Vec<_> =
-        told.map(|(tid, state)| (tid.unwrap(), state.unwrap().to_owned())).collect();
+    let mut told: Vec<_> = told.map(|(tid, state)| (tid.unwrap(), state.unwrap())).collect();
     told.sort();
     let expected = [(4242, "S"), (4243, "D"), (4300, "R"), (4301, "D")];
     assert_eq!(told, expected.map(|(tid, state)| (tid, state.to_owned())));

@@ -138,8 +138,8 @@ fn a_thread_that_waits_in_epoll_is_in_that_call_and_at_no_address() {
 
 #[test]
 fn a_thread_that_burns_its_cpu_is_told_of_again_and_again() {
-    let raw = tempfile::tempdir().unwrap();
     static STOP: AtomicBool = AtomicBool::new(false);
+    let raw = tempfile::tempdir().unwrap();
     let (tid, thread) = start("burner", || {
         while !STOP.load(Ordering::Relaxed) {
             black_box(());

@@ -111,6 +111,9 @@ def run(
         str | None,
         typer.Option(help="CPUs of engine and client.", metavar="engine=0,client=1"),
     ] = None,
+    probes: Annotated[
+        str, typer.Option(help="Which probes observe the run.", metavar="all|none|NAME,NAME")
+    ] = "all",
     probe_interval: Annotated[
         str, typer.Option(help="Time between two samples of a probe.")
     ] = "100ms",
@@ -145,6 +148,7 @@ def run(
         PARAMETERS,
         RunRequest,
         parse_pin,
+        parse_probes,
         parse_settings,
         read_prepare,
     )
@@ -173,6 +177,7 @@ def run(
         retries_max=retries,
         min_time_s=_duration("--min-time", min_time),
         operation_deadline_s=_duration("--timeout", timeout),
+        probes=parse_probes(probes),
         probe_interval_s=_interval(probe_interval),
         profile_hz=profile_hz if profile else None,
         plans=plans,

@@ -309,9 +309,16 @@ def _print_why(document: dict[str, Any], width: int, console: Console) -> None:
             lines.append(f"To try: {finding['to_try']}")
         for index, text in enumerate(lines):
             lead = f"  {number}  " if index == 0 else "     "
-            for line in textwrap.wrap(text, width, initial_indent=lead, subsequent_indent="     "):
+            for line in _whole_words(text, width, lead):
                 _say(console, line)
     _say(console)
+
+
+def _whole_words(text: str, width: int, lead: str) -> list[str]:
+    """Lines that can be copied from: commands have hyphens in them."""
+    return textwrap.wrap(
+        text, width, initial_indent=lead, subsequent_indent="     ", break_on_hyphens=False
+    )
 
 
 def _trust(document: dict[str, Any]) -> list[str]:

@@ -239,9 +239,9 @@ def changed_lines(told: list[dict[str, Any]], width: int) -> Iterator[str]:
         yield "  No operation has a plan in both runs, so no plans are compared."
         return
     if not changed:
-        yield f"  Plans: all {len(told)} operations are executed in the same way."
+        yield f"  Plans: executed in the same way in all of {len(told)} operations"
         return
-    yield f"  Plans: {len(changed)} of {len(told)} operations are executed in another way"
+    yield f"  Plans: executed in another way in {len(changed)} of {len(told)} operations"
     yield ""
     yield f"{'this run':>10} {'against':>10} {'difference':>11}  operation"
     for one in changed:

@@ -56,6 +56,13 @@ def finding_rows(told: dict[str, Any], places: Anchors) -> list[dict[str, Any]]:
     return [_row(told, finding, places) for finding in told["findings"]]
 
 
+def carry_out(run: str, finding: dict[str, Any]) -> str | None:
+    """The command that carries a finding's advice out; None for none, or if it is told already."""
+    command = f"assay try {run} {finding['key']}"
+    is_told = finding["to_try"] is not None and command in finding["to_try"]
+    return None if finding["advice"] is None or is_told else command
+
+
 def place_words(at: str) -> str:
     """A place as a reader calls it: `plan of q18`."""
     kind, _, name = at.partition(":")
@@ -83,7 +90,7 @@ def _row(told: dict[str, Any], finding: dict[str, Any], places: Anchors) -> dict
         ],
         "to_try": _to_try(finding["to_try"]),
         "gain": None if advice is None else _gain(advice["gain_share"]),
-        "carry_out": None if advice is None else f"assay try {told['run']} {finding['key']}",
+        "carry_out": carry_out(told["run"], finding),
     }
 
 

@@ -22,8 +22,10 @@ from assay.engines.contract import (
     Wanted,
 )
 from assay.engines.discovery import EngineFolder, find_engine
-from assay.model.errors import UsageError
+from assay.model.errors import UsageError, suggestion
 from assay.model.script import Script
+from assay.probes.contract import Refusing
+from assay.probes.discovery import find_probes
 from assay.study.places import engines_dir
 from assay.study.request import RunRequest, driver_plan
 from assay.study.telling import Teller, telling
@@ -133,6 +135,7 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
     behaviour = engine.engine()
     _check_request(request, workload, behaviour)
     _check_programs(request, engine)
+    _check_probes(request)
     _check_prepare(request, workload, behaviour)
     if request.dsn is None:
         product = _product(request, behaviour, teller)
@@ -179,6 +182,16 @@ def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -
             f"--pin: CPU {', '.join(map(str, strange))} is not there or not ours; there are"
             f" {', '.join(map(str, sorted(allowed)))}"
         )
+
+
+def _check_probes(request: RunRequest) -> None:
+    found = find_probes()
+    known = [probe.name for probe in found if not isinstance(probe, Refusing)]
+    for name in request.probes or ():
+        if any(name == probe.name and isinstance(probe, Refusing) for probe in found):
+            raise UsageError(f"--probes {name}: it is asked for by --{name}, and runs then")
+        if name not in known:
+            raise UsageError(f"--probes: unknown probe {name!r}; {suggestion(name, known)}")
 
 
 def _check_programs(request: RunRequest, engine: EngineFolder) -> None:

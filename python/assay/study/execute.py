@@ -19,6 +19,7 @@ from assay.model.errors import AssayError, RunFailedError
 from assay.model.units import NS_PER_S
 from assay.probes.contract import Refusing, Target
 from assay.probes.discovery import find_probes
+from assay.probes.engine import EngineProbe
 from assay.record.layout import (
     ACCOUNT_PROBES,
     DRIVER_FILE,
@@ -166,6 +167,7 @@ class _Execution:
             "plan": self._asked.plan,
             "raw_dir": str(self._run.raw),
             "metered": subject.metered,
+            "counters": self._request.runs_probe(EngineProbe.name),
             "cpus": self._request.pin.get("client", []),
             "plans": self._wants_plans,
         }
@@ -216,7 +218,8 @@ class _Execution:
     def _counters(self, subject: Subject) -> Iterator[CounterReader | None]:
         """What reads the engine's own counters, on a connection of its own."""
         engine = self._asked.behaviour
-        if subject.embedded or not (isinstance(engine, HasCounters) and isinstance(engine, Server)):
+        asked_for = self._request.runs_probe(EngineProbe.name) and not subject.embedded
+        if not asked_for or not (isinstance(engine, HasCounters) and isinstance(engine, Server)):
             yield None
             return
         instance = engine.attach(subject.address)
@@ -294,7 +297,7 @@ class _Execution:
         told: dict[str, Any] = {}
         with ExitStack() as stack:
             stack.callback(lambda: self._run.update(probes=told))
-            for probe in find_probes():
+            for probe in self._chosen_probes():
                 refusal = probe.refusal(target) if isinstance(probe, Refusing) else None
                 if not probe.applies(target) and refusal is None:
                     continue
@@ -310,6 +313,14 @@ class _Execution:
                 else:
                     stack.callback(_stop_probe, probe, told[probe.name])
             yield
+
+    def _chosen_probes(self) -> list[Probe]:
+        """Those that were not left out; of the others, an option of its own decides."""
+        return [
+            probe
+            for probe in find_probes()
+            if isinstance(probe, Refusing) or self._request.runs_probe(probe.name)
+        ]
 
 
 def _stop_probe(probe: Probe, told: dict[str, Any]) -> None:

@@ -287,7 +287,7 @@ def _played(
     serial = all(phase["arrival"]["shape"] == "power" for phase in job["plan"]["phases"])
     cancel = words.cancel
     with _thread_of_ours():
-        if not serial or not isinstance(engine, HasCounters):
+        if not (serial and job["counters"] and isinstance(engine, HasCounters)):
             return _core.drive(plan, sessions, raw_dir, cancel, tick, metered)
         with operation_counters(engine.counters(instance), raw_dir) as counters:
             return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, counters.read)

@@ -22,6 +22,7 @@ SESSIONS_PER_WORKER = 32
 PARAMETERS_DEFAULT = "default"
 PARAMETERS = (PARAMETERS_DEFAULT, "drawn")
 PINNED = ("engine", "client")
+PROBES_ALL, PROBES_NONE = "all", "none"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class RunRequest:
         retries_max: Attempts beyond the first after an error that the engine calls temporary.
         min_time_s: Passes of the power order are repeated until this much time was measured.
         operation_deadline_s: An operation that takes longer is cancelled; 0: no limit.
+        probes: Names of the probes that run; None: all that observe without being asked.
         probe_interval_s: Time between two samples of a probe.
         profile_hz: CPU samples a second of the engine's CPU time; None: none are taken.
         plans: Ask every operation once with its plan, after the measured part.
@@ -72,6 +74,7 @@ class RunRequest:
     retries_max: int = 0
     min_time_s: float = 20.0
     operation_deadline_s: float = 0.0
+    probes: tuple[str, ...] | None = None
     probe_interval_s: float = 0.1
     profile_hz: int | None = None
     plans: bool = True
@@ -81,6 +84,10 @@ class RunRequest:
     def sessions(self) -> int:
         """How many sessions the run needs."""
         return self.clients or 1
+
+    def runs_probe(self, name: str) -> bool:
+        """Whether a probe that observes without being asked was not left out."""
+        return self.probes is None or name in self.probes
 
     def facts(self) -> dict[str, Any]:
         """The request as it stands in the record, without secrets."""
@@ -236,3 +243,17 @@ def parse_pin(text: str | None) -> dict[str, list[int]]:
             raise UsageError(f"--pin {text}: write it as --pin engine=0,client=1")
         pin.setdefault(who, []).append(int(number))
     return pin
+
+
+def parse_probes(text: str) -> tuple[str, ...] | None:
+    """Names of probes from a text such as `system,disks`; None for `all`, nothing for `none`.
+
+    Raises:
+        UsageError: If the text has no name, or a name beside `all` or `none`.
+    """
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    if names in ((PROBES_ALL,), (PROBES_NONE,)):
+        return None if names == (PROBES_ALL,) else ()
+    if not all(names) or {PROBES_ALL, PROBES_NONE} & set(names):
+        raise UsageError(f"--probes {text}: write it as all, none, or names such as system,disks")
+    return names

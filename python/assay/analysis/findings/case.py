@@ -102,6 +102,8 @@ class Case:
         advice: `engine.advice` of the record: the engine's words for what can be changed.
         plans: By operation, one a statement.
         profile: CPU samples.
+        statements: Text of each operation, as it was sent but for drawn values.
+        results: Columns that each operation returned, of those whose rows were kept.
         tables: By name.
         executions: One row an execution that succeeded, warm-up included, as `EXECUTIONS`.
         throttled_share: Share of the measured part during which a CPU limit held the engine back.
@@ -119,6 +121,8 @@ class Case:
     advice: Mapping[str, Any] = field(default_factory=dict)
     plans: Mapping[str, tuple[Plan, ...]] = field(default_factory=dict)
     profile: Profile | None = None
+    statements: Mapping[str, str] = field(default_factory=dict)
+    results: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tables: Mapping[str, TableFacts] = field(default_factory=dict)
     executions: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EXECUTIONS))
     throttled_share: float | None = None

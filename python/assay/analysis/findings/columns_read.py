@@ -1,80 +1,90 @@
-"""Columns that a scan reads and that nothing above it needs."""
+"""Columns that a scan reads and that neither the statement names nor the result has."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.plan_time import Timed, fraction_of, timed_nodes
+from assay.analysis.findings.case import names_text
+from assay.analysis.findings.plan_time import Timed, timed_nodes
 from assay.model.finding import Evidence
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.analysis.findings.case import Case
     from assay.model.finding import Finding
-    from assay.model.plan import PlanNode
 
 METHOD = "columns-read"
 # A column or two of many cost less than times differ from pass to pass.
 EFFECT_MIN = 0.05
-# What decides which columns leave it; below one of these nothing else is needed.
-DECIDING = ("projection", "aggregate")
-# Where columns go by their place it is not known which they are.
-_BY_PLACE = re.compile(r"#\d")
-_WORD = re.compile(r"[A-Za-z_]\w*")
+# An operator carries what a scan read as long as this much of the scan's rows come to it.
+CARRIED_SHARE = 0.5
+_WORD = re.compile(r"\w+")
+_REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding an operation; silent where the engine does not tell columns by name."""
+    """One finding an operation; silent where scans read rows whole, or no result was kept."""
+    nodes = timed_nodes(case)
     wasteful: dict[str, list[Timed]] = {}
-    for timed in timed_nodes(case):
-        if unneeded(timed):
+    for timed in nodes:
+        if unneeded(case, timed):
             wasteful.setdefault(timed.operation, []).append(timed)
-    found = [_told(case, scans) for scans in wasteful.values()]
+    found = [_told(case, scans, nodes) for scans in wasteful.values()]
     return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
 
 
-def unneeded(timed: Timed) -> tuple[str, ...]:
-    """Columns that a scan reads and that no operator above it names; empty where that is open."""
-    columns = timed.node.columns
-    if not columns:
+def unneeded(case: Case, scan: Timed) -> tuple[str, ...]:
+    """Columns that a scan reads for nobody; empty where that is not known.
+
+    A statement that does not name the table reads it through a view, which names what it needs.
+    """
+    columns, table = scan.node.columns, scan.node.object
+    text, result = case.statements.get(scan.operation), case.results.get(scan.operation)
+    if not columns or table is None or text is None or result is None:
         return ()
-    words = _words(timed.node.condition)
-    for above in reversed(timed.above):
-        if above.condition is None or _BY_PLACE.search(above.condition):
-            return ()
-        words |= _words(above.condition)
-        if _decides(above):
-            return tuple(column for column in columns if column.lower() not in words)
-    return ()
+    named = {word.lower() for word in _WORD.findall(_REMARK.sub(" ", text))}
+    if table.lower() not in named:
+        return ()
+    needed = named | {name.lower() for name in result}
+    return tuple(column for column in columns if column.lower() not in needed)
 
 
-def _decides(node: PlanNode) -> bool:
-    return node.operator in DECIDING
-
-
-def _words(condition: str | None) -> set[str]:
-    return {word.lower() for word in _WORD.findall(condition or "")}
-
-
-def _told(case: Case, scans: list[Timed]) -> Finding:
+def _told(case: Case, scans: Sequence[Timed], nodes: Sequence[Timed]) -> Finding:
     operation = scans[0].operation
-    fractions = {operation: 0.0}
-    for scan in scans:
-        of_columns = len(unneeded(scan)) / len(scan.node.columns or ("",))
-        fractions[operation] += fraction_of([scan])[operation] * of_columns
-    most = max(scans, key=lambda scan: len(unneeded(scan)))
-    names = unneeded(most)
+    fraction = sum(_carried(scan, nodes) * _share(case, scan) for scan in scans)
+    fractions = {operation: min(1.0, fraction)}
+    most = max(scans, key=lambda scan: _share(case, scan))
+    columns, names = most.node.columns or (), unneeded(case, most)
     claim = (
-        f"{operation} reads {len(most.node.columns or ())} columns of {most.node.object} and needs"
-        f" {len(most.node.columns or ()) - len(names)}; the others are"
+        f"{operation} reads {len(columns)} columns of {most.node.object} and names"
+        f" {len(columns) - len(names)}; reading and carrying the others is"
         f" {percent_text(fractions[operation])} of its time, if all are as wide"
     )
     evidence = [
         Evidence(
-            f"not needed of {scan.node.object}: {', '.join(unneeded(scan))}", f"plan:{operation}"
+            f"not needed of {scan.node.object}: {names_text(unneeded(case, scan))}",
+            f"plan:{operation}",
         )
         for scan in scans
     ]
-    to_try = "name the columns that are needed instead of `*`, or look why they are not left out"
-    return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)][0]
+    to_try = "name the columns that are needed instead of whole rows"
+    return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+
+
+def _share(case: Case, scan: Timed) -> float:
+    """Of the columns of a scan, those that nobody needs."""
+    return len(unneeded(case, scan)) / len(scan.node.columns or ("",))
+
+
+def _carried(scan: Timed, nodes: Sequence[Timed]) -> float:
+    """Of the operation's time the scan and the operators that take its rows in."""
+    fractions = {id(one.node): one.fraction or 0.0 for one in nodes}
+    fraction, below = fractions[id(scan.node)], scan.node
+    for above in reversed(scan.above):
+        if (below.rows or 0.0) < CARRIED_SHARE * (scan.node.rows or 0.0):
+            break
+        fraction, below = fraction + fractions[id(above)], above
+    return fraction

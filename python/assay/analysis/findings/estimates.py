@@ -69,7 +69,7 @@ def _is_origin(node: PlanNode) -> bool:
 def _is_underestimated(node: PlanNode) -> bool:
     if node.estimated_rows is None or node.rows is None or node.rows < ROWS_MIN:
         return False
-    return node.rows >= Q_ERROR_MIN * max(node.estimated_rows, 1.0)
+    return node.rows > node.estimated_rows and (node.q_error or 0.0) >= Q_ERROR_MIN
 
 
 def _is_victim(one: Timed, origin: Timed) -> bool:
@@ -79,7 +79,7 @@ def _is_victim(one: Timed, origin: Timed) -> bool:
         return spilled or _is_outer_of(origin, one.node)
     # Below a loop that was to be entered for few rows, on the side that the origin is not on.
     loops = [above for above in one.above if _is_outer_of(origin, above)]
-    return any(_is_within(loop.children[-1], one) for loop in loops)
+    return any(_is_within(loop.children[1], one) for loop in loops)
 
 
 def _is_outer_of(origin: Timed, loop: PlanNode) -> bool:

@@ -91,10 +91,7 @@ def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]
         f"Scans of {table} keep {count_text(first.rows)} of {count_text(read)} rows; reading the"
         f" others took {percent_text(case.of_run(wasted))} of the time"
     )
-    advice, to_try = (
-        None,
-        f"an index of {table} for: {first.condition}" if first.condition else None,
-    )
+    advice, to_try = None, f"an index of {table} for: {first.condition}"
     if columns:
         words = ", ".join(columns)
         advice = Advice("index", table, {"columns": ",".join(columns)}, case.of_run(wasted))

@@ -11,6 +11,7 @@ import polars as pl
 from assay.analysis.engine_counters import around
 from assay.analysis.findings.case import EXECUTIONS, Case, TableFacts
 from assay.analysis.operations import NS, plain, window_ns
+from assay.analysis.plans import read_plans
 from assay.analysis.profile import Profile, read_profile
 from assay.model.errors import RecordUnreadableError, UsageError
 
@@ -50,7 +51,10 @@ def read_case(
         counters=counted,
         settings=run.environment.get("engine", {}).get("settings") or {},
         advice=engine.get("advice") or {},
+        plans=read_plans(run),
         profile=_profile(run),
+        statements=_statements(run),
+        results={op.name: columns for op in operations if (columns := _columns(run, op.name))},
         tables=_tables(run),
         executions=_executions(run),
         throttled_share=_throttled_share(run),
@@ -64,6 +68,24 @@ def _profile(run: Run) -> Profile | None:
     except (UsageError, RecordUnreadableError) as error:
         log.warning("the work of run %s is not known: %s", run.id, error)
         return None
+
+
+def _statements(run: Run) -> dict[str, str]:
+    told = run.facts.get("statements") or {}
+    return {name: one["text"] for name, one in told.items() if one.get("text")}
+
+
+def _columns(run: Run, operation: str) -> tuple[str, ...]:
+    """Names of the columns of a kept result; empty of none, and of one that cannot be read."""
+    import pyarrow as pa
+
+    for _, path in run.results(operation):
+        try:
+            with pa.memory_map(str(path)) as file, pa.ipc.open_file(file) as reader:
+                return tuple(reader.schema.names)
+        except (pa.ArrowException, OSError) as error:
+            log.warning("%s cannot be read: %s", path, error)
+    return ()
 
 
 def _executions(run: Run) -> pl.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.case import DISK, names_text
+from assay.analysis.findings.estimates import HOLDERS
 from assay.analysis.findings.plan_time import Timed, fraction_of, timed_nodes
 from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, percent_text
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.findings.case import Case, Setting
     from assay.model.finding import Finding
+    from assay.model.plan import Plan
 
 METHOD = "spill"
 ROLE = "work_memory"
@@ -35,20 +37,18 @@ COPIED_BYTES_PER_S = 1e9
 
 def find(case: Case) -> list[Finding]:
     """One finding for the run: what is advised is one setting."""
-    timed = [one for one in timed_nodes(case) if one.fraction is not None]
-    spilled = [one for one in timed if _spilled_bytes(one) >= SPILLED_BYTES_MIN]
-    if not spilled:
+    spilled = [one for one in timed_nodes(case) if one.fraction is not None and _may_spill(one)]
+    wrote = _wrote(spilled)
+    if not wrote:
         return _by_counters(case)
+    spilled = [one for one in spilled if one.operation in wrote]
     fractions = fraction_of(spilled)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
-    wrote: dict[str, float] = {}
-    for one in spilled:
-        wrote[one.operation] = wrote.get(one.operation, 0.0) + _spilled_bytes(one)
     names = case.largest_first(fractions)
     setting = case.setting(ROLE)
-    advice = _advice(case, spilled, wrote) if setting else None
+    advice = _advice(case, setting, spilled, wrote) if setting else None
     operators = names_text(sorted({one.node.operator for one in spilled}))
     claim = (
         f"{_who(wrote, names)}{_beside(setting)}; {operators} that did so took"
@@ -59,8 +59,30 @@ def find(case: Case) -> list[Finding]:
     return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)]
 
 
+def _may_spill(timed: Timed) -> bool:
+    """Whether an operator spilled; where only the whole plan tells, whether it can have."""
+    if timed.node.spilled_bytes is None and not _is_told_by_node(timed.plan):
+        return timed.node.operator in HOLDERS and bool(timed.plan.spilled_bytes)
+    return _spilled_bytes(timed) >= SPILLED_BYTES_MIN
+
+
+def _is_told_by_node(plan: Plan) -> bool:
+    return any(node.spilled_bytes for node in plan.root.walk())
+
+
 def _spilled_bytes(timed: Timed) -> int:
     return timed.node.spilled_bytes or 0
+
+
+def _wrote(spilled: Sequence[Timed]) -> dict[str, float]:
+    """Bytes that each operation wrote, of those that wrote enough to tell of."""
+    wrote: dict[str, float] = {}
+    for one in spilled:
+        wrote[one.operation] = wrote.get(one.operation, 0.0) + _spilled_bytes(one)
+    for plan in {id(one.plan): one.plan for one in spilled}.values():
+        if not _is_told_by_node(plan):
+            wrote[plan.operation] += plan.spilled_bytes or 0
+    return {name: written for name, written in wrote.items() if written >= SPILLED_BYTES_MIN}
 
 
 def _by_counters(case: Case) -> list[Finding]:
@@ -99,12 +121,17 @@ def _beside(setting: Setting | None) -> str:
     return f" beside {setting.words}" if setting and setting.value is not None else ""
 
 
-def _advice(case: Case, spilled: Sequence[Timed], wrote: Mapping[str, float]) -> Advice:
+def _advice(
+    case: Case, setting: Setting, spilled: Sequence[Timed], wrote: Mapping[str, float]
+) -> Advice | None:
     """As much memory as the largest of them needs, as far as the host has it."""
-    needed = IN_MEMORY_FACTOR * max(_spilled_bytes(one) for one in spilled)
+    each = [_spilled_bytes(one) for one in spilled if _spilled_bytes(one)]
+    needed = (setting.bytes or 0) + IN_MEMORY_FACTOR * int(max(each or wrote.values()))
     value = 1 << (needed - 1).bit_length()
     if case.memory_bytes is not None:
         value = min(value, 1 << (int(case.memory_bytes * HOST_SHARE_MAX).bit_length() - 1))
+    if setting.bytes is not None and value <= setting.bytes:
+        return None
     taken, waited, seconds = fraction_of(spilled), case.part(*DISK), case.seconds
     saved = {}
     for name, written in wrote.items():
@@ -127,12 +154,18 @@ def _of_plans(spilled: Sequence[Timed], names: Sequence[str]) -> list[Evidence]:
     most = sorted(spilled, key=lambda one: (names.index(one.operation), -_spilled_bytes(one)))
     return [
         Evidence(
-            f"{one.node.native} of {one.operation} wrote {bytes_text(_spilled_bytes(one))} and took"
+            f"{one.node.native} of {one.operation} {_wrote_words(one)} and took"
             f" {percent_text(one.fraction)} of its time",
             f"plan:{one.operation}",
         )
         for one in most[:NAMED_OPERATIONS]
     ]
+
+
+def _wrote_words(one: Timed) -> str:
+    if one.node.spilled_bytes is None:
+        return "may have spilled"
+    return f"wrote {bytes_text(one.node.spilled_bytes)}"
 
 
 def _of_counters(case: Case) -> list[Evidence]:

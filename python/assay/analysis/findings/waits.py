@@ -32,6 +32,6 @@ def waiting_evidence(
     found = []
     for operation in case.largest_first(fractions)[:NAMED_OPERATIONS]:
         parts = [(TITLES[name], of_each[operation].get(name)) for name in names]
-        told = ", ".join(f"{percent_text(share)} {title}" for title, share in parts if share)
-        found.append(Evidence(f"{operation}: {told} of its time", f"where:{operation}"))
+        told = [f"{percent_text(share)} of its time {title}" for title, share in parts if share]
+        found.append(Evidence(f"{operation}: {', '.join(told)}", f"where:{operation}"))
     return found
