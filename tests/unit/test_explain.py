@@ -180,6 +180,18 @@ def test_a_server_that_is_elsewhere_is_told(
     assert "measure where the server runs" in err
 
 
+def test_a_document_of_an_older_version_is_made_anew(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run,) = runs.iterdir()
+    (run / "derived").mkdir(exist_ok=True)
+    older = {"schema": 1, "operations": [{"name": "q01", "where": {"cpu_wait": 0.1}}]}
+    (run / "derived" / "summary.json").write_text(json.dumps(older), encoding="utf-8")
+    code, out, err = explained(capsys, runs)
+    assert (code, err) == (0, "")
+    assert "not accounted for" in " ".join(out.split())
+
+
 class TestPlans:
     """What is told of plans, with CPU samples and without."""
 

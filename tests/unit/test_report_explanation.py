@@ -88,6 +88,15 @@ class TestWhy:
         assert row["carry_out"] == f"assay try {made[0].id} spill:q01"
         assert row["gain"] == "predicted to save 4.0 % of the time"
 
+    def test_a_command_that_is_told_is_not_told_twice(
+        self, made: tuple[Run, dict[str, Any]]
+    ) -> None:
+        run, told = made
+        told["findings"][0]["to_try"] = f"`assay try {run.id} spill:q01` sets work_mem to 256 MiB"
+        (row,) = self.rows(made)
+        assert row["carry_out"] is None
+        assert text_of(page(run, told), "why").count("assay try") == 1
+
     def test_the_claim_has_its_effect_and_interval(self, made: tuple[Run, dict[str, Any]]) -> None:
         words = text_of(page(*made), "why")
         assert SPILLED in words
@@ -118,7 +127,7 @@ class TestPlans:
     ) -> None:
         first = plan_rows(*made)[0]
         assert first["worst"] == "worst estimate 1,160x too few: index scan partsupp"
-        assert first["root"]["factor"] == "4.0x too many"
+        assert first["root"]["factor"] == "4x too many"
         assert first["root"]["children"][0]["factor"] == ""
         worst = [node["worst"] for node in (first["root"], *first["root"]["children"])]
         assert worst == [False, False, True]

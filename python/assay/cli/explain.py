@@ -61,14 +61,13 @@ def explain(
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explains where the time went, by CPU samples and plans; of one operation it tells all.
+    """Explains where the time went: kinds of work and functions by CPU samples, and plans.
 
     \b
     Examples:
       assay explain                              the latest run
-      assay explain latest --operation q09       one operation on one page
-      assay explain latest --against 4c193c      what changed from 4c193c to the latest; two
-                                                 scales are compared by shares
+      assay explain latest --operation q09       all of one operation, sampled or not
+      assay explain latest --against 4c193c      what changed since; of two scales by shares
       assay explain latest --against 4c193c --operation q09     its plans, step by step
       assay explain latest --against 4c193c --html difference.html
       assay explain latest --unclassified > my.toml
@@ -78,23 +77,24 @@ def explain(
     from assay.record.places import runs_dir
     from assay.record.reader import Run, find_run
 
-    _refuse(style, against, html)
-    _refuse_together(
-        style, against, open_families=open_families, unclassified=unclassified, as_json=as_json
-    )
-    place, rules = runs_dir(runs), _rules(operations)
-    found = Run(find_run(which, place))
     shown = {"all_symbols": all_symbols, "open_families": open_families}
+    _refuse(style, against, html)
+    _refuse_together(style, against, shown, unclassified=unclassified, as_json=as_json)
+    place, found = runs_dir(runs), Run(find_run(which, runs_dir(runs)))
+    rules = _rules(operations)
     if operation and not (against or unclassified) and style == STYLES[0]:
         _operation(found, rules, operation, shown, as_json=as_json)
         return
+    # What is of samples alone has nothing to tell without them.
     needed = unclassified or open_families or style != STYLES[0] or bool(html or rules)
     profile = _profile(found, rules, operation, is_needed=needed)
     if against is not None:
         other = Run(find_run(against, place))
         theirs = other, _profile(other, rules, operation, is_needed=needed)
         _against((found, profile), theirs, operation, html, shown, as_json=as_json)
-    elif unclassified and profile is not None:
+    elif profile is None:
+        _without_samples(found, as_json=as_json)
+    elif unclassified:
         _unclassified(found, profile, operation, all_symbols=all_symbols, as_json=as_json)
     else:
         _one(found, profile, operation, style, shown, as_json=as_json)
@@ -111,12 +111,12 @@ def _refuse(style: str, against: str | None, html: Path | None) -> None:
 
 
 def _refuse_together(
-    style: str, against: str | None, *, open_families: bool, unclassified: bool, as_json: bool
+    style: str, against: str | None, shown: dict[str, bool], *, unclassified: bool, as_json: bool
 ) -> None:
     """Refuses options of which one would have no effect on what another prints."""
     asked = {
         "--style article": style != STYLES[0],
-        "--open-families": open_families,
+        "--open-families": shown["open_families"],
         "--unclassified": unclassified,
         "--against": against is not None,
         "--json": as_json,
@@ -142,8 +142,6 @@ def _profile(
     run: Run, rules: Rules | None, operation: str | None, *, is_needed: bool
 ) -> Profile | None:
     """The CPU samples of a run; None if there are none, and plans that can be told instead.
-
-    What is of samples alone, and so has nothing to tell without them, needs them.
 
     Raises:
         UsageError: If there is nothing to explain, or the operation is not known.
@@ -219,7 +217,7 @@ def _not_told_apart(profile: Profile) -> str | None:
 
 def _one(
     run: Run,
-    profile: Profile | None,
+    profile: Profile,
     operation: str | None,
     style: str,
     shown: dict[str, bool],
@@ -231,9 +229,6 @@ def _one(
     from assay.report.terminal import title, width_of
     from assay.report.terminal_profile import explained_lines
 
-    if profile is None:
-        _without_samples(run, as_json=as_json)
-        return
     most = None if shown["all_symbols"] else SYMBOLS_MAX
     told = section(run, profile, operation, most)
     if as_json:

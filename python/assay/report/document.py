@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SCHEMA = 1
+SCHEMA = 2
 REPORT_FILE = "report.html"
 NOTHING_MEASURED = Summary(
     operations=(),

@@ -7,15 +7,12 @@ import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.model.units import bytes_text, count_text, percent_text, seconds_text
+from assay.model.units import bytes_text, count_text, grouped_text, percent_text, seconds_text
 from assay.record.layout import PLANS_DIR
 from assay.report.terminal_plans import NOTABLE_FACTOR
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
-
-# Larger factors are told without decimals.
-WHOLE_FROM = 10
 
 
 def has_plan(told: dict[str, Any], operation: str) -> bool:
@@ -60,8 +57,9 @@ def factor_words(node: dict[str, Any]) -> str:
     factor = node["q_error"]
     if factor is None or factor < NOTABLE_FACTOR:
         return ""
-    shown = f"{factor:.1f}" if factor < WHOLE_FROM else f"{factor:,.0f}"
-    return f"{shown}x too {'few' if node['estimated_rows'] < node['rows'] else 'many'}"
+    return (
+        f"{grouped_text(factor)}x too {'few' if node['estimated_rows'] < node['rows'] else 'many'}"
+    )
 
 
 def _plan(run: Run, told: dict[str, Any], plan: dict[str, Any], *, several: bool) -> dict[str, Any]:

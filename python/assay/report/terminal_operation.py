@@ -11,6 +11,7 @@ from assay.report.operation_section import operation_of
 from assay.report.terminal import bar, one_line, operation_time
 from assay.report.terminal_plans import plan_lines
 from assay.report.terminal_profile import profile_lines, time_line, titled
+from assay.report.why_page import carry_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,8 +109,8 @@ def why_lines(run: str, told: dict[str, Any], width: int) -> Iterator[str]:
             yield from _indented(one["says"], "     - ", width)
         if finding["to_try"]:
             yield from _indented(f"To try: {finding['to_try']}", "     ", width)
-        if finding["advice"] is not None:
-            command = f"assay try {run} {finding['key']}"
+        command = carry_out(run, finding)
+        if command is not None:
             yield from _indented(f"Carry it out: {command}", "     ", width)
 
 

@@ -16,9 +16,10 @@ COMPOSITE = "composite_per_h"
 KINDS = {"work": "work on a CPU", "wait": "waiting"}
 ABOUT = (
     "Computed from this run's figures by a model, not measured. A weight is by how many per cent a"
-    " metric changes where the operation's time changes by one per cent: in a geometric mean every"
-    " operation weighs the same, however short it is."
+    " metric changes where the operation's time changes by one per cent."
 )
+ABOUT_MEAN = " In a geometric mean every operation weighs the same, however short it is."
+GEOMETRIC_MEAN = "geometric_mean_seconds"
 WORTH_ABOUT = (
     "What each metric would be if one thing took no time at all, everything else staying as it is:"
     " more than mending it can give."
@@ -33,7 +34,7 @@ def what_if_words(told: dict[str, Any]) -> dict[str, Any] | None:
     metrics = shown_metrics(section)
     weighed = sorted(section["sensitivity"], key=lambda row: -row["seconds"])
     return {
-        "about": ABOUT,
+        "about": ABOUT + (ABOUT_MEAN if _has(metrics, GEOMETRIC_MEAN) else ""),
         "worth_about": WORTH_ABOUT,
         "metrics": metrics,
         "titles": "; ".join(
@@ -67,6 +68,10 @@ def value_text(value: float | None, unit: str) -> str:
     if unit == "/s" or value is None:
         return rate_text(value)
     return f"{grouped_text(value)} an hour"
+
+
+def _has(metrics: list[dict[str, Any]], name: str) -> bool:
+    return any(metric["metric"] == name for metric in metrics)
 
 
 def _largest(weighed: list[dict[str, Any]], metrics: list[dict[str, Any]]) -> float:

@@ -15,6 +15,8 @@ from assay.report.plan_page import has_plan
 COMMAND = re.compile(r"`([^`]+)`")
 TELLS_WORDS = {"bound": "bound", "cause": "cause", "shape": "where the time goes"}
 FIRST_FOLD = 3
+# Operations of a workload with more are not named one by one where a finding is about all.
+ALL_FROM = 4
 
 
 class Anchors(NamedTuple):
@@ -54,12 +56,20 @@ def finding_rows(told: dict[str, Any], places: Anchors) -> list[dict[str, Any]]:
     return [_row(told, finding, places) for finding in told["findings"]]
 
 
+def carry_out(run: str, finding: dict[str, Any]) -> str | None:
+    """The command that carries a finding's advice out; None for none, or if it is told already."""
+    command = f"assay try {run} {finding['key']}"
+    is_told = finding["to_try"] is not None and command in finding["to_try"]
+    return None if finding["advice"] is None or is_told else command
+
+
 def place_words(at: str) -> str:
     """A place as a reader calls it: `plan of q18`."""
     kind, _, name = at.partition(":")
     kind = {"where": "time", "counter": "counter", "profile": "profile"}.get(kind, kind)
     if not name:
         return kind
+    name = name.replace("_", " ") if kind == "check" else name
     return f"{kind} {name}" if kind in {"counter", "setting", "check"} else f"{kind} of {name}"
 
 
@@ -73,15 +83,25 @@ def _row(told: dict[str, Any], finding: dict[str, Any], places: Anchors) -> dict
         "width": f"{100 * min(1.0, max(0.0, share)):.1f}%",
         "interval": finding["interval_words"],
         "method": finding["method"],
-        "operations": [(name, places.href(f"where:{name}")) for name in finding["operations"]],
+        "operations": _operations(told, finding, places),
         "evidence": [
             {"says": one["says"], "place": place_words(one["at"]), "href": places.href(one["at"])}
             for one in finding["evidence"]
         ],
         "to_try": _to_try(finding["to_try"]),
         "gain": None if advice is None else _gain(advice["gain_share"]),
-        "carry_out": None if advice is None else f"assay try {told['run']} {finding['key']}",
+        "carry_out": carry_out(told["run"], finding),
     }
+
+
+def _operations(
+    told: dict[str, Any], finding: dict[str, Any], places: Anchors
+) -> list[tuple[str, str | None]]:
+    """The operations that a finding is about, with links to their bars; all of them as one."""
+    names = finding["operations"]
+    if len(names) == len(told["operations"]) > ALL_FROM:
+        return [(f"all {len(names)} operations", "#where")]
+    return [(name, places.href(f"where:{name}")) for name in names]
 
 
 def _gain(share: float | None) -> str | None:
