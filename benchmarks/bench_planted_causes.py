@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -55,7 +57,9 @@ def main() -> None:
         (asked.keep / "planted-causes.json").write_text(json.dumps(told, indent=1))
 
 
-HEAD = f"{'cause':<18}{'strength':<9}{'planted effect':<24}{'right':<7}{'ranks':<8}found"
+HEAD = (
+    f"{'cause':<18}{'strength':<9}{'planted effect':<24}{'others':<8}{'right':<7}{'ranks':<8}found"
+)
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class Row:
     Attributes:
         planted: What it costs; None where it is not planted.
         namings: One a run; None where nothing named it.
+        others: Share of the machine's CPU time that neither engine nor Assay used; the runs' mean.
         skipped: Why it could not be planted here.
     """
 
@@ -72,6 +77,7 @@ class Row:
     strength: Strength
     planted: Effect | None
     namings: tuple[Naming | None, ...]
+    others: float = 0.0
     skipped: str | None = None
 
     @property
@@ -89,7 +95,8 @@ class Row:
         ranks = ",".join("-" if naming is None else str(naming.rank) for naming in self.namings)
         told = next((naming for naming in self.namings if naming), None)
         found = "silence" if told is None else f"{told.effect_share:.0%} {told.claim}"
-        return f"{begin}{cost:<24}{self.right}/{len(self.namings):<5}{ranks:<8}{found}"
+        right = f"{self.right}/{len(self.namings)}"
+        return f"{begin}{cost:<24}{self.others:<8.0%}{right:<7}{ranks:<8}{found}"
 
 
 def planted_text(planted: Effect) -> str:
@@ -101,12 +108,16 @@ def tried(lab: Lab, plant: Plant, strength: Strength, rounds: int, runs: int) ->
     seen = named_by_cause if strength in SILENT else named
     try:
         planted = None if strength == "none" else effect(plant, strength, rounds)
-        namings = tuple(
-            seen(plant, explained(lab, plant, strength)["findings"]) for _ in range(runs)
-        )
+        documents = [explained(lab, plant, strength) for _ in range(runs)]
     except UnplantableError as reason:
-        return Row(plant.name, strength, None, (), str(reason))
-    return Row(plant.name, strength, planted, namings)
+        return Row(plant.name, strength, None, (), skipped=str(reason))
+    namings = tuple(seen(plant, document["findings"]) for document in documents)
+    return Row(plant.name, strength, planted, namings, statistics.fmean(map(others, documents)))
+
+
+def others(document: dict[str, Any]) -> float:
+    used = document["accounts"]
+    return used["background_s"] / used["capacity_s"]
 
 
 def summary(rows: Sequence[Row]) -> str:
@@ -114,7 +125,9 @@ def summary(rows: Sequence[Row]) -> str:
     for strength in STRENGTHS:
         of = [row for row in rows if row.strength == strength and row.namings]
         whole = sum(len(row.namings) for row in of)
-        what = "silent" if strength in SILENT else f"named first or among the first {RANK_MAX}"
+        if not whole:
+            continue
+        what = "silent" if strength in SILENT else f"named, at rank {RANK_MAX} or better"
         lines.append(f"{strength}: {sum(row.right for row in of)} of {whole} runs {what}")
     return "\n".join(lines)
 

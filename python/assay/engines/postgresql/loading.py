@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LOADING = "assay loading"
 DEADLOCK_TRIES = 5
+# Of `server_version_num`, from which on a session can be made to hand in what it has counted.
+FLUSHES_COUNTS = 150000
 # Rows can be written frozen by one connection a table only. With more CPUs than these, several that
 # write rows for VACUUM to freeze are through earlier.
 FROZEN_STREAMS_MAX = 4
@@ -125,6 +127,8 @@ def checkpoint(instance: Instance) -> None:
 
 def _vacuum(instance: Instance, streams: int, tell: Tell) -> None:
     """Vacuums and analyses, side by side, all tables that changed since they were."""
+    if instance.handle.info.server_version >= FLUSHES_COUNTS:
+        execute(instance.handle, file_text("flush_counts.sql"))
     rows = execute(instance.handle, file_text("changed_tables.sql")).fetchall()
     vacuums = [filled("vacuum.sql", table=cast("str", name)) for (name,) in rows]
     _side_by_side(instance, vacuums, streams, "statistics", tell)
