@@ -104,6 +104,14 @@ class TestTerminal:
     def test_a_rate_that_was_not(self, tmp_path: Path) -> None:
         assert_golden("terminal-rate-lost.txt", shown(lost(tmp_path)))
 
+    def test_what_is_known_of_all_operations_together_is_told_together(
+        self, tmp_path: Path
+    ) -> None:
+        made = told(held(tmp_path))
+        shares = dict.fromkeys(made["operations"][0]["where"]) | {"cpu_user": 0.9, "lock": 0.1}
+        made["where"] = {"shares": shares, "coverage": 1.0, "uncovered": []}
+        assert "together  cpu  90 %  lock  10 %" in rendered(made)
+
     def test_a_closed_load_with_failures(self, tmp_path: Path) -> None:
         assert_golden("terminal-closed-failing.txt", shown(failing(tmp_path)))
 

@@ -13,7 +13,7 @@ from assay.analysis.waiting import wall_split
 from assay.analysis.where import where_time_went
 from assay.engines.discovery import find_engine
 from assay.record.reader import Run
-from tests.conftest import BEGUN_NS, MS, S, an_event
+from tests.conftest import BEGUN_NS, MS, S, an_event, write_stream
 from tests.looks import (
     BACKEND,
     CLIENT,
@@ -398,6 +398,13 @@ class TestRecordsWithoutLooks:
         operations, _ = where_time_went(lab.write())
         assert operations["q1"]["where"]["lock"] is None
         assert "boredom" in caplog.text
+
+    @pytest.mark.parametrize("stream", ["waits", "backends"])
+    def test_an_empty_stream_tells_nothing(self, lab: Lab, stream: str) -> None:
+        lab.threads = [backend(lab.serial(1, 200, {RUN: 1.0}))]
+        run = lab.write()
+        write_stream(run.dir / "raw" / f"{stream}.arrows", [])
+        assert wall_split(Run(run.dir)) is None
 
     def test_nothing_played_is_nothing_told(self, lab: Lab) -> None:
         lab.threads = [backend(lab.serial(1, 200, {RUN: 1.0}))]

@@ -76,21 +76,27 @@ def wall_split(run: Run) -> pl.DataFrame | None:
     was). Of several sessions on an embedded engine there is one row, `all operations`.
 
     Returns:
-        None of a run whose threads were not looked at.
+        None of a run whose threads were not looked at, or where nothing says whom a server's
+        processes served.
 
     Raises:
         UsageError: If the record's rules of waits are refused.
     """
-    if not run.has("waits") or run.table("waits").is_empty():
+    is_server = run.facts["engine"].get("kind") == "server"
+    if not _has_rows(run, "waits") or (is_server and not _has_rows(run, "backends")):
         return None
     passes = measured_passes(run.table("events"))
     if passes.is_empty():
         return None
     spans = spans_of(run.table("waits"))
-    serial = passes["session"].n_unique() <= 1 and run.has("tasks")
-    if run.facts["engine"].get("kind") == "server":
+    serial = passes["session"].n_unique() <= 1 and _has_rows(run, "tasks")
+    if is_server:
         return split_of(_of_server(run, spans) if serial else _of_sessions(run, spans, passes))
     return split_of(_of_passes(run, spans) if serial else _of_process(run, spans, passes))
+
+
+def _has_rows(run: Run, stream: str) -> bool:
+    return run.has(stream) and not run.table(stream).is_empty()
 
 
 def split_of(terms: Terms) -> pl.DataFrame:

@@ -221,7 +221,8 @@ def _operation_lines(document: dict[str, Any], width: int, *, all_operations: bo
     if not operations:
         return ["  no operation was measured"]
     if document["pace"] is not None:
-        return _loaded_lines(operations, width, all_operations=all_operations)
+        lines = _loaded_lines(operations, width, all_operations=all_operations)
+        return [*lines, *_together_lines(document, width)]
     ordered = sorted(operations, key=_longest_first)
     shown = operations if all_operations else ordered[:TOP_OPERATIONS]
     longest = max((op["seconds"] for op in operations if op["seconds"] is not None), default=0.0)
@@ -248,6 +249,14 @@ def _loaded_lines(
         lines += _packed(told or ["no time measured"], width, lead=lead, gap="  ")
     left = len(operations) - len(shown)
     return [*lines, f"  ... {left} more (--all)"] if left else lines
+
+
+def _together_lines(document: dict[str, Any], width: int) -> list[str]:
+    """Where the time of all operations went, if that is known of none of them alone."""
+    where = document["where"]
+    if where is None or any(_where_shares(operation) for operation in document["operations"]):
+        return []
+    return _packed(where_words({"where": where["shares"]}), width, lead="  together  ", gap="  ")
 
 
 def _longest_first(operation: dict[str, Any]) -> tuple[bool, float]:

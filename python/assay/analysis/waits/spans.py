@@ -27,10 +27,11 @@ def spans_of(waits: pl.DataFrame) -> pl.DataFrame:
     Columns: life (the thread; a tid that was given out again is another one), pid, tid, comm,
     state, channel, call, address, on_cpu_ns, run_delay_ns (at its first look); first_look_ns,
     last_look_ns (looks between which it was so); begin_ns, end_ns (middles between looks); is_first
-    (of its thread), is_last, was_there (when looking began), has_ended (its thread, after it).
+    (of its thread), was_there (when looking began), has_ended (its thread, after it).
+
+    Args:
+        waits: As recorded, with a row at least.
     """
-    if waits.is_empty():
-        return _spans(waits.with_columns(gap_ns=pl.lit(0), is_opening=pl.lit(value=False)), 0)
     looks = waits["time_ns"].unique().sort()
     gaps = pl.DataFrame({"time_ns": looks, "gap_ns": looks.diff()})
     # Where nothing changed in a round there is no row of it.
@@ -71,7 +72,6 @@ def _spans(rows: pl.DataFrame, over_ns: int) -> pl.DataFrame:
         .filter(~ended)
         .with_columns(
             (pl.int_range(pl.len()) == 0).over("life").alias("is_first"),
-            (pl.int_range(pl.len()) == pl.len() - 1).over("life").alias("is_last"),
             pl.col("last_look_ns", "end_ns").fill_null(over_ns),
         )
         .rename({"time_ns": "first_look_ns"})
