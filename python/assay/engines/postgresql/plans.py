@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from assay.engines.postgresql.plan_times import Node, Spent
 
 BLOCK_BYTES = 8192
+SUBPLAN, CTE = "Subplan Name", "CTE "
 OPERATORS = {
     "Seq Scan": "scan",
     "Sample Scan": "scan",
@@ -76,7 +77,6 @@ STRATEGIES = {"Hashed": "Hash", "Sorted": "Group", "Mixed": "Mixed", "Plain": ""
 # Rows that were read and are not in what the node gave; PostgreSQL tells them for a loop.
 REMOVED = ("Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
 COUNTS_NO_ROWS = {"BitmapAnd", "BitmapOr", "ModifyTable"}
-SUBPLAN, CTE = "Subplan Name", "CTE "
 # Nodes that take in all their input before they give the first row.
 BLOCKING = {"Sort", "Hash", "SetOp"}
 STOPPING_JOINS = {"Semi", "Anti", "Right Semi", "Right Anti"}
@@ -91,6 +91,9 @@ TOLD_ELSEWHERE = {
     "Actual Rows",
     "Actual Loops",
     "Async Capable",
+    "Parallel Aware",
+    "Parent Relationship",
+    SUBPLAN,
     *(key for key, _ in CONDITIONS),
     *REMOVED,
 }
