@@ -147,10 +147,13 @@ def test_a_cause_that_does_not_occur_is_in_no_legend(told: dict[str, Any]) -> No
     for operation in told["operations"]:
         operation["where"]["lock"] = 0.0
         operation["where"]["latch"] = None
-    legend = str(Charts(told, None).operations.to_dict()["layer"][1]["encoding"]["color"])
+        operation["where"]["stolen"] = 0.00004
+    colour = Charts(told, None).operations.to_dict()["layer"][1]["encoding"]["color"]
+    legend = str(colour["legend"]["values"])
     assert part_title("client") in legend
     assert part_title("lock") not in legend
     assert part_title("latch") not in legend
+    assert part_title("stolen") not in legend
 
 
 def test_without_a_profile_there_is_nothing_to_choose(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ BAR_HEIGHT = 14
 COVERAGE_ROOM = 112
 # The heading of the coverage stands between the bars and the legend.
 LEGEND_OFFSET = 20
+# What has less of every operation cannot be seen in a bar, and is in no legend.
+NAMED_SHARE_MIN = 0.0005
 NOT_SPLIT = ("not split", "#bbbbbb")
 OTHER_WORK = "other work"
 STRIPED = "{} (striped)"
@@ -296,7 +298,11 @@ def _legend_values(data: list[dict[str, Any]], colours: dict[str, str]) -> dict[
     """The parts that the legend names: those of the view that is shown."""
     told = {}
     for view in (BY_MODE, BY_WORK):
-        seen = {row["part"] for row in data if row["view"] in {view, ALWAYS}}
+        seen = {
+            row["part"]
+            for row in data
+            if row["view"] in {view, ALWAYS} and row["end"] - row["begin"] >= NAMED_SHARE_MIN
+        }
         told[view] = json.dumps([part for part in colours if part in seen])
     return {"expr": f"on_cpu == '{BY_WORK}' ? {told[BY_WORK]} : {told[BY_MODE]}"}
 
