@@ -7,6 +7,7 @@ writes it and reads it back with the product's reader.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from assay._core import record_tables
 from assay.record.layout import SCHEMA_VERSION
 from assay.record.reader import Run
 from assay.record.seal import write_seal
+from tests.e2e.conftest import POSTGRESQL, Lab, reachable_directory
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -254,3 +256,12 @@ def _write_json(path: Path, document: dict[str, Any]) -> None:
 def synthetic(tmp_path: Path) -> SyntheticRun:
     """A run that every check calls valid, not yet written."""
     return SyntheticRun(tmp_path / "runs")
+
+
+@pytest.fixture(scope="session")
+def server_place() -> Iterator[Path]:
+    """The cache with the server's programs, obtained once, and its data sets."""
+    with reachable_directory() as place:
+        told = Lab(place).assay("engines", "install", POSTGRESQL)
+        assert told.returncode == 0, told.stderr
+        yield place

@@ -197,15 +197,6 @@ def reachable_directory() -> Iterator[Path]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
-def server_place() -> Iterator[Path]:
-    """The cache with the server's programs, obtained once, and its data sets."""
-    with reachable_directory() as place:
-        told = Lab(place).assay("engines", "install", POSTGRESQL)
-        assert told.returncode == 0, told.stderr
-        yield place
-
-
 @contextmanager
 def server_laboratory(server_place: Path) -> Iterator[Lab]:
     """A laboratory whose servers find the cache of programs and data."""

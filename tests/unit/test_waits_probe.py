@@ -66,7 +66,8 @@ class TestTheRecord:
     def test_its_columns_are_those_that_the_core_tells(self, run: Run) -> None:
         table = run.table("waits")
         assert table.columns == stream_schema("waits").names
-        assert table["pid"].unique().to_list() == [os.getpid()]
+        # What other tests began lives below this process and is followed with it.
+        assert os.getpid() in table["pid"]
 
     def test_every_thread_has_a_first_row_and_ours_have_none(self, run: Run) -> None:
         first = run.table("waits").filter(pl.col("seen_ns").is_null())
