@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.output import console, say
@@ -63,7 +62,9 @@ def _width() -> int:
 
 
 def _say_wrapped(words: str) -> None:
-    _say_all(textwrap.wrap(words, _width(), break_long_words=False, break_on_hyphens=False))
+    from assay.report.wrapping import indented
+
+    _say_all(indented(words, "", _width()))
 
 
 def _say_all(lines: Iterable[str]) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.causes import CAUSES
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
 from assay.report.operation_section import operation_of
-from assay.report.terminal import bar, one_line, operation_time
+from assay.report.terminal import bar, operation_time
 from assay.report.terminal_plans import plan_lines
 from assay.report.terminal_profile import profile_lines, time_line, titled
 from assay.report.why_page import carry_out
+from assay.report.wrapping import indented, labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,6 @@ CAUSE_BAR_WIDTH = 24
 FIGURES_WIDTH = 20
 # Causes with less are one line.
 CAUSE_SHARE_MIN = 0.0005
-LABEL_WIDTH = 13
 # Evidence at such a place is of one operation.
 OF_OPERATIONS = frozenset({"where", "plan", "profile"})
 
@@ -57,7 +56,7 @@ def operation_lines(
     yield from _plan(told, width, everything=all_symbols)
     yield ""
     if isinstance(profile, str):
-        yield from _wrapped("CPU samples", f"not measured, {profile}", width)
+        yield from labelled("CPU samples", f"not measured, {profile}", width)
     else:
         shown = {"all_symbols": all_symbols, "open_families": open_families}
         yield from profile_lines(profile, width, **shown)
@@ -66,22 +65,22 @@ def operation_lines(
 def _plan(told: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
     capture = told["plan_capture"]
     if not told["plans"] and not capture["missing"]:
-        yield from _wrapped("Plan", f"not measured, {capture['reason']}", width)
+        yield from labelled("Plan", f"not measured, {capture['reason']}", width)
     yield from plan_lines(told["plans"], capture, width, everything=everything)
 
 
 def time_lines(operation: dict[str, Any], width: int) -> Iterator[str]:
     """The time of an operation, and what its threads did meanwhile, cause by cause."""
     if operation["seconds"] is None:
-        yield from _wrapped("Time", operation_time(operation), width)
+        yield from labelled("Time", operation_time(operation), width)
         return
-    yield from _wrapped("Time", "; ".join(_time_facts(operation)), width)
+    yield from labelled("Time", "; ".join(_time_facts(operation)), width)
     where, seconds = operation["where"], operation["seconds"]
     known = [(cause, where[cause.name]) for cause in CAUSES if where[cause.name] is not None]
     if not known:
-        yield from _wrapped("Where", "not measured: no counters were read around it", width)
+        yield from labelled("Where", "not measured: no counters were read around it", width)
         return
-    yield from _wrapped("Wall", time_line([operation], operation["name"]) or "", width)
+    yield from labelled("Wall", time_line([operation], operation["name"]) or "", width)
     told = [(cause.title, share) for cause, share in known if share >= CAUSE_SHARE_MIN]
     words = max(len(title) for title, _ in told)
     longest = max(share for _, share in told)
@@ -91,27 +90,27 @@ def time_lines(operation: dict[str, Any], width: int) -> Iterator[str]:
         figures = f"{percent_text(share):>6}  {seconds_text(share * seconds):>7}"
         yield f"  {title:<{words}}  {drawn:<{length}} {figures}"
     if operation["coverage"] is not None:
-        yield from _wrapped("Accounted for", _coverage(operation), width)
+        yield from labelled("Accounted for", _coverage(operation), width)
 
 
 def why_lines(run: str, told: dict[str, Any], width: int) -> Iterator[str]:
     """The findings that are about an operation, with what they rest on and what to try."""
     found = told["findings"]
     if not found:
-        yield from _wrapped("Why", f"no finding names {told['operation']['name']}", width)
+        yield from labelled("Why", f"no finding names {told['operation']['name']}", width)
         return
     yield "Why"
     for number, finding in enumerate(found, start=1):
         effect = f"{percent_text(finding['effect_share'])} of the run"
         claim = f"{finding['claim']} ({effect}; {finding['interval_words']})"
-        yield from _indented(claim, f"  {number}  ", width)
+        yield from indented(claim, f"  {number}  ", width)
         for one in _evidence_of(finding, told["operation"]["name"]):
-            yield from _indented(one["says"], "     - ", width)
+            yield from indented(one["says"], "     - ", width)
         if finding["to_try"]:
-            yield from _indented(f"To try: {finding['to_try']}", "     ", width)
+            yield from indented(f"To try: {finding['to_try']}", "     ", width)
         command = carry_out(run, finding)
         if command is not None:
-            yield from _indented(f"Carry it out: {command}", "     ", width)
+            yield from indented(f"Carry it out: {command}", "     ", width)
 
 
 def _evidence_of(finding: dict[str, Any], name: str) -> list[dict[str, str]]:
@@ -148,18 +147,3 @@ def _coverage(operation: dict[str, Any]) -> str:
     threads = operation["threads_at_work"]
     of = f" of {threads:.1f} threads at work" if threads is not None else ""
     return f"{percent_text(operation['coverage'])} of the time{of}, before scaling to wall time"
-
-
-def _indented(text: str, lead: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        one_line(text),
-        width,
-        initial_indent=lead,
-        subsequent_indent=" " * len(lead),
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-
-
-def _wrapped(label: str, words: str, width: int) -> list[str]:
-    return _indented(words, f"{label:<{LABEL_WIDTH}} ", width)

@@ -6,15 +6,15 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, grouped_text, percent_text, seconds_text
-from assay.report.terminal import bar, one_line, title
+from assay.report.terminal import bar, title
+from assay.report.wrapping import labelled, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 TOP_SYMBOLS = 20
 NOTES_MAX = 3
 WORK_BAR_WIDTH = 24
-LABEL_WIDTH = 13
 OPERATIONS_WIDTH = 16
 SYMBOL_WIDTH_MIN = 24
 FEW = 0.0005
@@ -50,7 +50,7 @@ def explained_lines(
     yield from profile_lines(told, width, all_symbols=all_symbols, open_families=open_families)
     wall = time_line(document["operations"], told["operation"])
     if wall is not None:
-        yield from _wrapped("One pass", wall, width)
+        yield from labelled("One pass", wall, width)
 
 
 def unsampled_lines(document: dict[str, Any], why: str, width: int) -> Iterator[str]:
@@ -58,8 +58,8 @@ def unsampled_lines(document: dict[str, Any], why: str, width: int) -> Iterator[
     yield titled(document, width)
     wall = time_line(document["operations"], None)
     if wall is not None:
-        yield from _wrapped("One pass", wall, width)
-    yield from _wrapped("Not measured", f"CPU samples: {why}", width)
+        yield from labelled("One pass", wall, width)
+    yield from labelled("Not measured", f"CPU samples: {why}", width)
 
 
 def titled(document: dict[str, Any], width: int) -> str:
@@ -75,19 +75,19 @@ def profile_lines(
     yield from textwrap.wrap(headline(told), width)
     yield ""
     if not told["samples"]:
-        yield from _wrapped("Nothing to show", no_samples(told), width)
+        yield from labelled("Nothing to show", no_samples(told), width)
     else:
         yield from work_lines(told["work"], width, everything=all_symbols)
         yield ""
         yield from _symbol_lines(told, width, all_symbols=all_symbols, open_families=open_families)
         yield ""
     for label, words in facts(told):
-        yield from _wrapped(label, words, width)
+        yield from labelled(label, words, width)
     notes = told["sampling"]["notes"]
     for number, note in enumerate(notes[:NOTES_MAX]):
-        yield from _wrapped("Not measured" if number == 0 else "", note, width)
+        yield from labelled("Not measured" if number == 0 else "", note, width)
     if len(notes) > NOTES_MAX:
-        yield from _wrapped("", f"... {len(notes) - NOTES_MAX} more (--json)", width)
+        yield from labelled("", f"... {len(notes) - NOTES_MAX} more (--json)", width)
 
 
 # What samples are where an embedded engine served several sessions.
@@ -369,15 +369,3 @@ def time_line(operations: list[dict[str, Any]], named: str | None) -> str | None
             parts.append(f"{words} {seconds_text(spent)}")
     where = f"{seconds_text(total)} of wall time = {' + '.join(parts)}"
     return f"{where} (what the engine's threads did, scaled to the wall time)"
-
-
-def _wrapped(label: str, words: str, width: int) -> Iterable[str]:
-    return textwrap.wrap(
-        one_line(words),
-        width,
-        initial_indent=f"{label:<{LABEL_WIDTH}} ",
-        subsequent_indent=" " * (LABEL_WIDTH + 1),
-        break_on_hyphens=False,
-        # A path is kept whole, so that it can be copied.
-        break_long_words=False,
-    )
