@@ -12,15 +12,6 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 
-def say_overview(document: dict[str, Any]) -> None:
-    """Prints what stands out in the plan of each operation."""
-    from assay.report.terminal_plans import overview_lines
-
-    say("")
-    _say_all(overview_lines(document, _width()))
-    _say_wrapped(f"A whole plan: assay explain {document['run']} --operation NAME")
-
-
 def differences(ours: Run, theirs: Run, operation: str | None) -> list[dict[str, Any]]:
     """What changed in the plans of both runs, with the time of the operations in each."""
     from assay.report.plan_difference import plan_differences

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.causes import CAUSES
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
 from assay.report.operation_section import operation_of
-from assay.report.terminal import bar, operation_time
+from assay.report.terminal import operation_time
 from assay.report.terminal_plans import plan_lines
-from assay.report.terminal_profile import profile_lines, time_line, titled
-from assay.report.why_page import carry_out
-from assay.report.wrapping import indented, labelled
+from assay.report.terminal_profile import profile_lines, titled
+from assay.report.terminal_where import cause_lines, time_line, why_not_split
+from assay.report.terminal_why import why_of_operation
+from assay.report.wrapping import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-CAUSE_BAR_WIDTH = 24
-# What stands beside the bar and the cause.
-FIGURES_WIDTH = 20
-# Causes with less are one line.
-CAUSE_SHARE_MIN = 0.0005
-# Evidence at such a place is of one operation.
-OF_OPERATIONS = frozenset({"where", "plan", "profile"})
 
 
 def operation_lines(
@@ -49,9 +41,9 @@ def operation_lines(
     yield titled(document, width)
     yield f"{name}  {operation['title']}".rstrip()
     yield ""
-    yield from time_lines(operation, width)
+    yield from _time(document, operation, width)
     yield ""
-    yield from why_lines(document["run"], told, width)
+    yield from why_of_operation(document["run"], told, width)
     yield ""
     yield from _plan(told, width, everything=all_symbols)
     yield ""
@@ -69,58 +61,20 @@ def _plan(told: dict[str, Any], width: int, *, everything: bool) -> Iterator[str
     yield from plan_lines(told["plans"], capture, width, everything=everything)
 
 
-def time_lines(operation: dict[str, Any], width: int) -> Iterator[str]:
+def _time(document: dict[str, Any], operation: dict[str, Any], width: int) -> Iterator[str]:
     """The time of an operation, and what its threads did meanwhile, cause by cause."""
     if operation["seconds"] is None:
         yield from labelled("Time", operation_time(operation), width)
         return
     yield from labelled("Time", "; ".join(_time_facts(operation)), width)
-    where, seconds = operation["where"], operation["seconds"]
-    known = [(cause, where[cause.name]) for cause in CAUSES if where[cause.name] is not None]
-    if not known:
-        yield from labelled("Where", "not measured: no counters were read around it", width)
+    wall = time_line([operation])
+    if wall is None:
+        yield from labelled("Where", why_not_split(document, operation), width)
         return
-    yield from labelled("Wall", time_line([operation], operation["name"]) or "", width)
-    told = [(cause.title, share) for cause, share in known if share >= CAUSE_SHARE_MIN]
-    words = max(len(title) for title, _ in told)
-    longest = max(share for _, share in told)
-    length = max(0, min(CAUSE_BAR_WIDTH, width - words - FIGURES_WIDTH))
-    for title, share in told:
-        drawn = bar(share / longest, length)
-        figures = f"{percent_text(share):>6}  {seconds_text(share * seconds):>7}"
-        yield f"  {title:<{words}}  {drawn:<{length}} {figures}"
+    yield from labelled("Wall", wall, width)
+    yield from cause_lines(operation["where"], operation["seconds"], width)
     if operation["coverage"] is not None:
         yield from labelled("Accounted for", _coverage(operation), width)
-
-
-def why_lines(run: str, told: dict[str, Any], width: int) -> Iterator[str]:
-    """The findings that are about an operation, with what they rest on and what to try."""
-    found = told["findings"]
-    if not found:
-        yield from labelled("Why", f"no finding names {told['operation']['name']}", width)
-        return
-    yield "Why"
-    for number, finding in enumerate(found, start=1):
-        effect = f"{percent_text(finding['effect_share'])} of the run"
-        claim = f"{finding['claim']} ({effect}; {finding['interval_words']})"
-        yield from indented(claim, f"  {number}  ", width)
-        for one in _evidence_of(finding, told["operation"]["name"]):
-            yield from indented(one["says"], "     - ", width)
-        if finding["to_try"]:
-            yield from indented(f"To try: {finding['to_try']}", "     ", width)
-        command = carry_out(run, finding)
-        if command is not None:
-            yield from indented(f"Carry it out: {command}", "     ", width)
-
-
-def _evidence_of(finding: dict[str, Any], name: str) -> list[dict[str, str]]:
-    """What a finding rests on, without what is of other operations."""
-    places = [one["at"].partition(":") for one in finding["evidence"]]
-    return [
-        one
-        for one, (kind, _, of) in zip(finding["evidence"], places, strict=True)
-        if kind not in OF_OPERATIONS or of in ("", name)
-    ]
 
 
 def _time_facts(operation: dict[str, Any]) -> Iterator[str]:
@@ -136,7 +90,7 @@ def _time_facts(operation: dict[str, Any]) -> Iterator[str]:
     if operation["parallelism"] is not None:
         yield f"{operation['parallelism']:.2f} cores busy"
     if operation["rows"] is not None:
-        yield f"{count_text(operation['rows'])} rows"
+        yield f"{count_text(operation['rows'])} row{'s' if operation['rows'] != 1 else ''}"
     if operation["memory_peak_bytes"] is not None:
         yield f"{bytes_text(operation['memory_peak_bytes'])} at most"
     if operation["read_bytes"]:
