@@ -65,8 +65,7 @@ def explain(
 ) -> None:
     """Explains a run: where its time went, why, what its plans do, what its CPU time is spent on.
 
-    Of one operation with --operation: the same, with its whole plan. CPU samples are told where
-    the run took some (assay run --profile).
+    CPU samples are told where the run took some (assay run --profile).
 
     \b
     Examples:
@@ -75,8 +74,6 @@ def explain(
       assay explain latest --json            the same as one document
       assay explain latest --against 4c193c  what changed since then
       assay explain latest --against 4c193c --operation q09   plans, step by step
-    \b
-    Of runs with CPU samples:
       assay explain latest --all             all kinds of work, all functions
       assay explain latest --against 4c193c --html difference.html
       assay explain latest --unclassified > my.toml
@@ -92,12 +89,8 @@ def explain(
     place, found = runs_dir(runs), Run(find_run(which, runs_dir(runs)))
     rules = _rules(operations)
     if against is not None:
-        other = Run(find_run(against, place))
-        needed = bool(html or rules)
-        ours, theirs = (
-            (run, _profile(run, rules, operation, is_needed=needed)) for run in (found, other)
-        )
-        _against(ours, theirs, operation, html, shown, as_json=as_json)
+        pair = found, Run(find_run(against, place))
+        _against(pair, rules, operation, html, shown, as_json=as_json)
     elif unclassified:
         _unclassified(found, _sampled(found, rules, operation), operation, shown, as_json=as_json)
     elif style != STYLES[0]:
@@ -105,9 +98,7 @@ def explain(
     elif operation is not None:
         _operation(found, rules, operation, shown, as_json=as_json)
     else:
-        needed = open_families or rules is not None
-        profile = _profile(found, rules, None, is_needed=needed)
-        _whole(found, profile, shown, as_json=as_json)
+        _whole(found, rules, shown, as_json=as_json)
 
 
 def _refuse(style: str, against: str | None, html: Path | None) -> None:
@@ -238,7 +229,7 @@ def _not_told_apart(profile: Profile) -> str | None:
     )
 
 
-def _whole(run: Run, profile: Profile | None, shown: dict[str, bool], *, as_json: bool) -> None:
+def _whole(run: Run, rules: Rules | None, shown: dict[str, bool], *, as_json: bool) -> None:
     """All that is known of a run; its CPU samples only where there are some."""
     from assay.report.document import document
     from assay.report.method import no_profile
@@ -246,7 +237,8 @@ def _whole(run: Run, profile: Profile | None, shown: dict[str, bool], *, as_json
     from assay.report.terminal import width_of
     from assay.report.terminal_run import run_lines
 
-    told = document(run, run.dir)
+    needed = shown["open_families"] or rules is not None
+    profile, told = _profile(run, rules, None, is_needed=needed), document(run, run.dir)
     most = None if shown["all_symbols"] else SYMBOLS_MAX
     sampled = None if profile is None else section(run, profile, None, most)
     if as_json:
@@ -281,8 +273,8 @@ def _unclassified(
 
 
 def _against(
-    ours: tuple[Run, Profile | None],
-    theirs: tuple[Run, Profile | None],
+    runs: tuple[Run, Run],
+    rules: Rules | None,
     operation: str | None,
     html: Path | None,
     shown: dict[str, bool],
@@ -290,6 +282,8 @@ def _against(
     as_json: bool,
 ) -> None:
     """Tells what changed: between the samples where both runs have them, and between plans."""
+    needed = bool(html or rules)
+    ours, theirs = ((run, _profile(run, rules, operation, is_needed=needed)) for run in runs)
     samples = None
     if ours[1] is not None and theirs[1] is not None:
         samples = _sampled_difference((ours[0], ours[1]), (theirs[0], theirs[1]), operation, html)
