@@ -289,9 +289,9 @@ def _against(
         samples = _sampled_difference((ours[0], ours[1]), (theirs[0], theirs[1]), operation, html)
     plans = differences(ours[0], theirs[0], operation)
     if as_json:
-        runs = {"run": ours[0].id, "against": theirs[0].id}
+        ids = {"run": ours[0].id, "against": theirs[0].id}
         page = None if html is None else str(html)
-        say_json(runs | {"difference": samples, "plans": plans, "html": page})
+        say_json(ids | {"difference": samples, "plans": plans, "html": page})
         return
     _print(_difference_lines(ours[0], theirs[0], samples, all_symbols=shown["all_symbols"]))
     say_differences(ours[0], theirs[0], plans, operation)
