@@ -57,16 +57,16 @@ def test_a_kernel_that_refuses_is_told_with_its_mend(lab):
     error = json.loads((lab.latest() / "run.json").read_text())["probes"]["profile"]["error"]
     assert "perf_event_paranoid" in error
     told = lab.assay("explain", "latest")
-    assert told.returncode == 1
-    assert "perf_event_paranoid" in told.stderr
+    assert told.returncode == 0, told.stderr
+    assert "perf_event_paranoid" in told.stdout
 
 
 def test_a_run_without_samples_says_how_to_take_them(lab):
     lab.document("run", "tpch", *SMALL)
     told = lab.assay("explain", "latest")
-    assert told.returncode == 1
-    assert "--profile" in told.stderr
-    assert "Traceback" not in told.stderr
+    assert told.returncode == 0, told.stderr
+    assert "--profile" in told.stdout
+    assert "CPU, user" in told.stdout
 
 
 def test_a_killed_run_keeps_its_samples(lab):

@@ -52,6 +52,19 @@ def test_the_latest_run_is_explained(runs: Path, capsys: pytest.CaptureFixture[s
     assert "\x1b" not in out
 
 
+def test_a_whole_run_is_told_with_findings_and_causes(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = explained(capsys, runs)
+    told = as_document(capsys, runs)
+    assert told["findings"]
+    for finding in told["findings"]:
+        assert finding["claim"] in " ".join(out.split())
+    assert "CPU, user  " in out
+    assert sum(share or 0.0 for share in told["where"]["shares"].values()) == pytest.approx(1)
+    assert told["profile"]["samples"] == 908
+
+
 def test_the_document_holds_what_is_shown(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     profile = as_document(capsys, runs, "latest", "--operation", "q02")["profile"]
     assert profile["operation"] == "q02"
@@ -131,19 +144,23 @@ def test_a_run_under_way_is_said_to_be_so(
     facts |= {"status": "running"}
     facts["request"] |= {"profile_hz": 499}
     (directory / "run.json").write_text(json.dumps(facts), encoding="utf-8")
-    code, _, err = explained(capsys, tmp_path)
-    assert code == 1
-    assert "under way" in err
-    assert "damaged" not in err
+    code, out, _ = explained(capsys, tmp_path)
+    assert code == 0
+    assert "under way" in out
+    assert "damaged" not in out
 
 
 def test_a_run_without_samples_says_how_to_take_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_run(tmp_path)
-    code, _, err = explained(capsys, tmp_path)
-    assert code == 1
-    assert "assay run tpch --engine duckdb --scale 1 --profile" in err
+    code, out, err = explained(capsys, tmp_path)
+    assert (code, err) == (0, "")
+    assert "assay run tpch --engine duckdb --scale 1 --profile" in " ".join(out.split())
+    told = as_document(capsys, tmp_path)
+    assert told["profile"] is None
+    assert {"where", "findings", "plans"} <= set(told)
+    assert [one["name"] for one in told["operations"]] == ["q01", "q02", "q03"]
 
 
 def test_a_machine_that_allowed_no_samples_is_told(
@@ -153,9 +170,10 @@ def test_a_machine_that_allowed_no_samples_is_told(
     facts = json.loads((directory / "run.json").read_text(encoding="utf-8"))
     facts["probes"]["profile"] = {"error": "perf_event_paranoid is 4", "cost": "samples"}
     (directory / "run.json").write_text(json.dumps(facts), encoding="utf-8")
-    _, _, err = explained(capsys, tmp_path)
-    assert "perf_event_paranoid is 4" in err
-    assert "assay doctor" in err
+    code, out, _ = explained(capsys, tmp_path)
+    assert code == 0
+    assert "perf_event_paranoid is 4" in out
+    assert "assay doctor" in out
 
 
 def test_a_killed_run_is_explained_as_far_as_it_came(
@@ -176,8 +194,8 @@ def test_a_server_that_is_elsewhere_is_told(
     facts = json.loads((directory / "run.json").read_text(encoding="utf-8"))
     facts["request"]["profile_hz"] = 499
     (directory / "run.json").write_text(json.dumps(facts), encoding="utf-8")
-    _, _, err = explained(capsys, tmp_path)
-    assert "measure where the server runs" in err
+    _, out, _ = explained(capsys, tmp_path)
+    assert "measure where the server runs" in " ".join(out.split())
 
 
 def test_a_document_of_an_older_version_is_made_anew(
@@ -206,7 +224,7 @@ class TestPlans:
     ) -> None:
         code, out, err = explained(capsys, planned)
         assert (code, err) == (0, "")
-        assert "CPU samples: this run took none" in out
+        assert "CPU samples   not measured, this run took none" in out
         assert "48 % TABLE_SCAN lineitem" in out
         assert "--operation NAME" in out
         told = as_document(capsys, planned)

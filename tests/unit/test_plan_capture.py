@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
 from assay.study.plans import LIMIT_MIN_S, SLOWER_MAX, Capture, drawn_value, timed_seconds
 
 NUMBER = Draw("n", integer=(3, 9))
+SCANNED = '[{"name": "SEQ_SCAN", "children": [], "extra_info": {"Table": "t"}}]'
 WORD = Draw("word", choice=("a", "b", "c"))
 
 
@@ -135,6 +137,51 @@ class TestCapture:
             captured(tmp_path, reader, operation("a", "x"), operation("b", "x"))
         told = json.loads((tmp_path / "plans" / "plans.json").read_text())
         assert [one["reason"] for one in told["missing"]] == ["first"]
+
+    def test_an_end_that_is_asked_for_while_a_plan_is_kept_comes_after_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def plan(told: str, operation: str, statement: int, native: str) -> Plan:
+            assert (tmp_path / "plans" / native).exists()
+            signal.raise_signal(signal.SIGTERM)
+            return normalised(told, operation, statement, native)
+
+        engine = Engine()
+        monkeypatch.setattr(engine, "plan", plan)
+        reader = Reader(Explained(SCANNED, None, 0.1))
+        script = Script((operation("a", "x"), operation("b", "x")))
+        with pytest.raises(KeyboardInterrupt):
+            Capture(engine, reader, tmp_path, 1).all(script, {}, 0.0, tell_nobody)
+        told = json.loads((tmp_path / "plans" / "plans.json").read_text())
+        assert [one["operation"] for one in told["plans"]] == ["a"]
+        assert len(reader.asked) == 1
+
+    def test_an_end_that_is_asked_for_twice_leaves_the_plans(self, tmp_path: Path) -> None:
+        def gone(done: int, _expected: int) -> None:
+            if done == 1:
+                signal.raise_signal(signal.SIGTERM)
+                raise BrokenPipeError
+
+        reader = Reader(Explained(SCANNED, None, 0.1))
+        script = Script((operation("a", "x"), operation("b", "x")))
+        with pytest.raises(KeyboardInterrupt):
+            Capture(Engine(), reader, tmp_path, 1).all(script, {}, 0.0, gone)
+        told = json.loads((tmp_path / "plans" / "plans.json").read_text())
+        assert [one["operation"] for one in told["plans"]] == ["a"]
+
+    def test_an_engine_that_is_asked_is_interrupted(self, tmp_path: Path) -> None:
+        class Slow(Reader):
+            def explain(
+                self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
+            ) -> Iterator[Explained]:
+                yield from super().explain(statements, limit_s)
+                signal.raise_signal(signal.SIGTERM)
+                pytest.fail("it was not interrupted")
+
+        with pytest.raises(KeyboardInterrupt):
+            captured(tmp_path, Slow(Explained(SCANNED, None, 0.1)), operation("a", "x"))
+        told = json.loads((tmp_path / "plans" / "plans.json").read_text())
+        assert [one["operation"] for one in told["plans"]] == ["a"]
 
     @pytest.mark.parametrize(
         ("timed_s", "deadline_s", "limit_s"),

@@ -47,6 +47,78 @@ def test_what_is_not_there_says_why(tmp_path: Path) -> None:
     assert "CPU samples   not measured, this run took none" in page
 
 
+def test_what_could_not_be_split_says_why_with_its_figure(told: dict[str, Any]) -> None:
+    operation = next(one for one in told["operations"] if one["name"] == "q02")
+    operation |= {"where": dict.fromkeys(operation["where"]), "coverage": 1.284}
+    page = " ".join(" ".join(operation_lines(told, "q02", NO_SAMPLES, WIDTH)).split())
+    assert "comes to 128 % of their time" in page
+    assert "100 ms is too short" in page
+    assert "no counters were read" not in page
+
+
+def test_operations_of_sessions_that_share_threads_say_so(told: dict[str, Any]) -> None:
+    for operation in told["operations"]:
+        operation |= {"where": dict.fromkeys(operation["where"]), "coverage": None}
+    of_load = told | {"pace": {"interval_s": 1.0, "throughput_per_s": [], "waiting": None}}
+    page = " ".join(" ".join(operation_lines(of_load, "q02", NO_SAMPLES, WIDTH)).split())
+    assert "it is known of all together only" in page
+    page = " ".join(
+        " ".join(operation_lines(of_load | {"where": None}, "q02", NO_SAMPLES, WIDTH)).split()
+    )
+    assert "(probe waits), and there are none" in page
+
+
+class TestFindings:
+    def with_findings(self, told: dict[str, Any]) -> dict[str, Any]:
+        first = told["findings"][0] | {"to_try": None, "advice": None}
+        optimiser = first | {
+            "key": "optimiser:q02",
+            "claim": "Parsing took 8 % of the time, most in q02 and q01",
+            "operations": ["q02", "q01"],
+            "evidence": [
+                {"says": "q02: 40 ms of planning", "at": "where:q02"},
+                {"says": "q01: 31 ms of planning", "at": "where:q01"},
+            ],
+            "fractions": {"q02": 0.4, "q01": 0.08},
+        }
+        hot = first | {
+            "key": "hot-operations:q01",
+            "claim": "q01 is 57 % of the time",
+            "tells": "shape",
+            "operations": ["q01"],
+            "fractions": {"q01": 1.0},
+            "to_try": f"assay explain {told['run']} --operation q01",
+        }
+        spilled = told["findings"][0] | {"fractions": {"q01": 0.31, "q03": 0.02}}
+        return told | {"findings": [optimiser, spilled, hot]}
+
+    def page(self, told: dict[str, Any], name: str) -> str:
+        return "\n".join(operation_lines(self.with_findings(told), name, NO_SAMPLES, WIDTH))
+
+    def test_its_own_share_comes_first_and_the_largest_before_others(
+        self, told: dict[str, Any]
+    ) -> None:
+        page = self.page(told, "q01")
+        assert "  1  q01: 31 % of its time. q01 spilled 1.1 GiB" in page
+        assert "  2  q01: 8.0 % of its time. Parsing took" in page
+        assert "  1  q03: 2.0 % of its time. q01 spilled" in self.page(told, "q03")
+
+    def test_evidence_is_of_this_operation(self, told: dict[str, Any]) -> None:
+        assert "q02: 40 ms of planning" not in self.page(told, "q01")
+        assert "q01: 31 ms of planning" in self.page(told, "q01")
+
+    def test_the_page_itself_is_not_advised_and_all_of_its_time_is_no_news(
+        self, told: dict[str, Any]
+    ) -> None:
+        page = self.page(told, "q01")
+        assert "  3  q01 is 57 % of the time (" in page
+        assert "--operation q01" not in page
+
+    def test_the_document_has_the_share(self, told: dict[str, Any]) -> None:
+        found = operation_of(self.with_findings(told), "q01")["findings"]
+        assert [one["fraction"] for one in found] == [0.31, 0.08, None]
+
+
 def test_an_operation_that_failed_says_how(tmp_path: Path) -> None:
     _, told = explained(write_run(tmp_path, failing="q02"))
     page = "\n".join(operation_lines(told, "q02", NO_SAMPLES, WIDTH))

@@ -15,7 +15,8 @@ import pytest
 
 from assay.analysis.summary import summarise
 from assay.analysis.whatif import measured_of, predict
-from assay.analysis.whatif.changes import SetCores
+from assay.analysis.whatif.changes import ScaleOperation, SetCores
+from assay.analysis.whatif.timing import TimedOperation
 from assay.cli.main import run_command
 from assay.cli.whatif import _in_order
 from assay.record.reader import Run
@@ -77,14 +78,66 @@ def test_an_interval_fits_beside_what_is_left_open(tmp_path: Path) -> None:
     directory = write_run(tmp_path)
     run = Run(directory)
     measured = measured_of(run, summarise(run))
-    passes = tuple(replace(op, passes=op.passes * 3, threads=2.0) for op in measured.operations)
-    told = predict(replace(measured, operations=passes), [SetCores(1)]).facts()
+    first, *others = (replace(op, passes=op.passes * 3) for op in measured.operations)
+    # Only one of them changes, and its share of the time is another in each pass.
+    passes = tuple(reversed(first.passes[:3])) * 3
+    split = {"cpu_user": 0.6, "idle": 0.2}
+    varied = (replace(first, passes=passes, thread_s=split, threads=2.0), *others)
+    told = predict(replace(measured, operations=varied), [SetCores(1)]).facts()
     lines = list(predicted_lines(document(run, directory), told, LINE_MAX))
     assert max(map(len, lines)) <= LINE_MAX
     heading = next(line for line in lines if "before" in line)
     assert heading.endswith("9 passes, %")
     total = next(line for line in lines if line.startswith("  total "))
     assert total.count(" to ") == 2
+
+
+def test_an_interval_without_width_is_none(runs: Path) -> None:
+    (directory,) = runs.iterdir()
+    run = Run(directory)
+    measured = measured_of(run, summarise(run))
+    whole = tuple(replace(op, passes=(op.seconds,) * 5) for op in measured.operations)
+    told = predict(replace(measured, operations=whole), [ScaleOperation("q01", 0.5)]).facts()
+    assert told["passes"] == 5
+    text = "\n".join(predicted_lines(document(run, directory), told, LINE_MAX))
+    assert " to " not in text
+    assert "passes" not in text
+
+
+def test_a_figure_of_some_operations_says_of_how_many(runs: Path) -> None:
+    (directory,) = runs.iterdir()
+    run = Run(directory)
+    measured = measured_of(run, summarise(run))
+    first, *others = measured.operations
+    partly = replace(measured, operations=(replace(first, thread_s=None), *others))
+    told = predict(partly, [SetCores(1)]).facts()
+    assert (told["known_operations"], told["measured_operations"]) == (2, 3)
+    lines = list(predicted_lines(document(run, directory), told, LINE_MAX))
+    heading = next(line for line in lines if "before" in line)
+    assert heading.startswith("  2 of 3 operations")
+    assert heading.index("before") == len("  2 of 3 operations") + 3
+    whole = predict(measured, [SetCores(1)]).facts()
+    lines = list(predicted_lines(document(run, directory), whole, LINE_MAX))
+    assert "operations" not in next(line for line in lines if "before" in line)
+
+
+def test_operations_that_were_asked_for_come_first_and_are_all_told(runs: Path) -> None:
+    (directory,) = runs.iterdir()
+    run = Run(directory)
+    made = tuple(
+        TimedOperation(
+            f"q{number:02}", 10.0 - number / 2, thread_s={"cpu_user": 19.0 - number}, threads=2.0
+        )
+        for number in range(1, 16)
+    )
+    measured = replace(measured_of(run, summarise(run)), operations=made, cores=2)
+    asked = [ScaleOperation(f"q{number:02}", 0.9) for number in range(5, 16)]
+    told = predict(measured, [*asked, ScaleOperation("q01", 0.1), ScaleOperation("q02", 1.0)])
+    lines = list(predicted_lines(document(run, directory), told.facts(), LINE_MAX))
+    names = [line.split()[0] for line in lines if " -> " in line]
+    assert set(names) == {"q01", *(f"q{number:02}" for number in range(5, 16))}
+    told = predict(measured, [SetCores(1), ScaleOperation("q15", 0.99)])
+    assert told.operations[0].name == "q15"
 
 
 def test_a_load_has_means_and_no_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

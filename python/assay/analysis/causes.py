@@ -35,7 +35,7 @@ CAUSES = (
     Cause("stolen", "stolen by the hypervisor"),
     Cause("disk_read", "disk read"),
     Cause("disk_write", "disk write and sync"),
-    Cause("disk", "disk, read or write"),
+    Cause("disk", "disk read or write"),
     Cause("lock", "lock"),
     Cause("latch", "latch"),
     Cause("client", "network or client"),

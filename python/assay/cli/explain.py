@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.explain_plans import differences, say_differences, say_overview
+from assay.cli.explain_plans import differences, say_differences
 from assay.cli.options import AsJson, RunsDir, WhichRun
 from assay.cli.output import console, say, say_json
 from assay.model.errors import UsageError, suggestion
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 STYLES = ["table", "article"]
+# Parts of the document that explain a run.
+WHOLE = ("where", "operations", "findings", "plans", "plan_capture")
 # What the first would change is not in what the others print.
 NOT_WITH = {
     "--style article": ("--open-families", "--unclassified", "--against", "--json"),
@@ -61,18 +63,22 @@ def explain(
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explains where the time went: kinds of work and functions by CPU samples, and plans.
+    """Explains a run: where its time went, why, what its plans do, what its CPU time is spent on.
+
+    CPU samples are told where the run took some (assay run --profile).
 
     \b
     Examples:
-      assay explain                              the latest run
-      assay explain latest --operation q09       all of one operation, sampled or not
-      assay explain latest --against 4c193c      what changed since; of two scales by shares
-      assay explain latest --against 4c193c --operation q09     its plans, step by step
+      assay explain                          the latest run, whole
+      assay explain latest --operation q09   one operation, with its plan
+      assay explain latest --json            the same as one document
+      assay explain latest --against 4c193c  what changed since then
+      assay explain latest --against 4c193c --operation q09   plans, step by step
+      assay explain latest --all             all kinds of work, all functions
       assay explain latest --against 4c193c --html difference.html
       assay explain latest --unclassified > my.toml
       assay explain latest --operations my.toml
-      assay explain latest --style article       as an article prints it
+      assay explain latest --style article   as an article prints it
     """
     from assay.record.places import runs_dir
     from assay.record.reader import Run, find_run
@@ -82,22 +88,17 @@ def explain(
     _refuse_together(style, against, shown, unclassified=unclassified, as_json=as_json)
     place, found = runs_dir(runs), Run(find_run(which, runs_dir(runs)))
     rules = _rules(operations)
-    if operation and not (against or unclassified) and style == STYLES[0]:
-        _operation(found, rules, operation, shown, as_json=as_json)
-        return
-    # What is of samples alone has nothing to tell without them.
-    needed = unclassified or open_families or style != STYLES[0] or bool(html or rules)
-    profile = _profile(found, rules, operation, is_needed=needed)
     if against is not None:
-        other = Run(find_run(against, place))
-        theirs = other, _profile(other, rules, operation, is_needed=needed)
-        _against((found, profile), theirs, operation, html, shown, as_json=as_json)
-    elif profile is None:
-        _without_samples(found, as_json=as_json)
+        pair = found, Run(find_run(against, place))
+        _against(pair, rules, operation, html, shown, as_json=as_json)
     elif unclassified:
-        _unclassified(found, profile, operation, all_symbols=all_symbols, as_json=as_json)
+        _unclassified(found, _sampled(found, rules, operation), operation, shown, as_json=as_json)
+    elif style != STYLES[0]:
+        _article(found, _sampled(found, rules, operation), operation, shown)
+    elif operation is not None:
+        _operation(found, rules, operation, shown, as_json=as_json)
     else:
-        _one(found, profile, operation, style, shown, as_json=as_json)
+        _whole(found, rules, shown, as_json=as_json)
 
 
 def _refuse(style: str, against: str | None, html: Path | None) -> None:
@@ -141,25 +142,38 @@ def _rules(path: Path | None) -> Rules | None:
 def _profile(
     run: Run, rules: Rules | None, operation: str | None, *, is_needed: bool
 ) -> Profile | None:
-    """The CPU samples of a run; None if there are none, and plans that can be told instead.
+    """The CPU samples of a run; None if there are none and they are not needed.
 
     Raises:
-        UsageError: If there is nothing to explain, or the operation is not known.
+        UsageError: If they are needed, or the operation is not known.
     """
     from assay.analysis.profile import read_profile
     from assay.report.method import no_profile
-    from assay.report.plan_section import captured_of
 
     profile = read_profile(run, rules)
     if profile is not None:
         _known(profile, operation)
-        return profile
-    names = list(captured_of(run).plans)
-    if is_needed or not names:
+    elif is_needed:
         raise UsageError(f"run {run.id} has no CPU samples to explain: {no_profile(run)}")
-    if operation is not None and operation not in names:
+    elif operation is not None:
+        _planned(run, operation)
+    return profile
+
+
+def _sampled(run: Run, rules: Rules | None, operation: str | None) -> Profile:
+    """The CPU samples of a run, without which there is nothing to tell."""
+    profile = _profile(run, rules, operation, is_needed=True)
+    assert profile is not None  # noqa: S101 - it raises where there are none
+    return profile
+
+
+def _planned(run: Run, operation: str) -> None:
+    """Raises `UsageError` for an operation of a run that has plans of others only."""
+    from assay.report.plan_section import captured_of
+
+    names = list(captured_of(run).plans)
+    if names and operation not in names:
         raise UsageError(f"no plan of an operation {operation!r}: {suggestion(operation, names)}")
-    return None
 
 
 def _known(profile: Profile, operation: str | None) -> None:
@@ -215,32 +229,37 @@ def _not_told_apart(profile: Profile) -> str | None:
     )
 
 
-def _one(
-    run: Run,
-    profile: Profile,
-    operation: str | None,
-    style: str,
-    shown: dict[str, bool],
-    *,
-    as_json: bool,
-) -> None:
+def _whole(run: Run, rules: Rules | None, shown: dict[str, bool], *, as_json: bool) -> None:
+    """All that is known of a run; its CPU samples only where there are some."""
+    from assay.report.document import document
+    from assay.report.method import no_profile
+    from assay.report.profile_section import SYMBOLS_MAX, section
+    from assay.report.terminal import width_of
+    from assay.report.terminal_run import run_lines
+
+    needed = shown["open_families"] or rules is not None
+    profile, told = _profile(run, rules, None, is_needed=needed), document(run, run.dir)
+    most = None if shown["all_symbols"] else SYMBOLS_MAX
+    sampled = None if profile is None else section(run, profile, None, most)
+    if as_json:
+        say_json({"run": run.id, **{key: told[key] for key in WHOLE}, "profile": sampled})
+        return
+    width = width_of(console(stderr=False))
+    _print(run_lines(told, sampled or no_profile(run), width, **shown))
+
+
+def _article(run: Run, profile: Profile, operation: str | None, shown: dict[str, bool]) -> None:
     from assay.report.article import article_lines
     from assay.report.profile_section import SYMBOLS_MAX, section
-    from assay.report.terminal import title, width_of
-    from assay.report.terminal_profile import explained_lines
+    from assay.report.terminal import title
 
     most = None if shown["all_symbols"] else SYMBOLS_MAX
     told = section(run, profile, operation, most)
-    if as_json:
-        say_json({"run": run.id, "profile": told})
-    elif style == "article":
-        _print(article_lines(title(_told(run)), told, all_symbols=shown["all_symbols"]))
-    else:
-        _print(explained_lines(_told(run), told, width_of(console(stderr=False)), **shown))
+    _print(article_lines(title(_told(run)), told, all_symbols=shown["all_symbols"]))
 
 
 def _unclassified(
-    run: Run, profile: Profile, operation: str | None, *, all_symbols: bool, as_json: bool
+    run: Run, profile: Profile, operation: str | None, shown: dict[str, bool], *, as_json: bool
 ) -> None:
     from assay.analysis.profile import unclassified
     from assay.report.missing_rules import skeleton_lines
@@ -249,29 +268,13 @@ def _unclassified(
     if as_json:
         say_json({"run": run.id, "unclassified": missing})
     else:
-        outermost = profile.rules.outermost
-        _print(skeleton_lines(missing, run.id, outermost=outermost, all_symbols=all_symbols))
-
-
-def _without_samples(run: Run, *, as_json: bool) -> None:
-    """What plans tell of a run, where there are no CPU samples."""
-    from assay.report.document import document
-    from assay.report.method import no_profile
-    from assay.report.terminal import width_of
-    from assay.report.terminal_profile import unsampled_lines
-
-    told = document(run, run.dir)
-    if as_json:
-        plans = {key: told[key] for key in ("plans", "plan_capture")}
-        say_json({"run": run.id, "profile": None, **plans})
-        return
-    _print(unsampled_lines(told, no_profile(run), width_of(console(stderr=False))))
-    say_overview(told)
+        everything, outermost = shown["all_symbols"], profile.rules.outermost
+        _print(skeleton_lines(missing, run.id, outermost=outermost, all_symbols=everything))
 
 
 def _against(
-    ours: tuple[Run, Profile | None],
-    theirs: tuple[Run, Profile | None],
+    runs: tuple[Run, Run],
+    rules: Rules | None,
     operation: str | None,
     html: Path | None,
     shown: dict[str, bool],
@@ -279,14 +282,16 @@ def _against(
     as_json: bool,
 ) -> None:
     """Tells what changed: between the samples where both runs have them, and between plans."""
+    needed = bool(html or rules)
+    ours, theirs = ((run, _profile(run, rules, operation, is_needed=needed)) for run in runs)
     samples = None
     if ours[1] is not None and theirs[1] is not None:
         samples = _sampled_difference((ours[0], ours[1]), (theirs[0], theirs[1]), operation, html)
     plans = differences(ours[0], theirs[0], operation)
     if as_json:
-        runs = {"run": ours[0].id, "against": theirs[0].id}
+        ids = {"run": ours[0].id, "against": theirs[0].id}
         page = None if html is None else str(html)
-        say_json(runs | {"difference": samples, "plans": plans, "html": page})
+        say_json(ids | {"difference": samples, "plans": plans, "html": page})
         return
     _print(_difference_lines(ours[0], theirs[0], samples, all_symbols=shown["all_symbols"]))
     say_differences(ours[0], theirs[0], plans, operation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.output import console, say
@@ -11,15 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from assay.record.reader import Run
-
-
-def say_overview(document: dict[str, Any]) -> None:
-    """Prints what stands out in the plan of each operation."""
-    from assay.report.terminal_plans import overview_lines
-
-    say("")
-    _say_all(overview_lines(document, _width()))
-    _say_wrapped(f"A whole plan: assay explain {document['run']} --operation NAME")
 
 
 def differences(ours: Run, theirs: Run, operation: str | None) -> list[dict[str, Any]]:
@@ -63,7 +53,9 @@ def _width() -> int:
 
 
 def _say_wrapped(words: str) -> None:
-    _say_all(textwrap.wrap(words, _width(), break_long_words=False, break_on_hyphens=False))
+    from assay.report.wrapping import indented
+
+    _say_all(indented(words, "", _width()))
 
 
 def _say_all(lines: Iterable[str]) -> None:

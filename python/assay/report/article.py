@@ -9,7 +9,6 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import seconds_text
-from assay.report.terminal import one_line
 from assay.report.terminal_profile import (
     TOGETHER,
     TOP_SYMBOLS,
@@ -18,6 +17,7 @@ from assay.report.terminal_profile import (
     sampled_text,
     samples_text,
 )
+from assay.report.wrapping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

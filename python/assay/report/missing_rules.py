@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from assay.report.terminal import one_line
 from assay.report.terminal_profile import share_text
+from assay.report.wrapping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from assay.model.finding import TELLS
+
+# A finding that counts all of an operation's time explains nothing of it.
+ALL_OF_IT = 0.9995
+
 
 def operation_of(told: dict[str, Any], name: str) -> dict[str, Any]:
     """An operation with the findings about it and its plans, as plain values.
@@ -14,10 +19,25 @@ def operation_of(told: dict[str, Any], name: str) -> dict[str, Any]:
     """
     return {
         "operation": next(one for one in told["operations"] if one["name"] == name),
-        "findings": [one for one in told["findings"] if name in one["operations"]],
+        "findings": _findings(told, name),
         "plans": told["plans"].get(name, []),
         "plan_capture": _of_operation(told["plan_capture"], name),
     }
+
+
+def _findings(told: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """The findings about an operation, each with the `fraction` of its own time that it explains.
+
+    Of those that tell the same sort of thing the largest fraction comes first; it is null where the
+    finding does not say it, or is of nothing less than all of the operation's time.
+    """
+    found = []
+    for finding in told["findings"]:
+        if name in finding["operations"]:
+            own = (finding.get("fractions") or {}).get(name)
+            is_all = own is not None and finding["tells"] != "cause" and own >= ALL_OF_IT
+            found.append(finding | {"fraction": None if is_all else own})
+    return sorted(found, key=lambda one: (TELLS.index(one["tells"]), -(one["fraction"] or 0.0)))
 
 
 def _of_operation(capture: dict[str, Any], name: str) -> dict[str, Any]:

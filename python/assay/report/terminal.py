@@ -17,6 +17,7 @@ from assay.report.terminal_load import (
     pace_lines,
     run_figure,
 )
+from assay.report.wrapping import indented, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -322,16 +323,9 @@ def _print_why(document: dict[str, Any], width: int, console: Console) -> None:
             lines.append(f"To try: {finding['to_try']}")
         for index, text in enumerate(lines):
             lead = f"  {number}  " if index == 0 else "     "
-            for line in _whole_words(text, width, lead):
+            for line in indented(text, lead, width):
                 _say(console, line)
     _say(console)
-
-
-def _whole_words(text: str, width: int, lead: str) -> list[str]:
-    """Lines that can be copied from: commands have hyphens in them."""
-    return textwrap.wrap(
-        text, width, initial_indent=lead, subsequent_indent="     ", break_on_hyphens=False
-    )
 
 
 def _trust(document: dict[str, Any]) -> list[str]:
@@ -382,9 +376,3 @@ def _ending(document: dict[str, Any], width: int) -> list[str]:
         return [f"{line}  {legal}"]
     indent = " " * LABEL_WIDTH
     return [line, *textwrap.wrap(legal, width, initial_indent=indent, subsequent_indent=indent)]
-
-
-def one_line(text: str) -> str:
-    """The text on one line, without the control characters an engine may have put into it."""
-    words = " ".join(text.split())
-    return "".join(char for char in words if char.isprintable())

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.profile_compare import SAMPLES_MIN
 from assay.model.units import seconds_text
-from assay.report.terminal import one_line
 from assay.report.terminal_profile import shortened, titled
+from assay.report.wrapping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,9 @@ from assay.model.units import (
     percent_text,
     seconds_text,
 )
-from assay.report.terminal import bar, one_line
+from assay.report.terminal import bar
 from assay.report.terminal_difference import signed_text
+from assay.report.wrapping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,60 +6,21 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, grouped_text, percent_text, seconds_text
-from assay.report.terminal import bar, one_line, title
+from assay.report.terminal import bar, title
+from assay.report.wrapping import labelled, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 TOP_SYMBOLS = 20
 NOTES_MAX = 3
 WORK_BAR_WIDTH = 24
-LABEL_WIDTH = 13
 OPERATIONS_WIDTH = 16
 SYMBOL_WIDTH_MIN = 24
 FEW = 0.0005
 # Kinds of work with less are one line.
 WORK_SHARE_MIN = 0.005
 AGREES_WITHIN = 0.1
-# Parts of an operation's time as the line below the table names them.
-PARTS = (
-    ("on CPU", ("cpu_user", "cpu_system")),
-    ("run queue", ("run_queue",)),
-    ("throttled", ("throttled",)),
-    ("stolen", ("stolen",)),
-    ("disk", ("disk_read", "disk_write", "disk")),
-    ("locks", ("lock", "latch")),
-    ("client", ("client",)),
-    ("other workers", ("workers",)),
-    ("idle workers", ("idle",)),
-    ("paused", ("paused",)),
-    ("not accounted for", ("uncovered",)),
-)
-
-
-def explained_lines(
-    document: dict[str, Any],
-    told: dict[str, Any],
-    width: int,
-    *,
-    all_symbols: bool = False,
-    open_families: bool = False,
-) -> Iterator[str]:
-    """What `assay explain` prints of a run: its title, its profile, where the wall time went."""
-    yield titled(document, width)
-    yield from profile_lines(told, width, all_symbols=all_symbols, open_families=open_families)
-    wall = time_line(document["operations"], told["operation"])
-    if wall is not None:
-        yield from _wrapped("One pass", wall, width)
-
-
-def unsampled_lines(document: dict[str, Any], why: str, width: int) -> Iterator[str]:
-    """What `assay explain` prints of a run without CPU samples, before its plans."""
-    yield titled(document, width)
-    wall = time_line(document["operations"], None)
-    if wall is not None:
-        yield from _wrapped("One pass", wall, width)
-    yield from _wrapped("Not measured", f"CPU samples: {why}", width)
 
 
 def titled(document: dict[str, Any], width: int) -> str:
@@ -75,19 +36,19 @@ def profile_lines(
     yield from textwrap.wrap(headline(told), width)
     yield ""
     if not told["samples"]:
-        yield from _wrapped("Nothing to show", no_samples(told), width)
+        yield from labelled("Nothing to show", no_samples(told), width)
     else:
         yield from work_lines(told["work"], width, everything=all_symbols)
         yield ""
         yield from _symbol_lines(told, width, all_symbols=all_symbols, open_families=open_families)
         yield ""
     for label, words in facts(told):
-        yield from _wrapped(label, words, width)
+        yield from labelled(label, words, width)
     notes = told["sampling"]["notes"]
     for number, note in enumerate(notes[:NOTES_MAX]):
-        yield from _wrapped("Not measured" if number == 0 else "", note, width)
+        yield from labelled("Not measured" if number == 0 else "", note, width)
     if len(notes) > NOTES_MAX:
-        yield from _wrapped("", f"... {len(notes) - NOTES_MAX} more (--json)", width)
+        yield from labelled("", f"... {len(notes) - NOTES_MAX} more (--json)", width)
 
 
 # What samples are where an embedded engine served several sessions.
@@ -348,36 +309,3 @@ def metered_text(told: dict[str, Any]) -> str:
     if told["by_chance"] is not None and difference <= told["by_chance"]:
         return f"{words}. Samples are too few to be compared: measure longer (--min-time 30s)"
     return f"{words}. They disagree, and so may the shares with the truth"
-
-
-def time_line(operations: list[dict[str, Any]], named: str | None) -> str | None:
-    """Wall time as a sum of where it went; None where that was not measured."""
-    chosen = [
-        op
-        for op in operations
-        if op["seconds"] is not None
-        and op["where"]["uncovered"] is not None
-        and named in (None, op["name"])
-    ]
-    if not chosen:
-        return None
-    total = sum(op["seconds"] for op in chosen)
-    parts = []
-    for words, keys in PARTS:
-        spent = sum(op["seconds"] * (op["where"][key] or 0.0) for op in chosen for key in keys)
-        if spent >= FEW * total:
-            parts.append(f"{words} {seconds_text(spent)}")
-    where = f"{seconds_text(total)} of wall time = {' + '.join(parts)}"
-    return f"{where} (what the engine's threads did, scaled to the wall time)"
-
-
-def _wrapped(label: str, words: str, width: int) -> Iterable[str]:
-    return textwrap.wrap(
-        one_line(words),
-        width,
-        initial_indent=f"{label:<{LABEL_WIDTH}} ",
-        subsequent_indent=" " * (LABEL_WIDTH + 1),
-        break_on_hyphens=False,
-        # A path is kept whole, so that it can be copied.
-        break_long_words=False,
-    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.trial import HIT_FACTOR
 from assay.model.units import percent_text, seconds_text
+from assay.report.wrapping import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,17 +34,19 @@ def trial_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     engine = f"{document['engine_title']} {document['engine_version']}"
     title = f"{document['change']}   {document['workload_title']} {scale} on {engine}"
     yield from textwrap.wrap(title, width, subsequent_indent="  ")
-    yield from _wrapped("", f"to mend: {document['finding']['claim']}", width)
+    yield from labelled("", f"to mend: {document['finding']['claim']}", width, LABEL_WIDTH)
     yield ""
     yield from _table(document)
     yield ""
-    yield from _wrapped(document["verdict"].upper(), meaning(document), width)
+    yield from labelled(document["verdict"].upper(), meaning(document), width, LABEL_WIDTH)
     yield from _plan_lines(document["plans"], width)
-    yield from _wrapped("Answers", document["answers"]["words"], width)
+    yield from labelled("Answers", document["answers"]["words"], width, LABEL_WIDTH)
     if document["left_out"]:
         names = ", ".join(document["left_out"])
-        yield from _wrapped("Not in", f"{names} did not succeed in every run", width)
-    yield from _wrapped("History", history_words(document["calibration"], document), width)
+        yield from labelled("Not in", f"{names} did not succeed in every run", width, LABEL_WIDTH)
+    yield from labelled(
+        "History", history_words(document["calibration"], document), width, LABEL_WIDTH
+    )
     yield f"{'Run':<{LABEL_WIDTH}}{document['run']}"
     yield f"{'Study':<{LABEL_WIDTH}}{document['study']}"
     if document["legal"]:
@@ -56,14 +59,18 @@ def _plan_lines(plans: list[dict[str, Any]] | None, width: int) -> Iterator[str]
         return
     told = [plan for plan in plans if plan["changes"]]
     if not told:
-        yield from _wrapped("Plans", "as they were", width)
+        yield from labelled("Plans", "as they were", width, LABEL_WIDTH)
     for number, plan in enumerate(told[:PLANS_MAX]):
         says = "; ".join(change["says"] for change in plan["changes"][:CHANGES_MAX])
         more = len(plan["changes"]) - CHANGES_MAX
         says += f"; {more} more" if more > 0 else ""
-        yield from _wrapped("" if number else "Plans", f"{plan['operation']}: {says}", width)
+        yield from labelled(
+            "" if number else "Plans", f"{plan['operation']}: {says}", width, LABEL_WIDTH
+        )
     if len(told) > PLANS_MAX:
-        yield from _wrapped("", f"{len(told) - PLANS_MAX} more changed (--json)", width)
+        yield from labelled(
+            "", f"{len(told) - PLANS_MAX} more changed (--json)", width, LABEL_WIDTH
+        )
 
 
 def meaning(document: dict[str, Any]) -> str:
@@ -154,15 +161,4 @@ def calibration_lines(calibration: dict[str, Any], place: str) -> Iterator[str]:
     yield (
         f"True: the measured 95 % interval holds the prediction, or the gain is within a factor of"
         f" {HIT_FACTOR:g}."
-    )
-
-
-def _wrapped(label: str, text: str, width: int) -> list[str]:
-    lead = f"{label:<{LABEL_WIDTH}}" if len(label) < LABEL_WIDTH else f"{label}  "
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=lead,
-        subsequent_indent=" " * LABEL_WIDTH,
-        break_long_words=False,
     )

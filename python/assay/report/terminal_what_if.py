@@ -18,6 +18,9 @@ ENDS = 14
 # Columns of a table of weights: the figures in between have the same form.
 WEIGHED = ("total_seconds", "geometric_mean_seconds", "composite_per_h", "throughput_per_s")
 COLUMN = 16
+# What the three figures of such a column are.
+WEIGHED_BY = "weight fast slow"
+TEN = 9.95
 TIME_WORDS = {"seconds": "time", "seconds_min": "fastest", "seconds_max": "slowest"}
 TIMES = tuple(TIME_WORDS)
 TIME_WIDTH = 7
@@ -31,8 +34,8 @@ def predicted_lines(
     yield from textwrap.wrap(f"If: {'; '.join(told['changes'])}", width, subsequent_indent="    ")
     yield ""
     metrics = told["metrics"]
-    open_ends = any(_is_open(metric) for metric in metrics)
-    yield _heading(told["passes"], open_ends=open_ends)
+    open_ends = any(_open_ends(metric) for metric in metrics)
+    yield _heading(told, open_ends=open_ends)
     for metric in metrics:
         yield _metric_line(metric, open_ends=open_ends)
     yield ""
@@ -53,9 +56,9 @@ def weighed_lines(
     yield from textwrap.wrap(_about(told["sensitivity"]), width)
     yield ""
     words = max(len(one["operation"]) for one in told["sensitivity"])
-    times = _times(told["sensitivity"], width - 2 - words - (COLUMN + 1) * len(shown))
-    yield _weight_heading(shown, words, times)
     ordered = sorted(told["sensitivity"], key=_shakes)
+    times = _times(told["sensitivity"], width - 2 - words - (COLUMN + 1) * len(shown))
+    yield from _weight_heading(shown, words, times, ordered)
     operations = ordered if all_operations else ordered[:TOP_OPERATIONS]
     for one in operations:
         yield _weight_line(one, shown, words, times)
@@ -67,15 +70,24 @@ def weighed_lines(
     yield from _sentences("Names", _names(shown), width)
 
 
-def _is_open(metric: dict[str, Any]) -> bool:
-    ends = metric["change_least"], metric["change_most"]
-    return any(end != metric["change"] for end in ends)
+def _open_ends(metric: dict[str, Any]) -> str:
+    """What the model leaves open, in per cent; empty for what is no wider than its figure."""
+    return _between((metric["change_least"], metric["change_most"]))
 
 
-def _heading(passes: int, *, open_ends: bool) -> str:
-    line = f"  {'':<{LABEL_WIDTH}} {'before':>9} {'after':>9} {'change':>8}"
+def _interval(metric: dict[str, Any]) -> str:
+    """The interval over passes in per cent; empty where there is none to see."""
+    return "" if metric["interval"] is None else _between(metric["interval"])
+
+
+def _heading(told: dict[str, Any], *, open_ends: bool) -> str:
+    known, measured = told["known_operations"], told["measured_operations"]
+    # Metrics hold the operations that stay as they are, too.
+    of = f"  {known} of {measured} operations" if known < measured else ""
+    line = f"{of:<{LABEL_WIDTH + 5}} {'before':>6} {'after':>9} {'change':>8}"
     line += f"  {'left open, %':<{ENDS}}" if open_ends else ""
-    return (line + (f"  {passes} passes, %" if passes else "")).rstrip()
+    passes = any(_interval(metric) for metric in told["metrics"])
+    return (line + (f"  {told['passes']} passes, %" if passes else "")).rstrip()
 
 
 def _metric_line(metric: dict[str, Any], *, open_ends: bool) -> str:
@@ -84,11 +96,8 @@ def _metric_line(metric: dict[str, Any], *, open_ends: bool) -> str:
         f"  {_label(metric):<{LABEL_WIDTH}} {before:>9} {after:>9} {_change(metric['change']):>8}"
     )
     if open_ends:
-        ends = _between((metric["change_least"], metric["change_most"]))
-        line += f"  {ends:<{ENDS}}"
-    if metric["interval"] is not None:
-        line += f"  {_between(metric['interval'])}"
-    return line.rstrip()
+        line += f"  {_open_ends(metric):<{ENDS}}"
+    return f"{line}  {_interval(metric)}".rstrip()
 
 
 def _label(metric: dict[str, Any]) -> str:
@@ -111,7 +120,7 @@ def _names(metrics: list[dict[str, Any]]) -> list[str]:
 def _columns(told: dict[str, Any], *, open_ends: bool) -> list[str]:
     """What the columns behind the change are."""
     found = ["Left open: from the least to the most that the model allows."] if open_ends else []
-    if told["passes"]:
+    if any(_interval(metric) for metric in told["metrics"]):
         words = (
             f"{told['passes']} passes: the change's 95 % interval by their scatter; how far the"
             " model is off is not in it."
@@ -140,18 +149,22 @@ def _percent(share: float) -> str:
 
 
 def _between(ends: tuple[float | None, float | None] | list[float]) -> str:
+    """Two ends in per cent; empty where they read the same, which is no interval."""
     low, high = ("no bound" if end is None else _percent(end) for end in ends)
-    return f"{low} to {high}"
+    return "" if low == high else f"{low} to {high}"
 
 
 def _operation_lines(operations: list[dict[str, Any]], *, all_operations: bool) -> Iterator[str]:
-    shown = operations if all_operations else operations[:TOP_OPERATIONS]
+    # Those that were asked for come first, and all of them are told.
+    top = max(TOP_OPERATIONS, sum(one["is_asked"] for one in operations))
+    shown = operations if all_operations else operations[:top]
     words = max((len(one["operation"]) for one in shown), default=0)
     for one in shown:
         before, after = seconds_text(one["before"]), seconds_text(one["after"])
         line = f"  {one['operation']:<{words}}  {before:>7} -> {after:>7}"
-        if (one["least"], one["most"]) != (one["after"], one["after"]):
-            line += f"  ({seconds_text(one['least'])} to {seconds_text(one['most'])})"
+        least, most = seconds_text(one["least"]), seconds_text(one["most"])
+        if least != most:
+            line += f"  ({least} to {most})"
         yield line
     if len(operations) > len(shown):
         yield f"  ... {len(operations) - len(shown)} more (--all)"
@@ -180,7 +193,9 @@ def _about(weighed: list[dict[str, Any]]) -> str:
     words = "What the metrics depend on, in per cent: the weight of each operation"
     if all(one["seconds_min"] is None for one in weighed):
         return f"{words}."
-    return f"{words}, and the change if all its passes were as its fastest and as its slowest."
+    return (
+        f"{words}, and the change if all its passes were as its fastest (fast) or slowest (slow)."
+    )
 
 
 def _times(weighed: list[dict[str, Any]], room: int) -> Sequence[str]:
@@ -189,9 +204,17 @@ def _times(weighed: list[dict[str, Any]], room: int) -> Sequence[str]:
     return TIMES if varied and (TIME_WIDTH + 1) * len(TIMES) <= room else TIMES[:1]
 
 
-def _weight_heading(metrics: list[dict[str, Any]], words: int, times: Sequence[str]) -> str:
+def _weight_heading(
+    metrics: list[dict[str, Any]],
+    words: int,
+    times: Sequence[str],
+    weighed: list[dict[str, Any]],
+) -> Iterator[str]:
     columns = "".join(f" {TIME_WORDS[key]:>{TIME_WIDTH}}" for key in times)
-    return f"  {'':<{words}}{columns}" + "".join(f" {_label(one):>{COLUMN}}" for one in metrics)
+    lead = f"  {'':<{words}}{columns}"
+    yield lead + "".join(f" {_label(one):>{COLUMN}}" for one in metrics)
+    if any(weight["at_min"] is not None for one in weighed for weight in one["weights"]):
+        yield " " * len(lead) + f" {WEIGHED_BY:>{COLUMN}}" * len(metrics)
 
 
 def _weight_line(
@@ -212,7 +235,13 @@ def _weight(weight: dict[str, Any]) -> str:
     words = f"{abs(weight['elasticity']) * 100:.1f}"
     if weight["at_min"] is None or weight["at_max"] is None:
         return words
-    return f"{words} {_percent(weight['at_min']):>5} {_percent(weight['at_max']):>5}"
+    return f"{words:>6} {_short(weight['at_min']):>4} {_short(weight['at_max']):>4}"
+
+
+def _short(share: float) -> str:
+    """Per cent with a sign, and a decimal below ten, in four characters as long as it can be."""
+    percent = share * 100
+    return f"{percent:+.1f}" if abs(percent) < TEN else f"{percent:+,.0f}"
 
 
 def _worth_lines(

@@ -61,6 +61,12 @@ def change_text(change: float | None) -> str:
     return f"{change * 100:+.1f} %".replace("-", "\u2212")
 
 
+def between_text(low: float | None, high: float | None) -> str:
+    """An interval of changes; empty where both ends read the same."""
+    ends = change_text(low), change_text(high)
+    return "" if ends[0] == ends[1] else " to ".join(ends)
+
+
 def value_text(value: float | None, unit: str) -> str:
     """A metric's figure with its unit."""
     if unit == "s":
@@ -111,7 +117,7 @@ def _spread(weight: dict[str, Any]) -> str | None:
     """What the spread of an operation's own passes does to the first metric."""
     if weight["at_min"] is None or weight["at_max"] is None:
         return None
-    return f"{change_text(weight['at_min'])} to {change_text(weight['at_max'])}"
+    return between_text(weight["at_min"], weight["at_max"])
 
 
 def _worth(row: dict[str, Any], metrics: list[dict[str, Any]]) -> dict[str, Any]:
@@ -128,9 +134,7 @@ def _worth(row: dict[str, Any], metrics: list[dict[str, Any]]) -> dict[str, Any]
             for metric in chosen
         ],
         "after": value_text(first["after"], first["unit"]),
-        "interval": ""
-        if interval is None
-        else f"{change_text(interval[0])} to {change_text(interval[1])}",
+        "interval": "" if interval is None else between_text(*interval),
     }
 
 

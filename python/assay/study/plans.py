@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from assay.model.units import NS_PER_S
 from assay.record.layout import PHASE_MEASURED, PLANS_DIR, PLANS_FILE
 from assay.record.writer import write_json
+from assay.study.interruption import Interruptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from assay.engines.contract import Explained, HasPlans, PlanReader
@@ -49,11 +50,14 @@ class Capture:
         self._plans: list[dict[str, Any]] = []
         self._missing: list[dict[str, Any]] = []
         self._operations: list[dict[str, Any]] = []
+        self._interruptions = Interruptions()
 
     def all(
         self, script: Script, timed_s: Mapping[str, float], deadline_s: float, tell: Progress
     ) -> None:
         """Asks all operations and writes what was told, as far as it came if it is interrupted.
+
+        While an engine is asked an interruption ends that; what it told already is written whole.
 
         Args:
             script: The operations.
@@ -63,22 +67,23 @@ class Capture:
         """
         self._dir.mkdir(exist_ok=True)
         begun_s = time.monotonic()
-        try:
-            for number, operation in enumerate(script.operations):
-                tell(number, len(script.operations))
-                timed = timed_s.get(operation.name)
-                limit_s = deadline_s or max(LIMIT_MIN_S, SLOWER_MAX * (timed or 0.0))
-                self._one(operation, timed, limit_s)
-        finally:
-            write_json(
-                self._dir / PLANS_FILE,
-                {
-                    "capture_s": time.monotonic() - begun_s,
-                    "operations": self._operations,
-                    "plans": self._plans,
-                    "missing": self._missing,
-                },
-            )
+        with self._interruptions.held():
+            try:
+                for number, operation in enumerate(script.operations):
+                    tell(number, len(script.operations))
+                    timed = timed_s.get(operation.name)
+                    limit_s = deadline_s or max(LIMIT_MIN_S, SLOWER_MAX * (timed or 0.0))
+                    self._one(operation, timed, limit_s)
+            finally:
+                write_json(
+                    self._dir / PLANS_FILE,
+                    {
+                        "capture_s": time.monotonic() - begun_s,
+                        "operations": self._operations,
+                        "plans": self._plans,
+                        "missing": self._missing,
+                    },
+                )
 
     def _one(self, operation: ScriptOperation, timed_s: float | None, limit_s: float) -> None:
         drawn = [drawn_value(draw, operation.name, self._seed) for draw in operation.draws]
@@ -88,7 +93,7 @@ class Capture:
         ]
         begun_s = time.monotonic()
         watched_s: float | None = 0.0
-        for number, told in enumerate(self._reader.explain(asked, limit_s)):
+        for number, told in enumerate(self._asked(asked, limit_s)):
             execution_s = self._keep(operation.name, number, told)
             if watched_s is not None:
                 watched_s = None if execution_s is None else watched_s + execution_s
@@ -101,6 +106,19 @@ class Capture:
                 "ratio": watched_s / timed_s if watched_s and timed_s else None,
             }
         )
+
+    def _asked(
+        self, statements: list[tuple[str, list[object]]], limit_s: float
+    ) -> Iterator[Explained]:
+        """What the engine tells, each waited for in a way that can be interrupted."""
+        with self._interruptions.welcome():
+            asking = iter(self._reader.explain(statements, limit_s))
+        while True:
+            with self._interruptions.welcome():
+                told = next(asking, None)
+            if told is None:
+                return
+            yield told
 
     def _keep(self, operation: str, number: int, told: Explained) -> float | None:
         """Writes what was told; planning and execution of the statement, where they are known."""

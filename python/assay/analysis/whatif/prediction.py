@@ -6,7 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.whatif.changes import RemoveWait, RemoveWork, SetCores, SetTime
+from assay.analysis.whatif.changes import (
+    RemoveWait,
+    RemoveWork,
+    ScaleOperation,
+    SetCores,
+    SetTime,
+)
 from assay.analysis.whatif.cores import QUEUE
 from assay.analysis.whatif.metrics import Metric, metrics_of
 from assay.analysis.whatif.resampling import passes_of, resamples
@@ -67,13 +73,21 @@ class PredictedMetric:
 
 @dataclass(frozen=True)
 class PredictedOperation:
-    """One operation before and after, in seconds; `least_s` and `most_s` are the model's bounds."""
+    """One operation before and after, in seconds.
+
+    Attributes:
+        name: As in the workload.
+        before_s, after_s: Its time.
+        least_s, most_s: The model's bounds.
+        is_asked: Whether a change names it.
+    """
 
     name: str
     before_s: float
     after_s: float
     least_s: float
     most_s: float
+    is_asked: bool = False
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
@@ -83,6 +97,7 @@ class PredictedOperation:
             "after": self.after_s,
             "least": self.least_s,
             "most": self.most_s,
+            "is_asked": self.is_asked,
         }
 
 
@@ -95,8 +110,11 @@ class Prediction:
         assumptions: What is assumed, a sentence each.
         notes: What the run does not tell.
         metrics: Each metric of the run.
-        operations: Those whose time changes, the largest change first.
+        operations: Those whose time changes: those that a change names first, of each sort the
+            largest change first.
         passes: How many passes the intervals are over; 0: there are none.
+        known: Of how many operations the run tells what all changes need.
+        measured: How many there are. The others stay as they are and are in the metrics so.
     """
 
     changes: tuple[str, ...]
@@ -105,6 +123,8 @@ class Prediction:
     metrics: tuple[PredictedMetric, ...]
     operations: tuple[PredictedOperation, ...]
     passes: int
+    known: int
+    measured: int
 
     def metric(self, name: str) -> PredictedMetric:
         """One metric by its name."""
@@ -119,6 +139,8 @@ class Prediction:
             "metrics": [one.facts() for one in self.metrics],
             "operations": [one.facts() for one in self.operations],
             "passes": self.passes,
+            "known_operations": self.known,
+            "measured_operations": self.measured,
         }
 
 
@@ -174,12 +196,14 @@ def predict(
     drawn = resamples(measured) if resampled is None else resampled
     courses = [_Course(op, op.seconds, op.seconds) for op in measured.operations]
     cores, notes = measured.cores, []
+    unknown: set[str] = set()
     for change in changes:
         change.check(measured)
         moved = [course.after(change, cores) for course in courses]
         missed = [one.now.name for one, new in zip(courses, moved, strict=True) if new is None]
         if missed:
             notes.append(_note(change.says, missed))
+            unknown.update(missed)
         courses = [new or one for one, new in zip(courses, moved, strict=True)]
         cores = change.cores if isinstance(change, SetCores) else cores
     if any(_needs_a_processor(change) for change in changes):
@@ -191,8 +215,10 @@ def predict(
         metrics=tuple(
             _predicted(metric, courses, measured, drawn) for metric in metrics_of(measured)
         ),
-        operations=_changed(measured, courses),
+        operations=_changed(measured, courses, changes),
         passes=passes_of(measured) if drawn else 0,
+        known=len(courses) - len(unknown),
+        measured=len(courses),
     )
 
 
@@ -286,10 +312,15 @@ def _interval(
     return known[int(LOW * len(known))], known[math.ceil(HIGH * len(known)) - 1]
 
 
-def _changed(measured: Measured, courses: Sequence[_Course]) -> tuple[PredictedOperation, ...]:
+def _changed(
+    measured: Measured, courses: Sequence[_Course], changes: Sequence[Change]
+) -> tuple[PredictedOperation, ...]:
+    asked = {one.name for one in changes if isinstance(one, ScaleOperation | SetTime)}
     made = [
-        PredictedOperation(op.name, op.seconds, one.now.seconds, one.least_s, one.most_s)
+        PredictedOperation(
+            op.name, op.seconds, one.now.seconds, one.least_s, one.most_s, op.name in asked
+        )
         for op, one in zip(measured.operations, courses, strict=True)
     ]
     moved = [op for op in made if abs(op.after_s - op.before_s) > NOT_CHANGED * op.before_s]
-    return tuple(sorted(moved, key=lambda op: -abs(op.after_s - op.before_s)))
+    return tuple(sorted(moved, key=lambda op: (not op.is_asked, -abs(op.after_s - op.before_s))))
