@@ -179,6 +179,8 @@ def test_no_finding_breaks_down_and_all_keep_their_bounds(known: Case) -> None:
             assert finding.method == method
             assert 0.0 <= finding.effect_share <= 1.0
             assert finding.runs == (RUN,)
+            assert all(0.0 <= fraction <= 1.0 for fraction in finding.fractions.values())
+            assert not finding.fractions or tuple(finding.fractions) == finding.operations
             if finding.interval is not None:
                 low, high = finding.interval
                 assert 0.0 <= low <= high <= 1.0

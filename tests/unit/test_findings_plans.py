@@ -220,6 +220,7 @@ class TestIndex:
         told = plans(plan(scan, "q1"), plan(scan, "q2"))
         (found,) = missing_index.find(case(*even(2), plans=told))
         assert (found.operations, found.effect_share) == (("q1", "q2"), pytest.approx(1.0))
+        assert found.facts()["fractions"] == pytest.approx({"q1": 1.0, "q2": 1.0})
 
     def test_an_engine_that_makes_none_is_not_asked_to(self) -> None:
         scan = node(object="lines", condition="(line = 7)", rows=1, removed_rows=1e6, seconds=1.0)

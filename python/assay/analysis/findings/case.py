@@ -207,6 +207,7 @@ class Case:
             evidence: What it rests on.
             advice: What can be carried out.
         """
+        names = self.largest_first(fractions)
         return Finding(
             claim=claim,
             effect_share=self.of_run(fractions),
@@ -215,7 +216,8 @@ class Case:
             method=method,
             to_try=to_try,
             tells=tells,
-            operations=self.largest_first(fractions),
+            operations=names,
+            fractions={name: min(1.0, max(0.0, fractions[name])) for name in names},
             evidence=tuple(evidence),
             advice=advice,
         )

@@ -70,6 +70,7 @@ def find(case: Case) -> list[Finding]:
         method=METHOD,
         to_try=to_try,
         operations=case.largest_first(fractions),
+        fractions=fractions,
         evidence=tuple(evidence),
         advice=advice,
     )
