@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.model.units import percent_text
@@ -92,6 +92,10 @@ class Finding:
         low, high = (percent_text(edge) for edge in self.interval)
         over = "passes" if len(self.runs) == 1 else "runs"
         return f"{low} to {high} over {over}"
+
+    def without_interval(self) -> Finding:
+        """The same claim from what was looked at once, so that no pass says how it varies."""
+        return replace(self, interval=None)
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""

@@ -60,4 +60,6 @@ def _told(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
         )
         for scan in scans
     ]
-    return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
+    return case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    ).without_interval()

@@ -124,7 +124,9 @@ def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]
         )
         for scan in scans
     ]
-    return case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)
+    return case.finding(
+        METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice
+    ).without_interval()
 
 
 def _largest(operation: str, scans: Sequence[Timed]) -> Timed:

@@ -99,7 +99,9 @@ def _short_of_workers(case: Case) -> list[Finding]:
         f" {percent_text(effect)} of the time would be saved at best"
     )
     to_try = "more workers for the whole engine, or fewer sessions that take them"
-    return [case.finding(METHOD, claim, missing, to_try=to_try, evidence=evidence)]
+    return [
+        case.finding(METHOD, claim, missing, to_try=to_try, evidence=evidence).without_interval()
+    ]
 
 
 def workers_of(node: PlanNode) -> tuple[float | None, float | None]:

@@ -56,7 +56,11 @@ def find(case: Case) -> list[Finding]:
     )
     evidence = (*_of_plans(spilled, names), *_of_counters(case), *_of_setting(setting))
     to_try = _to_try(case, setting, advice, fractions)
-    return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)]
+    return [
+        case.finding(
+            METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+        ).without_interval()
+    ]
 
 
 def _may_spill(timed: Timed) -> bool:
