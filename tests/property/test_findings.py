@@ -57,7 +57,8 @@ def a_node(children: st.SearchStrategy[tuple[PlanNode, ...]]) -> st.SearchStrate
         removed_rows=amounts,
         spilled_bytes=maybe(st.integers(0, 1 << 40)),
         columns=maybe(st.just(("a", "b", "c"))),
-        details=st.sampled_from([{}, {"Workers Planned": 2, "Workers Launched": 0}]),
+        workers_planned=maybe(st.just(2)),
+        workers_launched=maybe(st.integers(0, 2)),
         children=children,
     )
 

@@ -71,6 +71,19 @@ class TestSpill:
         assert found.advice is not None
         assert found.advice.gain_share == pytest.approx(0.2, rel=0.1)
 
+    @pytest.mark.parametrize(
+        ("limits", "says"),
+        [
+            ({"limits": "the whole process"}, "pool 4MB is what the whole process may use"),
+            ({}, "pool 4MB"),
+        ],
+    )
+    def test_the_engine_says_what_its_limit_is_of(self, limits: dict[str, str], says: str) -> None:
+        advice = {"settings": {"work_memory": {"name": "pool", "values": "bytes", **limits}}}
+        settings = {"pool": "4MB"}
+        (found,) = spill.find(planned(0.5, _spilling(), advice=advice, settings=settings))
+        assert says in [one.says for one in found.evidence]
+
     def test_of_an_engine_without_such_a_setting_nothing_is_advised(self) -> None:
         (found,) = spill.find(planned(0.5, _spilling(), advice={}))
         assert found.advice is None
@@ -328,6 +341,17 @@ class TestOptimiser:
 
 
 class TestDeadRows:
+    def test_it_says_what_cleaning_does_beside(self) -> None:
+        tables = {"bills": TableFacts(rows=1.0, dead_rows=1.0)}
+        told = plans(plan(node(object="bills", seconds=1.0)))
+        advice = {
+            "statements": {"vacuum": "vacuum.sql"},
+            "beside": {"vacuum": "locks the table and writes it anew"},
+        }
+        (found,) = dead_rows.find(case(operation(), plans=told, tables=tables, advice=advice))
+        assert found.to_try is not None
+        assert found.to_try.endswith("dead rows, which locks the table and writes it anew")
+
     def test_a_table_that_nobody_scanned_is_nobodys_trouble(self) -> None:
         tables = {"bills": TableFacts(rows=1.0, dead_rows=1e6)}
         told = plans(plan(node(object="other", seconds=1.0)))

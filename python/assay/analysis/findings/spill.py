@@ -182,4 +182,5 @@ def _of_counters(case: Case) -> list[Evidence]:
 def _of_setting(setting: Setting | None) -> list[Evidence]:
     if setting is None or setting.value is None:
         return []
-    return [Evidence(f"{setting.words} is what an operator may use", f"setting:{setting.name}")]
+    limits = f" is what {setting.limits} may use" if setting.limits else ""
+    return [Evidence(f"{setting.words}{limits}", f"setting:{setting.name}")]
