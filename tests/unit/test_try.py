@@ -47,16 +47,22 @@ class TestChosen:
         assert chosen(FINDINGS, "parallelism") is chosen(FINDINGS, "4") is FINDINGS[3]
         assert chosen(FINDINGS, "6") is FINDINGS[5]
 
+    def test_by_its_method_where_only_one_can_be_meant(self) -> None:
+        other = finding("spill", "q06")
+        assert chosen(FINDINGS, "spill") is FINDINGS[1]
+        assert chosen([other, *FINDINGS], "spill") is FINDINGS[1]
+
     @pytest.mark.parametrize(
         ("asked", "words"),
         [
             ("spill:q81", "no finding 'spill:q81'; did you mean 'spill:q18'"),
-            ("7", "no finding '7'; known: bound-by"),
+            ("7", "no finding '7'; it has 1 bound-by, 2 spill:q18, 3 work:q18, 4 parallelism"),
             ("0", "no finding '0'"),
-            ("twice:q01", "are 2 findings: say 5 or 6"),
+            ("twice:q01", "are 2 findings: say 5 twice:q01 or 6 twice:q01"),
+            ("twice", "'twice' are 2 findings: say 5 twice:q01 or 6 twice:q01"),
             (
                 "bound-by",
-                "no advice to carry out; it says nothing to do. Of this run can be tried:",
+                "no advice to carry out; it says nothing to do; of this run can be tried:",
             ),
             ("3", "work:q18 has no advice to carry out; by hand: assay explain r"),
             ("3", "2 spill:q18, 4 parallelism"),
@@ -70,7 +76,7 @@ class TestChosen:
     def test_a_run_without_findings_or_advice(self) -> None:
         with pytest.raises(UsageError, match="no findings"):
             chosen([], "spill")
-        with pytest.raises(UsageError, match="Nothing of this run can be"):
+        with pytest.raises(UsageError, match="nothing of this run can be"):
             chosen(FINDINGS[:1], "1")
 
 
