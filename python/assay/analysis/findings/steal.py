@@ -18,7 +18,7 @@ METHOD = "steal"
 EFFECT_MIN = 0.05
 # Neighbours are blamed for queues only where they used that much of the machine.
 BACKGROUND_SHARE_MIN = 0.05
-QUIETER = "a quieter host, or CPUs of its own for the engine (--pin engine=...)"
+QUIETER = "a quieter host, or CPUs of its own for the engine: --pin engine=..."
 
 
 def find(case: Case) -> list[Finding]:
