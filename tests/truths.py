@@ -188,7 +188,8 @@ def understaffed(effect: float, launched: float = 1.0) -> Case:
         "exchange",
         node(seconds=1.0),
         seconds=0.0,
-        details={"Workers Planned": 4, "Workers Launched": launched},
+        workers_planned=4,
+        workers_launched=launched,
     )
     q1 = operation("q1", share=share, parallelism=2.0, cpu_user=1.0)
     q2 = operation("q2", share=1 - share, parallelism=3.9, cpu_user=1.0)

@@ -180,6 +180,27 @@ class TestAdvice:
         told = folder.advice()
         assert (told is None) == (not facts.settings and not facts.statements)
         assert set(facts.without).isdisjoint({*facts.settings, *facts.statements})
+        assert set(facts.beside) <= set(facts.statements)
+
+    def test_every_role_is_a_setting_that_the_engine_has(
+        self, startable: EngineFolder, engine: Engine, instance: Instance
+    ) -> None:
+        effective = engine.effective_settings(instance)
+        named = {told.name for told in startable.advising().settings.values()}
+        assert named <= set(effective)
+
+    @pytest.mark.parametrize("name", PREPARING)
+    def test_every_statement_is_carried_out(self, name: str, place: Place) -> None:
+        folder = ENGINES[name]
+        engine, facts = folder.engine(), folder.advising()
+        assert isinstance(engine, Prepares)
+        started = engine.start(place, {})
+        engine.prepare(started, 'create table "a table" (n integer, "a column" integer);')
+        for file in facts.statements.values():
+            template = (folder.folder / file).read_text(encoding="utf-8")
+            engine.prepare(started, facts.statement(template, "a table", ["n", "a column"]))
+        assert engine.count(started, "a table") == 0
+        engine.stop(started)
 
 
 class TestSettings:

@@ -541,6 +541,26 @@ class TestTables:
             shared.engine.count(instance, "nothing")
 
 
+class TestAdvice:
+    def test_every_role_is_a_setting_that_the_server_has(self, instance: Instance) -> None:
+        facts = find_engine("postgresql").advising()
+        assert facts.settings
+        known = one(instance, "select array_agg(name::text) from pg_settings")
+        assert {told.name for told in facts.settings.values()} <= set(known)
+
+    def test_every_statement_is_carried_out(self, shared: Started, instance: Instance) -> None:
+        folder = find_engine("postgresql")
+        facts = folder.advising()
+        assert set(facts.statements) == {"index", "statistics", "vacuum"}
+        shared.engine.prepare(instance, 'create table "a table" (n integer, "a column" integer);')
+        for file in facts.statements.values():
+            template = (folder.folder / file).read_text(encoding="utf-8")
+            sql = facts.statement(template, "a table", ["n", "a column"])
+            shared.engine.prepare(instance, sql)
+        assert one(instance, "select count(*) from pg_indexes where tablename = 'a table'") == 1
+        shared.engine.prepare(instance, 'drop table "a table";')
+
+
 class TestPreparing:
     def test_dead_rows_and_statistics_stay_as_they_were_left(self, fresh: Started) -> None:
         fresh.start()

@@ -69,8 +69,10 @@ class TestDuckDB:
             assert before.sealed
             assert after.sealed
         (kept,) = read_predictions(lab.runs)
-        assert kept["predicted"] == 0.5
-        assert kept["measured"] == told["gain"]["share"]
+        assert told["predicted"] == 0.5
+        assert kept["judged"] == ["q01", "q18"]
+        assert kept["predicted"] == told["judged"]["predicted"]
+        assert kept["measured"] == told["judged"]["gain"]["share"]
         assert kept["rounds"] == told["rounds"]
         assert told["calibration"]["tried"] == 1
         assert "made-up" in lab.assay("try", "--history").stdout

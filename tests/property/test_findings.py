@@ -57,7 +57,8 @@ def a_node(children: st.SearchStrategy[tuple[PlanNode, ...]]) -> st.SearchStrate
         removed_rows=amounts,
         spilled_bytes=maybe(st.integers(0, 1 << 40)),
         columns=maybe(st.just(("a", "b", "c"))),
-        details=st.sampled_from([{}, {"Workers Planned": 2, "Workers Launched": 0}]),
+        workers_planned=maybe(st.just(2)),
+        workers_launched=maybe(st.integers(0, 2)),
         children=children,
     )
 
@@ -179,6 +180,8 @@ def test_no_finding_breaks_down_and_all_keep_their_bounds(known: Case) -> None:
             assert finding.method == method
             assert 0.0 <= finding.effect_share <= 1.0
             assert finding.runs == (RUN,)
+            assert all(0.0 <= fraction <= 1.0 for fraction in finding.fractions.values())
+            assert not finding.fractions or tuple(finding.fractions) == finding.operations
             if finding.interval is not None:
                 low, high = finding.interval
                 assert 0.0 <= low <= high <= 1.0

@@ -114,7 +114,7 @@ class TestOperations:
         ]
         made = pl.from_arrow(stream_table("events", events))
         assert isinstance(made, pl.DataFrame)
-        told = operation_growth(made, pl.DataFrame(edges))
+        told = operation_growth(made, pl.DataFrame(edges), ["source", "object", "counter"])
         assert told.select("operation", "counter", "growth", "passes").rows() == [
             ("q", "hits", 20.0, 2)
         ]

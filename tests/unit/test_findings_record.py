@@ -194,6 +194,15 @@ class TestSmallCache:
         )
         assert found.advice is None
 
+    def test_workers_that_read_side_by_side_are_not_counted_twice(self) -> None:
+        """Three threads read for 30 % of their time each: by one clock that would be 90 %."""
+        known = copied(0.9)
+        told = operation(cpu_user=1.0, told={"threads_at_work": 3.0})
+        (found,) = small_cache.find(
+            case(told, counters=known.counters, executions=known.executions, tables=known.tables)
+        )
+        assert found.effect_share == pytest.approx(0.3)
+
     def test_without_the_engines_clock_samples_tell(self, sampled: Any) -> None:
         counters = counted(buffer_hits=1.0, buffer_reads=1.0, buffer_read_bytes=GIB)
         profile = sampled(scan=1500, kern=500)

@@ -110,7 +110,7 @@ class TestKernel:
     def test_kernel_time_is_named_with_its_faults(self) -> None:
         (found,) = kernel_time.find(case(operation(cpu_system=0.4, cpu_user=0.6)))
         assert found.claim == (
-            "q1 spent 40 % of its CPU time in the kernel, 1.23 k page faults a run"
+            "q1 spent 40 % of its CPU time in the kernel, with 1.23 k page faults an execution"
         )
         assert found.effect_share == pytest.approx(0.4)
         assert (found.key, found.runs) == ("kernel-time:q1", (RUN,))

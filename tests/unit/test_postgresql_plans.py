@@ -37,6 +37,11 @@ def test_times_add_up_to_those_of_all_processes(name: str) -> None:
     assert spent_s == pytest.approx(thread_seconds(whole["Plan"]) + workers_s, rel=0.02, abs=1e-5)
 
 
+def test_workers_that_were_planned_are_told_apart_from_those_that_came() -> None:
+    (gather,) = [one for one in plan("tpch-q18-16").root.walk() if one.operator == "exchange"]
+    assert (gather.workers_planned, gather.workers_launched) == (2, 2)
+
+
 def test_rows_of_processes_are_together_those_of_the_table() -> None:
     parallel = plan("tpch-q18-16")
     (scan,) = [one for one in nodes(parallel, "lineitem") if one.operator == "scan"]

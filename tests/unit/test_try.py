@@ -47,16 +47,22 @@ class TestChosen:
         assert chosen(FINDINGS, "parallelism") is chosen(FINDINGS, "4") is FINDINGS[3]
         assert chosen(FINDINGS, "6") is FINDINGS[5]
 
+    def test_by_its_method_where_only_one_can_be_meant(self) -> None:
+        other = finding("spill", "q06")
+        assert chosen(FINDINGS, "spill") is FINDINGS[1]
+        assert chosen([other, *FINDINGS], "spill") is FINDINGS[1]
+
     @pytest.mark.parametrize(
         ("asked", "words"),
         [
             ("spill:q81", "no finding 'spill:q81'; did you mean 'spill:q18'"),
-            ("7", "no finding '7'; known: bound-by"),
+            ("7", "no finding '7'; it has 1 bound-by, 2 spill:q18, 3 work:q18, 4 parallelism"),
             ("0", "no finding '0'"),
-            ("twice:q01", "are 2 findings: say 5 or 6"),
+            ("twice:q01", "are 2 findings: say 5 twice:q01 or 6 twice:q01"),
+            ("twice", "'twice' are 2 findings: say 5 twice:q01 or 6 twice:q01"),
             (
                 "bound-by",
-                "no advice to carry out; it says nothing to do. Of this run can be tried:",
+                "no advice to carry out; it says nothing to do; of this run can be tried:",
             ),
             ("3", "work:q18 has no advice to carry out; by hand: assay explain r"),
             ("3", "2 spill:q18, 4 parallelism"),
@@ -70,7 +76,7 @@ class TestChosen:
     def test_a_run_without_findings_or_advice(self) -> None:
         with pytest.raises(UsageError, match="no findings"):
             chosen([], "spill")
-        with pytest.raises(UsageError, match="Nothing of this run can be"):
+        with pytest.raises(UsageError, match="nothing of this run can be"):
             chosen(FINDINGS[:1], "1")
 
 
@@ -161,13 +167,14 @@ class TestDocument:
         assert json.loads(json.dumps(document)) == document | {
             "gain": document["gain"] | {"interval": list(document["gain"]["interval"])},
             "operations": json.loads(json.dumps(document["operations"])),
+            "judged": json.loads(json.dumps(document["judged"])),
         }
         assert document["gain"]["share"] == pytest.approx(0.25, abs=0.005)
         assert document["gain"]["before_s"] == pytest.approx(0.7)
         assert (document["predicted"], document["verdict"], document["hit"]) == (
             0.25,
-            "came true",
-            True,
+            "smaller",
+            False,
         )
         (operation,) = document["operations"]
         assert operation["predicted"] == pytest.approx(0.25 * 0.7 / 0.4)
@@ -179,8 +186,9 @@ class TestDocument:
 
     def test_its_prediction_has_all_that_is_kept(self, document: dict[str, Any]) -> None:
         kept = prediction(document, "2026-11-20T10:15:00+00:00")
-        assert kept["measured"] == document["gain"]["share"]
-        assert kept["interval"] == document["gain"]["interval"]
+        assert kept["measured"] == document["operations"][0]["gain"]["share"]
+        assert kept["interval"] == document["operations"][0]["gain"]["interval"]
+        assert (kept["judged"], kept["predicted"]) == (["q01"], pytest.approx(0.25 * 0.7 / 0.4))
         told = (kept["method"], kept["finding"], kept["engine"], kept["workload"], kept["scale"])
         assert told == ("spill", "spill:q01", "duckdb", "tpch", 1.0)
 
@@ -192,14 +200,14 @@ class TestDocument:
             "to mend: spill is why",
             "a pass     700 ms     525 ms      25 %",
             "44 %",
-            "CAME TRUE  the gain is what was predicted",
-            "spill came true 1 of 1 time, measured / predicted 1.00 (median)",
+            "SMALLER  of q01: there is a gain, and it is smaller than predicted",
+            "spill came true 0 of 1 time, measured / predicted 0.57 (median)",
             "Study    runs/studies/x",
         ):
             assert words in text, text
 
     def test_one_round_says_what_it_lacks(self, document: dict[str, Any]) -> None:
-        document["gain"]["interval"], document["verdict"] = None, "undecided"
+        document["judged"]["gain"]["interval"], document["verdict"] = None, "undecided"
         assert "one round has no interval: raise --repeat" in "\n".join(trial_lines(document, 80))
 
 

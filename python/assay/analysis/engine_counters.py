@@ -187,15 +187,6 @@ def growth(readings: pl.DataFrame, key: list[str]) -> pl.DataFrame:
     )
 
 
-def operation_growth(events: pl.DataFrame, readings: pl.DataFrame) -> pl.DataFrame:
-    """What each counter grew by in one execution: the median over measured passes that were read.
-
-    Columns: operation, source, object, counter, growth, passes. Passes in which a counter was
-    reset, or absent at an edge, are left out.
-    """
-    return _operation_growth(events, _plain(readings), KEY)
-
-
 def figures(readings: pl.DataFrame, shown: list[Shown]) -> pl.DataFrame:
     """Readings as declared figures, scaled, and summed over objects.
 
@@ -226,7 +217,12 @@ def _figure(plain: pl.DataFrame, figure: Shown, reading: list[str]) -> pl.DataFr
     )
 
 
-def _operation_growth(events: pl.DataFrame, plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+def operation_growth(events: pl.DataFrame, plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """What each counter grew by in one execution: the median over measured passes that were read.
+
+    Columns: operation, those of the key, growth, passes. Passes in which a counter was reset, or
+    absent at an edge, are left out.
+    """
     edge = {name: plain.filter(pl.col("edge") == name) for name in ("start", "end")}
     grown = (
         edge["start"]
@@ -249,7 +245,7 @@ def _by_operation(run: Run, shown: list[Shown]) -> dict[str, dict[str, float]]:
     counters = [figure for figure in shown if figure.kind == COUNTER]
     summed = figures(run.table("engine-operations"), counters)
     found: dict[str, dict[str, float]] = {}
-    grown = _operation_growth(run.table("events"), summed, ["name"])
+    grown = operation_growth(run.table("events"), summed, ["name"])
     for operation, name, value in grown.select("operation", "name", "growth").iter_rows():
         found.setdefault(name, {})[operation] = value
     return found

@@ -84,7 +84,9 @@ class Change:
     Attributes:
         kind: What sort of change it is.
         says: In words, such as `lineitem is read by scan, not by index scan of l_order`.
-        before_s, after_s: Thread-seconds of the step with all below; None where one is missing.
+        before_s, after_s: Thread-seconds that it is about: of a join order, of parallelism and of
+            the whole with all below; of a step its own, with the hash table that is built for it;
+            None where there is no such step, and of estimates, which take none.
     """
 
     kind: Kind
@@ -130,6 +132,7 @@ class _Step:
         tables: The tables below, each with how often.
         node: The operator.
         seconds: With all below; None: not timed.
+        own_s: By itself, with the hash table that is built for it; None: not timed.
         sides: The tables of each input.
     """
 
@@ -137,11 +140,18 @@ class _Step:
     tables: frozenset[tuple[str, int]]
     node: PlanNode
     seconds: float | None
+    own_s: float | None
     sides: tuple[frozenset[tuple[str, int]], ...]
 
 
-def compare_plans(before: Plan, after: Plan) -> Comparison:
-    """What is different in `after`, and what each matched step takes on both sides."""
+def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> Comparison:
+    """What is different in `after`, and what each matched step takes on both sides.
+
+    Args:
+        before: The plan to compare with.
+        after: The plan that is told of.
+        same_engine: Whether an engine's own words for operators mean the same on both sides.
+    """
     olds, news = _steps(before.root), _steps(after.root)
     matched = _matched(olds, news)
     pairs = [
@@ -155,7 +165,12 @@ def compare_plans(before: Plan, after: Plan) -> Comparison:
     ]
     changes = [
         *_of_joins(matched),
-        *(change for old, new in matched if old and new for change in _of_pair(old, new)),
+        *(
+            change
+            for old, new in matched
+            if old and new
+            for change in _of_pair(old, new, same_engine=same_engine)
+        ),
         *(change for old, new in matched for change in _of_one(old, new)),
         *_of_whole(before, after, olds, news),
     ]
@@ -163,8 +178,9 @@ def compare_plans(before: Plan, after: Plan) -> Comparison:
 
 
 def _weight(change: Change) -> tuple[bool, float]:
-    difference = change.difference_s
-    return change.kind not in STRUCTURAL, -abs(difference or 0.0)
+    # A step that is new or gone takes all of its time more or less.
+    difference = (change.after_s or 0.0) - (change.before_s or 0.0)
+    return change.kind not in STRUCTURAL, -abs(difference)
 
 
 def _steps(node: PlanNode) -> list[_Step]:
@@ -173,21 +189,31 @@ def _steps(node: PlanNode) -> list[_Step]:
 
     def visit(node: PlanNode) -> tuple[Counter[str], float | None]:
         place = len(found)
-        found.append(_Step("", frozenset(), node, None, ()))
+        found.append(_Step("", frozenset(), node, None, None, ()))
         below = [visit(child) for child in node.children]
         tables: Counter[str] = Counter()
         for counted, _ in below[:1] if node.operator == "cte" else below:
             tables.update(counted)
         if node.object is not None and (node.operator in READS or _is_cte_scan(node)):
             tables[node.object] += 1
-        known = [seconds for _, seconds in (*below, ((), node.seconds)) if seconds is not None]
-        seconds = sum(known) if known else None
+        seconds = _sum([node.seconds, *(seconds for _, seconds in below)])
         sides = tuple(frozenset(counted.items()) for counted, _ in below)
-        found[place] = _Step(_role(node), frozenset(tables.items()), node, seconds, sides)
+        own_s = _own_s(node)
+        found[place] = _Step(_role(node), frozenset(tables.items()), node, seconds, own_s, sides)
         return Counter() if _is_beside(node) else tables, seconds
 
     visit(node)
     return found
+
+
+def _own_s(node: PlanNode) -> float | None:
+    builds = (child.seconds for child in node.children if child.operator == "hash build")
+    return _sum([node.seconds, *builds])
+
+
+def _sum(seconds: Sequence[float | None]) -> float | None:
+    known = [one for one in seconds if one is not None]
+    return sum(known) if known else None
 
 
 def _is_cte_scan(node: PlanNode) -> bool:
@@ -268,13 +294,22 @@ def _longest(steps: Sequence[_Step]) -> float | None:
     return max(known) if known else None
 
 
-def _of_pair(old: _Step, new: _Step) -> Iterator[Change]:
-    """What is different in one step that both have."""
-    for kind, says in (*_of_way(old, new), *_of_figures(old.node, new.node)):
-        yield Change(kind, says, old.seconds, new.seconds)
+def _of_pair(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[Change]:
+    """What is different in one step that both have.
+
+    What is below a step has changes of its own: with its time each of them would be charged again.
+    """
+    ways = _of_way(old, new, same_engine=same_engine)
+    for kind, says in (*ways, *_of_figures(old.node, new.node)):
+        if kind == "estimate":
+            yield Change(kind, says)
+        elif kind == "parallelism":
+            yield Change(kind, says, old.seconds, new.seconds)
+        else:
+            yield Change(kind, says, old.own_s, new.own_s)
 
 
-def _of_way(old: _Step, new: _Step) -> Iterator[tuple[Kind, str]]:
+def _of_way(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[tuple[Kind, str]]:
     was, now = old.node, new.node
     if new.role == "read":
         if was.operator != now.operator:
@@ -290,10 +325,16 @@ def _of_way(old: _Step, new: _Step) -> Iterator[tuple[Kind, str]]:
         elif len(new.sides) > 1 and old.sides[:2] == new.sides[1::-1] != new.sides[:2]:
             builds = _tables_text(new.sides[1])
             yield "join order", f"{tables}: the sides are swapped, {builds} is the inner one"
-    elif was.native != now.native and new.role not in UNREMARKED:
-        yield "method", f"{_tables_text(new.tables)}: {now.native}, not {was.native}"
+    elif new.role not in UNREMARKED and not same_way(was, now, same_engine=same_engine):
+        words = (now.native, was.native) if same_engine else (now.operator, was.operator)
+        yield "method", f"{_tables_text(new.tables)}: {words[0]}, not {words[1]}"
     if was.operator == "exchange" and was.workers != now.workers:
         yield "parallelism", f"{_count(now.workers)} workers, not {_count(was.workers)}"
+
+
+def same_way(was: PlanNode, now: PlanNode, *, same_engine: bool) -> bool:
+    """Whether two operators are the same; those of two engines by what they do, not by name."""
+    return was.native == now.native if same_engine else was.operator == now.operator
 
 
 def _of_figures(was: PlanNode, now: PlanNode) -> Iterator[tuple[Kind, str]]:
@@ -323,9 +364,9 @@ def _of_one(old: _Step | None, new: _Step | None) -> Iterator[Change]:
         return
     says = f"{_named(step.node)} of {_tables_text(step.tables)}"
     if new is not None:
-        yield Change("operator", f"{says} is new", None, new.seconds)
+        yield Change("operator", f"{says} is new", None, new.own_s)
     elif old is not None:
-        yield Change("operator", f"{says} is gone", old.seconds, None)
+        yield Change("operator", f"{says} is gone", old.own_s, None)
 
 
 def _of_whole(
@@ -341,7 +382,7 @@ def _of_whole(
         took = seconds_text(after.compiling_s or before.compiling_s)
         does = "code is generated for it, in" if after.compiling_s else NO_CODE
         says = f"{does} {took}"
-        yield Change("compiling", says, *times)
+        yield Change("compiling", says, before.compiling_s, after.compiling_s)
     told = any(step.node.spilled_bytes is not None for step in (*olds, *news))
     spilled, spills = before.spilled_bytes or 0, after.spilled_bytes or 0
     if not told and max(spilled, spills) >= SPILLED_BYTES_MIN and not _near(spilled, spills):

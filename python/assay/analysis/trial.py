@@ -18,7 +18,7 @@ from assay.analysis.operations import NS, operation_table
 from assay.analysis.profile_compare import student_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from assay.record.reader import Run
 
@@ -57,13 +57,29 @@ class OperationGain:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """What the verdict is of.
+
+    Attributes:
+        operations: Those whose times are added up; empty: the whole.
+        predicted: Share of their time that was to be saved; None: not predicted.
+        gain: What was; None: not compared.
+    """
+
+    operations: tuple[str, ...]
+    predicted: float | None
+    gain: Gain | None
+
+
+@dataclass(frozen=True)
 class Trial:
     """What became of advice.
 
     Attributes:
-        predicted: Share of the time that was to be saved; None: not predicted.
+        predicted: Share of the whole time that was to be saved; None: not predicted.
         gain: What was; None where no operation succeeded in all runs.
         operations: Those that the finding is about.
+        judged: What the verdict is of: these operations, or the whole.
         verdict: What it comes to.
         left_out: Operations that did not succeed in every run; no total holds them.
     """
@@ -71,13 +87,14 @@ class Trial:
     predicted: float | None
     gain: Gain | None
     operations: tuple[OperationGain, ...]
+    judged: Judged
     verdict: Verdict
     left_out: tuple[str, ...] = ()
 
     @property
     def hit(self) -> bool | None:
         """Whether the prediction was right; None where that is not known."""
-        if self.predicted is None or self.verdict in {"undecided", "not compared"}:
+        if self.judged.predicted is None or self.verdict in {"undecided", "not compared"}:
             return None
         return self.verdict not in MISSES
 
@@ -129,7 +146,8 @@ def judge_trial(
     common, seen = set.intersection(*every), set.union(*every)
     whole = _gain([(_whole(before, common), _whole(after, common)) for before, after in rounds])
     named = [name for name in operations if name in seen]
-    each = _each_predicted(predicted, whole, rounds, [name for name in named if name in common])
+    compared = [name for name in named if name in common]
+    each = _each_predicted(predicted, whole, rounds, compared)
     about = tuple(
         OperationGain(
             name,
@@ -138,13 +156,20 @@ def judge_trial(
         )
         for name in named
     )
+    judged = Judged((), predicted, whole)
+    if named and rounds[0][0].whole_s is None:
+        sums = [(_sum(before, compared), _sum(after, compared)) for before, after in rounds]
+        judged = Judged(tuple(compared), each, _gain(sums))
     left_out = tuple(sorted(seen - common))
-    return Trial(predicted, whole, about, _verdict(predicted, whole), left_out)
+    verdict = _verdict(judged.predicted, judged.gain)
+    return Trial(predicted, whole, about, judged, verdict, left_out)
 
 
-def _whole(times: Times, names: set[str]) -> float | None:
-    if times.whole_s is not None:
-        return times.whole_s
+def _whole(times: Times, names: Iterable[str]) -> float | None:
+    return times.whole_s if times.whole_s is not None else _sum(times, names)
+
+
+def _sum(times: Times, names: Iterable[str]) -> float | None:
     return math.fsum(times.operations[name] for name in names) or None
 
 
@@ -189,9 +214,12 @@ def _verdict(predicted: float | None, gain: Gain | None) -> Verdict:
     low, high = gain.interval
     if high < 0:
         return "slower"
-    if low <= 0:
-        return "undecided" if predicted is not None and high >= predicted else "no gain"
-    return "gain" if predicted is None else _against(predicted, gain, gain.interval)
+    if predicted is None:
+        return "gain" if low > 0 else "no gain"
+    # An interval as wide as the prediction holds it by chance: noise would be a hit.
+    if high - low >= predicted or low <= 0 <= predicted <= high:
+        return "undecided"
+    return "no gain" if low <= 0 else _against(predicted, gain, gain.interval)
 
 
 def _against(predicted: float, gain: Gain, interval: tuple[float, float]) -> Verdict:

@@ -29,7 +29,8 @@ def try_(
     finding: Annotated[
         str | None,
         typer.Argument(
-            help="A finding by its key, such as spill:q18, or its number.", metavar="FINDING"
+            help="A finding by its key, such as spill:q18, its method, or its number.",
+            metavar="FINDING",
         ),
     ] = None,
     *,

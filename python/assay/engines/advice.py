@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from string import Template
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,9 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-# What settings are for. Those of the optimiser are named after what they are about.
+# What settings are for.
 ROLES = ("work_memory", "cache", "jit", "parallel_workers", "log_size")
-PLANNER = "planner_"
 PLACEHOLDERS = frozenset({"name", "table", "columns"})
 # The shortest limit of a name among engines that we know.
 NAME_LETTERS_MAX = 63
@@ -36,14 +34,16 @@ class SettingFacts(BaseModel):
         name: As the engine has it.
         values: How a value is written.
         on, off: The words of a switch.
+        limits: Of memory, what may use that much, in words.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
-    values: Literal["bytes", "switch", "count", "number"] = "switch"
+    values: Literal["bytes", "switch", "count"] = "switch"
     on: str = "on"
     off: str = "off"
+    limits: str | None = None
 
 
 class AdviceFacts(BaseModel):
@@ -54,6 +54,7 @@ class AdviceFacts(BaseModel):
         sizes: Words behind a number of bytes, with what each is.
         settings: By role.
         statements: Files of SQL by what they do, with `$table`, `$columns` and `$name` of an index.
+        beside: What a statement does beside what it is for, in words.
         without: Roles and statements that the engine has no need of, each with the reason.
     """
 
@@ -63,13 +64,14 @@ class AdviceFacts(BaseModel):
     sizes: dict[str, int] = {}
     settings: dict[str, SettingFacts] = {}
     statements: dict[Doing, str] = {}
+    beside: dict[Doing, str] = {}
     without: dict[str, str] = {}
 
     @field_validator("settings")
     @classmethod
     def _known(cls, settings: dict[str, SettingFacts]) -> dict[str, SettingFacts]:
         for role in settings:
-            if role not in ROLES and not role.startswith(PLANNER):
+            if role not in ROLES:
                 raise ValueError(f"no setting has the role {role!r}; {suggestion(role, [*ROLES])}")
         return settings
 
@@ -77,8 +79,8 @@ class AdviceFacts(BaseModel):
         """Name and value of the setting of a role, as the engine takes them.
 
         Args:
-            role: One of `ROLES`, or one that begins with `planner_`.
-            value: Bytes or a count in digits, `on` or `off`, or a number.
+            role: One of `ROLES`.
+            value: Bytes or a count in digits, `on` or `off`.
 
         Raises:
             CannotError: If the engine has none, or the value is not of its sort.
@@ -103,8 +105,6 @@ class AdviceFacts(BaseModel):
     def _value(self, facts: SettingFacts, value: str) -> str:
         if facts.values == "switch" and value in {"on", "off"}:
             return facts.on if value == "on" else facts.off
-        if facts.values == "number" and re.fullmatch(r"\d+(\.\d+)?", value):
-            return value
         if facts.values in {"count", "bytes"} and value.isdecimal():
             return value if facts.values == "count" else self._size(int(value))
         raise CannotError(f"{value!r} is no value of {facts.name} (it takes a {facts.values})")

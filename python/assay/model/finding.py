@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.model.units import percent_text
@@ -62,6 +62,7 @@ class Finding:
         to_try: What to do about it, as a command where there is one.
         tells: What sort of claim it is.
         operations: The operations that it is about, largest share first; empty: the whole run.
+        fractions: Of these operations how much of the own time it is about, 0 to 1, where known.
         evidence: What it rests on.
         advice: What `assay try` would carry out.
     """
@@ -74,6 +75,7 @@ class Finding:
     to_try: str | None = None
     tells: Tells = "cause"
     operations: tuple[str, ...] = ()
+    fractions: Mapping[str, float] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     advice: Advice | None = None
 
@@ -91,6 +93,10 @@ class Finding:
         over = "passes" if len(self.runs) == 1 else "runs"
         return f"{low} to {high} over {over}"
 
+    def without_interval(self) -> Finding:
+        """The same claim from what was looked at once, so that no pass says how it varies."""
+        return replace(self, interval=None)
+
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
         advice = self.advice
@@ -105,6 +111,7 @@ class Finding:
             "to_try": self.to_try,
             "tells": self.tells,
             "operations": list(self.operations),
+            "fractions": dict(self.fractions),
             "evidence": [{"says": one.says, "at": one.at} for one in self.evidence],
             "advice": None
             if advice is None

@@ -50,6 +50,8 @@ class PlanNode:
         loops: How often it was executed, workers included.
         seconds: Time in itself, without its children; thread-seconds where several worked.
         workers: Processes or threads beside the first that an exchange was given.
+        workers_planned: Workers that the optimiser counted on, where the engine tells them apart.
+        workers_launched: Those of them that came.
         cut_short: Whether something kept it from giving all its rows: a limit above it, the first
             match of a semi join, a filter that a join made while it ran. Then fewer rows than
             estimated are no error of the estimate.
@@ -74,6 +76,8 @@ class PlanNode:
     loops: float | None = None
     seconds: float | None = None
     workers: int | None = None
+    workers_planned: int | None = None
+    workers_launched: int | None = None
     cut_short: bool = False
     removed_rows: float | None = None
     read_bytes: int | None = None

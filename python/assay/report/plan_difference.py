@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.plan_compare import same_way
 from assay.analysis.plans import compare_plans
 from assay.report.plan_section import captured_of
 from assay.report.terminal_plans import node_words
@@ -30,13 +31,14 @@ def plan_differences(
 
     Returns:
         Keys: operation, statement; changed (whether it is executed in another way); ours_s and
-        theirs_s (time of the operation in the measured part); `changes` (kind, says, and thread
-        seconds of the step with all below: ours_s, theirs_s); `steps` (depth, mark: same, changed,
-        new or gone, operator, words, ours_s, theirs_s).
+        theirs_s (time of the operation in the measured part); `changes` (kind, says, and the
+        thread seconds that it is about: ours_s, theirs_s); `steps` (depth, mark: same, changed,
+        new or gone, operator, words, and thread seconds with all below: ours_s, theirs_s).
     """
+    same_engine = ours.facts["engine"]["name"] == theirs.facts["engine"]["name"]
     others = captured_of(theirs).plans
     told = [
-        plan_difference(mine, other, seconds)
+        plan_difference(mine, other, seconds, same_engine=same_engine)
         for name, plans in captured_of(ours).plans.items()
         if operation in (None, name)
         for mine in plans
@@ -47,10 +49,14 @@ def plan_differences(
 
 
 def plan_difference(
-    ours: Plan, theirs: Plan, seconds: tuple[dict[str, float], dict[str, float]]
+    ours: Plan,
+    theirs: Plan,
+    seconds: tuple[dict[str, float], dict[str, float]],
+    *,
+    same_engine: bool = True,
 ) -> dict[str, Any]:
     """What changed in one statement; the keys are those of `plan_differences`."""
-    comparison = compare_plans(theirs, ours)
+    comparison = compare_plans(theirs, ours, same_engine=same_engine)
     return {
         "operation": ours.operation,
         "statement": ours.statement,
@@ -58,7 +64,7 @@ def plan_difference(
         "ours_s": seconds[0].get(ours.operation),
         "theirs_s": seconds[1].get(ours.operation),
         "changes": [_change(change) for change in comparison.changes],
-        "steps": _steps(comparison),
+        "steps": _steps(comparison, same_engine=same_engine),
     }
 
 
@@ -71,23 +77,24 @@ def _change(change: Change) -> dict[str, Any]:
     }
 
 
-def _steps(comparison: Comparison) -> list[dict[str, Any]]:
+def _steps(comparison: Comparison, *, same_engine: bool) -> list[dict[str, Any]]:
     """The steps of this run as they stand in its plan, then those that are gone."""
     pairs = {id(pair.after): pair for pair in comparison.pairs if pair.after is not None}
     steps = []
     for depth, node in _with_depth(comparison.after.root):
         pair = pairs[id(node)]
-        steps.append(_step(node, depth, _mark(pair.before, node), pair.after_s, pair.before_s))
+        mark = _mark(pair.before, node, same_engine=same_engine)
+        steps.append(_step(node, depth, mark, pair.after_s, pair.before_s))
     gone = [pair for pair in comparison.pairs if pair.after is None]
     return steps + [
         _step(pair.before, 0, "gone", None, pair.before_s) for pair in gone if pair.before
     ]
 
 
-def _mark(before: PlanNode | None, after: PlanNode) -> str:
+def _mark(before: PlanNode | None, after: PlanNode, *, same_engine: bool) -> str:
     if before is None:
         return "new"
-    same = before.native == after.native and before.index == after.index
+    same = same_way(before, after, same_engine=same_engine) and before.index == after.index
     return "same" if same else "changed"
 
 

@@ -260,7 +260,7 @@ def difference_lines(told: list[dict[str, Any]], width: int) -> Iterator[str]:
     for one in told:
         number = f", statement {one['statement'] + 1}" if len(told) > 1 else ""
         how = "executed in another way" if one["changed"] else "executed in the same way"
-        yield f"  Plan of {one['operation']}{number}: {how}; thread time of each step, watched"
+        yield f"  Plan of {one['operation']}{number}: {how}; thread time, watched"
         yield ""
         if one["changes"]:
             yield f"{'this run':>10} {'against':>10} {'difference':>11}  what changed"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.findings.case import names_text
 from assay.analysis.trial import HIT_FACTOR
 from assay.model.units import percent_text, seconds_text
 from assay.report.wrapping import labelled
@@ -21,10 +22,11 @@ MEANS = {
     "no gain": "no gain is told from noise, and what was predicted is ruled out",
     "slower": "it takes longer",
     "gain": "there is a gain; none was predicted",
-    "undecided": "the interval holds both no gain and what was predicted: raise --repeat",
+    "undecided": "the interval is too wide to tell what was predicted from noise: raise --repeat",
     "not compared": "no operation succeeded in all runs",
 }
 WITHOUT_INTERVAL = "one round has no interval: raise --repeat"
+TOGETHER = "together"
 NOTHING_RULED_OUT = "no gain is told from noise"
 
 
@@ -74,18 +76,22 @@ def _plan_lines(plans: list[dict[str, Any]] | None, width: int) -> Iterator[str]
 
 
 def meaning(document: dict[str, Any]) -> str:
-    """What the verdict says, in a sentence."""
-    gain = document["gain"]
-    if gain is not None and gain["interval"] is None:
+    """What the verdict says, in a sentence, and of which operations."""
+    judged = document["judged"]
+    if judged["gain"] is not None and judged["gain"]["interval"] is None:
         return WITHOUT_INTERVAL
-    if document["verdict"] == "no gain" and document["predicted"] is None:
+    if document["verdict"] == "no gain" and judged["predicted"] is None:
         return NOTHING_RULED_OUT
-    return MEANS[document["verdict"]]
+    names = judged["operations"]
+    of = f"of {names_text(names)}: " if names else ""
+    return f"{of}{MEANS[document['verdict']]}"
 
 
 def _table(document: dict[str, Any]) -> Iterator[str]:
     shown = document["operations"][:OPERATIONS_MAX]
     rows = [(document["of"], document), *((one["operation"], one) for one in shown)]
+    if len(document["judged"]["operations"]) > 1:
+        rows.append((TOGETHER, document["judged"]))
     names = max(len(name) for name, _ in rows)
     yield (
         f"  {'':<{names}} {'as it was':>10} {'changed':>10} {'saved':>9}"
@@ -160,5 +166,5 @@ def calibration_lines(calibration: dict[str, Any], place: str) -> Iterator[str]:
     yield ""
     yield (
         f"True: the measured 95 % interval holds the prediction, or the gain is within a factor of"
-        f" {HIT_FACTOR:g}."
+        f" {HIT_FACTOR:g}. Undecided: the interval is as wide as the prediction, or wider."
     )

@@ -55,6 +55,11 @@ def trial_document(
             {"operation": one.operation, "predicted": one.predicted, "gain": _gain(one.gain)}
             for one in trial.operations
         ],
+        "judged": {
+            "operations": list(trial.judged.operations),
+            "predicted": trial.judged.predicted,
+            "gain": _gain(trial.judged.gain),
+        },
         "left_out": list(trial.left_out),
         "plans": plans_document(rounds[0], finding.operations),
         "answers": answers_document(rounds),
@@ -65,7 +70,8 @@ def trial_document(
 
 def prediction(document: dict[str, Any], time_utc: str) -> dict[str, Any]:
     """What of a try stands in `predictions.jsonl`."""
-    gain = document["gain"]
+    judged = document["judged"]
+    gain = judged["gain"]
     return {
         "schema": 1,
         "time_utc": time_utc,
@@ -79,7 +85,8 @@ def prediction(document: dict[str, Any], time_utc: str) -> dict[str, Any]:
         "finding": document["finding"]["key"],
         "method": document["finding"]["method"],
         "change": document["change"],
-        "predicted": document["predicted"],
+        "judged": judged["operations"],
+        "predicted": judged["predicted"],
         "measured": None if gain is None else gain["share"],
         "interval": None if gain is None else gain["interval"],
         "verdict": document["verdict"],

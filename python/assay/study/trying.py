@@ -17,40 +17,54 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
     from assay.record.reader import Run
 
+    Numbered = tuple[int, Finding]
+
 BASELINE = "as it was"
 
 
 def chosen(findings: Sequence[Finding], asked: str) -> Finding:
-    """The finding of a run that is meant by its key or its number in the list, from 1.
+    """The finding of a run that is meant by its key, its method or its number in the list, from 1.
 
     Raises:
         UsageError: If there is none, or nothing can be carried out; names those that can.
     """
-    by_key = [finding for finding in findings if finding.key == asked]
-    if asked.isdecimal() and 1 <= int(asked) <= len(findings):
-        by_key = [findings[int(asked) - 1]]
     if not findings:
         raise UsageError("the run has no findings, so there is nothing to try")
-    if not by_key:
-        keys = [finding.key for finding in findings]
-        raise UsageError(f"the run has no finding {asked!r}; {suggestion(asked, keys)}")
-    if len(by_key) > 1:
-        numbers = [str(at) for at, finding in enumerate(findings, 1) if finding.key == asked]
-        raise UsageError(f"{asked!r} are {len(by_key)} findings: say {' or '.join(numbers)}")
-    (finding,) = by_key
+    numbered = list(enumerate(findings, 1))
+    meant = _meant(numbered, asked)
+    if not meant:
+        raise UsageError(f"the run has no finding {asked!r}; {_nearest(numbered, asked)}")
+    if len(meant) > 1:
+        raise UsageError(f"{asked!r} are {len(meant)} findings: say {_listed(meant, ' or ')}")
+    ((_, finding),) = meant
     if finding.advice is None:
         said = f"by hand: {finding.to_try}" if finding.to_try else "it says nothing to do"
-        raise UsageError(f"{finding.key} has no advice to carry out; {said}. {_can(findings)}")
+        raise UsageError(f"{finding.key} has no advice to carry out; {said}; {_can(numbered)}")
     return finding
 
 
-def _can(findings: Sequence[Finding]) -> str:
-    able = [
-        f"{number} {finding.key}"
-        for number, finding in enumerate(findings, 1)
-        if finding.advice is not None
-    ]
-    return f"Of this run can be tried: {', '.join(able)}" if able else "Nothing of this run can be."
+def _meant(numbered: Sequence[Numbered], asked: str) -> list[Numbered]:
+    """Those of that number or key, else of that method: with advice, if any of them has some."""
+    exact = [one for one in numbered if asked in (str(one[0]), one[1].key)]
+    of_method = [one for one in numbered if one[1].method == asked]
+    return exact or [one for one in of_method if one[1].advice is not None] or of_method
+
+
+def _nearest(numbered: Sequence[Numbered], asked: str) -> str:
+    """The key that is nearest to what was asked for, else all in the order of the report."""
+    near = suggestion(asked, [finding.key for _, finding in numbered])
+    return near if near.startswith("did you mean") else f"it has {_listed(numbered, ', ')}"
+
+
+def _listed(numbered: Sequence[Numbered], between: str) -> str:
+    return between.join(f"{number} {finding.key}" for number, finding in numbered)
+
+
+def _can(numbered: Sequence[Numbered]) -> str:
+    able = [one for one in numbered if one[1].advice is not None]
+    return (
+        f"of this run can be tried: {_listed(able, ', ')}" if able else "nothing of this run can be"
+    )
 
 
 def trial_study(

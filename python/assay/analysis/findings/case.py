@@ -69,11 +69,13 @@ class Setting:
         role: Such as `work_memory`.
         name: The engine's own word.
         value: As the engine tells it; None: it does not.
+        limits: Of memory, what may use that much; None: the engine does not say.
     """
 
     role: str
     name: str
     value: str | None
+    limits: str | None = None
 
     @property
     def bytes(self) -> int | None:
@@ -207,6 +209,7 @@ class Case:
             evidence: What it rests on.
             advice: What can be carried out.
         """
+        names = self.largest_first(fractions)
         return Finding(
             claim=claim,
             effect_share=self.of_run(fractions),
@@ -215,7 +218,8 @@ class Case:
             method=method,
             to_try=to_try,
             tells=tells,
-            operations=self.largest_first(fractions),
+            operations=names,
+            fractions={name: min(1.0, max(0.0, fractions[name])) for name in names},
             evidence=tuple(evidence),
             advice=advice,
         )
@@ -240,12 +244,20 @@ class Case:
 
     def setting(self, role: str) -> Setting | None:
         """The engine's setting in a role; None if it tells of none."""
-        name = self.advice.get("settings", {}).get(role, {}).get("name")
-        return None if name is None else Setting(role, name, self.settings.get(name))
+        told = self.advice.get("settings", {}).get(role, {})
+        name = told.get("name")
+        if name is None:
+            return None
+        return Setting(role, name, self.settings.get(name), told.get("limits"))
 
     def can(self, statement: str) -> bool:
         """Whether the engine says how an index, statistics or a vacuum is made."""
         return statement in self.advice.get("statements", {})
+
+    def beside(self, statement: str) -> str:
+        """What such a statement does beside what it is for, as words to add; empty: nothing."""
+        does = self.advice.get("beside", {}).get(statement)
+        return f", which {does}" if does else ""
 
     def try_words(self, method: str, fractions: Mapping[str, float], does: str) -> str:
         """The command that carries out the advice of a finding, and what it does."""

@@ -71,7 +71,9 @@ def _told(case: Case, scans: Sequence[Timed], nodes: Sequence[Timed]) -> Finding
         for scan in scans
     ]
     to_try = "name the columns that are needed instead of whole rows"
-    return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence
+    ).without_interval()
 
 
 def _share(case: Case, scan: Timed) -> float:

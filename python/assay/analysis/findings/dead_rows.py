@@ -52,7 +52,8 @@ def _told(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
     advice, to_try = None, f"clean {table} of its dead rows"
     if case.can("vacuum"):
         advice = Advice("vacuum", table, {}, effect)
-        to_try = case.try_words(METHOD, fractions, f"cleans {table} of its dead rows")
+        does = f"cleans {table} of its dead rows{case.beside('vacuum')}"
+        to_try = case.try_words(METHOD, fractions, does)
     evidence = [
         Evidence(
             f"{scan.node.native} of {table} took {percent_text(scan.fraction)} of {scan.operation}",
@@ -60,4 +61,6 @@ def _told(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
         )
         for scan in scans
     ]
-    return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
+    return case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    ).without_interval()

@@ -16,6 +16,8 @@ METHOD = "kernel-time"
 # Kernel time is worth a word when it is a fifth of an operation's and a twentieth of the run's.
 KERNEL_SHARE = 0.2
 KERNEL_RUN_SHARE = 0.05
+# Fewer are those of any execution, and explain no kernel time.
+FAULTS_MIN = 100
 
 
 def find(case: Case) -> list[Finding]:
@@ -32,9 +34,13 @@ def find(case: Case) -> list[Finding]:
 
 
 def _told(case: Case, op: OperationSummary, system: float, of_cpu: float) -> Finding:
-    faults = f", {count_text(op.minor_faults)} page faults" if op.minor_faults else ""
+    faults = ""
+    if op.minor_faults and op.minor_faults >= FAULTS_MIN:
+        faults = f", with {count_text(op.minor_faults)} page faults an execution"
     evidence = [Evidence(f"{percent_text(of_cpu)} of its CPU time", f"where:{op.name}")]
     if op.read_bytes:
-        evidence.append(Evidence(f"{bytes_text(op.read_bytes)} read a run", f"where:{op.name}"))
-    claim = f"{op.name} spent {percent_text(of_cpu)} of its CPU time in the kernel{faults} a run"
+        evidence.append(
+            Evidence(f"{bytes_text(op.read_bytes)} read an execution", f"where:{op.name}")
+        )
+    claim = f"{op.name} spent {percent_text(of_cpu)} of its CPU time in the kernel{faults}"
     return case.finding(METHOD, claim, {op.name: system}, tells="shape", evidence=evidence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.case import names_text
 from assay.analysis.findings.plan_time import Timed, fraction_of, timed_nodes
 from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
@@ -26,13 +27,19 @@ READ_ROWS_MIN = 1_000
 EFFECT_MIN = 0.03
 
 _TEXT = re.compile(r"'(?:[^']|'')*'")
+_AND = re.compile(r"\band\b", re.IGNORECASE)
+_EITHER = re.compile(r"\bor\b", re.IGNORECASE)
 _CAST_NAME = re.compile(r"\(([\w.\"]+)\)::[\w ]+(?:\[\])?")
 _CAST = re.compile(r"::[\w ]+(?:\(\d+(?:,\d+)?\))?(?:\[\])?")
 _COMPARED = re.compile(
-    r"(?<![\w.\"])([A-Za-z_][\w.]*)\s*(<>|<=|>=|=|<|>|\bin\b|\bbetween\b)", re.IGNORECASE
+    r"[\s(]*(?:filter\b|optional:)?[\s(]*([A-Za-z_][\w.]*)\s*"
+    r"(<=|>=|=|<(?!>)|>|\bin\b|\bbetween\b)(.*)",
+    re.IGNORECASE | re.DOTALL,
 )
-_EITHER = re.compile(r"\bor\b", re.IGNORECASE)
-EQUAL, UNEQUAL = ("=", "in"), "<>"
+# What stands for a value beside a literal: a parameter, and words around several values.
+_VALUE = re.compile(r"\$\d+|\(InitPlan \d+\)\.col\d+|\b(?:any|array|true|false)\b", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
+EQUAL = ("=", "in")
 
 
 def find(case: Case) -> list[Finding]:
@@ -62,22 +69,32 @@ def _removed_share(node: PlanNode) -> float:
 
 
 def indexable(condition: str | None, table: str) -> tuple[str, ...]:
-    """Columns that an index can find rows by: compared with something, equality first.
+    """Columns that an index can find rows by: compared with a value, equality first.
 
-    Of ranges only one is of use. Nothing is found behind a function or in an alternative.
+    Of ranges only one is of use. Nothing is found behind a function, in an alternative, or by what
+    another column of the same row says.
     """
     text = _TEXT.sub("''", condition or "")
-    text = _CAST.sub("", _CAST_NAME.sub(r"\1", text))
     if _EITHER.search(text):
         return ()
     equal: list[str] = []
     ranges: list[str] = []
-    for name, comparison in _COMPARED.findall(text):
-        qualifier, _, column = name.rpartition(".")
-        if qualifier in ("", table) and comparison != UNEQUAL:
-            (equal if comparison.lower() in EQUAL else ranges).append(column)
+    for each in _AND.split(text):
+        told = _COMPARED.match(_CAST.sub("", _CAST_NAME.sub(r"\1", each)))
+        if told is not None and _is_of(told[1], table) and not _has_column(told[3], table):
+            column = told[1].rpartition(".")[2]
+            (equal if told[2].lower() in EQUAL else ranges).append(column)
     first_range = [column for column in ranges if column not in equal][:1]
     return tuple(dict.fromkeys([*equal, *first_range]))
+
+
+def _is_of(name: str, table: str) -> bool:
+    return name.rpartition(".")[0] in ("", table)
+
+
+def _has_column(text: str, table: str) -> bool:
+    """Whether a side of a comparison needs the row itself; other tables' columns are values."""
+    return any(_is_of(name, table) for name in _NAME.findall(_VALUE.sub("", text)))
 
 
 def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]) -> Finding:
@@ -85,11 +102,13 @@ def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]
         operation: fraction * _removed_share(_largest(operation, scans).node)
         for operation, fraction in fraction_of(scans).items()
     }
-    first = _largest(case.largest_first(wasted)[0], scans).node
+    name, *others = case.largest_first(wasted)
+    first = _largest(name, scans).node
+    likewise = f", likewise in {names_text(others)}" if others else ""
     read = (first.rows or 0.0) + (first.removed_rows or 0.0)
     claim = (
-        f"Scans of {table} keep {count_text(first.rows)} of {count_text(read)} rows; reading the"
-        f" others took {percent_text(case.of_run(wasted))} of the time"
+        f"Scans of {table} keep {count_text(first.rows)} of {count_text(read)} rows in {name}"
+        f"{likewise}; reading the others took {percent_text(case.of_run(wasted))} of the time"
     )
     advice, to_try = None, f"an index of {table} for: {first.condition}"
     if columns:
@@ -105,7 +124,9 @@ def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]
         )
         for scan in scans
     ]
-    return case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)
+    return case.finding(
+        METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice
+    ).without_interval()
 
 
 def _largest(operation: str, scans: Sequence[Timed]) -> Timed:

@@ -47,7 +47,8 @@ def find(case: Case) -> list[Finding]:
         "a larger --scale shows what remains of it; statements that are prepared once are not"
         " optimised again"
     )
-    return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)]
+    found = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return [found if sampled else found.without_interval()]
 
 
 def _planning(plans: Sequence[Plan]) -> float:

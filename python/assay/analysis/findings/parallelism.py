@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
     from assay.analysis.summary import OperationSummary
     from assay.model.finding import Finding
-    from assay.model.plan import PlanNode
 
 METHOD = "parallelism"
 ROLE = "parallel_workers"
@@ -29,7 +28,6 @@ EFFECT_MIN = 0.05
 # What the engine chose by itself is told where it matters to a quarter of the run.
 CHOSEN_MIN = 0.25
 NAMED_OPERATIONS = 3
-PLANNED, LAUNCHED = "workers planned", "workers launched"
 
 
 def find(case: Case) -> list[Finding]:
@@ -83,12 +81,12 @@ def _short_of_workers(case: Case) -> list[Finding]:
     missing: dict[str, float] = {}
     evidence = []
     for timed in timed_nodes(case):
-        planned, launched = workers_of(timed.node)
+        planned, launched = timed.node.workers_planned, timed.node.workers_launched
         if planned is None or launched is None or launched >= planned:
             continue
         fraction = 1 - (launched + 1) / (planned + 1)
         missing[timed.operation] = max(fraction, missing.get(timed.operation, 0.0))
-        words = f"{timed.node.native} of {timed.operation} had {launched:g} of {planned:g} workers"
+        words = f"{timed.node.native} of {timed.operation} had {launched} of {planned} workers"
         evidence.append(Evidence(words, f"plan:{timed.operation}"))
     effect = case.of_run(missing)
     if effect < EFFECT_MIN:
@@ -99,15 +97,6 @@ def _short_of_workers(case: Case) -> list[Finding]:
         f" {percent_text(effect)} of the time would be saved at best"
     )
     to_try = "more workers for the whole engine, or fewer sessions that take them"
-    return [case.finding(METHOD, claim, missing, to_try=to_try, evidence=evidence)]
-
-
-def workers_of(node: PlanNode) -> tuple[float | None, float | None]:
-    """Workers that were planned for an operator, and that came; None where that is not told."""
-    told = {key.lower(): value for key, value in node.details.items()}
-
-    def count(key: str) -> float | None:
-        value = told.get(key)
-        return float(value) if isinstance(value, int | float) else None
-
-    return count(PLANNED), count(LAUNCHED)
+    return [
+        case.finding(METHOD, claim, missing, to_try=to_try, evidence=evidence).without_interval()
+    ]

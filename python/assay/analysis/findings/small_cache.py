@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.cache import (
     HITS,
     MISSED_BYTES,
-    measured_seconds,
+    measured_thread_seconds,
     missed_share,
     storage_bytes,
 )
@@ -70,6 +70,7 @@ def find(case: Case) -> list[Finding]:
         method=METHOD,
         to_try=to_try,
         operations=case.largest_first(fractions),
+        fractions=fractions,
         evidence=tuple(evidence),
         advice=advice,
     )
@@ -78,7 +79,8 @@ def find(case: Case) -> list[Finding]:
 
 def _reading(case: Case) -> tuple[dict[str, float], float, str]:
     """By operation as far as that is known, in all, and how it is known."""
-    waited_s, whole_s = case.total(READ_SECONDS), measured_seconds(case)
+    # The clock is of all sessions and workers together.
+    waited_s, whole_s = case.total(READ_SECONDS), measured_thread_seconds(case)
     if waited_s and whole_s > 0:
         share = min(1.0, waited_s / whole_s)
         return {}, share, f"reads took {percent_text(share)} of the time by the engine's clock"

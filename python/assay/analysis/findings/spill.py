@@ -56,7 +56,11 @@ def find(case: Case) -> list[Finding]:
     )
     evidence = (*_of_plans(spilled, names), *_of_counters(case), *_of_setting(setting))
     to_try = _to_try(case, setting, advice, fractions)
-    return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)]
+    return [
+        case.finding(
+            METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+        ).without_interval()
+    ]
 
 
 def _may_spill(timed: Timed) -> bool:
@@ -178,4 +182,5 @@ def _of_counters(case: Case) -> list[Evidence]:
 def _of_setting(setting: Setting | None) -> list[Evidence]:
     if setting is None or setting.value is None:
         return []
-    return [Evidence(f"{setting.words} is what an operator may use", f"setting:{setting.name}")]
+    limits = f" is what {setting.limits} may use" if setting.limits else ""
+    return [Evidence(f"{setting.words}{limits}", f"setting:{setting.name}")]

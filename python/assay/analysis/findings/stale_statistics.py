@@ -81,7 +81,9 @@ def _told(case: Case, table: str, its: Sequence[Hurt]) -> Finding:
         )
         for hurt in its
     ]
-    return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
+    return case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    ).without_interval()
 
 
 def _age(table: str, facts: TableFacts) -> str:
