@@ -207,6 +207,25 @@ class TestParallelQueries:
         assert known(row, "client") == found({"client": 0.6 * 0.1 * 0.2 / 0.56})
         assert known(row, "workers") == found({"workers": 0.6 * 0.9 * 0.2 / 0.56})
 
+    def test_no_part_is_less_than_nothing_where_others_clocks_are_guessed(self, lab: Lab) -> None:
+        lab.threads = [backend(lab.serial(50, 30, {RUN: 1.0}))]
+        seconds = lab.until_ns - BEGUN_NS
+        busy = mixed({RUN: 0.5, QUEUE: 0.5}, seconds / MS, lab.dice)
+        lab.threads.append(Thread(150, 150, "stranger", BEGUN_NS, busy))
+
+        def change(name: str, row: dict[str, Any]) -> dict[str, Any]:
+            # What the stranger used is missing from the readings around operations.
+            mine = {"on_cpu_ns": lab.threads[0].spent_ns(ON_CPU, row["time_ns"]), "run_delay_ns": 0}
+            return row | mine if name == "tasks" else row
+
+        lab.extra["cgroup"] = [
+            {"time_ns": at, "pid": ROOT, "throttled_ns": at - BEGUN_NS + S}
+            for at in range(BEGUN_NS - S, lab.until_ns + S, 100 * MS)
+        ]
+        row = split(lab.write(change=change))["q1"]
+        assert all(row[part] is None or row[part] >= 0.0 for part in PARTS)
+        assert row["run_queue"] == row["throttled"] == 0.0
+
     def test_other_clients_and_the_server_s_rest_are_nobody_s_waiting(self, lab: Lab) -> None:
         leader = lab.serial(50, 200, {RUN: 0.8, READ: 0.2})
         seconds = lab.until_ns - BEGUN_NS
@@ -365,6 +384,18 @@ class TestTheMachine:
         lab.extra["cgroup"] = [
             {"time_ns": at, "pid": ROOT, "throttled_ns": round((at - begun_ns) * 0.3)}
             for at in range(begun_ns, lab.until_ns + S, 100 * MS)
+        ]
+        row = split(lab.write())["q1"]
+        assert shares(row) == found({"cpu_user": 0.6, "throttled": 0.3, "run_queue": 0.1})
+
+    def test_a_limit_over_two_processes_and_a_restart_is_counted_once(self, lab: Lab) -> None:
+        lab.threads = [backend(lab.serial(50, 200, {RUN: 0.6, QUEUE: 0.4}))]
+        begun_ns, over_ns = BEGUN_NS - S, lab.until_ns + S
+        lives = {ROOT: (begun_ns, over_ns), 77: (begun_ns, over_ns), 76: (begun_ns - S, begun_ns)}
+        lab.extra["cgroup"] = [
+            {"time_ns": at, "pid": pid, "throttled_ns": round((at - born_ns) * 0.3)}
+            for pid, (born_ns, ended_ns) in sorted(lives.items())
+            for at in range(born_ns, ended_ns, 100 * MS)
         ]
         row = split(lab.write())["q1"]
         assert shares(row) == found({"cpu_user": 0.6, "throttled": 0.3, "run_queue": 0.1})

@@ -124,7 +124,9 @@ def split_of(terms: Terms) -> pl.DataFrame:
         .agg((pl.col("looked_ns") * pl.col("factor")).sum().alias("slept_ns"))
     )
     whole = existence.group_by("operation").agg(pl.col("threads_ns").sum())
-    table = terms.counted.join(whole, on="operation").join(terms.user_share, on="operation")
+    # Less what other clients used, which is known between looks only, may be less than nothing.
+    counted = terms.counted.with_columns(pl.col(COUNTED).clip(lower_bound=0.0))
+    table = counted.join(whole, on="operation").join(terms.user_share, on="operation")
     for cause in SLEEPS:
         of_cause = asleep.filter(pl.col("cause") == cause)
         named = of_cause.select("operation", pl.col("slept_ns").alias(cause))
