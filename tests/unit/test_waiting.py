@@ -10,7 +10,7 @@ import pytest
 from assay.analysis.causes import PARTS, UNCOVERED
 from assay.analysis.placing import ALL_TOGETHER
 from assay.analysis.waiting import wall_split
-from assay.analysis.where import where_time_went
+from assay.analysis.where import Doubt, where_time_went
 from assay.engines.discovery import find_engine
 from assay.record.reader import Run
 from tests.conftest import BEGUN_NS, MS, S, an_event, write_stream
@@ -169,9 +169,30 @@ class TestSourcesAreIndependent:
         def change(name: str, row: dict[str, Any]) -> dict[str, Any]:
             return row | {"on_cpu_ns": 3 * row["on_cpu_ns"]} if name == "tasks" else row
 
-        operations, _ = where_time_went(lab.write(change=change))
-        assert operations["q1"]["coverage"] > 1.2
+        operations, whole = where_time_went(lab.write(change=change))
+        coverage = operations["q1"]["coverage"]
+        assert coverage > 1.2
         assert set(operations["q1"]["where"].values()) == {None}
+        assert whole is not None
+        assert whole.coverage == coverage
+        assert whole.overcounted == (Doubt("q1", pytest.approx(coverage - 1), is_split=False),)
+        assert set(whole.shares.values()) == {None}
+
+    @pytest.mark.parametrize(("factor", "over"), [(0.5, None), (1.0, None), (1.3, 0.09)])
+    def test_doubt_is_of_both_tails(self, lab: Lab, factor: float, over: float | None) -> None:
+        lab.threads = [backend(lab.serial(100, 200, self.TRUTH))]
+
+        def change(name: str, row: dict[str, Any]) -> dict[str, Any]:
+            more = {"on_cpu_ns": round(factor * row["on_cpu_ns"])} if name == "tasks" else {}
+            return row | more
+
+        operations, whole = where_time_went(lab.write(change=change))
+        assert whole is not None
+        assert whole.coverage == pytest.approx(operations["q1"]["coverage"])
+        under = 0.15 if factor < 1 else None
+        for doubts, share in ((whole.overcounted, over), (whole.uncovered, under)):
+            told = [doubt.share for doubt in doubts]
+            assert told == ([] if share is None else [found(share)])
 
 
 class TestParallelQueries:
@@ -419,7 +440,7 @@ class TestRecordsWithoutLooks:
         assert where[UNCOVERED] == pytest.approx(0.1, abs=FLOAT_ABSOLUTE)
         assert where["lock"] is None
         assert whole is not None
-        assert whole.uncovered == (("q1", pytest.approx(0.1)),)
+        assert whole.uncovered == (Doubt("q1", pytest.approx(0.1), is_split=True),)
 
     def test_refused_rules_of_a_record_leave_the_counters(
         self, lab: Lab, caplog: pytest.LogCaptureFixture
