@@ -106,22 +106,19 @@ def split_of(terms: Terms) -> pl.DataFrame:
     existence = (
         terms.placed.group_by(kinds)
         .agg(
-            pl.col("looked_ns").sum().alias("all_ns"),
-            pl.col("looked_ns").filter(active).sum().alias("active_ns"),
+            pl.col("looked_ns").filter(active).sum().alias("active_ns")
         )
         .join(terms.existence, on=kinds, how="full", coalesce=True)
         .with_columns(
             # Of a helper only the time that it ran or waited for a disk is the operation's.
-            pl.coalesce("existed_ns", "active_ns").alias("threads_ns"),
-            pl.coalesce(pl.col("existed_ns") / pl.col("all_ns"), 1.0).alias("factor"),
+            pl.coalesce("existed_ns", "active_ns").alias("threads_ns")
         )
     )
     is_helper = pl.col("kind") == threads.HELPER
     asleep = (
         slept(terms.placed.filter(~is_helper | active))
-        .join(existence.select(*kinds, "factor"), on=kinds)
         .group_by("operation", "cause")
-        .agg((pl.col("looked_ns") * pl.col("factor")).sum().alias("slept_ns"))
+        .agg(pl.col("looked_ns").sum().alias("slept_ns"))
     )
     whole = existence.group_by("operation").agg(pl.col("threads_ns").sum())
     # Less what other clients used, which is known between looks only, may be less than nothing.
@@ -212,7 +209,12 @@ def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
     at_work = threads.of_process(
         spans, lives_of(spans), passes, read.select("sequence", "threads_at_work")
     )
-    placed = looked(_named(run, spans), passes).join(at_work, on=["life", "sequence"])
+    # What the counters tell is of all threads, so those that ran little are in the whole, too.
+    placed = (
+        looked(_named(run, spans), passes)
+        .join(at_work, on=["life", "sequence"], how="left")
+        .with_columns(pl.col("kind").fill_null(threads.HELPER))
+    )
     whole_ns = (pl.col("threads_at_work") * pl.col("wall_ns")).sum().alias("existed_ns")
     existence = read.group_by("operation").agg(pl.lit(threads.LEADER).alias("kind"), whole_ns)
     counted = read.select("sequence", "operation", "on_cpu_ns", "run_delay_ns")

@@ -143,10 +143,29 @@ def _within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame)
 def looked(spans: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
     """Spans of which a look fell into a pass: their columns, those of the pass, and looked_ns."""
     placed = within(spans, "first_look_ns", "last_look_ns", passes)
-    begin = pl.when(pl.col("first_look_ns") >= pl.col("started_ns")).then(pl.col("begin_ns"))
-    end = pl.when(pl.col("last_look_ns") <= pl.col("finished_ns")).then(pl.col("end_ns"))
-    length = end.otherwise("finished_ns") - begin.otherwise("started_ns")
+    begun = pl.col("first_look_ns") >= pl.col("started_ns")
+    ended = pl.col("last_look_ns") <= pl.col("finished_ns")
+    from_begin = pl.col("first_look_ns") - pl.col("begin_ns")
+    to_end = pl.col("end_ns") - pl.col("last_look_ns")
+    length = (
+        pl.when(begun & ended)
+        .then(pl.col("end_ns") - pl.col("begin_ns"))
+        .when(begun)
+        .then(_looks_ns(pl.col("finished_ns") - pl.col("first_look_ns"), from_begin))
+        .when(ended)
+        .then(_looks_ns(pl.col("last_look_ns") - pl.col("started_ns"), to_end))
+        .otherwise(pl.col("finished_ns") - pl.col("started_ns"))
+    )
     return placed.with_columns(length.clip(lower_bound=0).alias("looked_ns"))
+
+
+def _looks_ns(length: pl.Expr, half_gap: pl.Expr) -> pl.Expr:
+    """What as many looks stand for as there are at a distance from each other within a length.
+
+    The first is at its one end. What reaches over its other end makes up for where no look fell.
+    """
+    gap = 2 * half_gap
+    return pl.when(gap > 0).then((length // gap + 1) * gap).otherwise(length)
 
 
 def existed(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
