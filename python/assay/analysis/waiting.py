@@ -197,9 +197,27 @@ def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
     )
     kinds = lives.filter(pl.col("kind") != threads.STRANGER).select("life", "kind")
     placed = looked(_named(run, spans, lives), passes).join(kinds, on="life")
-    there = existed(lives.filter(pl.col("kind").is_in(threads.AT_WORK)), passes)
+    there = _existence(lives.filter(pl.col("kind").is_in(threads.AT_WORK)), placed, passes)
     existence = there.group_by("operation", "kind").agg(pl.col("existed_ns").sum())
     return Terms(_with_machine(run, counted, passes), user_share(read), existence, placed)
+
+
+def _existence(lives: pl.DataFrame, placed: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
+    """Lives within serial passes, as `existed` tells them.
+
+    Between which looks a worker began and ended may be less sure than a pass is long: it counts in
+    passes in which it was seen, and in shorter ones for as long as its looks stand for.
+    """
+    seen = placed.group_by("life", "sequence").agg(pl.col("looked_ns").sum())
+    there = existed(lives, passes).join(seen, on=["life", "sequence"], how="left")
+    is_worker = pl.col("kind") == threads.WORKER
+    born, over = (pl.col(name) for name in ("born_ns", "over_ns"))
+    unsure_ns = pl.col("first_look_ns") - born + over - pl.col("last_look_ns")
+    is_short = pl.col("finished_ns") - pl.col("started_ns") < unsure_ns
+    length = pl.when(is_worker & is_short).then("looked_ns").otherwise("existed_ns")
+    return there.filter(~is_worker | pl.col("looked_ns").is_not_null()).with_columns(
+        length.alias("existed_ns")
+    )
 
 
 def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
