@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from assay.analysis.waiting import wall_split
 from assay.analysis.where import Doubt, where_time_went
 from assay.engines.discovery import find_engine
 from assay.record.reader import Run
+from tests import looks
 from tests.conftest import BEGUN_NS, MS, S, an_event, write_stream
 from tests.looks import (
     BACKEND,
@@ -34,6 +36,7 @@ from tests.looks import (
     Lab,
     Thread,
     lasting,
+    look_times,
     mixed,
 )
 
@@ -156,6 +159,39 @@ class TestSourcesAreIndependent:
         assert row["coverage"] == found(1 - share)
         assert row[UNCOVERED] / row["threads_s"] == found(share)
 
+    @pytest.mark.parametrize("lost", [0.0, 0.5, 0.9])
+    def test_without_looks_sleep_is_not_accounted_for(
+        self, lab: Lab, monkeypatch: pytest.MonkeyPatch, lost: float
+    ) -> None:
+        lab.threads = [backend(lab.serial(200, 200, {READ: 0.5, RUN: 0.5}))]
+
+        def with_holes(until_ns: int, dice: random.Random) -> list[int]:
+            seen_ns = (1 - lost) * 4 * S
+            times = look_times(until_ns, dice)
+            return [at for at in times if at < BEGUN_NS or (at - BEGUN_NS) % (4 * S) < seen_ns]
+
+        monkeypatch.setattr(looks, "look_times", with_holes)
+        row = split(lab.write())["q1"]
+        assert known(row, "cpu_user") == found({"cpu_user": 0.5})
+        assert row["coverage"] == pytest.approx(1 - 0.5 * lost, abs=2 * WITHIN)
+        assert row[UNCOVERED] / row["threads_s"] == pytest.approx(0.5 * lost, abs=2 * WITHIN)
+
+    def test_half_of_the_looks_evenly_say_the_same(
+        self, lab: Lab, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        lab.threads = [backend(lab.serial(1000, 6, {READ: 0.5, RUN: 0.5}))]
+        monkeypatch.setattr(looks, "look_times", lambda *told: look_times(*told)[::2])
+        row = split(lab.write())["q1"]
+        assert shares(row) == found({"disk_read": 0.5, "cpu_user": 0.5})
+        assert row["coverage"] == found(1.0)
+
+    def test_without_the_engine_s_word_what_the_kernel_cannot_name_is_not_accounted_for(
+        self, lab: Lab
+    ) -> None:
+        strange = Doing("S", 1, "some_new_function", 9999, word=("Lock", "relation"))
+        lab.threads = [backend(lab.serial(100, 200, {strange: 0.4, RUN: 0.6}))]
+        assert split(lab.write())["q1"]["coverage"] == found(1.0)
+
     def test_sleep_that_no_rule_knows_is_not_accounted_for(self, lab: Lab) -> None:
         strange = Doing("S", 1, "some_new_function", 9999)
         lab.threads = [backend(lab.serial(100, 200, {strange: 0.4, RUN: 0.6}))]
@@ -220,6 +256,16 @@ class TestParallelQueries:
             "disk_read": 60 * 0.072,
         }
         assert shares(row) == found({part: s / threads_s for part, s in truth_s.items()})
+
+    def test_a_worker_is_not_of_the_short_query_after_it(self, lab: Lab) -> None:
+        self.write(lab)
+        for number, event in enumerate(list(lab.events)):
+            begun_ns = event["finished_ns"] + MS
+            times = {"started_ns": begun_ns, "finished_ns": begun_ns + 6 * MS}
+            lab.events.append(event | times | {"sequence": 1000 + number, "operation": "q2"})
+        lab.directory /= "with both"
+        rows = split(lab.write())
+        assert rows["q2"]["threads_s"] == pytest.approx(60 * 0.006, rel=0.1)
 
     def test_without_a_word_a_latch_beside_workers_is_the_workers(self, lab: Lab) -> None:
         lab.told_every_ns = None

@@ -105,9 +105,7 @@ def split_of(terms: Terms) -> pl.DataFrame:
     active = pl.col("state").is_in([RUNNING, DISK_STATE])
     existence = (
         terms.placed.group_by(kinds)
-        .agg(
-            pl.col("looked_ns").filter(active).sum().alias("active_ns")
-        )
+        .agg(pl.col("looked_ns").filter(active).sum().alias("active_ns"))
         .join(terms.existence, on=kinds, how="full", coalesce=True)
         .with_columns(
             # Of a helper only the time that it ran or waited for a disk is the operation's.
