@@ -257,7 +257,10 @@ class TestParallelQueries:
         }
         assert shares(row) == found({part: s / threads_s for part, s in truth_s.items()})
 
-    def test_a_worker_is_not_of_the_short_query_after_it(self, lab: Lab) -> None:
+    def test_a_worker_is_not_of_the_short_query_after_it(
+        self, lab: Lab, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(looks, "look_times", lambda *told: look_times(*told)[::4])
         self.write(lab)
         for number, event in enumerate(list(lab.events)):
             begun_ns = event["finished_ns"] + MS
@@ -363,6 +366,15 @@ class TestEmbeddedEngines:
         row = split(self.write(library, {POOL: 1.0}))["q1"]
         assert shares(row) == found({"workers": 0.2, "cpu_user": 0.8})
         assert row["threads_s"] == pytest.approx(20.0)
+
+    def test_what_a_thread_ran_that_was_not_at_work_is_counted_in_the_whole_too(
+        self, library: Lab
+    ) -> None:
+        library.at_work = 1
+        row = split(self.write(library, {POOL: 0.8, RUN: 0.2}))["q1"]
+        assert row["threads_s"] == pytest.approx(24.0, rel=WITHIN)
+        assert known(row, "idle", "cpu_user") == found({"idle": 0.0, "cpu_user": 20 / 24})
+        assert row["coverage"] == found(1.0)
 
     def test_several_sessions_are_told_of_together(self, library: Lab) -> None:
         self.write_events_of_two(library)
