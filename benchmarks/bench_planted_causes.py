@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.e2e.conftest import Lab, reachable_directory
 from tests.planted.explained import explained
-from tests.planted.naming import RANK_MAX, Naming, named, named_by_cause
+from tests.planted.naming import RANK_MAX, Naming, named
 from tests.planted.outside import UnplantableError
 from tests.planted.plants import SILENT, STRENGTHS, Plant, Strength, all_plants
 from tests.planted.twins import Effect, effect
@@ -105,13 +105,12 @@ def planted_text(planted: Effect) -> str:
 
 
 def tried(lab: Lab, plant: Plant, strength: Strength, rounds: int, runs: int) -> Row:
-    seen = named_by_cause if strength in SILENT else named
     try:
         planted = None if strength == "none" else effect(plant, strength, rounds)
         documents = [explained(lab, plant, strength) for _ in range(runs)]
     except UnplantableError as reason:
         return Row(plant.name, strength, None, (), skipped=str(reason))
-    namings = tuple(seen(plant, document["findings"]) for document in documents)
+    namings = tuple(named(plant, document["findings"]) for document in documents)
     return Row(plant.name, strength, planted, namings, statistics.fmean(map(others, documents)))
 
 

@@ -37,21 +37,19 @@ def causes(findings: Findings) -> list[dict[str, Any]]:
     return [finding for finding in findings if finding["tells"] == "cause"]
 
 
-def named_by_cause(plant: Plant, findings: Findings) -> Naming | None:
-    """The first cause of a method that names the plant."""
+def named(plant: Plant, findings: Findings) -> Naming | None:
+    """What names the plant first: the headline, where it is what was planted, or a cause."""
+    for finding in findings:
+        if finding["tells"] == "bound" and _begins(finding["claim"], plant.bound):
+            return _naming(1, finding)
     for rank, finding in enumerate(causes(findings), 1):
         if finding["method"] in plant.methods:
             return _naming(rank, finding)
     return None
 
 
-def named(plant: Plant, findings: Findings) -> Naming | None:
-    """What names the plant first: a cause, or the headline where it names the same resource."""
-    for finding in findings:
-        words = finding["claim"].lower()
-        if finding["tells"] == "bound" and any(word in words for word in plant.bound):
-            return _naming(1, finding)
-    return named_by_cause(plant, findings)
+def _begins(claim: str, words: Sequence[str]) -> bool:
+    return claim.lower().startswith(tuple(word.lower() for word in words))
 
 
 def _naming(rank: int, finding: dict[str, Any]) -> Naming:

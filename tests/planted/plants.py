@@ -74,7 +74,7 @@ class Plant:
 
     @property
     def bound(self) -> tuple[str, ...]:
-        """Words by which a headline names the same resource."""
+        """What a headline begins with that names it."""
         return tuple(self.told.get("bound", ()))
 
     @property

@@ -16,7 +16,7 @@ import pytest
 from assay.analysis.findings.discovery import methods
 from tests.e2e.conftest import server_laboratory
 from tests.planted.explained import explained
-from tests.planted.naming import RANK_MAX, named, named_by_cause
+from tests.planted.naming import RANK_MAX, named
 from tests.planted.outside import (
     CPU_CONTROLLER,
     GROUP_PREFIX,
@@ -69,14 +69,14 @@ class TestNaming:
         findings = [a_finding("bound-by", "bound"), a_finding("steal"), a_finding("spill")]
         assert named(a_plant(), findings).rank == 2
 
-    def test_a_headline_of_the_same_resource_names_it(self):
-        findings = [a_finding("bound-by", "bound", "Bound by disk write: 80 %"), a_finding("steal")]
-        assert named(a_plant(bound=["disk write"]), findings).rank == 1
+    def test_a_headline_that_is_the_cause_names_it(self):
+        findings = [a_finding("bound-by", "bound", "Lock-bound: 80 %"), a_finding("steal")]
+        assert named(a_plant(bound=["lock-bound"]), findings).rank == 1
         assert named(a_plant(), findings) is None
 
-    def test_silence_asks_causes_only(self):
-        findings = [a_finding("bound-by", "bound", "Bound by disk write: 80 %")]
-        assert named_by_cause(a_plant(bound=["disk write"]), findings) is None
+    def test_a_headline_that_speaks_of_it_among_others_does_not(self):
+        claim = "Bound by no one thing: 45 % on a CPU, 3.0 % lock"
+        assert named(a_plant(bound=["lock"]), [a_finding("bound-by", "bound", claim)]) is None
 
     def test_other_causes_name_nothing(self):
         assert named(a_plant(), [a_finding("steal"), a_finding("spill", "shape")]) is None

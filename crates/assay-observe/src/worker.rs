@@ -105,10 +105,11 @@ impl Worker {
     fn flush(&mut self) -> Result<(), ObserveError> {
         self.flushed_ns = monotonic_ns();
         self.flushed_samples = self.report.samples;
+        // Before the streams are written, so that what that costs is paid for by later looks.
+        self.report.cpu_ns = thread_cpu_ns();
         for stream in self.probe.streams() {
             stream.flush()?;
         }
-        self.report.cpu_ns = thread_cpu_ns();
         self.cost.push(&[
             Cell::Int(self.flushed_ns),
             Cell::Text(self.kind.name()),

@@ -58,6 +58,7 @@ class Stream:
         self._words: dict[str, dict[str, int]] = {
             field.name: {} for field in schema if field.type == WORD
         }
+        self._dictionaries = {name: pa.array([], pa.string()) for name in self._words}
         self._file = (raw_dir / f"{name}.arrows").open("xb")
         # Words are only ever added, so that a batch brings those that are new and no others.
         options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
@@ -104,4 +105,8 @@ class Stream:
             return pa.array(column, field.type)
         words = self._words[field.name]
         places = [None if word is None else words.setdefault(word, len(words)) for word in column]
-        return pa.DictionaryArray.from_arrays(pa.array(places, pa.uint32()), pa.array(list(words)))
+        if len(self._dictionaries[field.name]) < len(words):
+            self._dictionaries[field.name] = pa.array(list(words), pa.string())
+        return pa.DictionaryArray.from_arrays(
+            pa.array(places, pa.uint32()), self._dictionaries[field.name], safe=False
+        )

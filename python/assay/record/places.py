@@ -1,4 +1,11 @@
-"""Where run records are kept, for whoever writes or reads them."""
+"""Where Assay keeps things: runs, cache, state.
+
+The XDG base directory specification asks that a relative path in one of its variables is ignored;
+that is done here, so that a wrong variable never scatters directories over the current one.
+
+Servers never run as root, and root's home is closed to the user they run as. Without those
+variables root's things are therefore where the file system standard has them for programs.
+"""
 
 from __future__ import annotations
 
@@ -9,3 +16,20 @@ from pathlib import Path
 def runs_dir(flag: str | Path | None = None) -> Path:
     """Directory of the run records: the `--runs` flag, else `$ASSAY_RUNS`, else `./runs`."""
     return Path(flag or os.environ.get("ASSAY_RUNS") or "runs")
+
+
+def cache_dir() -> Path:
+    """What can be made again, such as engines and data sets: `$XDG_CACHE_HOME/assay`."""
+    return _xdg("XDG_CACHE_HOME", ".cache", "/var/cache") / "assay"
+
+
+def state_dir() -> Path:
+    """What must outlive one command but is no record: `$XDG_STATE_HOME/assay`."""
+    return _xdg("XDG_STATE_HOME", ".local/state", "/var/lib") / "assay"
+
+
+def _xdg(variable: str, default: str, default_of_root: str) -> Path:
+    value = Path(os.environ.get(variable, ""))
+    if value.is_absolute():
+        return value
+    return Path(default_of_root) if os.geteuid() == 0 else Path.home() / default

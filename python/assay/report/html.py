@@ -24,7 +24,7 @@ from assay.model.units import (
     rate_text,
     seconds_text,
 )
-from assay.report import engine_tables, method
+from assay.report import engine_tables, method, vega
 from assay.report.finding_methods import used_methods
 from assay.report.operation_columns import cell, operation_columns
 from assay.report.plan_page import capture_words, missing_rows, plan_rows
@@ -62,7 +62,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
     drawn = [name for name in charts.names if charts.why_empty(name) is None]
     profile = profile_words(run, told["profile"])
     flame = [template("flame.js")] if profile else []
-    scripts = [_vega(), template("report.js"), *flame, template("explain.js")]
+    scripts = [vega.program(), template("report.js"), *flame, template("explain.js")]
     return (
         environment()
         .get_template("report.html.j2")
@@ -129,13 +129,6 @@ def script_digest(script: str) -> str:
     """A script's source expression for a content security policy."""
     digest = hashlib.sha256(script.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-def _vega() -> str:
-    import vl_convert
-
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")
-    return bundle
 
 
 def trusted(text: str) -> Markup:

@@ -1,25 +1,15 @@
-"""Where Assay keeps things: runs, cache, state.
-
-The XDG base directory specification asks that a relative path in one of its variables is ignored;
-that is done here, so that a wrong variable never scatters directories over the current one.
-
-Servers never run as root, and root's home is closed to the user they run as. Without those
-variables root's things are therefore where the file system standard has them for programs.
-"""
+"""Where what a run starts is kept, beside the places that everybody knows."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from assay.record.places import runs_dir
+from assay.record.places import cache_dir, runs_dir, state_dir
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["cache_dir", "engines_dir", "instances_dir", "runs_dir", "state_dir"]
-
-
-def cache_dir() -> Path:
-    """Engines and data sets that can be made again: `$XDG_CACHE_HOME/assay`."""
-    return _xdg("XDG_CACHE_HOME", ".cache", "/var/cache") / "assay"
 
 
 def engines_dir() -> Path:
@@ -27,18 +17,6 @@ def engines_dir() -> Path:
     return cache_dir() / "engines"
 
 
-def state_dir() -> Path:
-    """What must outlive one command but is no record: `$XDG_STATE_HOME/assay`."""
-    return _xdg("XDG_STATE_HOME", ".local/state", "/var/lib") / "assay"
-
-
 def instances_dir() -> Path:
     """Parent of the live instances' directories, one a run."""
     return state_dir() / "instances"
-
-
-def _xdg(variable: str, default: str, default_of_root: str) -> Path:
-    value = Path(os.environ.get(variable, ""))
-    if value.is_absolute():
-        return value
-    return Path(default_of_root) if os.geteuid() == 0 else Path.home() / default
