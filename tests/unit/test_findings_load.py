@@ -8,6 +8,7 @@ import pytest
 
 from assay.analysis.accounts import Accounts
 from assay.analysis.backlog import Schedule
+from assay.analysis.causes import PARTS
 from assay.analysis.findings import client_bound, load_bound_by, rate_held, steady
 from assay.analysis.findings.load_bound_by import CPU_BOUND_SHARE
 from assay.analysis.findings.steady import STEADY_SHARE
@@ -91,13 +92,37 @@ class TestBound:
     def test_the_twin_that_waits_is_not_bound_by_the_cpu(self) -> None:
         claim = bound(load(clients=8), used(engine=0.6, driver=0.35))
         assert claim.startswith("Not bound by the CPU: ")
-        assert "cause not measured" in claim
+        assert claim.endswith("clients were waiting, and what for was not measured")
 
     @pytest.mark.parametrize(("lock", "begins"), [(0.4, "Bound by waiting: 40 % "), (0.2, "Not b")])
     def test_a_wait_that_is_most_of_what_is_left_is_named(self, lock: float, begins: str) -> None:
         waits = (operation(lock=lock, cpu_user=0.3),)
         told = found(load(), used(engine=0.6, driver=0.35), operations=waits)
         assert told[load_bound_by.METHOD].claim.startswith(begins)
+
+    def test_a_smaller_wait_is_named_with_its_share_all_the_same(self) -> None:
+        split = operation("a", share=0.6, disk_write=0.2, lock=0.05, workers=0.7)
+        unknown = operation("b", share=0.4, told={"where": dict.fromkeys(PARTS)})
+        told = found(load(), used(engine=0.6, driver=0.35), operations=(split, unknown))
+        assert told[load_bound_by.METHOD].claim.endswith(
+            "the largest wait, 20 % of the time of operations, was disk write and sync"
+        )
+
+    @pytest.mark.parametrize(("lock", "told"), [(0.4, "Bound by waiting: 40 % "), (0.1, "Not b")])
+    def test_sessions_of_an_embedded_engine_are_told_of_together(
+        self, lock: float, told: str
+    ) -> None:
+        unknown = operation(told={"where": dict.fromkeys(PARTS)})
+        known = case(
+            unknown,
+            load=load(),
+            accounts=used(engine_and_driver=0.5),
+            cores=CPUS,
+            where=dict.fromkeys(PARTS, 0.0) | {"lock": lock},
+        )
+        (finding,) = load_bound_by.find(known)
+        assert finding.claim.startswith(told)
+        assert f"{lock:.0%}".replace("%", " %") in finding.claim
 
     def test_a_rate_that_was_held_with_cpu_left_is_not_the_limit(self) -> None:
         claim = bound(load(schedule=went(100.0)), used(engine=0.6, driver=0.35))

@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any, ClassVar
 
 import pytest
 
-from assay.analysis.findings import bound_by, kernel_time
+from assay.analysis.accounts import Accounts
+from assay.analysis.causes import PARTS
+from assay.analysis.findings import (
+    bound_by,
+    client_bound,
+    cold_cache,
+    kernel_time,
+    lock_wait,
+    stalls,
+    steal,
+    throttled,
+)
 from assay.analysis.findings.kernel_time import KERNEL_SHARE
 from assay.analysis.summary import OperationSummary
 from tests.cases import CORES, RUN, case, operation, passes
+
+# A wait, the finding about it, and what that needs to be sure of it.
+WAITS: list[tuple[str, Any, dict[str, Any]]] = [
+    ("lock", lock_wait, {}),
+    ("throttled", throttled, {}),
+    ("disk_read", cold_cache, {}),
+    ("disk_write", stalls, {"counters": {"counters": [{"name": "wal_bytes", "total": 9e9}]}}),
+    ("client", client_bound, {}),
+    ("stolen", steal, {}),
+    ("run_queue", steal, {"accounts": Accounts(10.0, CORES, {}, 30.0, 10.0, None)}),
+]
 
 
 def bound(*operations: OperationSummary, cores: int | None = CORES) -> str:
@@ -104,6 +127,35 @@ class TestBound:
     @pytest.mark.parametrize("absent", ["coverage", "share", "parallelism"])
     def test_of_what_was_not_measured_nothing_is_claimed(self, absent: str) -> None:
         assert bound_by.find(case(operation(told={absent: None}))) == []
+
+
+class TestWhatIsNotSplit:
+    """It is not known to have waited for nothing: claims are of the time that is known."""
+
+    UNKNOWN: ClassVar = {"where": dict.fromkeys(PARTS)}
+
+    @pytest.mark.parametrize(("part", "finding", "known"), WAITS, ids=lambda one: str(one)[-30:])
+    def test_it_makes_no_wait_smaller(self, part: str, finding: Any, known: dict[str, Any]) -> None:
+        split = operation("a", share=0.6, **{part: 0.5}, cpu_user=0.5)
+        unknown = operation("b", share=0.4, told=self.UNKNOWN)
+        (found,) = finding.find(case(split, unknown, **known))
+        assert found.effect_share == pytest.approx(0.5)
+        assert "50 %" in found.claim
+
+    @pytest.mark.parametrize(("part", "finding", "known"), WAITS, ids=lambda one: str(one)[-30:])
+    def test_of_most_of_the_time_unknown_nothing_is_claimed(
+        self, part: str, finding: Any, known: dict[str, Any]
+    ) -> None:
+        split = operation("a", share=0.4, **{part: 0.5}, cpu_user=0.5)
+        unknown = operation("b", share=0.6, told=self.UNKNOWN)
+        assert finding.find(case(split, unknown, **known)) == []
+
+    def test_intervals_are_of_the_same_time_as_effects(self) -> None:
+        split = operation("a", share=0.6, lock=0.5, cpu_user=0.5)
+        unknown = operation("b", share=0.4, told=self.UNKNOWN)
+        times = passes({"a": [0.6, 0.5, 0.7], "b": [0.4, 0.5, 0.3]})
+        (found,) = lock_wait.find(case(split, unknown, executions=times))
+        assert found.interval == pytest.approx((0.5, 0.5))
 
 
 class TestKernel:

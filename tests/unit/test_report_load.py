@@ -109,7 +109,7 @@ class TestTerminal:
     ) -> None:
         made = told(held(tmp_path))
         shares = dict.fromkeys(made["operations"][0]["where"]) | {"cpu_user": 0.9, "lock": 0.1}
-        made["where"] = {"shares": shares, "coverage": 1.0, "uncovered": []}
+        made["where"] = {"shares": shares, "coverage": 1.0, "uncovered": [], "overcounted": []}
         assert "together  cpu  90 %  lock  10 %" in rendered(made)
 
     def test_a_closed_load_with_failures(self, tmp_path: Path) -> None:

@@ -63,10 +63,25 @@ def test_too_much_without_a_source_is_said_and_is_no_verdict(tmp_path: Path) -> 
     before = made["verdict"]
     assert "not accounted for" not in rendered(made)
     named = [(f"q0{number}", share) for number, share in enumerate((0.3, 0.2, 0.1, 0.07), 1)]
-    made["where"]["uncovered"] = [{"operation": name, "share": share} for name, share in named]
+    made["where"]["uncovered"] = [
+        {"operation": name, "share": share, "is_split": True} for name, share in named
+    ]
     assert made["verdict"] == before
     said = rendered(made)
     assert "not accounted for: 30 % (q01), 20 % (q02), 10 % (q03), 1 more" in said
+
+
+def test_too_much_with_two_sources_is_said_and_so_is_what_is_not_split_for_it(
+    tmp_path: Path,
+) -> None:
+    made = told(write_run(tmp_path))
+    assert "accounted for twice" not in rendered(made)
+    made["where"]["overcounted"] = [
+        {"operation": "q02", "share": 0.39, "is_split": False},
+        {"operation": "q01", "share": 0.19, "is_split": True},
+    ]
+    said = rendered(made)
+    assert "accounted for twice: 39 % (q02, not split), 19 % (q01)" in said
 
 
 def test_a_run_with_a_failed_operation(tmp_path: Path) -> None:

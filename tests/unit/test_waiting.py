@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,9 +11,10 @@ import pytest
 from assay.analysis.causes import PARTS, UNCOVERED
 from assay.analysis.placing import ALL_TOGETHER
 from assay.analysis.waiting import wall_split
-from assay.analysis.where import where_time_went
+from assay.analysis.where import Doubt, where_time_went
 from assay.engines.discovery import find_engine
 from assay.record.reader import Run
+from tests import looks
 from tests.conftest import BEGUN_NS, MS, S, an_event, write_stream
 from tests.looks import (
     BACKEND,
@@ -34,6 +36,7 @@ from tests.looks import (
     Lab,
     Thread,
     lasting,
+    look_times,
     mixed,
 )
 
@@ -156,6 +159,39 @@ class TestSourcesAreIndependent:
         assert row["coverage"] == found(1 - share)
         assert row[UNCOVERED] / row["threads_s"] == found(share)
 
+    @pytest.mark.parametrize("lost", [0.0, 0.5, 0.9])
+    def test_without_looks_sleep_is_not_accounted_for(
+        self, lab: Lab, monkeypatch: pytest.MonkeyPatch, lost: float
+    ) -> None:
+        lab.threads = [backend(lab.serial(200, 200, {READ: 0.5, RUN: 0.5}))]
+
+        def with_holes(until_ns: int, dice: random.Random) -> list[int]:
+            seen_ns = (1 - lost) * 4 * S
+            times = look_times(until_ns, dice)
+            return [at for at in times if at < BEGUN_NS or (at - BEGUN_NS) % (4 * S) < seen_ns]
+
+        monkeypatch.setattr(looks, "look_times", with_holes)
+        row = split(lab.write())["q1"]
+        assert known(row, "cpu_user") == found({"cpu_user": 0.5})
+        assert row["coverage"] == pytest.approx(1 - 0.5 * lost, abs=2 * WITHIN)
+        assert row[UNCOVERED] / row["threads_s"] == pytest.approx(0.5 * lost, abs=2 * WITHIN)
+
+    def test_half_of_the_looks_evenly_say_the_same(
+        self, lab: Lab, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        lab.threads = [backend(lab.serial(1000, 6, {READ: 0.5, RUN: 0.5}))]
+        monkeypatch.setattr(looks, "look_times", lambda *told: look_times(*told)[::2])
+        row = split(lab.write())["q1"]
+        assert shares(row) == found({"disk_read": 0.5, "cpu_user": 0.5})
+        assert row["coverage"] == found(1.0)
+
+    def test_without_the_engine_s_word_what_the_kernel_cannot_name_is_not_accounted_for(
+        self, lab: Lab
+    ) -> None:
+        strange = Doing("S", 1, "some_new_function", 9999, word=("Lock", "relation"))
+        lab.threads = [backend(lab.serial(100, 200, {strange: 0.4, RUN: 0.6}))]
+        assert split(lab.write())["q1"]["coverage"] == found(1.0)
+
     def test_sleep_that_no_rule_knows_is_not_accounted_for(self, lab: Lab) -> None:
         strange = Doing("S", 1, "some_new_function", 9999)
         lab.threads = [backend(lab.serial(100, 200, {strange: 0.4, RUN: 0.6}))]
@@ -169,9 +205,30 @@ class TestSourcesAreIndependent:
         def change(name: str, row: dict[str, Any]) -> dict[str, Any]:
             return row | {"on_cpu_ns": 3 * row["on_cpu_ns"]} if name == "tasks" else row
 
-        operations, _ = where_time_went(lab.write(change=change))
-        assert operations["q1"]["coverage"] > 1.2
+        operations, whole = where_time_went(lab.write(change=change))
+        coverage = operations["q1"]["coverage"]
+        assert coverage > 1.2
         assert set(operations["q1"]["where"].values()) == {None}
+        assert whole is not None
+        assert whole.coverage == coverage
+        assert whole.overcounted == (Doubt("q1", pytest.approx(coverage - 1), is_split=False),)
+        assert set(whole.shares.values()) == {None}
+
+    @pytest.mark.parametrize(("factor", "over"), [(0.5, None), (1.0, None), (1.3, 0.09)])
+    def test_doubt_is_of_both_tails(self, lab: Lab, factor: float, over: float | None) -> None:
+        lab.threads = [backend(lab.serial(100, 200, self.TRUTH))]
+
+        def change(name: str, row: dict[str, Any]) -> dict[str, Any]:
+            more = {"on_cpu_ns": round(factor * row["on_cpu_ns"])} if name == "tasks" else {}
+            return row | more
+
+        operations, whole = where_time_went(lab.write(change=change))
+        assert whole is not None
+        assert whole.coverage == pytest.approx(operations["q1"]["coverage"])
+        under = 0.15 if factor < 1 else None
+        for doubts, share in ((whole.overcounted, over), (whole.uncovered, under)):
+            told = [doubt.share for doubt in doubts]
+            assert told == ([] if share is None else [found(share)])
 
 
 class TestParallelQueries:
@@ -200,12 +257,44 @@ class TestParallelQueries:
         }
         assert shares(row) == found({part: s / threads_s for part, s in truth_s.items()})
 
+    def test_a_worker_is_not_of_the_short_query_after_it(
+        self, lab: Lab, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(looks, "look_times", lambda *told: look_times(*told)[::4])
+        self.write(lab)
+        for number, event in enumerate(list(lab.events)):
+            begun_ns = event["finished_ns"] + MS
+            times = {"started_ns": begun_ns, "finished_ns": begun_ns + 6 * MS}
+            lab.events.append(event | times | {"sequence": 1000 + number, "operation": "q2"})
+        lab.directory /= "with both"
+        rows = split(lab.write())
+        assert rows["q2"]["threads_s"] == pytest.approx(60 * 0.006, rel=0.1)
+
     def test_without_a_word_a_latch_beside_workers_is_the_workers(self, lab: Lab) -> None:
         lab.told_every_ns = None
         row = split(self.write(lab))["q1"]
         # A tenth of each pass is before the workers' birth and after their end.
         assert known(row, "client") == found({"client": 0.6 * 0.1 * 0.2 / 0.56})
         assert known(row, "workers") == found({"workers": 0.6 * 0.9 * 0.2 / 0.56})
+
+    def test_no_part_is_less_than_nothing_where_others_clocks_are_guessed(self, lab: Lab) -> None:
+        lab.threads = [backend(lab.serial(50, 30, {RUN: 1.0}))]
+        seconds = lab.until_ns - BEGUN_NS
+        busy = mixed({RUN: 0.5, QUEUE: 0.5}, seconds / MS, lab.dice)
+        lab.threads.append(Thread(150, 150, "stranger", BEGUN_NS, busy))
+
+        def change(name: str, row: dict[str, Any]) -> dict[str, Any]:
+            # What the stranger used is missing from the readings around operations.
+            mine = {"on_cpu_ns": lab.threads[0].spent_ns(ON_CPU, row["time_ns"]), "run_delay_ns": 0}
+            return row | mine if name == "tasks" else row
+
+        lab.extra["cgroup"] = [
+            {"time_ns": at, "pid": ROOT, "throttled_ns": at - BEGUN_NS + S}
+            for at in range(BEGUN_NS - S, lab.until_ns + S, 100 * MS)
+        ]
+        row = split(lab.write(change=change))["q1"]
+        assert all(row[part] is None or row[part] >= 0.0 for part in PARTS)
+        assert row["run_queue"] == row["throttled"] == 0.0
 
     def test_other_clients_and_the_server_s_rest_are_nobody_s_waiting(self, lab: Lab) -> None:
         leader = lab.serial(50, 200, {RUN: 0.8, READ: 0.2})
@@ -277,6 +366,15 @@ class TestEmbeddedEngines:
         row = split(self.write(library, {POOL: 1.0}))["q1"]
         assert shares(row) == found({"workers": 0.2, "cpu_user": 0.8})
         assert row["threads_s"] == pytest.approx(20.0)
+
+    def test_what_a_thread_ran_that_was_not_at_work_is_counted_in_the_whole_too(
+        self, library: Lab
+    ) -> None:
+        library.at_work = 1
+        row = split(self.write(library, {POOL: 0.8, RUN: 0.2}))["q1"]
+        assert row["threads_s"] == pytest.approx(24.0, rel=WITHIN)
+        assert known(row, "idle", "cpu_user") == found({"idle": 0.0, "cpu_user": 20 / 24})
+        assert row["coverage"] == found(1.0)
 
     def test_several_sessions_are_told_of_together(self, library: Lab) -> None:
         self.write_events_of_two(library)
@@ -369,6 +467,18 @@ class TestTheMachine:
         row = split(lab.write())["q1"]
         assert shares(row) == found({"cpu_user": 0.6, "throttled": 0.3, "run_queue": 0.1})
 
+    def test_a_limit_over_two_processes_and_a_restart_is_counted_once(self, lab: Lab) -> None:
+        lab.threads = [backend(lab.serial(50, 200, {RUN: 0.6, QUEUE: 0.4}))]
+        begun_ns, over_ns = BEGUN_NS - S, lab.until_ns + S
+        lives = {ROOT: (begun_ns, over_ns), 77: (begun_ns, over_ns), 76: (begun_ns - S, begun_ns)}
+        lab.extra["cgroup"] = [
+            {"time_ns": at, "pid": pid, "throttled_ns": round((at - born_ns) * 0.3)}
+            for pid, (born_ns, ended_ns) in sorted(lives.items())
+            for at in range(born_ns, ended_ns, 100 * MS)
+        ]
+        row = split(lab.write())["q1"]
+        assert shares(row) == found({"cpu_user": 0.6, "throttled": 0.3, "run_queue": 0.1})
+
     def test_without_samples_of_the_machine_stolen_time_is_not_measured(self, lab: Lab) -> None:
         lab.threads = [backend(lab.serial(5, 200, {RUN: 1.0}))]
         assert split(lab.write())["q1"]["stolen"] is None
@@ -388,7 +498,7 @@ class TestRecordsWithoutLooks:
         assert where[UNCOVERED] == pytest.approx(0.1, abs=FLOAT_ABSOLUTE)
         assert where["lock"] is None
         assert whole is not None
-        assert whole.uncovered == (("q1", pytest.approx(0.1)),)
+        assert whole.uncovered == (Doubt("q1", pytest.approx(0.1), is_split=True),)
 
     def test_refused_rules_of_a_record_leave_the_counters(
         self, lab: Lab, caplog: pytest.LogCaptureFixture

@@ -129,6 +129,8 @@ def summarise(run: Run) -> Summary:
         cores=_cores(run, used),
         pinned=pinned_cpus(run),
     )
+    if where is not None:
+        case = replace(case, where=where.shares)
     return Summary(
         operations=operations,
         metrics=metrics | (no_load_metrics() if load is None else load_metrics(load, used)),

@@ -105,26 +105,23 @@ def split_of(terms: Terms) -> pl.DataFrame:
     active = pl.col("state").is_in([RUNNING, DISK_STATE])
     existence = (
         terms.placed.group_by(kinds)
-        .agg(
-            pl.col("looked_ns").sum().alias("all_ns"),
-            pl.col("looked_ns").filter(active).sum().alias("active_ns"),
-        )
+        .agg(pl.col("looked_ns").filter(active).sum().alias("active_ns"))
         .join(terms.existence, on=kinds, how="full", coalesce=True)
         .with_columns(
             # Of a helper only the time that it ran or waited for a disk is the operation's.
-            pl.coalesce("existed_ns", "active_ns").alias("threads_ns"),
-            pl.coalesce(pl.col("existed_ns") / pl.col("all_ns"), 1.0).alias("factor"),
+            pl.coalesce("existed_ns", "active_ns").alias("threads_ns")
         )
     )
     is_helper = pl.col("kind") == threads.HELPER
     asleep = (
         slept(terms.placed.filter(~is_helper | active))
-        .join(existence.select(*kinds, "factor"), on=kinds)
         .group_by("operation", "cause")
-        .agg((pl.col("looked_ns") * pl.col("factor")).sum().alias("slept_ns"))
+        .agg(pl.col("looked_ns").sum().alias("slept_ns"))
     )
     whole = existence.group_by("operation").agg(pl.col("threads_ns").sum())
-    table = terms.counted.join(whole, on="operation").join(terms.user_share, on="operation")
+    # Less what other clients used, which is known between looks only, may be less than nothing.
+    counted = terms.counted.with_columns(pl.col(COUNTED).clip(lower_bound=0.0))
+    table = counted.join(whole, on="operation").join(terms.user_share, on="operation")
     for cause in SLEEPS:
         of_cause = asleep.filter(pl.col("cause") == cause)
         named = of_cause.select("operation", pl.col("slept_ns").alias(cause))
@@ -198,9 +195,27 @@ def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
     )
     kinds = lives.filter(pl.col("kind") != threads.STRANGER).select("life", "kind")
     placed = looked(_named(run, spans, lives), passes).join(kinds, on="life")
-    there = existed(lives.filter(pl.col("kind").is_in(threads.AT_WORK)), passes)
+    there = _existence(lives.filter(pl.col("kind").is_in(threads.AT_WORK)), placed, passes)
     existence = there.group_by("operation", "kind").agg(pl.col("existed_ns").sum())
     return Terms(_with_machine(run, counted, passes), user_share(read), existence, placed)
+
+
+def _existence(lives: pl.DataFrame, placed: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
+    """Lives within serial passes, as `existed` tells them.
+
+    Between which looks a worker began and ended may be less sure than a pass is long: it counts in
+    passes in which it was seen, and in shorter ones for as long as its looks stand for.
+    """
+    seen = placed.group_by("life", "sequence").agg(pl.col("looked_ns").sum())
+    there = existed(lives, passes).join(seen, on=["life", "sequence"], how="left")
+    is_worker = pl.col("kind") == threads.WORKER
+    born, over = (pl.col(name) for name in ("born_ns", "over_ns"))
+    unsure_ns = pl.col("first_look_ns") - born + over - pl.col("last_look_ns")
+    is_short = pl.col("finished_ns") - pl.col("started_ns") < unsure_ns
+    length = pl.when(is_worker & is_short).then("looked_ns").otherwise("existed_ns")
+    return there.filter(~is_worker | pl.col("looked_ns").is_not_null()).with_columns(
+        length.alias("existed_ns")
+    )
 
 
 def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
@@ -210,7 +225,12 @@ def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
     at_work = threads.of_process(
         spans, lives_of(spans), passes, read.select("sequence", "threads_at_work")
     )
-    placed = looked(_named(run, spans), passes).join(at_work, on=["life", "sequence"])
+    # What the counters tell is of all threads, so those that ran little are in the whole, too.
+    placed = (
+        looked(_named(run, spans), passes)
+        .join(at_work, on=["life", "sequence"], how="left")
+        .with_columns(pl.col("kind").fill_null(threads.HELPER))
+    )
     whole_ns = (pl.col("threads_at_work") * pl.col("wall_ns")).sum().alias("existed_ns")
     existence = read.group_by("operation").agg(pl.lit(threads.LEADER).alias("kind"), whole_ns)
     counted = read.select("sequence", "operation", "on_cpu_ns", "run_delay_ns")

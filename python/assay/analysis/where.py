@@ -6,7 +6,7 @@ From the looks at threads where there are any; records without them have what co
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -20,13 +20,30 @@ from assay.model.errors import UsageError
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from assay.record.reader import Run
 
 log = logging.getLogger(__name__)
 
 BY_LOOKS = "states of threads, looked at many times a second"
-# Where more of an operation's time has no source, its explanation is to be doubted.
-UNCOVERED_MAX = 0.05
+# Where more of an operation's time has no source, or more than one, its explanation is in doubt.
+UNCOVERED_MAX = OVERCOUNTED_MAX = 0.05
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """An operation of which not all time, or more than all, was accounted for.
+
+    Attributes:
+        operation: Its name.
+        share: How much was missing, or too much, of the time of its threads at work.
+        is_split: Whether its parts are told all the same.
+    """
+
+    operation: str
+    share: float
+    is_split: bool
 
 
 @dataclass(frozen=True)
@@ -34,20 +51,21 @@ class Where:
     """Where the time of a whole run went.
 
     Attributes:
-        shares: By cause, of the time of the threads at work; None: not measured.
-        coverage: Accounted share of it before scaling.
-        uncovered: Operations of which more than `UNCOVERED_MAX` has no source, with that share,
-            most first.
+        shares: By cause, of the time of the threads at work of operations that are split; None:
+            not measured.
+        coverage: Accounted share of it before scaling, of operations that are not split, too.
+        uncovered: Operations of which more than `UNCOVERED_MAX` has no source, most first.
+        overcounted: Those of which more than `OVERCOUNTED_MAX` has more than one.
     """
 
     shares: dict[str, float | None]
     coverage: float | None
-    uncovered: tuple[tuple[str, float], ...]
+    uncovered: tuple[Doubt, ...]
+    overcounted: tuple[Doubt, ...]
 
     def facts(self) -> dict[str, Any]:
         """As in the document."""
-        told = [{"operation": name, "share": share} for name, share in self.uncovered]
-        return {"shares": self.shares, "coverage": self.coverage, "uncovered": told}
+        return asdict(self)
 
 
 def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
@@ -121,20 +139,34 @@ def _scaled(seconds: dict[str, Any]) -> dict[str, float | None]:
 
 
 def _whole(split: dict[str, dict[str, Any]], walls: dict[str, float]) -> Where | None:
-    """The same of all operations that could be split, weighted by their time."""
-    known = {name: row for name, row in split.items() if row["where"][UNCOVERED] is not None}
+    """The same of all operations, weighted by their time; None where there is nothing of any."""
+    known = {name: row for name, row in split.items() if row["coverage"] is not None}
     whole = sum(walls[name] for name in known)
     if not whole:
         return None
-
-    def share(part: str) -> float | None:
-        told = [(row["where"][part], walls[name]) for name, row in known.items()]
-        told = [(value, wall) for value, wall in told if value is not None]
-        return sum(value * wall for value, wall in told) / whole if told else None
-
     coverage = sum(row["coverage"] * walls[name] for name, row in known.items()) / whole
-    left = [(name, row["where"][UNCOVERED]) for name, row in known.items()]
-    doubtful = sorted(
-        (told for told in left if round(told[1], 3) > UNCOVERED_MAX), key=lambda told: -told[1]
+    doubts = [
+        Doubt(name, row["coverage"] - 1, row["where"][UNCOVERED] is not None)
+        for name, row in known.items()
+    ]
+    missing = [replace(doubt, share=-doubt.share) for doubt in doubts]
+    return Where(
+        {part: _share(known, walls, part) for part in PARTS},
+        coverage,
+        _above(missing, UNCOVERED_MAX),
+        _above(doubts, OVERCOUNTED_MAX),
     )
-    return Where({part: share(part) for part in PARTS}, coverage, tuple(doubtful))
+
+
+def _share(known: dict[str, dict[str, Any]], walls: dict[str, float], part: str) -> float | None:
+    """Share of a part, of the time of operations that it is known of."""
+    told = [(row["where"][part], walls[name]) for name, row in known.items()]
+    told = [(value, wall) for value, wall in told if value is not None]
+    split = sum(walls[name] for name, row in known.items() if row["where"][UNCOVERED] is not None)
+    return sum(value * wall for value, wall in told) / split if told else None
+
+
+def _above(doubts: Iterable[Doubt], most: float) -> tuple[Doubt, ...]:
+    """The largest first; what rounds to `most` is not above it."""
+    found = [doubt for doubt in doubts if round(doubt.share, 3) > most]
+    return tuple(sorted(found, key=lambda doubt: -doubt.share))

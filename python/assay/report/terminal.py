@@ -339,17 +339,27 @@ def _trust(document: dict[str, Any]) -> list[str]:
     words.append(f"probes {percent_text(share)}{of_core}")
     # An interval over passes is a finding's, and says nothing of how runs differ.
     words.append("one run, no interval")
-    return [*words, *_uncovered(document)]
+    return [*words, *_doubts_of_where(document)]
 
 
-def _uncovered(document: dict[str, Any]) -> list[str]:
-    """Of which operations too much time has no source that accounts for it."""
-    doubtful = document["where"]["uncovered"] if document["where"] is not None else []
-    if not doubtful:
+def _doubts_of_where(document: dict[str, Any]) -> list[str]:
+    """Of which operations too much time has no source that accounts for it, or more than one."""
+    where = document["where"]
+    if where is None:
         return []
-    named = [f"{percent_text(op['share'])} ({op['operation']})" for op in doubtful[:TOP_OPERATIONS]]
-    left = len(doubtful) - len(named)
-    return [f"not accounted for: {', '.join(named)}{f', {left} more' if left else ''}"]
+    kinds = (("not accounted for", "uncovered"), ("accounted for twice", "overcounted"))
+    return [f"{words}: {_doubts_text(where[kind])}" for words, kind in kinds if where[kind]]
+
+
+def _doubts_text(doubts: list[dict[str, Any]]) -> str:
+    told = doubts[:TOP_OPERATIONS]
+    not_split = {True: "", False: ", not split"}
+    named = [
+        f"{percent_text(one['share'])} ({one['operation']}{not_split[one['is_split']]})"
+        for one in told
+    ]
+    left = len(doubts) - len(told)
+    return f"{', '.join(named)}{f', {left} more' if left else ''}"
 
 
 def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:

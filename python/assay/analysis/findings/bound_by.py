@@ -23,8 +23,6 @@ BOUND_SHARE = 0.5
 ALL_CORES_SHARE = 0.85
 # As few operations as make up about half of the time are worth naming.
 NAMED_OPERATIONS = 3
-# What is claimed of a run must be known of this much of its time.
-KNOWN_SHARE = 0.5
 # Parts that are waiting for the engine's other threads: those say what the time went into.
 FOR_OTHERS = ("workers", "idle")
 # What is so much of a part stands for it.
@@ -54,8 +52,8 @@ BOUNDS = (
 def find(case: Case) -> list[Finding]:
     """What bounds the run; silent under a load, and where most of the time was not split."""
     split = case.believable
-    known = sum(op.share or 0.0 for op in split)
-    if case.load is not None or known < KNOWN_SHARE:
+    known = case.only(op.name for op in split)
+    if case.load is not None or not known.operations:
         return []
     top = sorted(split, key=lambda op: -(op.share or 0.0))[:NAMED_OPERATIONS]
     names = ", ".join(op.name for op in top)
@@ -64,8 +62,8 @@ def find(case: Case) -> list[Finding]:
     of_each = {op.name: _of_own_work(op, parts) for op in split}
     found = Finding(
         claim=f"{claim}; {named}",
-        effect_share=case.of_run(of_each) / known,
-        interval=case.interval(of_each) if len(split) == len(case.operations) else None,
+        effect_share=known.of_run(of_each),
+        interval=known.interval(of_each),
         runs=(case.run_id,),
         method=METHOD,
         tells="bound",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,7 +15,7 @@ from assay.model.finding import Finding
 from assay.record.layout import PHASE_MEASURED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from assay.analysis.accounts import Accounts
     from assay.analysis.load import LoadSummary
@@ -33,6 +33,8 @@ EXECUTIONS = {
     "minor_faults": pl.Float64,
     "read_bytes": pl.Float64,
 }
+# What is claimed of a run must be known of this much of its time.
+KNOWN_SHARE = 0.5
 # Parts of an operation's time that are waiting for storage.
 DISK = ("disk_read", "disk_write", "disk")
 
@@ -108,6 +110,7 @@ class Case:
         results: Columns that each operation returned, of those whose rows were kept.
         tables: By name.
         executions: One row an execution that succeeded, warm-up included, as `EXECUTIONS`.
+        where: Where the time of all operations together went; empty where that is not known.
         throttled_share: Share of the measured part during which a CPU limit held the engine back.
         environment: Host and product.
     """
@@ -127,6 +130,7 @@ class Case:
     results: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tables: Mapping[str, TableFacts] = field(default_factory=dict)
     executions: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EXECUTIONS))
+    where: Mapping[str, float | None] = field(default_factory=dict)
     throttled_share: float | None = None
     environment: Mapping[str, Any] = field(default_factory=dict)
 
@@ -173,6 +177,31 @@ class Case:
         if op.share is None or op.coverage is None or op.parallelism is None:
             return False
         return self.cores is None or op.parallelism <= self.cores * COVERAGE_MAX
+
+    def known(self, *names: str) -> Case:
+        """The case of those operations of which one of the named parts was measured.
+
+        What was not split is not known to have waited for nothing, so claims about waiting are of
+        the time of these operations.
+        """
+        return self.only(self.part(*names))
+
+    def only(self, names: Iterable[str]) -> Case:
+        """The case of some operations, with their shares of the time that they took together.
+
+        There are none in it where that is less than `KNOWN_SHARE` of the run's time.
+        """
+        told, shares = set(names), self.shares
+        together = sum(shares.get(name, 0.0) for name in told)
+        if round(together, 9) < KNOWN_SHARE:
+            return replace(self, operations=())
+        operations = tuple(
+            replace(op, share=op.share / together)
+            for op in self.operations
+            if op.name in told and op.share is not None
+        )
+        theirs = self.executions.filter(pl.col("operation").is_in(sorted(told)))
+        return replace(self, operations=operations, executions=theirs)
 
     def of_run(self, fractions: Mapping[str, float]) -> float:
         """Share of the run's time, of fractions of the time of operations; 0 to 1."""

@@ -66,6 +66,7 @@ def _fewer(case: Case) -> Advice | None:
 
 
 def _waited(case: Case) -> list[Finding]:
+    case = case.known("client")
     waited = at_least(case.part("client"), NAMED_SHARE)
     effect = case.of_run(waited)
     if effect < WAITING_SHARE:

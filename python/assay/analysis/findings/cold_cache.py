@@ -29,11 +29,12 @@ WARM_UP_S = "60"
 
 def find(case: Case) -> list[Finding]:
     """How much of the time was waiting for reads, and whether that went on."""
-    fractions = waited(case, "disk_read", *_unnamed(case))
-    effect, read = case.of_run(fractions), storage_bytes(case)
+    parts, read, warmed = ("disk_read", *_unnamed(case)), storage_bytes(case), _is_warmed(case)
+    case = case.known(*parts)
+    fractions = waited(case, *parts)
+    effect = case.of_run(fractions)
     if effect < EFFECT_MIN or (read is not None and read < STORAGE_BYTES_MIN):
         return []
-    warmed = _is_warmed(case)
     when = {True: ", in the first pass", False: ", pass after pass", None: ""}[warmed]
     amount = "" if read is None else f": {bytes_text(read)} were not in memory{when}"
     claim = (

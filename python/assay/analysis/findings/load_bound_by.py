@@ -1,14 +1,14 @@
 """What bounds a closed or an open load, by the CPU time of engine and driver.
 
-Where neither is short of CPU, clients waited for something. What for is told where the time of
-operations is split; else that is what is said.
+Where neither is short of CPU, clients waited for something. Where the time of operations is split,
+of each or of all together, the largest wait is named with its share; else it is said to be unknown.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.causes import CAUSES
+from assay.analysis.causes import CAUSES, UNCOVERED
 from assay.analysis.findings.client_bound import SATURATED_SHARE, saturation
 from assay.analysis.findings.processes import cores_of, cpus_text
 from assay.analysis.findings.rate_held import RATE_HELD_SHARE
@@ -26,7 +26,9 @@ METHOD = "load-bound-by"
 CPU_BOUND_SHARE = 0.85
 # A wait is named as what a load is bound by when it is this much of the time of its operations.
 WAIT_SHARE = 0.3
-NOT_MEASURED = "cause not measured (log, locks, disk or network)"
+NOT_MEASURED = "what for was not measured"
+# Waiting for the engine's own threads, and what has no source, are no causes to name.
+UNNAMED = (UNCOVERED, "idle", "workers")
 
 
 def find(case: Case) -> list[Finding]:
@@ -92,7 +94,7 @@ def _not_by_cpu(
     if went is not None and went.done_per_s >= RATE_HELD_SHARE * went.rate_per_s:
         claim = f"Not at its limit: {rate_text(went.rate_per_s)} were held, and {seen}"
         return claim, 1 - share, "a higher --rate, or no --rate for the most these clients can do"
-    cause, waited = _largest_wait(case)
+    cause, waited = _largest_wait(case) or ("", 0.0)
     if waited >= WAIT_SHARE:
         claim = f"Bound by waiting: {percent_text(waited)} of the time of operations was {cause}"
         return f"{claim}; {seen}", waited, None
@@ -103,18 +105,26 @@ def _not_by_cpu(
             f" few can; {seen}"
         )
         return claim, share, "more --clients"
-    return f"Not bound by the CPU: {seen}; clients were waiting, {NOT_MEASURED}", 1 - share, None
+    claim = f"Not bound by the CPU: {seen}; clients were waiting, and {NOT_MEASURED}"
+    if waited:
+        claim = (
+            f"Not bound by the CPU: {seen}; clients were waiting, and the largest wait,"
+            f" {percent_text(waited)} of the time of operations, was {cause}"
+        )
+    return claim, 1 - share, None
 
 
-def _largest_wait(case: Case) -> tuple[str, float]:
-    """What operations waited for most, and which share of their time it is."""
-    waits = {
-        cause.title: case.of_run(case.part(cause.name))
-        for cause in CAUSES
-        if not cause.on_cpu and cause.name not in ("uncovered", "idle", "workers")
-    }
-    title = max(waits, key=lambda one: waits[one])
-    return title, waits[title]
+def _largest_wait(case: Case) -> tuple[str, float] | None:
+    """What operations waited for most, and which share of their time it is; None: not known."""
+    waits = {}
+    for cause in CAUSES:
+        waited, known = case.part(cause.name), case.known(cause.name)
+        share = known.of_run(waited) if known.operations else None
+        if not waited:
+            share = case.where.get(cause.name)
+        if share is not None and not cause.on_cpu and cause.name not in UNNAMED:
+            waits[cause.title] = share
+    return max(waits.items(), key=lambda told: told[1]) if waits else None
 
 
 def _evidence(used: Accounts) -> tuple[Evidence, ...]:

@@ -20,6 +20,7 @@ EFFECT_MIN = 0.03
 
 def find(case: Case) -> list[Finding]:
     """The operations that waited, and how long."""
+    case = case.known(*PARTS)
     fractions = waited(case, *PARTS)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:

@@ -161,6 +161,6 @@ def _throttled_share(run: Run) -> float | None:
     if readings.is_empty():
         return None
     counts = ("periods", "throttled_periods")
-    ends = readings.select(pl.col(name).max() - pl.col(name).min() for name in counts)
-    periods, throttled = ends.row(0)
+    grown = [pl.col(name).max() - pl.col(name).min() for name in counts]
+    periods, throttled = readings.group_by("pid").agg(grown).select(counts).sum().row(0)
     return throttled / periods if periods else None

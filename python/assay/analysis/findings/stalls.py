@@ -40,6 +40,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _log(case: Case) -> list[Finding]:
+    case = case.known("disk_write")
     fractions = waited(case, "disk_write")
     effect = case.of_run(fractions)
     logged, temporary = case.total(LOG_BYTES), case.total(TEMPORARY_BYTES)

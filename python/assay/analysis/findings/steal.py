@@ -27,6 +27,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _stolen(case: Case) -> list[Finding]:
+    case = case.known("stolen")
     fractions = waited(case, "stolen")
     effect = case.of_run(fractions)
     used = case.accounts
@@ -41,7 +42,7 @@ def _stolen(case: Case) -> list[Finding]:
     if effect >= EFFECT_MIN:
         claim = f"The hypervisor took {percent_text(effect)} of the time from the engine"
         return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)]
-    if case.part("stolen") or machine is None or machine < EFFECT_MIN:
+    if case.operations or machine is None or machine < EFFECT_MIN:
         return []
     claim = f"The hypervisor took {percent_text(machine)} of the machine's CPU time"
     told = Finding(claim, machine, None, (case.run_id,), METHOD, to_try, evidence=tuple(evidence))
@@ -49,6 +50,7 @@ def _stolen(case: Case) -> list[Finding]:
 
 
 def _neighbours(case: Case) -> list[Finding]:
+    case = case.known("run_queue")
     used, queued = case.accounts, waited(case, "run_queue")
     if used is None or used.capacity_s <= 0:
         return []

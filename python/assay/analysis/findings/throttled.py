@@ -19,6 +19,7 @@ TO_TRY = "a larger CPU limit of the engine's control group (`cpu.max`), or none"
 
 def find(case: Case) -> list[Finding]:
     """By the time of operations; where that is not split, by the periods of the limit."""
+    case = case.known("throttled")
     fractions = waited(case, "throttled")
     effect = case.of_run(fractions)
     held = case.throttled_share
@@ -29,7 +30,7 @@ def find(case: Case) -> list[Finding]:
     if effect >= EFFECT_MIN:
         claim = f"A CPU limit held the engine back for {percent_text(effect)} of the time"
         return [case.finding(METHOD, claim, fractions, to_try=TO_TRY, evidence=evidence)]
-    if case.part("throttled") or held is None or held < EFFECT_MIN:
+    if case.operations or held is None or held < EFFECT_MIN:
         return []
     claim = f"A CPU limit held the engine back in {percent_text(held)} of the limit's periods"
     told = Finding(claim, held, None, (case.run_id,), METHOD, TO_TRY, evidence=tuple(evidence))

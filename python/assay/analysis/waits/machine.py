@@ -25,11 +25,12 @@ def stolen_ns(cpus: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 def throttled_ns(cgroup: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
     """For how long the engine's limit kept it from running within each pass, over all CPUs.
 
+    Processes that are under one limit are told the same of it, so it is that of any of them.
     Columns: sequence, throttled_ns.
     """
-    of_one = cgroup.filter(pl.col("pid") == pl.col("pid").first())
-    counted = of_one.select("time_ns", pl.col("throttled_ns").cast(pl.Int64))
-    return _grown(counted, passes, ("throttled_ns",))
+    counted = cgroup.select("pid", "time_ns", pl.col("throttled_ns").cast(pl.Int64))
+    grown = [_grown(of_one, passes, ("throttled_ns",)) for of_one in counted.partition_by("pid")]
+    return pl.concat(grown).group_by("sequence").agg(pl.col("throttled_ns").max())
 
 
 def _grown(counters: pl.DataFrame, passes: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:

@@ -1,13 +1,15 @@
 """Looks at threads as spans of time, and what of them fell into operations.
 
 A thread is as it was last seen to be until the look before the one that found a change; when in
-between it changed is not known, and the middle is taken.
+between it changed is not known, and the middle is taken. Of a longer time without looks than there
+should be, what is further from a look than `STANDS_FOR_NS` is of no span: nothing is known of it.
 
 Looks outside of an operation say nothing of it: its session's thread slept before and after it.
 A span counts in an operation if a look within it was taken while the operation was under way, and
 then as long as the looks stand for, even if that reaches over the operation's edge. So what is
 summed over an operation's passes is right on average however short they are; `looked_ns` of all
-states together is about the time the threads existed, and the shares of it are what is used.
+states together is about the time that the threads existed, and it is used unscaled, so that lost
+looks show.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ THREAD = ["pid", "tid"]
 RUNNING = "R"
 # What is left of a thread that ended has no time of its own.
 ENDED = ("X", "Z")
+# The probe looks at what sleeps every 100 ms at least; a look tells nothing of times further off.
+STANDS_FOR_NS = 50_000_000
 CLOCKS = ("on_cpu_ns", "run_delay_ns")
 
 
@@ -50,14 +54,18 @@ def _spans(rows: pl.DataFrame, over_ns: int) -> pl.DataFrame:
         pl.col("gap_ns") // 2, (pl.col("on_cpu_ns") + pl.col("run_delay_ns")).cast(pl.Int64)
     )
     appeared = pl.when("is_opening").then(pl.col("time_ns")).otherwise(born)
-    middle = (pl.col("seen_ns") + pl.col("time_ns")) // 2
+    half_gap = ((pl.col("time_ns") - pl.col("seen_ns")) // 2).clip(upper_bound=STANDS_FOR_NS)
     life = pl.struct(*THREAD, pl.col("ended_before")).rank("dense").alias("life")
-    following = {"last_look_ns": "seen_ns", "end_ns": "begin_ns"}
+    following = {"last_look_ns": "seen_ns", "end_ns": "left_ns"}
     return (
         rows.with_columns(pl.col("state", "channel").cast(pl.String))
         .sort(*THREAD, "time_ns", maintain_order=True)
         .with_columns(
-            pl.when(pl.col("seen_ns").is_null()).then(appeared).otherwise(middle).alias("begin_ns"),
+            pl.when(pl.col("seen_ns").is_null())
+            .then(appeared)
+            .otherwise(pl.col("time_ns") - half_gap)
+            .alias("begin_ns"),
+            (pl.col("seen_ns") + half_gap).alias("left_ns"),
             ended.cum_sum().shift(1, fill_value=0).over(THREAD).alias("ended_before"),
         )
         .with_columns(life)
@@ -75,7 +83,7 @@ def _spans(rows: pl.DataFrame, over_ns: int) -> pl.DataFrame:
             pl.col("last_look_ns", "end_ns").fill_null(over_ns),
         )
         .rename({"time_ns": "first_look_ns"})
-        .drop("seen_ns", "gap_ns", "is_opening", "ended_before")
+        .drop("seen_ns", "left_ns", "gap_ns", "is_opening", "ended_before")
     )
 
 
@@ -143,10 +151,29 @@ def _within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame)
 def looked(spans: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
     """Spans of which a look fell into a pass: their columns, those of the pass, and looked_ns."""
     placed = within(spans, "first_look_ns", "last_look_ns", passes)
-    begin = pl.when(pl.col("first_look_ns") >= pl.col("started_ns")).then(pl.col("begin_ns"))
-    end = pl.when(pl.col("last_look_ns") <= pl.col("finished_ns")).then(pl.col("end_ns"))
-    length = end.otherwise("finished_ns") - begin.otherwise("started_ns")
+    begun = pl.col("first_look_ns") >= pl.col("started_ns")
+    ended = pl.col("last_look_ns") <= pl.col("finished_ns")
+    from_begin = pl.col("first_look_ns") - pl.col("begin_ns")
+    to_end = pl.col("end_ns") - pl.col("last_look_ns")
+    length = (
+        pl.when(begun & ended)
+        .then(pl.col("end_ns") - pl.col("begin_ns"))
+        .when(begun)
+        .then(_looks_ns(pl.col("finished_ns") - pl.col("first_look_ns"), from_begin))
+        .when(ended)
+        .then(_looks_ns(pl.col("last_look_ns") - pl.col("started_ns"), to_end))
+        .otherwise(pl.col("finished_ns") - pl.col("started_ns"))
+    )
     return placed.with_columns(length.clip(lower_bound=0).alias("looked_ns"))
+
+
+def _looks_ns(length: pl.Expr, half_gap: pl.Expr) -> pl.Expr:
+    """What as many looks stand for as there are at a distance from each other within a length.
+
+    The first is at its one end. What reaches over its other end makes up for where no look fell.
+    """
+    gap = 2 * half_gap
+    return pl.when(gap > 0).then((length // gap + 1) * gap).otherwise(length)
 
 
 def existed(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
