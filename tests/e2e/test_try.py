@@ -15,7 +15,7 @@ import pytest
 from assay.record.predictions import read_predictions
 from assay.record.reader import Run
 from assay.record.studies import read_study_file
-from assay.study.variants import read_study
+from assay.study.variants import interleaved
 from tests.e2e.conftest import PATIENCE_S, POSTGRESQL, SMALL, Lab, server_laboratory, wait_until
 from tests.e2e.server import DATABASE, HOST, PASSWORD
 
@@ -82,9 +82,10 @@ class TestDuckDB:
         lab.document(*DUCKDB)
         told = tried(lab, advice("index", "orders", columns="o_custkey"))
         document = read_study_file(Path(told["study"]) / "study.toml")
-        study = read_study(document, "study.toml")
         ran = [(one["round"], one["variant"]) for one in document["runs"]]
-        assert ran == [(one.round, one.variant) for one in study.order()]
+        names = [one["name"] for one in document["variants"]]
+        order = interleaved(names, document["repetitions"], document["seed"])
+        assert ran == [(one.round, one.variant) for one in order]
         ids = [one["id"] for one in document["runs"]]
         assert ids == sorted(ids)
         assert document["status"] == "complete"
@@ -133,23 +134,25 @@ class TestDuckDB:
         interrupted = begun()[1]["id"]
         assert facts_of(lab, interrupted)["status"] == "interrupted"
         assert lab.assay("show", interrupted).returncode in {0, 3}
-        self._goes_on(lab, begun()[0]["id"], interrupted)
+        self._goes_on(lab, asked, begun()[0]["id"], interrupted)
 
-    def _goes_on(self, lab: Lab, first: str, interrupted: str) -> None:
-        """The study's file, read back, is the same study; what ended well is not repeated."""
-        (study,) = (lab.runs / "studies").iterdir()
+    def _goes_on(self, lab: Lab, asked: list[str], first: str, interrupted: str) -> None:
+        """The same command is the same study; what ended well is not repeated."""
         again = subprocess.run(
-            command(lab, study.name, 0), env=lab.env(), cwd=ROOT, timeout=300, check=False
+            asked, env=lab.env(), cwd=ROOT, timeout=300, check=False, capture_output=True, text=True
         )
-        assert again.returncode == 0
+        assert again.returncode == 0, again.stderr
+        (study,) = (lab.runs / "studies").iterdir()
+        assert f"going on with {study.name}: 1 of 4 runs are there" in again.stderr
         document = read_study_file(study / "study.toml")
+        assert document["status"] == "complete"
         done = [one for one in document["runs"] if one["status"] == "complete"]
         assert done[0]["id"] == first
         assert interrupted not in [one["id"] for one in done]
-        planned = read_study(document, "study.toml").order()
-        assert [(one["round"], one["variant"]) for one in done] == [
-            (one.round, one.variant) for one in planned
+        assert sorted((one["round"], one["variant"]) for one in done) == [
+            (number, one["name"]) for number in (1, 2) for one in document["variants"]
         ]
+        assert len(read_predictions(lab.runs)) == 1
         lab.assert_nothing_left()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,9 @@ import pytest
 from assay.model.errors import RunFailedError
 from assay.record.studies import STUDY_FILE, read_study_file
 from assay.study.request import RunRequest
-from assay.study.several import Begun, begun_in, carry_out
+from assay.study.several import Begun, begun_in, carry_out, unfinished
 from assay.study.telling import Teller
-from assay.study.variants import Study, Variant, read_study
+from assay.study.variants import Study, Variant
 
 BASE = RunRequest("w", "e", 1.0)
 STUDY = Study("?", BASE, (Variant("a"), Variant("b", {"seed": 2})), 3, 1)
@@ -121,13 +122,27 @@ def test_what_ends_early_says_so_and_goes_on_where_it_ended(
     assert [one.status for one in begun_in(lab.place)] == ["complete"] * 3 + [word]
     document = read_study_file(lab.place / STUDY_FILE)
     assert document["reason"]
-    assert read_study(document, "study.toml") == STUDY
+    assert unfinished(lab.place.parent, STUDY, {}) == lab.place
     lab.ends = lambda number: None
     told = Told()
     done = carried_out(lab, told)
     assert [(one.round, one.variant) for one in done] == ORDER
     assert [number for number, _, _ in told.runs] == [4, 5, 6]
     assert status(lab) == "complete"
+    assert unfinished(lab.place.parent, STUDY, {}) is None
+
+
+def test_only_the_same_study_goes_on(lab: Laboratory) -> None:
+    lab.ends = raising(2, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        carried_out(lab)
+    studies = lab.place.parent
+    assert unfinished(studies, replace(STUDY, repetitions=4), {}) is None
+    assert unfinished(studies, replace(STUDY, base=replace(BASE, scale=2.0)), {}) is None
+    assert unfinished(studies, STUDY, {"run": "another"}) is None
+    (studies / "torn").mkdir()
+    (studies / "torn" / STUDY_FILE).write_text("schema = [")
+    assert unfinished(studies, STUDY, {}) == lab.place
 
 
 def test_what_was_killed_is_not_taken_for_done(lab: Laboratory) -> None:

@@ -11,6 +11,7 @@ import typer
 from assay.cli.options import EXIT_INVALID, AsJson, RunsDir
 from assay.cli.output import complain, console, say, say_json
 from assay.model.errors import AssayError, UsageError
+from assay.record.layout import STATUS_COMPLETE
 
 if TYPE_CHECKING:
     from assay.model.finding import Finding
@@ -50,7 +51,8 @@ def try_(
 ) -> None:
     """Carries out a finding's advice and compares the gain with what was predicted.
 
-    The run is repeated as it was and with the change, in turns; each is an ordinary run.
+    The run is repeated as it was and with the change, in turns; each is an ordinary run. After an
+    end before time, the same command goes on where it was.
 
     \b
     Examples:
@@ -119,36 +121,46 @@ def tried(
     from assay.record.studies import STUDIES_DIR
     from assay.record.writer import new_run_id
     from assay.report.trial import prediction, trial_document
-    from assay.study.trying import trial_study
+    from assay.study.several import unfinished
+    from assay.study.trying import took_s, trial_study
 
     study = trial_study(run, finding, repeat, seed, dsn)
-    study_id = new_run_id(f"try-{run.facts['workload']['name']}", study.base.engine)
-    directory = (place / STUDIES_DIR / study_id).absolute()
-    begun = _carried_out(study, directory, place, run, finding)
+    about = {"made_by": "assay try", "run": run.id, "finding": finding.key}
+    directory = unfinished(place / STUDIES_DIR, study, about)
+    if directory is None:
+        study_id = new_run_id(f"try-{run.facts['workload']['name']}", study.base.engine)
+        directory = place / STUDIES_DIR / study_id
+    begun = _carried_out(study, directory.absolute(), place, about, took_s(run))
     before, after = (variant.name for variant in study.variants)
     rounds = list(zip(_runs(begun, before, place), _runs(begun, after, place), strict=True))
-    document = trial_document(run, finding, after, rounds) | {"study": str(directory)}
+    document = trial_document(run, finding, after, rounds) | {"study": str(directory.absolute())}
     now = datetime.now(tz=UTC).isoformat(timespec="seconds")
-    append_prediction(place, prediction(document, now) | {"study": study_id})
+    append_prediction(place, prediction(document, now) | {"study": directory.name})
     return document | {"calibration": calibrate(read_predictions(place)).facts()}
 
 
 def _carried_out(
-    study: Study, directory: Path, place: Path, run: Run, finding: Finding
+    study: Study, directory: Path, place: Path, about: dict[str, str], expected_run_s: float | None
 ) -> list[Begun]:
-    """All runs of the study; what ends it early is told, with what is kept."""
+    """Carries out what is not there yet; what ends it early is told, with what is kept."""
     from assay.cli.study_progress import StudyProgress
-    from assay.study.several import carry_out
-    from assay.study.trying import took_s
+    from assay.study.several import begun_in, carry_out
 
+    if directory.exists():
+        kept = sum(one.status == STATUS_COMPLETE for one in begun_in(directory))
+        of = len(study.order())
+        complain(f"going on with {directory.name}: {kept} of {of} runs are there")
     progress = StudyProgress(console())
-    about = {"made_by": "assay try", "run": run.id, "finding": finding.key}
     try:
-        return carry_out(study, directory, place, progress, about=about, expected_run_s=took_s(run))
+        return carry_out(
+            study, directory, place, progress, about=about, expected_run_s=expected_run_s
+        )
     except (AssayError, KeyboardInterrupt):
         progress.close()
         if progress.partial is not None:
-            complain(f"the runs so far are kept, and named in {directory}")
+            complain(
+                f"the runs so far are kept, and named in {directory}; the same command goes on"
+            )
             complain(f"what was measured of the last one: assay show {progress.partial}")
         raise
     finally:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 import time
+import tomllib
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from assay.model.errors import AssayError
+from assay.model.errors import AssayError, RecordUnreadableError
 from assay.record.layout import (
     STATUS_COMPLETE,
     STATUS_FAILED,
@@ -19,6 +20,7 @@ from assay.record.layout import (
     STATUS_RUNNING,
 )
 from assay.record.studies import STUDY_FILE, read_study_file, write_study
+from assay.record.toml_text import toml_text
 from assay.study.execute import execute
 from assay.study.telling import Teller
 
@@ -107,6 +109,27 @@ def begun_in(directory: Path) -> list[Begun]:
     """The runs that a study's file names. Raises `RecordUnreadableError`."""
     told = read_study_file(directory / STUDY_FILE).get("runs", [])
     return [Begun(one["round"], one["variant"], one["id"], one["status"]) for one in told]
+
+
+def unfinished(studies: Path, study: Study, about: Mapping[str, Any]) -> Path | None:
+    """Directory of the same study, made for the same reason, that ended before it was done.
+
+    Of several the newest. One whose file cannot be read is none of them.
+    """
+    asked = tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None}))
+    for directory in sorted(studies.glob("*"), reverse=True):
+        try:
+            told = read_study_file(directory / STUDY_FILE)
+        except RecordUnreadableError:
+            continue
+        ended = told.pop("status", None)
+        if ended != STATUS_COMPLETE and asked == _as_asked(told):
+            return directory
+    return None
+
+
+def _as_asked(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in told.items() if key not in {"reason", "runs"}}
 
 
 class _Record:

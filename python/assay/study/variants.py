@@ -10,14 +10,12 @@ import random
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import UsageError, suggestion
 from assay.study.request import RunRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SCHEMA = 1
-REPETITIONS_MAX = 1000
 
 
 @dataclass(frozen=True)
@@ -120,72 +118,6 @@ def difference(base: RunRequest, other: RunRequest) -> dict[str, Any]:
         elif before != after:
             changes[one.name] = after
     return changes
-
-
-def read_study(document: Mapping[str, Any], where: str) -> Study:
-    """The study that a `study.toml` asks for; what it tells of its runs is left to others.
-
-    Raises:
-        UsageError: With file, key and mend.
-    """
-    known = ["schema", "question", "repetitions", "seed", "base", "variants", "status", "reason"]
-    _check_keys(document, [*known, "runs", "about"], where)
-    if document.get("schema") != SCHEMA:
-        raise UsageError(
-            f"{where}: schema is {document.get('schema')!r}; this Assay reads {SCHEMA}"
-        )
-    repetitions, seed = document.get("repetitions", 1), document.get("seed", 1)
-    if not isinstance(repetitions, int) or not 1 <= repetitions <= REPETITIONS_MAX:
-        raise UsageError(f"{where}: repetitions is a whole number of 1 to {REPETITIONS_MAX}")
-    if not isinstance(seed, int):
-        raise UsageError(f"{where}: seed is a whole number")
-    base = _request(document.get("base"), f"{where}: base")
-    variants = _variants(document.get("variants"), base, where)
-    return Study(str(document.get("question", "")), base, variants, repetitions, seed)
-
-
-def _variants(told: object, base: RunRequest, where: str) -> tuple[Variant, ...]:
-    if not isinstance(told, list) or not told or not all(isinstance(one, dict) for one in told):
-        raise UsageError(f"{where}: it has no variants; write [[variants]] with a name each")
-    variants: list[Variant] = []
-    for one in told:
-        _check_keys(one, ["name", "changes"], f"{where}: variants")
-        name, changes = one.get("name"), one.get("changes", {})
-        if not isinstance(name, str) or not name or not isinstance(changes, dict):
-            raise UsageError(f"{where}: a variant has a name, and a table of changes or none")
-        if name in [variant.name for variant in variants]:
-            raise UsageError(f"{where}: two variants are named {name!r}; give each its own name")
-        _check_keys(changes, _fields(), f"{where}: changes of {name!r}")
-        variant = Variant(name, changes)
-        _request(vars(variant.of(base)), f"{where}: changes of {name!r}")
-        variants.append(variant)
-    return tuple(variants)
-
-
-def _request(told: object, where: str) -> RunRequest:
-    """A request that is complete and whose values are of the right sort."""
-    from pydantic import TypeAdapter, ValidationError
-
-    if not isinstance(told, dict):
-        raise UsageError(f"{where} is missing: write [base] with workload, engine and scale")
-    _check_keys(told, _fields(), where)
-    try:
-        made: RunRequest = TypeAdapter(RunRequest).validate_python(told)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{where}: {key}: {first['msg']}") from error
-    return made
-
-
-def _fields() -> list[str]:
-    return [one.name for one in fields(RunRequest)]
-
-
-def _check_keys(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-    for key in table:
-        if key not in known:
-            raise UsageError(f"{where}: unknown key {key!r}; {suggestion(key, list(known))}")
 
 
 def _told(request: RunRequest) -> dict[str, Any]:
