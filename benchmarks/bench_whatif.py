@@ -159,7 +159,7 @@ def places() -> Iterator[Path]:
 
 def halve(bench: Bench, engine: str) -> None:
     """q15 and q17 in half the time, against their rewritten queries in the same passes."""
-    workload = with_twins(bench.place / "halve" / "tpch", SHARED)
+    workload = with_twins(bench.place / f"halve-{engine}" / "tpch", SHARED)
     for path in (FILES / "operations").glob("*.sql"):
         shutil.copy(path, workload / "operations")
     trials = []
@@ -214,7 +214,7 @@ def spill(bench: Bench, engine: str) -> None:
         for path in (Path(assay.workloads.__path__[0]) / "tpch" / "operations").glob("q??.sql")
     )
     twins = {name: f"{name}-much" for name in queries}
-    workload = with_twins(bench.place / "spill" / "tpch", twins)
+    workload = with_twins(bench.place / f"spill-{engine}" / "tpch", twins)
     little, much, end = (
         (FILES / "memory" / f"{name}.sql").read_text(encoding="utf-8")
         for name in ("little", "much", "end")
