@@ -48,8 +48,9 @@ from assay.workloads.discovery import find_workload
 PATIENCE_S = 30.0
 VERSIONS = ("18", "16", "15")
 COUNTERS = {
-    "18": {"buffers", "checkpointer", "database", "io", "statements", "tables", "wal", "writer"},
-    "16": {"database", "io", "tables", "wal", "writer"},
+    "18": {"buffers", "checkpointer", "database", "io", "reading", "statements", "tables", "wal"}
+    | {"writer"},
+    "16": {"database", "io", "reading", "tables", "wal", "writer"},
     "15": {"database", "statements", "tables", "wal", "writer"},
 }
 TABLES = """

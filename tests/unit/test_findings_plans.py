@@ -362,6 +362,9 @@ class TestDeadRows:
         [
             (TableFacts(rows=1.0, dead_rows=3.0), 0.75),
             (TableFacts(rows=0.0, dead_rows=0.0), None),
+            # The counts of before it was written anew: a megabyte has no room for a million rows.
+            (TableFacts(rows=0.0, dead_rows=1e6, bytes=1e6), None),
+            (TableFacts(rows=0.0, dead_rows=1e6, bytes=3e7), 1.0),
             (TableFacts(rows=1.0), None),
         ],
     )

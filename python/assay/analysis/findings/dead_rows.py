@@ -16,6 +16,9 @@ METHOD = "dead-rows"
 # Engines leave up to a fifth of a table to the dead before they clean up by themselves.
 DEAD_SHARE_MIN = 0.2
 EFFECT_MIN = 0.03
+# No row takes less on disk. Counts that a table has no room for are those from before it was
+# written anew.
+ROW_BYTES_MIN = 8
 SCANS = ("scan", "index scan", "bitmap scan")
 
 
@@ -34,6 +37,8 @@ def dead_share(facts: TableFacts) -> float | None:
     if facts.rows is None or facts.dead_rows is None:
         return None
     every = facts.rows + facts.dead_rows
+    if facts.bytes is not None and facts.bytes < ROW_BYTES_MIN * every:
+        return None
     return facts.dead_rows / every if every > 0 else None
 
 
