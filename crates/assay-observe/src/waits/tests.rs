@@ -271,6 +271,19 @@ fn a_thread_that_is_gone_is_told_of_once_with_what_was_last_seen() {
 }
 
 #[test]
+fn a_thread_that_the_kernel_calls_dead_is_told_of_once() {
+    let proc = Proc::new();
+    proc.sleeper((7, 7), "main");
+    let mut family = proc.family(7);
+    look(&mut family, 0);
+    proc.clock((7, 7), 300);
+    proc.state((7, 7), "main", 'X');
+    let last = look(&mut family, 10 * MS);
+    assert_eq!((last.len(), last[0].seen_ns, last[0].seen.state), (1, Some(0), 'X'));
+    assert_eq!(look(&mut family, 2 * SECOND), []);
+}
+
+#[test]
 fn a_text_that_is_not_as_documented_is_an_error_that_names_the_file() {
     let proc = Proc::new();
     proc.sleeper((7, 7), "main");

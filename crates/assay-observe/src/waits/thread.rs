@@ -171,6 +171,10 @@ impl Thread {
         }
         let Some(text) = files.stat.read(buffer)? else { return Ok(None) };
         let ProcessStat { comm, state, .. } = ProcessStat::parse(files.stat.path(), text, units)?;
+        // The kernel says so of one that is waited for just now, too. Nothing comes after it.
+        if state == GONE {
+            return Ok(None);
+        }
         let mut seen = Seen { comm, state, channel: None, call: None, clock };
         if matches!(state, SLEEPING | DISK) {
             seen.channel = channel(files.channel.read(buffer)?);
