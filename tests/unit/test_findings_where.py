@@ -182,3 +182,11 @@ class TestKernel:
     def test_a_share_that_was_not_measured_is_no_claim(self) -> None:
         unknown = dataclasses.replace(operation(), where={})
         assert kernel_time.find(case(unknown)) == []
+
+
+def test_a_share_is_the_same_in_whatever_order_operations_are_asked_for() -> None:
+    names = [f"q{number:02}" for number in range(1, 8)]
+    told = case(*(operation(name, 0.1 + place / 70) for place, name in enumerate(names)))
+    forth = {name: 0.1 + place / 30 for place, name in enumerate(names)}
+    back = dict(reversed(forth.items()))
+    assert told.of_run(forth) == told.of_run(back)

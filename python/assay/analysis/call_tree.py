@@ -46,7 +46,9 @@ def call_tree(
     samples = profile.samples.filter(pl.col("operation").is_in(names)).select(
         "stack", "operation", pl.col("work").fill_null(ARTEFACT)
     )
-    counts = samples.group_by("stack", "operation", "work").agg(pl.len().alias("samples"))
+    counts = samples.group_by("stack", "operation", "work", maintain_order=True).agg(
+        pl.len().alias("samples")
+    )
     counts = counts.sort("stack", "operation", "work")
     tree = _merged(profile, counts["stack"].unique().to_list())
     if share_min > 0:

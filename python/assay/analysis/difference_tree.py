@@ -60,7 +60,9 @@ def difference_tree(
 def _rows(profile: Profile, tree: dict[str, Any], names: list[str]) -> pl.DataFrame:
     """Of each node and operation: samples at it and below it, and their squares over the passes."""
     samples = within_operations(profile).filter(pl.col("operation").is_in(names))
-    counts = samples.group_by("stack", "operation", "sequence").agg(pl.len().alias("samples"))
+    counts = samples.group_by("stack", "operation", "sequence", maintain_order=True).agg(
+        pl.len().alias("samples")
+    )
     nodes = _nodes(profile, tree, counts["stack"].unique().to_list())
     parents = tree["parent"]
     totals: dict[tuple[int, str, int], int] = {}
@@ -76,7 +78,9 @@ def _rows(profile: Profile, tree: dict[str, Any], names: list[str]) -> pl.DataFr
         orient="row",
     )
     squares = (pl.col("samples") ** 2).sum().alias("squares")
-    return known.group_by("node", "operation").agg(pl.col("samples").sum(), squares)
+    return known.group_by("node", "operation", maintain_order=True).agg(
+        pl.col("samples").sum(), squares
+    )
 
 
 def _nodes(profile: Profile, tree: dict[str, Any], stacks: list[int]) -> dict[int, int]:

@@ -219,7 +219,7 @@ def heat_map(succeeded_times: pl.DataFrame, window: Window) -> pl.DataFrame:
     return (
         succeeded_times.lazy()
         .select(column.alias("column"), row.alias("row"))
-        .group_by("column", "row")
+        .group_by("column", "row", maintain_order=True)
         .agg(pl.len().alias("operations"))
         .sort("column", "row")
         .select(

@@ -212,7 +212,7 @@ def _counts(times: pl.DataFrame, *by: str) -> pl.DataFrame:
     """Columns: those of `by`, scheduled, ok, skipped, failed, retries."""
     words = [(pl.col("outcome") == word).sum().alias(word) for word in ("ok", "skipped", "failed")]
     told = [pl.len().alias("scheduled"), *words, pl.col("retries").sum()]
-    return times.group_by(*by).agg(*told) if by else times.select(*told)
+    return times.group_by(*by, maintain_order=True).agg(*told) if by else times.select(*told)
 
 
 def _operation(

@@ -47,7 +47,7 @@ def operation_table(events: pl.DataFrame) -> pl.DataFrame:
     succeeded = pl.col("outcome") == "ok"
     return (
         _measured(events)
-        .group_by("operation")
+        .group_by("operation", maintain_order=True)
         .agg(
             pl.col("sequence").min(),
             pl.len().alias("scheduled"),

@@ -291,7 +291,11 @@ def _of_engine(
             pl.col("account").cast(pl.String).is_in([ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER])
         )
         told = record.table("processes").select(pl.col("pid").cast(pl.UInt32), of_engine)
-        strangers = told.group_by("pid").agg(pl.col("account").any()).filter(~pl.col("account"))
+        strangers = (
+            told.group_by("pid", maintain_order=True)
+            .agg(pl.col("account").any())
+            .filter(~pl.col("account"))
+        )
         kept = samples.join(strangers, on="pid", how="anti", maintain_order="left")
         others, samples = samples.height - kept.height, kept
     if record.has("threads"):
@@ -309,7 +313,9 @@ def _without_ours(samples: pl.DataFrame, threads: pl.DataFrame) -> pl.DataFrame:
     named = threads.sort("time_ns").select(
         "time_ns", "pid", "tid", pl.col("name").str.starts_with(OURS).alias("is_ours")
     )
-    first = named.group_by("pid", "tid").agg(pl.col("is_ours").first().alias("is_ours_at_first"))
+    first = named.group_by("pid", "tid", maintain_order=True).agg(
+        pl.col("is_ours").first().alias("is_ours_at_first")
+    )
     told = samples.join_asof(
         named, on="time_ns", by=["pid", "tid"], strategy="backward", check_sortedness=False
     ).join(first, on=["pid", "tid"], how="left", maintain_order="left")

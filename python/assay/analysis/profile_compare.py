@@ -110,12 +110,14 @@ def differences(
         .with_columns(pl.col("samples", "squares").fill_null(0))
         .with_columns(_pooled_s().over([*key, "operation"]).alias("pooled_s"))
     )
-    return _moments(whole).group_by(key).agg(*_sums()).with_columns(*_spread())
+    return _moments(whole).group_by(key, maintain_order=True).agg(*_sums()).with_columns(*_spread())
 
 
 def _pass_counts(profile: Profile, names: Sequence[str]) -> pl.DataFrame:
     wanted = profile.passes.filter(pl.col("operation").is_in(names))
-    return wanted.group_by("operation").agg(pl.len().cast(pl.Int64).alias("passes"))
+    return wanted.group_by("operation", maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("passes")
+    )
 
 
 def _by_operation(profile: Profile, names: list[str], by: list[str]) -> pl.DataFrame:
@@ -126,14 +128,14 @@ def _by_operation(profile: Profile, names: list[str], by: list[str]) -> pl.DataF
     return (
         within_operations(profile)
         .filter(pl.col("operation").is_in(names))
-        .group_by("leaf", "work", "operation", "sequence")
+        .group_by("leaf", "work", "operation", "sequence", maintain_order=True)
         .agg(pl.len().cast(pl.Int64).alias("samples"))
         .join(profile.frames, left_on="leaf", right_on="frame", how="left")
         .rename({"family": "symbol"})
         .select(*keys, "operation", "sequence", "samples")
-        .group_by(*KEY, "operation", "sequence")
+        .group_by(*KEY, "operation", "sequence", maintain_order=True)
         .agg(pl.col("samples").sum())
-        .group_by(*KEY, "operation")
+        .group_by(*KEY, "operation", maintain_order=True)
         .agg(pl.col("samples").sum(), (pl.col("samples") ** 2).sum().alias("squares"))
     )
 

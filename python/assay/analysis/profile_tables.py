@@ -44,7 +44,7 @@ def symbols_table(
     """
     counts = (
         within_operations(profile, operation)
-        .group_by("leaf", "work", "rule", "operation")
+        .group_by("leaf", "work", "rule", "operation", maintain_order=True)
         .agg(pl.len().alias("samples"))
         .join(profile.frames, left_on="leaf", right_on="frame", how="left")
         .with_columns(pl.col("family" if families else "label").alias("symbol"))
@@ -52,14 +52,14 @@ def symbols_table(
     key = ["work", "symbol", "module"]
     is_named = pl.col("samples") >= NAMED_SHARE * pl.col("samples").sum()
     main = (
-        counts.group_by(*key, "kind", "rule")
+        counts.group_by(*key, "kind", "rule", maintain_order=True)
         .agg(pl.col("samples").sum())
         .sort("samples", "kind", "rule", descending=[True, False, False])
         .group_by(key, maintain_order=True)
         .agg(pl.col("samples").sum(), pl.col("kind", "rule").first())
     )
     named = (
-        counts.group_by(*key, "operation")
+        counts.group_by(*key, "operation", maintain_order=True)
         .agg(pl.col("samples").sum())
         .sort("samples", "operation", descending=[True, False])
         .group_by(key, maintain_order=True)
@@ -96,7 +96,11 @@ def symbols_table(
 
 def work_table(profile: Profile, operation: str | None = None) -> pl.DataFrame:
     """One row a word of work, most samples first: work, samples, share, seconds (CPU)."""
-    counts = within_operations(profile, operation).group_by("work").agg(pl.len().alias("samples"))
+    counts = (
+        within_operations(profile, operation)
+        .group_by("work", maintain_order=True)
+        .agg(pl.len().alias("samples"))
+    )
     return _with_shares(counts, profile).sort("samples", "work", descending=[True, False])
 
 
@@ -106,7 +110,11 @@ def matrix(profile: Profile) -> pl.DataFrame:
     Only pairs that have samples; operations in the order of their first pass, most samples first.
     """
     names = operation_names(profile)
-    counts = within_operations(profile).group_by("operation", "work").agg(pl.len().alias("samples"))
+    counts = (
+        within_operations(profile)
+        .group_by("operation", "work", maintain_order=True)
+        .agg(pl.len().alias("samples"))
+    )
     order = pl.DataFrame({"operation": names, "place": range(len(names))})
     return (
         _with_shares(counts, profile, over="operation")
@@ -131,12 +139,12 @@ def unclassified(profile: Profile, operation: str | None = None) -> pl.DataFrame
         how="left",
     )
     key = ["label", "module"]
-    total = missing.group_by(key).agg(
+    total = missing.group_by(key, maintain_order=True).agg(
         pl.len().alias("samples"),
         pl.col("operation").value_counts(sort=True).struct.field("operation").alias("operations"),
     )
     most = (
-        missing.group_by(*key, "stack", "decided")
+        missing.group_by(*key, "stack", "decided", maintain_order=True)
         .agg(pl.len().alias("count"))
         .sort("count", "stack", descending=[True, False])
         .unique(key, keep="first", maintain_order=True)

@@ -141,7 +141,11 @@ def owners(
     a process that serves a session. Many a worker is too short for the former, which is rarer.
     Others that have a client are that client's: only they have a state, or name an application.
     """
-    of_session = backends.sort("time_ns").group_by("backend_pid").agg(pl.col("session").last())
+    of_session = (
+        backends.sort("time_ns")
+        .group_by("backend_pid", maintain_order=True)
+        .agg(pl.col("session").last())
+    )
     direct = of_session.select(
         pl.col("backend_pid").alias("pid"), pl.lit(SESSIONS).alias("owner"), "session"
     ).with_columns(pl.lit(value=False).alias("is_worker"))
@@ -169,7 +173,9 @@ def background(activity: pl.DataFrame | None, processes: pl.DataFrame | None) ->
 
     Those that were seen to have neither a client nor a leader, and those that have begun others.
     """
-    told = _told_by_activity(activity).group_by("pid").agg(pl.all().drop_nulls())
+    told = (
+        _told_by_activity(activity).group_by("pid", maintain_order=True).agg(pl.all().drop_nulls())
+    )
     idle = told.filter(pl.col("leader_pid").list.len() == 0, ~pl.col("has_client").list.any())
     pids = [idle["pid"]]
     if processes is not None and "ppid" in processes.columns:
@@ -217,7 +223,7 @@ def _without_bytes_of_children(grown: pl.DataFrame) -> pl.DataFrame:
     """The kernel adds the bytes of a child that ended to its parent: what was seen is taken off."""
     ended = (
         grown.filter(~pl.col("is_live"))
-        .group_by("ppid")
+        .group_by("ppid", maintain_order=True)
         .agg(pl.col("read_seen_bytes", "write_seen_bytes").sum())
         .rename({"ppid": "pid", "read_seen_bytes": "read_ended", "write_seen_bytes": "write_ended"})
     )
@@ -260,7 +266,7 @@ def _by_session(owned: pl.DataFrame) -> list[dict[str, Any]]:
     workers = pl.col("cpu_ns").filter("is_worker")
     return (
         owned.filter(pl.col("owner") == SESSIONS)
-        .group_by("session")
+        .group_by("session", maintain_order=True)
         .agg(
             *_figures(),
             pl.col("is_worker").sum().alias("workers"),
@@ -274,7 +280,7 @@ def _by_session(owned: pl.DataFrame) -> list[dict[str, Any]]:
 def _by_title(owned: pl.DataFrame) -> list[dict[str, Any]]:
     return (
         owned.with_columns(pl.col("title").fill_null(NO_TITLE))
-        .group_by("title")
+        .group_by("title", maintain_order=True)
         .agg(pl.len().alias("processes"), *_figures())
         .sort("cpu_s", "title", descending=[True, False], nulls_last=True)
         .to_dicts()

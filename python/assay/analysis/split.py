@@ -98,7 +98,7 @@ def disk_states_ns(
     samples = (
         processes.with_columns(pl.col("account").cast(pl.String))
         .filter(pl.col("account") == account)
-        .group_by("time_ns")
+        .group_by("time_ns", maintain_order=True)
         .agg(pl.col("threads_disk").sum())
         .sort("time_ns")
         .with_columns((pl.col("time_ns") - pl.col("time_ns").shift(1)).alias("gap_ns"))
@@ -110,7 +110,7 @@ def disk_states_ns(
         right_on="started_ns",
         strategy="backward",
     ).filter(pl.col("time_ns") <= pl.col("finished_ns"))
-    return placed.group_by("sequence").agg(
+    return placed.group_by("sequence", maintain_order=True).agg(
         (pl.col("threads_disk").cast(pl.Int64) * pl.col("gap_ns")).sum().alias("disk_state_ns")
     )
 

@@ -135,7 +135,7 @@ def phase_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
     spans = (
         events.lazy()
         .filter(pl.col("finished_ns").is_not_null())
-        .group_by("phase")
+        .group_by("phase", maintain_order=True)
         .agg(pl.col("started_ns").min(), pl.col("finished_ns").max())
         .with_columns(pl.col("phase").cast(pl.String))
         .sort("started_ns")
@@ -180,7 +180,7 @@ def cpu_cores(
     """Cores in use by each account of ours, by others and by the hypervisor."""
     ours = _account_cores(processes, ticks, zero_ns)
     machine = _machine_cores(cpus, ticks, zero_ns)
-    of_ours = ours.group_by("time_s").agg(pl.col("cores").sum().alias("ours"))
+    of_ours = ours.group_by("time_s", maintain_order=True).agg(pl.col("cores").sum().alias("ours"))
     others = machine.join(of_ours, on="time_s", how="inner").select(
         "time_s",
         pl.lit(BACKGROUND).alias("account"),
@@ -200,7 +200,7 @@ def engine_memory(processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int
     engine = processes.with_columns(pl.col("account").cast(pl.String)).filter(
         pl.col("account").is_in(ENGINE_ACCOUNTS)
     )
-    resident = engine.group_by("time_ns", "account").agg(
+    resident = engine.group_by("time_ns", "account", maintain_order=True).agg(
         pl.when(pl.col("rss_bytes").count() > 0).then(pl.col("rss_bytes").sum())
     )
     placed = _at_ticks(resident, ticks, zero_ns, ["account"])
@@ -325,7 +325,7 @@ def _account_cores(processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: in
     return (
         placed.with_columns((rate_per_s("cpu_ns", *process) * NS).alias("cores"))
         .drop_nulls("cores")
-        .group_by("time_s", "account")
+        .group_by("time_s", "account", maintain_order=True)
         .agg(pl.col("cores").sum())
         .sort("time_s", "account")
     )

@@ -122,7 +122,11 @@ def times_of(run: Run) -> Times:
         told = {name: seconds for name, seconds, failed in rows.iter_rows() if not failed}
         return Times({name: seconds for name, seconds in told.items() if seconds})
     done = succeeded(measured_times(run.table("events")))
-    means = done.group_by("operation").agg(pl.col("service_ns").mean() * NS).sort("operation")
+    means = (
+        done.group_by("operation", maintain_order=True)
+        .agg(pl.col("service_ns").mean() * NS)
+        .sort("operation")
+    )
     operations = {str(name): seconds for name, seconds in means.iter_rows() if seconds}
     if load.shape == OPEN:
         mean_ns = done["latency_ns"].mean()

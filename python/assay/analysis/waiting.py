@@ -104,7 +104,7 @@ def split_of(terms: Terms) -> pl.DataFrame:
     kinds = ["operation", "kind"]
     active = pl.col("state").is_in([RUNNING, DISK_STATE])
     existence = (
-        terms.placed.group_by(kinds)
+        terms.placed.group_by(kinds, maintain_order=True)
         .agg(pl.col("looked_ns").filter(active).sum().alias("active_ns"))
         .join(terms.existence, on=kinds, how="full", coalesce=True)
         .with_columns(
@@ -115,10 +115,10 @@ def split_of(terms: Terms) -> pl.DataFrame:
     is_helper = pl.col("kind") == threads.HELPER
     asleep = (
         slept(terms.placed.filter(~is_helper | active))
-        .group_by("operation", "cause")
+        .group_by("operation", "cause", maintain_order=True)
         .agg(pl.col("looked_ns").sum().alias("slept_ns"))
     )
-    whole = existence.group_by("operation").agg(pl.col("threads_ns").sum())
+    whole = existence.group_by("operation", maintain_order=True).agg(pl.col("threads_ns").sum())
     # Less what other clients used, which is known between looks only, may be less than nothing.
     counted = terms.counted.with_columns(pl.col(COUNTED).clip(lower_bound=0.0))
     table = counted.join(whole, on="operation").join(terms.user_share, on="operation")
@@ -179,7 +179,7 @@ def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
     workers = lives.filter(pl.col("kind") == threads.WORKER).drop("session")
     ended = (
         began_and_ended(workers, passes)
-        .group_by("sequence")
+        .group_by("sequence", maintain_order=True)
         .agg((pl.col("run_delay_ns") + pl.col("queued_ns")).sum().alias("ended_ns"))
     )
     counted = (
@@ -196,7 +196,9 @@ def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
     kinds = lives.filter(pl.col("kind") != threads.STRANGER).select("life", "kind")
     placed = looked(_named(run, spans, lives), passes).join(kinds, on="life")
     there = _existence(lives.filter(pl.col("kind").is_in(threads.AT_WORK)), placed, passes)
-    existence = there.group_by("operation", "kind").agg(pl.col("existed_ns").sum())
+    existence = there.group_by("operation", "kind", maintain_order=True).agg(
+        pl.col("existed_ns").sum()
+    )
     return Terms(_with_machine(run, counted, passes), user_share(read), existence, placed)
 
 
@@ -206,7 +208,7 @@ def _existence(lives: pl.DataFrame, placed: pl.DataFrame, passes: pl.DataFrame) 
     Between which looks a worker began and ended may be less sure than a pass is long: it counts in
     passes in which it was seen, and in shorter ones for as long as its looks stand for.
     """
-    seen = placed.group_by("life", "sequence").agg(pl.col("looked_ns").sum())
+    seen = placed.group_by("life", "sequence", maintain_order=True).agg(pl.col("looked_ns").sum())
     there = existed(lives, passes).join(seen, on=["life", "sequence"], how="left")
     is_worker = pl.col("kind") == threads.WORKER
     born, over = (pl.col(name) for name in ("born_ns", "over_ns"))
@@ -232,7 +234,9 @@ def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
         .with_columns(pl.col("kind").fill_null(threads.HELPER))
     )
     whole_ns = (pl.col("threads_at_work") * pl.col("wall_ns")).sum().alias("existed_ns")
-    existence = read.group_by("operation").agg(pl.lit(threads.LEADER).alias("kind"), whole_ns)
+    existence = read.group_by("operation", maintain_order=True).agg(
+        pl.lit(threads.LEADER).alias("kind"), whole_ns
+    )
     counted = read.select("sequence", "operation", "on_cpu_ns", "run_delay_ns")
     return Terms(_with_machine(run, counted, passes), user_share(read), existence, placed)
 
@@ -245,10 +249,12 @@ def _of_process(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
     kind = pl.lit(threads.LEADER).alias("kind")
     at_work = grown.filter(pl.col("on_cpu_grown_ns") >= AT_WORK_SHARE * wall_ns)
     placed = looked(_named(run, spans), whole).join(at_work.select("life", kind), on="life")
-    existence = at_work.group_by("operation").agg(kind, pl.col("existed_ns").sum())
+    existence = at_work.group_by("operation", maintain_order=True).agg(
+        kind, pl.col("existed_ns").sum()
+    )
     counted = _with_machine(
         run,
-        grown.group_by("sequence", "operation").agg(
+        grown.group_by("sequence", "operation", maintain_order=True).agg(
             pl.col("on_cpu_grown_ns").sum().alias("on_cpu_ns"),
             pl.col("run_delay_grown_ns").sum().alias("run_delay_ns"),
         ),
@@ -275,13 +281,15 @@ def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
     )
     totals = _with_machine(run, used.join(whole.select("sequence", "operation"), "sequence"), whole)
     counted = (
-        placed.group_by("operation")
+        placed.group_by("operation", maintain_order=True)
         .agg((running / all_ns).alias("share"))
         .join(totals.drop("operation"), how="cross")
         .select("operation", *[pl.col(name) * pl.col("share") for name in COUNTED])
     )
     existence = (
-        existed(serving, passes).group_by("operation", "kind").agg(pl.col("existed_ns").sum())
+        existed(serving, passes)
+        .group_by("operation", "kind", maintain_order=True)
+        .agg(pl.col("existed_ns").sum())
     )
     return Terms(counted, _ticks_share(run, counted, serving["pid"]), existence, placed)
 
@@ -301,7 +309,7 @@ def _grown(spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame) -> pl
     """What these threads' clocks grew by within each pass."""
     names = ("on_cpu_grown_ns", "run_delay_grown_ns")
     alive = existed(lives.drop("session"), passes)
-    return growth(spans, alive).group_by("sequence").agg(pl.col(names).sum())
+    return growth(spans, alive).group_by("sequence", maintain_order=True).agg(pl.col(names).sum())
 
 
 def _with_machine(run: Run, counted: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
@@ -334,7 +342,9 @@ def _ticks_share(run: Run, operations: pl.DataFrame, pids: pl.Series | None = No
         if pids is not None:
             seen = seen.filter(pl.col("pid").is_in(pids.implode()))
         ticks = pl.col("user_ns", "system_ns")
-        grown = seen.group_by("pid", "started_ns").agg(ticks.max() - ticks.min())
+        grown = seen.group_by("pid", "started_ns", maintain_order=True).agg(
+            ticks.max() - ticks.min()
+        )
         user, both = pl.col("user_ns").sum(), pl.sum_horizontal(ticks.sum())
         share = grown.select((user / both).fill_nan(None)).item()
     told = pl.lit(share, dtype=pl.Float64).alias("user_share")

@@ -115,7 +115,12 @@ def _counted(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
 def _service_s(events: pl.DataFrame) -> dict[str, float]:
     """Seconds that the passes of each operation took together."""
     length = (pl.col("finished_ns") - pl.col("started_ns")).sum() * NS
-    return dict(measured(events).group_by("operation").agg(length.alias("s")).iter_rows())
+    return dict(
+        measured(events)
+        .group_by("operation", maintain_order=True)
+        .agg(length.alias("s"))
+        .iter_rows()
+    )
 
 
 def _shares(row: dict[str, Any], wall_s: float | None) -> dict[str, Any]:

@@ -33,5 +33,5 @@ def measured_thread_seconds(case: Case) -> float:
     """Time of all measured executions, of each thread at work; of one where none was counted."""
     seconds = case.executions.filter(pl.col("phase") == PHASE_MEASURED)
     threads = {op.name: max(1.0, op.threads_at_work or 1.0) for op in case.operations}
-    each = seconds.group_by("operation").agg(pl.col("seconds").sum())
+    each = seconds.group_by("operation", maintain_order=True).agg(pl.col("seconds").sum())
     return sum(threads.get(name, 1.0) * (took or 0.0) for name, took in each.iter_rows())

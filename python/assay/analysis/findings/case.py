@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -192,7 +193,7 @@ class Case:
         There are none in it where that is less than `KNOWN_SHARE` of the run's time.
         """
         told, shares = set(names), self.shares
-        together = sum(shares.get(name, 0.0) for name in told)
+        together = math.fsum(shares.get(name, 0.0) for name in told)
         if round(together, 9) < KNOWN_SHARE:
             return replace(self, operations=())
         operations = tuple(
@@ -206,7 +207,7 @@ class Case:
     def of_run(self, fractions: Mapping[str, float]) -> float:
         """Share of the run's time, of fractions of the time of operations; 0 to 1."""
         shares = self.shares
-        whole = sum(fraction * shares.get(name, 0.0) for name, fraction in fractions.items())
+        whole = math.fsum(part * shares.get(name, 0.0) for name, part in fractions.items())
         return min(1.0, max(0.0, whole))
 
     def interval(self, fractions: Mapping[str, float]) -> tuple[float, float] | None:

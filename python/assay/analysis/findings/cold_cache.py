@@ -67,7 +67,7 @@ def _is_warmed(case: Case) -> bool | None:
     passes = (
         case.executions.filter(pl.col("phase") == PHASE_MEASURED)
         .drop_nulls("read_bytes")
-        .group_by("pass")
+        .group_by("pass", maintain_order=True)
         .agg(pl.col("read_bytes").sum())
         .sort("pass")["read_bytes"]
     )

@@ -41,7 +41,7 @@ def share_interval(
     meant = pl.col("seconds") * pl.col("fraction").fill_null(0.0)
     each = (
         measured.join(told, on="operation", how="left")
-        .group_by("pass")
+        .group_by("pass", maintain_order=True)
         .agg(
             pl.col("operation").n_unique().alias("operations"),
             (meant.sum() / pl.col("seconds").sum()).alias("share"),

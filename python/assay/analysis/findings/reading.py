@@ -162,5 +162,7 @@ def _throttled_share(run: Run) -> float | None:
         return None
     counts = ("periods", "throttled_periods")
     grown = [pl.col(name).max() - pl.col(name).min() for name in counts]
-    periods, throttled = readings.group_by("pid").agg(grown).select(counts).sum().row(0)
+    periods, throttled = (
+        readings.group_by("pid", maintain_order=True).agg(grown).select(counts).sum().row(0)
+    )
     return throttled / periods if periods else None

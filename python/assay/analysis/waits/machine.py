@@ -16,7 +16,7 @@ def stolen_ns(cpus: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
     grown = [pl.sum_horizontal(pl.col(BUSY).cast(pl.Int64)).alias("busy_ns")]
     summed = (
         cpus.with_columns(pl.col("steal_ns").cast(pl.Int64), *grown)
-        .group_by("time_ns")
+        .group_by("time_ns", maintain_order=True)
         .agg(pl.col("steal_ns", "busy_ns").sum())
     )
     return _grown(summed, passes, ("steal_ns", "busy_ns"))
@@ -30,7 +30,9 @@ def throttled_ns(cgroup: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
     """
     counted = cgroup.select("pid", "time_ns", pl.col("throttled_ns").cast(pl.Int64))
     grown = [_grown(of_one, passes, ("throttled_ns",)) for of_one in counted.partition_by("pid")]
-    return pl.concat(grown).group_by("sequence").agg(pl.col("throttled_ns").max())
+    return (
+        pl.concat(grown).group_by("sequence", maintain_order=True).agg(pl.col("throttled_ns").max())
+    )
 
 
 def _grown(counters: pl.DataFrame, passes: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:

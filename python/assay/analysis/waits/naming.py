@@ -103,7 +103,7 @@ def causes_by_word(
             check_sortedness=False,
         )
         .filter(pl.col("time_ns") < pl.col("end_ns"))
-        .group_by("span")
+        .group_by("span", maintain_order=True)
         .agg(pl.struct("cause", told_ns="time_ns").alias("by_word"))
     )
     return spans.with_row_index("span").join(within, on="span", how="left").drop("span")
@@ -119,7 +119,9 @@ def slept(placed: pl.DataFrame) -> pl.DataFrame:
     open_to_words = pl.col("state") == INTERRUPTIBLE
     by_kernel = _by_kernel(asleep.filter(~open_to_words))
     found = pl.concat([by_kernel, _in_proportion(asleep.filter(open_to_words))])
-    return found.group_by("operation", "kind", "cause").agg(pl.col("looked_ns").sum())
+    return found.group_by("operation", "kind", "cause", maintain_order=True).agg(
+        pl.col("looked_ns").sum()
+    )
 
 
 def _in_proportion(asleep: pl.DataFrame) -> pl.DataFrame:
@@ -131,7 +133,7 @@ def _in_proportion(asleep: pl.DataFrame) -> pl.DataFrame:
         # A sleep's edges are guessed; what was told before or after the operation is not of it.
         .filter(pl.col("told_ns").is_between("started_ns", "finished_ns"))
     )
-    left = asleep.group_by(ALIKE).agg(pl.col("looked_ns").sum())
+    left = asleep.group_by(ALIKE, maintain_order=True).agg(pl.col("looked_ns").sum())
     found = []
     for alike in (ALIKE, ALIKE[1:]):
         proportions = _proportions(samples, alike)
@@ -148,5 +150,5 @@ def _by_kernel(asleep: pl.DataFrame) -> pl.DataFrame:
 
 
 def _proportions(samples: pl.DataFrame, alike: Sequence[str]) -> pl.DataFrame:
-    counted = samples.group_by(*alike, "cause").agg(pl.len().alias("share"))
+    counted = samples.group_by(*alike, "cause", maintain_order=True).agg(pl.len().alias("share"))
     return counted.with_columns(pl.col("share") / pl.col("share").sum().over(alike))

@@ -96,7 +96,7 @@ def _together(workers: pl.DataFrame) -> pl.DataFrame:
     return (
         workers.sort("session", "born_ns")
         .with_columns(apart.alias("sequence"))
-        .group_by("session", "sequence")
+        .group_by("session", "sequence", maintain_order=True)
         .agg(
             pl.col("born_ns").min().alias("started_ns"),
             pl.col("over_ns").max().alias("finished_ns"),

@@ -180,7 +180,7 @@ def _in_passes(known: list[OperationSummary], events: pl.DataFrame) -> list[Time
 def _in_a_mix(known: list[OperationSummary], events: pl.DataFrame) -> list[TimedOperation]:
     """Operations of a load: means, because a client is busy for the mean, not for the median."""
     ended = succeeded(measured_times(events))
-    means = ended.group_by(pl.col("operation").cast(pl.String)).agg(
+    means = ended.group_by(pl.col("operation").cast(pl.String), maintain_order=True).agg(
         pl.col("service_ns").mean() * NS, pl.len()
     )
     told = {name: (seconds, count) for name, seconds, count in means.iter_rows()}
@@ -215,7 +215,7 @@ def _passes(events: pl.DataFrame) -> dict[str, tuple[float | None, ...]]:
     whole = table.select(pl.col("pass").unique().sort())
     found = {}
     for key, part in table.partition_by("operation", as_dict=True).items():
-        means = part.group_by("pass").agg(pl.col("seconds").mean())
+        means = part.group_by("pass", maintain_order=True).agg(pl.col("seconds").mean())
         joined = whole.join(means, on="pass", how="left", maintain_order="left")
         found[str(key[0])] = tuple(joined["seconds"].to_list())
     return found
@@ -235,7 +235,7 @@ def _with_work(operations: list[TimedOperation], profile: Profile | None) -> lis
     if profile is None:
         return operations
     table = matrix(profile)
-    counts = dict(profile.passes.group_by("operation").len().iter_rows())
+    counts = dict(profile.passes.group_by("operation", maintain_order=True).len().iter_rows())
     made = []
     for operation in operations:
         mine = table.filter(pl.col("operation") == operation.name)
