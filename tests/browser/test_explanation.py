@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from assay.analysis.summary import summarise
 from assay.analysis.whatif import measured_of, predict
@@ -137,12 +137,13 @@ def test_evidence_opens_its_plan(browser: Browser, report: Path) -> None:
     assert plan.get_attribute("open") is None
     link = page.locator("#why").get_by_role("link", name="plan of q01")
     link.click()
-    assert plan.get_attribute("open") is not None
+    expect(plan).to_have_attribute("open", "")
     assert shown_at(page, '[id="plan:q01"]')
     # A second click leads there as well, whatever was folded or scrolled meanwhile.
     plan.locator("> summary").click()
+    expect(plan).not_to_have_attribute("open", "")
     link.click()
-    assert plan.get_attribute("open") is not None
+    expect(plan).to_have_attribute("open", "")
     assert opened.wrong == []
 
 
@@ -152,7 +153,7 @@ def test_evidence_opens_what_is_folded_around_it(browser: Browser, report: Path)
     setting = page.locator('[id="setting:threads"]')
     assert not setting.is_visible()
     page.locator("#why").get_by_role("link", name="setting threads").click()
-    assert setting.is_visible()
+    expect(setting).to_be_visible()
     assert opened.wrong == []
 
 
