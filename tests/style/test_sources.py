@@ -53,7 +53,7 @@ KNOW_THE_CORE = {
     "assay.probes.profile",
     "assay.probes.sampled",
     "assay.study.host",
-    "assay.workloads.contract",
+    "assay.workloads.texts",
     "assay.workloads.generate",
 }
 READ_RECORDS_ONLY = ("model", "record", "analysis", "checks", "report", "ui")
