@@ -60,6 +60,7 @@ def render_operation(
     stream: int = 0,
 ) -> tuple[str, str]: ...
 
+def resident_bytes(path: str | PathLike[str]) -> int: ...
 @final
 class Sampler:
     def __new__(

@@ -23,6 +23,8 @@ PARAMETERS_DEFAULT = "default"
 PARAMETERS = (PARAMETERS_DEFAULT, "drawn")
 PINNED = ("engine", "client")
 PROBES_ALL, PROBES_NONE = "all", "none"
+STATE_HOT, STATE_COLD, STATE_OS_WARM = "hot", "cold", "os-warm"
+STATES = (STATE_HOT, STATE_COLD, STATE_OS_WARM)
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,9 @@ class RunRequest:
         profile_hz: CPU samples a second of the engine's CPU time; None: none are taken.
         plans: Ask every operation once with its plan, after the measured part.
         pin: CPUs of `engine` and `client`, where they are given.
+        state: What is in memory when the timed part begins: one of `STATES`.
+        state_passes: Untimed passes of the power order before the timed ones.
+        allow_host_changes: Whether the state may be set by what the whole host notices.
     """
 
     workload: str
@@ -79,6 +84,9 @@ class RunRequest:
     profile_hz: int | None = None
     plans: bool = True
     pin: dict[str, list[int]] = field(default_factory=dict)
+    state: str = STATE_HOT
+    state_passes: int = 1
+    allow_host_changes: bool = False
 
     @property
     def sessions(self) -> int:
@@ -135,9 +143,9 @@ def driver_plan(
 ) -> dict[str, Any]:
     """The driver's plan; its keys are explained there.
 
-    Without clients it is the power order, hot: one untimed, checked pass, then timed ones. With
-    clients it is a mix of the operations, drawn by their weights. Operations of `after` are played
-    once when that is over.
+    Without clients it is the power order: as many untimed, checked passes as the state asks for,
+    then timed ones. With clients it is a mix of the operations, drawn by their weights. Operations
+    of `after` are played once when that is over.
     """
     operations = list(dict.fromkeys((*order, *after)))
     phases = (
@@ -164,10 +172,9 @@ def _passes(request: RunRequest, order: list[int]) -> list[dict[str, Any]]:
     arrival = {"shape": "power"}
     one = {"arrival": arrival, "operations": order, "passes_min": 1}
     duration_ns = round(request.min_time_s * NS_PER_S)
-    return [
-        {"name": PHASE_WARMUP, **one},
-        {"name": PHASE_MEASURED, **one, "duration_ns": duration_ns},
-    ]
+    untimed = {"name": PHASE_WARMUP, **one, "passes_min": request.state_passes}
+    timed = {"name": PHASE_MEASURED, **one, "duration_ns": duration_ns}
+    return [untimed, timed] if request.state_passes > 0 else [timed]
 
 
 def _mix(request: RunRequest, weights: list[int]) -> list[dict[str, Any]]:
@@ -228,21 +235,17 @@ def read_prepare(files: Sequence[Path]) -> dict[str, str]:
     return texts
 
 
-def parse_pin(text: str | None) -> dict[str, list[int]]:
-    """CPUs by who is pinned to them, from a text such as `engine=0,1,client=2`.
+def parse_state(text: str) -> tuple[str, int]:
+    """State and number of untimed passes, from `cold`, `os-warm`, `hot` or `hot:3`.
 
     Raises:
-        UsageError: If the text is not of that form.
+        UsageError: If the text is none of these.
     """
-    pin: dict[str, list[int]] = {}
-    who = None
-    for part in (text or "").split(",") if text else []:
-        name, separator, rest = part.partition("=")
-        who, number = (name.strip(), rest) if separator else (who, name)
-        if who not in PINNED or not number.strip().isdecimal():
-            raise UsageError(f"--pin {text}: write it as --pin engine=0,client=1")
-        pin.setdefault(who, []).append(int(number))
-    return pin
+    name, separator, passes = text.partition(":")
+    counted = name == STATE_HOT and passes.isdecimal() and int(passes) > 0
+    if name not in STATES or (separator and not counted):
+        raise UsageError(f"--state {text}: one of cold, os-warm, hot, or hot:N with N passes")
+    return name, int(passes) if separator else int(name == STATE_HOT)
 
 
 def parse_probes(text: str) -> tuple[str, ...] | None:
