@@ -59,8 +59,8 @@ def render_operation(
     seed: int | None = None,
     stream: int = 0,
 ) -> tuple[str, str]: ...
-
 def resident_bytes(path: str | PathLike[str]) -> int: ...
+
 @final
 class Sampler:
     def __new__(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.options import AsJson, RunsDir, exit_code
 from assay.cli.conditions import beginning, is_given, resolved_pin, with_buffer
+from assay.cli.options import AsJson, RunsDir, exit_code
 from assay.cli.output import complain, console, say_json
 from assay.model.errors import AssayError, RunFailedError, UsageError
 from assay.model.secrets import without_secrets
@@ -112,7 +112,7 @@ def run(
     state: Annotated[
         str,
         typer.Option(
-            help="What is in memory at the start: nothing, the files, or all after N untimed passes.",
+            help="What is in memory first: nothing, the files, or what N untimed passes leave.",
             metavar="cold|os-warm|hot[:N]",
         ),
     ] = "hot",

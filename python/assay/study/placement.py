@@ -1,4 +1,4 @@
-"""Which CPUs `--pin` means: numbers, those of a NUMA node, or those that the engine does not use."""
+"""Which CPUs `--pin` means: numbers, those of a NUMA node, or those that the other side leaves."""
 
 from __future__ import annotations
 
@@ -65,9 +65,7 @@ def resolve_pin(text: str, host: Host) -> dict[str, list[int]]:
         UsageError: If the text is not of that form, or names what is not there.
     """
     asked = _asked(text)
-    pin = {
-        who: sorted(_cpus(text, words, host)) for who, words in asked.items() if words != [REST]
-    }
+    pin = {who: sorted(_cpus(text, words, host)) for who, words in asked.items() if words != [REST]}
     for who in asked:
         if who not in pin:
             pin[who] = _rest(text, who, pin, host)
