@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.composite.intervals import POWER_PHASE, THROUGHPUT_PHASE
 from assay.analysis.operations import plain
+from assay.record.layout import PHASE_POWER, PHASE_THROUGHPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,15 +49,18 @@ def planned_operations(facts: dict[str, Any]) -> Iterator[Planned]:
     variants = plan.get("variants") or [0] * len(names)
     for phase in plan.get("phases", []):
         name = phase["name"]
-        if name.startswith(POWER_PHASE):
-            orders = [phase["operations"]]
-        elif name.startswith(THROUGHPUT_PHASE):
-            orders = phase["arrival"]["orders"]
-        else:
+        if _kind(name) is None:
             continue
+        orders = phase.get("orders") or [phase["operations"]]
         for session, order in enumerate(orders):
             for place in order:
                 yield name, session, names[place], variants[place]
+
+
+def _kind(phase: str) -> str | None:
+    """Of which test a phase is; None of none."""
+    kind = phase.partition("-")[0]
+    return kind if kind in (PHASE_POWER, PHASE_THROUGHPUT) else None
 
 
 def _told(events: pl.DataFrame) -> list[tuple[Planned, str, str | None]]:
@@ -68,13 +71,13 @@ def _told(events: pl.DataFrame) -> list[tuple[Planned, str, str | None]]:
     return [
         (row[:4], row[4], row[5])
         for row in table.select(columns).iter_rows()
-        if row[0].startswith((POWER_PHASE, THROUGHPUT_PHASE))
+        if _kind(row[0]) is not None
     ]
 
 
 def _place(key: Planned) -> str:
     phase, session, operation, _ = key
-    stream = f", stream {session + 1}" if phase.startswith(THROUGHPUT_PHASE) else ""
+    stream = f", stream {session + 1}" if _kind(phase) == PHASE_THROUGHPUT else ""
     return f"{operation} of {phase}{stream}"
 
 

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.operations import NS, plain
+from assay.record.layout import PHASE_POWER, PHASE_THROUGHPUT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-
-POWER_PHASE = "power-"
-THROUGHPUT_PHASE = "throughput-"
 
 
 @dataclass(frozen=True)
@@ -163,8 +161,8 @@ def performance_runs(
         refreshes: Names of the refresh functions; empty if there were none.
     """
     ended = ended_events(events)
-    powers = {number(name): part for name, part in _phases(ended, POWER_PHASE).items()}
-    throughputs = {number(name): part for name, part in _phases(ended, THROUGHPUT_PHASE).items()}
+    powers = {number(name): part for name, part in _phases(ended, PHASE_POWER).items()}
+    throughputs = {number(name): part for name, part in _phases(ended, PHASE_THROUGHPUT).items()}
     return tuple(
         PerformanceRun(
             one,
@@ -194,8 +192,8 @@ def ended_events(events: pl.DataFrame) -> pl.DataFrame:
     return kept.sort("started_ns")
 
 
-def _phases(events: pl.DataFrame, lead: str) -> dict[str, pl.DataFrame]:
-    mine = events.filter(pl.col("phase").str.starts_with(lead))
+def _phases(events: pl.DataFrame, kind: str) -> dict[str, pl.DataFrame]:
+    mine = events.filter(pl.col("phase").str.starts_with(f"{kind}-"))
     parts = mine.partition_by("phase", as_dict=True, maintain_order=True)
     return {str(key[0]): part for key, part in parts.items()}
 

@@ -49,7 +49,7 @@ def left_out(test: dict[str, Any], *, scale: float, queries: int, runs: int) -> 
 
 def _streams(test: dict[str, Any]) -> str:
     streams, least = test["streams"], test["streams_minimum"]
-    if streams is None or streams >= least:
+    if streams is None or least is None or streams >= least:
         return ""
     return f"{streams} of {least} streams"
 

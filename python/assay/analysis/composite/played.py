@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.composite.completeness import planned_operations, why_not_whole
-from assay.analysis.composite.figures import Figures, figures, reported_run, short_share
+from assay.analysis.composite.figures import (
+    SHORT_SHARE_MAX,
+    Figures,
+    figures,
+    reported_run,
+    short_share,
+)
 from assay.analysis.composite.intervals import (
-    POWER_PHASE,
     PerformanceRun,
     PowerTest,
     ended_events,
@@ -25,9 +30,8 @@ from assay.analysis.composite.naming import (
     left_out,
     metric_name,
 )
-from assay.analysis.composite.figures import SHORT_SHARE_MAX
-from assay.analysis.composite.steady import STEADY_PASSES_MIN, Steady, steady
-from assay.record.layout import STATUS_COMPLETE
+from assay.analysis.composite.steady import Steady, steady
+from assay.record.layout import PHASE_POWER, STATUS_COMPLETE
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -114,11 +118,15 @@ def played_of(facts: dict[str, Any], events: pl.DataFrame) -> Played:
     runs = performance_runs(events, refreshes)
     queries = len({name for _, _, name, _ in planned_operations(facts)} - set(refreshes))
     reasons = list(why_not_whole(facts, events))
-    passes = steady(_whole_passes(events, queries)) if test["kind"] == STEADY else None
+    missing = left_out(test, scale=scale, queries=queries, runs=len(runs))
+    passes = None
     if test["kind"] == STEADY:
+        passes = steady(_whole_passes(events, queries), _steady_rule(facts))
         runs = () if passes is None else (PerformanceRun(1, passes.test),)
         if passes is None or passes.test is None:
-            reasons.append(f"a steady figure needs {STEADY_PASSES_MIN} whole passes")
+            reasons.append("there are too few whole passes for a steady figure")
+        elif passes.before is None:
+            missing = (*missing, "passes did not become alike")
     if facts["status"] != STATUS_COMPLETE:
         reasons.insert(0, f"the run is {facts['status']}")
     return Played(
@@ -129,7 +137,7 @@ def played_of(facts: dict[str, Any], events: pl.DataFrame) -> Played:
         runs=runs,
         steady=passes,
         queries=queries,
-        left_out=left_out(test, scale=scale, queries=queries, runs=len(runs)),
+        left_out=missing,
         why_not=tuple(reasons),
     )
 
@@ -140,9 +148,14 @@ def refresh_names(test: dict[str, Any]) -> tuple[str, ...]:
     return (told["insert"], told["delete"]) if told else ()
 
 
+def _steady_rule(facts: dict[str, Any]) -> dict[str, Any]:
+    phases = facts["plan"]["phases"]
+    return next((phase["steady"] for phase in phases if phase.get("steady")), {})
+
+
 def _whole_passes(events: pl.DataFrame, queries: int) -> tuple[PowerTest, ...]:
     """Passes of which every query ended: the last one of a stopped run may not be whole."""
-    mine = ended_events(events).filter(pl.col("phase").str.starts_with(POWER_PHASE))
+    mine = ended_events(events).filter(pl.col("phase").str.starts_with(f"{PHASE_POWER}-"))
     if mine.is_empty():
         return ()
     return tuple(one for one in power_passes(mine, ()) if len(one.queries) == queries)

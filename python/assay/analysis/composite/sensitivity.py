@@ -101,6 +101,17 @@ def throughput_weights(test: ThroughputTest) -> dict[str, float]:
     return found
 
 
+def interval_seconds(run: PerformanceRun, name: str) -> float | None:
+    """An operation's interval in the power test, without one its mean in the throughput test.
+
+    None if neither played it.
+    """
+    if run.power is not None:
+        known = {one.operation for one in (*run.power.queries, *run.power.refreshes)}
+        return interval_of(run.power, name).seconds if name in known else None
+    return None if run.throughput is None else _mean_s(run.throughput, name)
+
+
 def interval_of(test: PowerTest, name: str) -> Interval:
     """The interval of an operation that a power test played."""
     return next(one for one in (*test.queries, *test.refreshes) if one.operation == name)
@@ -135,8 +146,7 @@ def _change(run: PerformanceRun, name: str, length_ns: int, scale: float) -> flo
     assert run.power is not None  # noqa: S101 - asked for above
     power = PowerTest(moved(run.power.queries), moved(run.power.refreshes))
     before, after = (
-        figures(one, scale, rounded=False).first_known
-        for one in (run, replace(run, power=power))
+        figures(one, scale, rounded=False).first_known for one in (run, replace(run, power=power))
     )
     return after / before - 1 if before and after else None
 
@@ -148,6 +158,7 @@ def _operations(test: ThroughputTest) -> list[str]:
 
 
 def _mean_s(test: ThroughputTest, name: str) -> float | None:
+    """Mean seconds of an operation over all streams; None if none played it."""
     found = [
         one.seconds for stream in test.sessions for one in stream.intervals if one.operation == name
     ]

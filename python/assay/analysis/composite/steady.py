@@ -1,24 +1,24 @@
-"""When power passes became steady, and what they take then.
+"""What power passes take once they are alike, beside the first one.
 
-A pass is steady if its sum and its geometric mean are each within a tolerance of the medians of
-all passes from there on. Passes are steady from the first one on which this holds for every later
-one, and there must be three. Each query's steady time is its median over these passes.
+The driver plays passes until the last three are alike: the longest is longer than the shortest by
+at most 5 %; at 30 it stops. Each query's steady time is its median over these three.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.analysis.composite.intervals import PowerTest
 from assay.analysis.operations import geometric_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-TOLERANCE = 0.05
-STEADY_PASSES_MIN = 3
+# As the driver compares them where a plan of before does not tell.
+STEADY_PASSES = 3
+WITHIN = 0.05
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Steady:
 
     Attributes:
         passes: Each pass, in order.
-        before: Passes before they became steady; None if they did not.
-        tests: The steady passes; the last three of those that did not become steady.
-        test: Their steady times as one power test; None of fewer than three passes.
+        before: Passes before the steady ones; None if they did not become alike.
+        tests: The last three passes, which are alike unless `before` is None.
+        test: The median time of each query over them as one power test; None of fewer passes.
     """
 
     passes: tuple[PassFigures, ...]
@@ -52,36 +52,37 @@ class Steady:
 
     @property
     def figure(self) -> PassFigures | None:
-        """Of the steady times; None of fewer than three passes."""
+        """Of these medians; None of fewer than three passes."""
         return None if self.test is None else _figures(self.test)
 
 
-def steady(tests: Sequence[PowerTest]) -> Steady | None:
-    """When the passes of a steady test became so; None without a whole pass."""
+def steady(tests: Sequence[PowerTest], rule: Mapping[str, Any]) -> Steady | None:
+    """What whole passes came to; None without one.
+
+    Args:
+        tests: The passes, in order.
+        rule: `steady` of the phase in the plan: `passes`, `within`, `passes_max`.
+    """
     if not tests:
         return None
-    passes = tuple(_figures(test) for test in tests)
-    by_sum = steady_from([one.sum_s for one in passes])
-    means = [one.geometric_mean_s for one in passes]
-    known = [mean for mean in means if mean is not None]
-    by_mean = steady_from(known) if len(known) == len(means) else None
-    before = None if by_sum is None or by_mean is None else max(by_sum, by_mean)
-    chosen = tuple(tests[-STEADY_PASSES_MIN:] if before is None else tests[before:])
-    enough = len(chosen) >= STEADY_PASSES_MIN
-    return Steady(passes, before, chosen, _middle(chosen) if enough else None)
+    count = int(rule.get("passes", STEADY_PASSES))
+    last = tuple(tests[-count:])
+    is_whole = len(last) == count
+    # The driver compares by the clock, and ended before its limit only if they were alike.
+    ended_early = len(tests) < int(rule.get("passes_max", 0))
+    lengths_s = [test.seconds for test in last]
+    alike = ended_early or are_alike(lengths_s, float(rule.get("within", WITHIN)))
+    return Steady(
+        passes=tuple(_figures(test) for test in tests),
+        before=len(tests) - count if is_whole and alike else None,
+        tests=last,
+        test=_middle(last) if is_whole else None,
+    )
 
 
-def steady_from(values: Sequence[float], tolerance: float = TOLERANCE) -> int | None:
-    """The first place from which on every value is within a tolerance of their median.
-
-    None if that leaves fewer than three.
-    """
-    for place in range(len(values) - STEADY_PASSES_MIN + 1):
-        rest = values[place:]
-        middle = median(rest)
-        if all(abs(value - middle) <= tolerance * middle for value in rest):
-            return place
-    return None
+def are_alike(lengths_s: Sequence[float], within: float) -> bool:
+    """Whether the longest is longer than the shortest by at most this share of it."""
+    return max(lengths_s) - min(lengths_s) <= within * min(lengths_s)
 
 
 def _middle(tests: Sequence[PowerTest]) -> PowerTest:
