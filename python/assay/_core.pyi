@@ -59,6 +59,7 @@ def render_operation(
     seed: int | None = None,
     stream: int = 0,
 ) -> tuple[str, str]: ...
+def resident_bytes(path: str | PathLike[str]) -> int: ...
 
 @final
 class Sampler:

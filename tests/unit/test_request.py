@@ -12,7 +12,6 @@ from assay.model.errors import UsageError
 from assay.study.request import (
     RunRequest,
     driver_plan,
-    parse_pin,
     parse_probes,
     parse_settings,
     read_prepare,
