@@ -93,7 +93,7 @@ def power_weights(test: PowerTest) -> dict[str, float]:
 
 
 def throughput_weights(test: ThroughputTest) -> dict[str, float]:
-    """The elasticity d ln T / d ln time of each operation: its share of the stream that ended last, or 0."""
+    """The elasticity d ln T / d ln time: by the stream that ended last."""
     elapsed_ns = test.elapsed_ns
     found = dict.fromkeys(_operations(test), 0.0)
     for one in test.last.intervals:
