@@ -27,6 +27,8 @@ Examples:
   assay run tpch --engine postgresql --prepare indexes.sql     with SQL on the loaded data
   assay run tpch --dsn postgresql://user@localhost/db    a server that runs already
   assay run ./my-queries --dsn ...             a folder of .sql files is a workload
+  assay run tpch --engine postgresql --test full         power and throughput test, twice
+  assay run tpch --test throughput --streams 3 --no-refresh
   assay run point-select --engine postgresql --clients 8 --time 30s
   assay run point-select --engine postgresql --clients 8 --rate 5000 --pin engine=0,client=1
   assay run tpch --engine postgresql --profile           with CPU samples
@@ -42,7 +44,8 @@ ENGINE_DEFAULT = "duckdb"
 
 # Options that only one of the two kinds of load has a meaning for.
 OF_A_MIX = ("time", "warmup", "retries")
-OF_AN_ORDER = ("min_time",)
+OF_AN_ORDER = ("min_time", "test")
+OF_A_TEST = ("streams", "refresh", "refresh_batches")
 
 
 def run(
@@ -84,6 +87,28 @@ def run(
             metavar="FILE.sql",
         ),
     ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option(
+            help="A test as the specification has it: power, throughput, both twice (full), or"
+            " power until passes are alike (steady).",
+            metavar="power|throughput|full|steady",
+        ),
+    ] = None,
+    streams: Annotated[
+        int | None,
+        typer.Option(
+            help="Query streams of the throughput test [default: the specification's minimum].",
+            min=1,
+        ),
+    ] = None,
+    refresh: Annotated[
+        bool, typer.Option("--refresh/--no-refresh", help="Play the refresh functions of a test.")
+    ] = True,
+    refresh_batches: Annotated[
+        int,
+        typer.Option(help="Transactions of each refresh function; 0: one an order.", min=0),
+    ] = 1,
     clients: Annotated[
         int | None,
         typer.Option(help="Sessions that draw from the mix [default: 1 for a mix].", min=1),
@@ -101,8 +126,12 @@ def run(
         str, typer.Option(help="Passes over an order are repeated for at least this long.")
     ] = "20s",
     parameters: Annotated[
-        str, typer.Option(help="'default' (the validation's) or 'drawn' from --seed.")
-    ] = "default",
+        str | None,
+        typer.Option(
+            help="'default' (the validation's) or 'drawn' from --seed [default: drawn in a test].",
+            metavar="default|drawn",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.", min=0)] = 1,
     timeout: Annotated[
         str, typer.Option(help="An operation that takes longer is cancelled and failed; 0s: none.")
@@ -152,6 +181,7 @@ def run(
         parse_settings,
         read_prepare,
     )
+    from assay.study.specified import TESTS
     from assay.workloads.discovery import find_workload
 
     facts = find_workload(workload).facts
@@ -168,7 +198,11 @@ def run(
         scale=facts.scale_default if scale is None else _above_zero("--scale", scale),
         settings=parse_settings(settings or []),
         prepare=read_prepare(prepare or []),
-        parameters=_one_of("--parameters", parameters, PARAMETERS),
+        parameters=_one_of("--parameters", parameters or PARAMETERS[test is not None], PARAMETERS),
+        test=None if test is None else _one_of("--test", test, TESTS),
+        streams=streams,
+        refresh=refresh,
+        refresh_batches=refresh_batches,
         seed=seed,
         clients=clients or (1 if mixed else None),
         rate_per_s=_above_zero("--rate", rate) if mixed and rate is not None else None,
@@ -202,6 +236,11 @@ run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"
 def _check_load(context: typer.Context, workload: str, *, mixed: bool) -> None:
     """Refuses options that would do nothing; those of files and the environment are defaults."""
     given = [name for name in context.params if _is_given(context, name)]
+    if "test" in given and "min_time" in given:
+        raise UsageError("--min-time repeats passes, and a test is of as many as it has: say one")
+    for name in OF_A_TEST:
+        if name in given and "test" not in given:
+            raise UsageError(f"--{name.replace('_', '-')} is of a test: say --test, too")
     if mixed:
         for name in OF_AN_ORDER:
             if name in given:

@@ -12,14 +12,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import assay
-from assay.analysis.load import POWER, load_of
+from assay.analysis.load import load_of
 from assay.analysis.load_metrics import no_load_metrics
 from assay.analysis.summary import Summary, summarise
 from assay.analysis.whatif import measured_of
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
-from assay.record.layout import PHASE_MEASURED, PHASE_WARMUP
+from assay.record.layout import PHASE_WARMUP, measured_phases
 from assay.report.plan_section import capture_section, plans_section
 from assay.report.profile_section import profile_of, section
 from assay.report.what_if_section import what_if
@@ -116,9 +116,10 @@ def _conditions(facts: dict[str, Any]) -> dict[str, Any]:
     request = facts["request"]
     phases = {phase["name"]: phase for phase in facts["plan"]["phases"]}
     load = load_of(facts)
-    arrival = POWER if PHASE_MEASURED in phases else None
+    measured = measured_phases(phases)
+    arrival = phases[measured[0]]["arrival"]["shape"] if measured else None
     return {
-        "arrival": load.shape if load else arrival,
+        "arrival": arrival,
         "clients": load.clients if load else None,
         "rate_per_s": load.rate_per_s if load else None,
         "time_s": load.time_s if load else None,

@@ -38,7 +38,7 @@ from assay.study.instances import sweep
 from assay.study.launcher import Guardian
 from assay.study.loading import Loading
 from assay.study.places import cache_dir, instances_dir
-from assay.study.request import PARAMETERS_DEFAULT
+from assay.study.request import PARAMETERS_DEFAULT, plan_sessions, steps
 from assay.study.starting import ready
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ class _Execution:
         self._request = asked.request
         self._run = run
         self._teller = teller
+        self._steps = steps(asked.plan)
 
     def carry_out(self) -> None:
         """All steps, in the order in which the record tells them."""
@@ -163,11 +164,12 @@ class _Execution:
         self._teller.phase("start")
         job = subject.job() | {
             "script": self._asked.script.facts(),
-            "clients": self._request.sessions,
+            "clients": plan_sessions(self._asked.plan),
             "plan": self._asked.plan,
             "raw_dir": str(self._run.raw),
             "metered": subject.metered,
-            "counters": self._request.runs_probe(EngineProbe.name),
+            "counters": self._counts_operations,
+            "explained": self._explained_operations,
             "cpus": self._request.pin.get("client", []),
             "plans": self._wants_plans,
         }
@@ -194,6 +196,21 @@ class _Execution:
             # Nothing observes any more, so what is asked for now is in no figure of the run.
             if self._wants_plans:
                 self._explained(driver, subject)
+
+    @property
+    def _counts_operations(self) -> bool:
+        """Whether the engine's counters are read around each operation.
+
+        In a test its time from one query to the next counts, so nothing is done between them.
+        """
+        return self._asked.test is None and self._request.runs_probe(EngineProbe.name)
+
+    @property
+    def _explained_operations(self) -> int:
+        """How many of the script's operations are asked with their plans: its first ones."""
+        if self._asked.planned_test is None:
+            return len(self._asked.script.operations)
+        return len(self._asked.planned_test.power_queries)
 
     @property
     def _wants_plans(self) -> bool:
@@ -277,7 +294,11 @@ class _Execution:
             return
         phase = message["phase"]
         self._teller.phase(phase)
-        self._teller.amount(message["phase_ns"] / NS_PER_S, self._expected_s(phase), "s")
+        before, expected = self._steps[phase]
+        if self._asked.test is not None and expected is not None:
+            self._teller.amount(max(0, message["ended"] - before), expected, "operations")
+        else:
+            self._teller.amount(message["phase_ns"] / NS_PER_S, self._expected_s(phase), "s")
 
     def _expected_s(self, phase: str) -> float | None:
         """How long a phase takes, where that is known beforehand."""

@@ -70,6 +70,7 @@ def _key(asked: Asked) -> DatasetKey:
         scale=asked.request.scale,
         engine=asked.engine.facts.name,
         version=asked.version,
+        refresh_sets=asked.refresh_sets,
     )
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.findings.intervals import share_interval
+from assay.analysis.operations import is_measured
 from assay.analysis.split import COVERAGE_MAX
 from assay.model.finding import Finding
-from assay.record.layout import PHASE_MEASURED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -214,7 +214,7 @@ class Case:
         """95 % interval of `of_run`, by how much the operations' times differ between passes."""
         if self.load is not None:
             return None
-        measured = self.executions.filter(pl.col("phase") == PHASE_MEASURED)
+        measured = self.executions.filter(is_measured(self.executions))
         return share_interval(measured, fractions)
 
     def finding(

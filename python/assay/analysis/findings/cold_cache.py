@@ -9,9 +9,9 @@ import polars as pl
 from assay.analysis.findings.cache import storage_bytes
 from assay.analysis.findings.case import names_text
 from assay.analysis.findings.waits import waited, waiting_evidence
+from assay.analysis.operations import is_measured
 from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, percent_text
-from assay.record.layout import PHASE_MEASURED
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
@@ -65,7 +65,7 @@ def _unnamed(case: Case) -> tuple[str, ...]:
 def _is_warmed(case: Case) -> bool | None:
     """Whether passes after the first found the data in memory; None of one pass."""
     passes = (
-        case.executions.filter(pl.col("phase") == PHASE_MEASURED)
+        case.executions.filter(is_measured(case.executions))
         .drop_nulls("read_bytes")
         .group_by("pass", maintain_order=True)
         .agg(pl.col("read_bytes").sum())
