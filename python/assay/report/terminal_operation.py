@@ -93,6 +93,8 @@ def _time_facts(operation: dict[str, Any]) -> Iterator[str]:
         yield f"{count_text(operation['rows'])} row{'s' if operation['rows'] != 1 else ''}"
     if operation["memory_peak_bytes"] is not None:
         yield f"{bytes_text(operation['memory_peak_bytes'])} at most"
+    if operation["engine_memory_bytes"] is not None:
+        yield f"{bytes_text(operation['engine_memory_bytes'])} by the engine's own account"
     if operation["read_bytes"]:
         yield f"{bytes_text(operation['read_bytes'])} read from storage"
 

@@ -27,7 +27,7 @@ from assay.model.script import Script
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
 from assay.study.places import engines_dir
-from assay.study.request import RunRequest, driver_plan, plan_of
+from assay.study.request import STATE_COLD, STATE_HOT, RunRequest, driver_plan, plan_of
 from assay.study.specified import PieceTexts, PlannedTest, SpecifiedTest, specified
 from assay.study.telling import Teller, telling
 from assay.workloads.contract import Workload
@@ -165,6 +165,7 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
     behaviour = engine.engine()
     _check_request(request, workload, behaviour)
     _check_programs(request, engine)
+    _check_state(request, engine)
     _check_probes(request)
     _check_prepare(request, workload, behaviour)
     _check_test(request, workload)
@@ -213,6 +214,21 @@ def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -
             f"--pin: CPU {', '.join(map(str, strange))} is not there or not ours; there are"
             f" {', '.join(map(str, sorted(allowed)))}"
         )
+
+
+def _check_state(request: RunRequest, engine: EngineFolder) -> None:
+    """Refuses states that could not be set."""
+    if request.allow_host_changes and request.state != STATE_COLD:
+        raise UsageError("--allow-host-changes is of --state cold: leave it out, or add that")
+    if request.state == STATE_HOT:
+        return
+    if request.dsn is not None:
+        raise UsageError(
+            f"--state {request.state}: a running server and its files are its owner's, who alone"
+            " may restart it. Leave one of --state and --dsn out"
+        )
+    if engine.facts.kind == "none":
+        raise UsageError(f"--state {request.state}: {request.engine} keeps no data; leave it out")
 
 
 def _check_probes(request: RunRequest) -> None:

@@ -146,9 +146,9 @@ def driver_plan(
 ) -> dict[str, Any]:
     """The driver's plan; its keys are explained there.
 
-    Without clients it is the power order, hot: one untimed, checked pass, then timed ones. With
-    clients it is a mix of the operations, drawn by their weights. Operations of `after` are played
-    once when that is over.
+    Without clients it is the power order: as many untimed, checked passes as the state asks for,
+    then timed ones. With clients it is a mix of the operations, drawn by their weights. Operations
+    of `after` are played once when that is over.
     """
     operations = list(dict.fromkeys((*order, *after)))
     phases = (
@@ -193,17 +193,16 @@ def steps(plan: Mapping[str, Any]) -> dict[str, tuple[int, int | None]]:
 
 def plan_sessions(plan: Mapping[str, Any]) -> int:
     """How many sessions a plan needs at once."""
-    return max(phase["arrival"].get("clients", 1) for phase in plan["phases"])
+    return max(int(phase["arrival"].get("clients", 1)) for phase in plan["phases"])
 
 
 def _passes(request: RunRequest, order: list[int]) -> list[dict[str, Any]]:
     arrival = {"shape": "power"}
     one = {"arrival": arrival, "operations": order, "passes_min": 1}
     duration_ns = round(request.min_time_s * NS_PER_S)
-    return [
-        {"name": PHASE_WARMUP, **one},
-        {"name": PHASE_MEASURED, **one, "duration_ns": duration_ns},
-    ]
+    untimed = {"name": PHASE_WARMUP, **one, "passes_min": request.state_passes}
+    timed = {"name": PHASE_MEASURED, **one, "duration_ns": duration_ns}
+    return [untimed, timed] if request.state_passes > 0 else [timed]
 
 
 def _mix(request: RunRequest, weights: list[int]) -> list[dict[str, Any]]:
@@ -264,21 +263,17 @@ def read_prepare(files: Sequence[Path]) -> dict[str, str]:
     return texts
 
 
-def parse_pin(text: str | None) -> dict[str, list[int]]:
-    """CPUs by who is pinned to them, from a text such as `engine=0,1,client=2`.
+def parse_state(text: str) -> tuple[str, int]:
+    """State and number of untimed passes, from `cold`, `os-warm`, `hot` or `hot:3`.
 
     Raises:
-        UsageError: If the text is not of that form.
+        UsageError: If the text is none of these.
     """
-    pin: dict[str, list[int]] = {}
-    who = None
-    for part in (text or "").split(",") if text else []:
-        name, separator, rest = part.partition("=")
-        who, number = (name.strip(), rest) if separator else (who, name)
-        if who not in PINNED or not number.strip().isdecimal():
-            raise UsageError(f"--pin {text}: write it as --pin engine=0,client=1")
-        pin.setdefault(who, []).append(int(number))
-    return pin
+    name, separator, passes = text.partition(":")
+    counted = name == STATE_HOT and passes.isdecimal() and int(passes) > 0
+    if name not in STATES or (separator and not counted):
+        raise UsageError(f"--state {text}: one of cold, os-warm, hot, or hot:N with N passes")
+    return name, int(passes) if separator else int(name == STATE_HOT)
 
 
 def parse_probes(text: str) -> tuple[str, ...] | None:
