@@ -10,6 +10,7 @@ import polars as pl
 from assay.analysis.answers import Tolerances, difference, read_expected
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from assay.record.reader import Run
@@ -21,10 +22,17 @@ EXPECTED_HELD = 64
 
 
 class Compared:
-    """The results that a run kept, and how they differ from expected rows."""
+    """The results that a run kept, and how they differ from expected rows.
 
-    def __init__(self, run: Run) -> None:
+    Args:
+        run: The run.
+        ordered_by: Columns by which rows of an operation are ordered; of those that are not here
+            every row has its place.
+    """
+
+    def __init__(self, run: Run, ordered_by: Mapping[str, Sequence[str]]) -> None:
         self._run = run
+        self._ordered_by = ordered_by
         self._kept: dict[str, dict[str, list[Path]]] = {}
         self._differences: dict[tuple[str, int, Path], str | None] = {}
         self._rows = lru_cache(RESULTS_HELD)(_rows)
@@ -43,7 +51,9 @@ class Compared:
         """How results with a digest differ from a file of expected rows; None if none does."""
         key = (operation, digest, expected)
         if key not in self._differences:
-            wanted, tolerances = self._expected(expected), self._tolerances(operation)
+            ordered_by = self._ordered_by.get(operation)
+            wanted = self._expected(expected, None if ordered_by is None else tuple(ordered_by))
+            tolerances = self._tolerances(operation)
             told = (
                 difference(self._rows(path), wanted, tolerances)
                 for path in self.kept(operation, digest)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -71,9 +71,7 @@ def executions(events: pl.DataFrame, refresh: Refresh | None) -> pl.DataFrame:
     functions = [] if refresh is None else list(refresh.functions)
     found = (
         told.filter((pl.col("outcome") == "ok") & ~pl.col("operation").is_in(functions))
-        .select(
-            "phase", "session", "operation", "variant", "digest", "started_ns", "finished_ns"
-        )
+        .select("phase", "session", "operation", "variant", "digest", "started_ns", "finished_ns")
         .sort("started_ns", maintain_order=True)
     )
     if refresh is None:
@@ -173,11 +171,10 @@ class _History:
         return pl.Series(found, dtype=pl.Int64)
 
 
-def _counted(times_ns: list[int], at_ns: pl.Series, side: str) -> pl.Series:
+def _counted(times_ns: list[int], at_ns: pl.Series, side: Literal["left", "right"]) -> pl.Series:
     """How many of the times are before each moment; with side `right` those at it, too."""
     ordered = pl.Series(times_ns, dtype=pl.Int64)
-    found = ordered.search_sorted(at_ns.cast(pl.Int64), side=side)  # type: ignore[arg-type]
-    return found if isinstance(found, pl.Series) else pl.Series([found])
+    return ordered.search_sorted(at_ns.cast(pl.Int64), side=side)
 
 
 def _at(values: list[int], places: pl.Series) -> pl.Series:

@@ -78,7 +78,9 @@ class _Judgement:
     not_compared: dict[str, Counter[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._compared = Compared(self.run)
+        self._compared = Compared(
+            self.run, self.run.expected_origin.get("made", {}).get("ordered_by", {})
+        )
         seen = self.asked.group_by("operation", "variant").agg(pl.len(), pl.col("digest").unique())
         self._seen = {
             (operation, variant): (executed, digests)
@@ -126,7 +128,7 @@ class _Judgement:
 
     def _may_be_more(self, operation: str, variant: int) -> bool:
         """Whether as many results were kept as are kept at most: there may have been more."""
-        kept_at_most = self.run.facts["plan"]["results_kept"]
+        kept_at_most: int = self.run.facts["plan"]["results_kept"]
         executed, digests = self._seen[operation, variant]
         if executed < kept_at_most:
             return False
@@ -225,7 +227,8 @@ def _without(run: Run, found: _Judgement) -> str:
             " would say how many rows come back"
         )
     origin = run.expected_origin
-    if why := origin.get("why") or _of_one(origin.get("not_made", []), unknown):
+    not_made = origin.get("made", {}).get("not_made", [])
+    if why := origin.get("why") or _of_one(not_made, unknown):
         return str(why)
     if run.facts["request"]["parameters"] != "default":
         return "reference rows are kept for default parameters only"

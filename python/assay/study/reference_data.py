@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from assay.workloads.refreshing import NEW, OLD, ORDER, SET
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-NEW, OLD = "_new", "_old"
-SET, ORDER = "set_number", "order_number"
 NUMBERS = (SET, ORDER)
 
 

@@ -50,9 +50,7 @@ def version() -> str:
     return str(datafusion.__version__)
 
 
-def columns_read(
-    texts: Sequence[str], schemas: Mapping[str, pa.Schema]
-) -> dict[str, list[str]]:
+def columns_read(texts: Sequence[str], schemas: Mapping[str, pa.Schema]) -> dict[str, list[str]]:
     """The columns of each table that any of the texts reads, in the table's order.
 
     A text that the engine refuses reads nothing.
@@ -107,7 +105,7 @@ class ReferenceEngine:
             last, beyond = found.rows[limit - 1], found.rows[limit]
             if all(last[place] == beyond[place] for place in places):
                 raise NotAnsweredError(
-                    f"rows {limit} and {limit + 1} are equal in its order, so either may be the last"
+                    f"rows {limit} and {limit + 1} are equal in its order: either may be the last"
                 )
         return replace(found, rows=found.rows[:limit])
 
@@ -117,7 +115,7 @@ class ReferenceEngine:
             asked = self._context.sql(text, _options())
             names = asked.schema().names
             batches = asked.collect()
-        except Exception as error:  # noqa: BLE001 - the binding has one class for all
+        except Exception as error:
             words = " ".join(str(error).split())
             raise NotAnsweredError(f"{TITLE} {version()} refuses it: {words[:300]}") from error
         rows: list[tuple[object, ...]] = []
@@ -158,4 +156,9 @@ def _options() -> Any:  # noqa: ANN401 - the package has no types
     """Queries only: a text that changes the reference's data would make it wrong for all others."""
     import datafusion
 
-    return datafusion.SQLOptions().with_allow_ddl(False).with_allow_dml(False).with_allow_statements(False)
+    return (
+        datafusion.SQLOptions()
+        .with_allow_ddl(allow=False)
+        .with_allow_dml(allow=False)
+        .with_allow_statements(allow=False)
+    )

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from assay.model.errors import RunFailedError
-from assay.study.reference_data import NEW, NUMBERS, OLD, ReferenceData, RefreshSets
+from assay.study.reference_data import NUMBERS, ReferenceData, RefreshSets
 from assay.study.reference_engine import columns_read
 from assay.workloads.generate import table_stream
+from assay.workloads.refreshing import NEW, OLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,9 +26,7 @@ GIB = 1 << 30
 MEMORY_FACTOR = 2.0
 
 
-def loaded(
-    job: Mapping[str, Any], texts: Sequence[str], tell: Tell
-) -> tuple[ReferenceData, int]:
+def loaded(job: Mapping[str, Any], texts: Sequence[str], tell: Tell) -> tuple[ReferenceData, int]:
     """The columns that texts read, with all their rows; and how many bytes queries may take.
 
     Raises:
@@ -41,7 +40,7 @@ def loaded(
             columns[name].append(key)
     read = {name: table for name, table in tables.items() if columns[name]}
     available = _available_bytes()
-    needed = sum(table.estimated_bytes(columns[name]) for name, table in read.items())
+    needed = round(sum(table.estimated_bytes(columns[name]) for name, table in read.items()))
     if needed * MEMORY_FACTOR > available:
         raise RunFailedError(
             f"the reference needs about {needed * MEMORY_FACTOR / GIB:.1f} GiB of memory, and"
@@ -56,6 +55,8 @@ def loaded(
             rows[name].append(batch)
             done += batch.num_rows
             tell("reference data", done, expected, "rows")
+    # How many rows a table has was estimated.
+    tell("reference data", done, done, "rows")
     sets = _refresh_sets(job, columns) if refresh else None
     return ReferenceData(rows, sets), available - needed
 
@@ -82,7 +83,9 @@ class _Table:
             self._first = next(iter(self._reader), None)
         if self._first is None or not self._first.num_rows:
             return 0.0
-        return self._first.select(columns).nbytes / self._first.num_rows * self.rows_expected
+        first_bytes: int = self._first.select(columns).nbytes
+        share: float = self.rows_expected / self._first.num_rows
+        return first_bytes * share
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """All rows, once."""
@@ -93,9 +96,7 @@ class _Table:
             yield batch.select(columns)
 
 
-def _refresh_sets(
-    job: Mapping[str, Any], columns: Mapping[str, Sequence[str]]
-) -> RefreshSets:
+def _refresh_sets(job: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> RefreshSets:
     refresh = job["refresh"]
     rows = {}
     for name in refresh["tables"]:
@@ -107,7 +108,9 @@ def _refresh_sets(
             wanted = [*NUMBERS, *read]
         else:
             continue
-        rows[name] = pa.Table.from_batches(table.batches(wanted), table.schema.empty_table().select(wanted).schema)
+        rows[name] = pa.Table.from_batches(
+            table.batches(wanted), table.schema.empty_table().select(wanted).schema
+        )
     deletes = {name: key for name, key in refresh["deletes"].items() if columns[name]}
     return RefreshSets(refresh["batches"], refresh["orders"], rows, deletes)
 

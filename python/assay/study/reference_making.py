@@ -25,14 +25,12 @@ from assay.study.reference_loading import loaded
 from assay.workloads.queries import reads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from assay.engines.contract import Tell
 
 # Of what a kept answer is, beside what stands in its key.
 FORMAT = 1
-# How often a person is told how far it is.
-TELL_EVERY_S = 0.2
 KIB = 1024
 
 
@@ -44,15 +42,6 @@ class _Wanted:
     variant: int
     digest: int
     states: list[int]
-
-
-@dataclass(frozen=True)
-class ReferenceText:
-    """What the reference is asked: the operation's text with the parameters of a variant."""
-
-    operation: str
-    variant: int
-    text: str
 
 
 class ReferenceMaking:
@@ -67,14 +56,14 @@ class ReferenceMaking:
         self._job = job
         self._tell = tell
         self._run = Run(Path(job["run"]))
-        self._compared = Compared(self._run)
+        self._ordered_by: dict[str, list[str]] = {}
+        self._compared = Compared(self._run, self._ordered_by)
         self._cache = ReferenceCache(Path(job["cache"]))
         self._texts = {(one["operation"], one["variant"]): one["text"] for one in job["texts"]}
         self._changed = set(job["refresh"]["changed"]) if job["refresh"] else set()
         self._reads: dict[str, bool] = {}
         self._engine: ReferenceEngine | None = None
         self._not_made: dict[tuple[str, int], dict[str, Any]] = {}
-        self._ordered_by: dict[str, list[str]] = {}
         self._made = self._kept = 0
 
     def make(self) -> dict[str, Any]:
@@ -89,7 +78,9 @@ class ReferenceMaking:
         pending, all_of_them = wanted, len(wanted)
         while pending:
             # One state after another: going from one to another costs time.
-            pending = [one for one in sorted(pending, key=lambda one: one.states[0]) if self._try(one)]
+            pending = [
+                one for one in sorted(pending, key=lambda one: one.states[0]) if self._try(one)
+            ]
             self._tell("reference", all_of_them - len(pending), all_of_them, "answers")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB
         return {
@@ -127,10 +118,7 @@ class ReferenceMaking:
             path = self._written(wanted.operation, wanted.variant, state)
         if path is None:
             return False
-        ordered_by = self._ordered_by.get(wanted.operation)
-        fits = (
-            self._compared.difference(wanted.operation, wanted.digest, path, ordered_by) is None
-        )
+        fits = self._compared.difference(wanted.operation, wanted.digest, path) is None
         return not fits and bool(wanted.states)
 
     def _written(self, operation: str, variant: int, state: int) -> Path | None:
@@ -158,7 +146,9 @@ class ReferenceMaking:
             self._kept += 1
             return kept
         if self._engine is None:
-            self._engine = ReferenceEngine(*loaded(self._job, list(self._texts.values()), self._tell))
+            self._engine = ReferenceEngine(
+                *loaded(self._job, list(self._texts.values()), self._tell)
+            )
         found = self._engine.answer(text, state)
         try:
             rows = expected_text(found.columns, found.rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlglot.expressions import Expression
+    from sqlglot.expressions import Expr
 
 LIMIT = re.compile(r"(?i)\blimit\s+(\d+)\s*;?\s*\Z")
 
@@ -84,7 +84,7 @@ def ordered_by(text: str, columns: Sequence[str], dialect: str | None = None) ->
     return found
 
 
-def _place(key: Expression, names: Sequence[str], shown: Sequence[Expression]) -> int | None:
+def _place(key: Expr, names: Sequence[str], shown: Sequence[Expr]) -> int | None:
     """Which column of the result a sort key is, from 0."""
     from sqlglot import exp
 
