@@ -23,6 +23,7 @@ from assay.record.layout import PHASE_WARMUP, measured_phases
 from assay.report.plan_section import capture_section, plans_section
 from assay.report.profile_section import profile_of, section
 from assay.report.state_section import state_section
+from assay.report.test_section import section_of_test
 from assay.report.what_if_section import what_if
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "plans": plans_section(run),
         "plan_capture": capture_section(run),
         "what_if": _what_if(run, summary),
+        "test": _test(run, summary),
         "probes": _probes(facts, summary),
         "report": str(page) if page.is_file() else None,
         "legal": facts["workload"]["legal"],
@@ -114,6 +116,14 @@ def _profile(run: Run) -> dict[str, Any] | None:
 
 def _what_if(run: Run, summary: Summary) -> dict[str, Any] | None:
     return what_if(measured_of(run, summary)) if summary.operations else None
+
+
+def _test(run: Run, summary: Summary) -> dict[str, Any] | None:
+    try:
+        return section_of_test(run, summary)
+    except RecordUnreadableError as error:
+        log.warning("the test of run %s is not known: %s", run.id, error)
+        return None
 
 
 def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str, Any]:
