@@ -24,6 +24,11 @@ OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
 QUERY_PLAN = 2
 STATUS = "SQLITE_STMTSTATUS_"
 TRANSACTIONS = {apsw.SQLITE_TRANSACTION, apsw.SQLITE_SAVEPOINT}
+CHANGES = {
+    apsw.SQLITE_INSERT: "INSERT",
+    apsw.SQLITE_UPDATE: "UPDATE",
+    apsw.SQLITE_DELETE: "DELETE",
+}
 _NAMED = re.compile(r"(?i)\b(\w+)\s+as\s+(\w+)\b")
 
 
@@ -62,13 +67,18 @@ class SqlitePlans:
         """A statement's plan, why it tells less than others', whether what follows has no sense."""
         native = None
         try:
-            if _steers(self._connection, text):
+            actions = apsw.ext.query_info(self._connection, text, actions=True).actions or []
+            if any(told.action in TRANSACTIONS for told in actions):
                 return None, OF_TRANSACTIONS, False
             plan = self._connection.execute(text, values, explain=QUERY_PLAN).fetchall()
-            aliases = _aliases(self._connection, text)
-            native = _native(plan, aliases, None)
-            executed = self._executed(text, values, limit_s)
-            return _native(plan, aliases, executed), UNTIMED, False
+            told = {
+                "plan": [{"id": row[0], "parent": row[1], "detail": row[3]} for row in plan],
+                "changes": _changes(actions),
+                "aliases": _aliases(self._connection, text),
+            }
+            native = json.dumps(told, indent=1)
+            told |= self._executed(text, values, limit_s)
+            return json.dumps(told, indent=1), UNTIMED, False
         except apsw.InterruptError:
             return native, f"it was cancelled after {limit_s:.3g} s", True
         except apsw.Error as error:
@@ -96,10 +106,10 @@ class SqlitePlans:
         }
 
 
-def _steers(connection: apsw.Connection, text: str) -> bool:
-    """Whether a statement begins or ends a transaction."""
-    actions = apsw.ext.query_info(connection, text, actions=True).actions or []
-    return any(told.action in TRANSACTIONS for told in actions)
+def _changes(actions: Sequence[apsw.ext.QueryAction]) -> dict[str, str | None] | None:
+    """What a statement does to which table; None: it changes nothing."""
+    found = [told for told in actions if told.action in CHANGES]
+    return {"how": CHANGES[found[0].action], "table": found[0].table_name} if found else None
 
 
 def _aliases(connection: apsw.Connection, text: str) -> dict[str, str]:
@@ -107,10 +117,3 @@ def _aliases(connection: apsw.Connection, text: str) -> dict[str, str]:
     tables = {row[0].lower() for row in connection.execute(script("tables.sql"))}
     named = ((found[1].lower(), found[2].lower()) for found in _NAMED.finditer(text))
     return {alias: table for table, alias in named if table in tables and alias not in tables}
-
-
-def _native(
-    plan: Sequence[tuple[Any, ...]], aliases: dict[str, str], executed: dict[str, Any] | None
-) -> str:
-    rows = [{"id": row[0], "parent": row[1], "detail": row[3]} for row in plan]
-    return json.dumps({"plan": rows, "aliases": aliases, **(executed or {})}, indent=1)

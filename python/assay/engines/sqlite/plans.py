@@ -64,17 +64,20 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         aliases = whole["aliases"]
         counted = whole.get("counted", {})
         execution_s = whole.get("execution_s")
+        changes = whole["changes"]
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no plan of SQLite: {error!r}") from error
-    root = _level(rows, aliases) or PlanNode("result", NOTHING_READ)
+    root = _level(rows, aliases)
+    if changes is not None:
+        inputs = () if root is None else (root,)
+        root = PlanNode("modify", changes["how"], object=changes["table"], children=inputs)
     return Plan(
         operation,
         statement,
         native,
-        root,
+        root or PlanNode("result", NOTHING_READ),
         execution_s=execution_s,
         timed=False,
-        memory_bytes=counted.get("memused"),
         details=counted,
     )
 
