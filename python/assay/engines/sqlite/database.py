@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 DATABASE_FILE = "assay.sqlite"
+BLANK = " \t\r\n;"
 CONF = Path(__file__).parent / "conf"
 
 
@@ -85,12 +86,15 @@ def quoted(name: str) -> str:
 
 
 def statements(sql: str) -> Iterator[str]:
-    """Statements one by one, each with its semicolon; SQLite itself says where one ends."""
+    """Statements one by one; SQLite itself says where one ends."""
     begun = ""
     for part in sql.split(";"):
         begun += f"{part};"
         if apsw.complete(begun):
-            yield begun.strip()
+            yield from _told(begun)
             begun = ""
-    if begun.strip(" \t\r\n;"):
-        yield begun.removesuffix(";").strip()
+    yield from _told(begun.removesuffix(";"))
+
+
+def _told(statement: str) -> list[str]:
+    return [statement.strip()] if statement.strip(BLANK) else []

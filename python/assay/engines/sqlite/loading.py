@@ -28,7 +28,7 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
     """Appends all rows of a stream to a table.
 
     Raises:
-        EngineError: With SQLite's words; the table is as it was only if there was a log.
+        EngineError: With SQLite's words. The database is of no use then.
     """
     begin_loading(database)
     reader = pyarrow.RecordBatchReader.from_stream(rows)
@@ -36,8 +36,9 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
     insert = script("append.sql", table=quoted(table), places=places)
     tuples: Any = chain.from_iterable(_tuples(batch) for batch in reader)
     try:
-        with database.own:
-            database.own.executemany(insert, tuples)
+        database.own.execute("begin")
+        database.own.executemany(insert, tuples)
+        database.own.execute("commit")
     except apsw.Error as error:
         raise EngineError(f"SQLite cannot load {table}: {error}") from error
 

@@ -166,7 +166,7 @@ def _access(
         details["bloom filter"] = blooms[name]
     return PlanNode(
         operator="scan" if how is None else "index scan",
-        native=detail.split(" USING ")[0].split()[0] + (f" USING {how}" if how else ""),
+        native=f"{found['verb']} USING {how}" if how else found["verb"],
         object=aliases.get(name, name),
         index=found["index"],
         condition=found["condition"],

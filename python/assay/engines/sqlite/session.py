@@ -53,7 +53,8 @@ class SqliteSession:
                 fetched = self._fetched(statement, values)
                 rows = rows if fetched is None else fetched
         except apsw.Error as error:
-            raise _told(error) from None
+            _tell(error)
+            raise
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("rollback")
@@ -92,10 +93,11 @@ def _declared(kind: str | None) -> pyarrow.DataType | None:
     return pyarrow.float64() if (kind or "").lower().startswith(FRACTIONS) else None
 
 
-def _told(error: apsw.Error) -> apsw.Error:
-    """The error with what the driver asks of it: SQLite's own name, and whether to try again."""
-    codes = apsw.mapping_extended_result_codes, apsw.mapping_result_codes
-    extended, result = error.extendedresult, error.extendedresult & RESULT_BYTE
-    error.sqlstate = codes[0].get(extended) or codes[1].get(result)  # type: ignore[attr-defined]
-    error.retryable = isinstance(error, TEMPORARY)  # type: ignore[attr-defined]
-    return error
+def _tell(error: apsw.Error) -> None:
+    """Gives an error what the driver asks of it: SQLite's own name, and whether to try again."""
+    code: int | None = getattr(error, "extendedresult", None)
+    told: Any = error
+    if code is not None:
+        names = apsw.mapping_extended_result_codes, apsw.mapping_result_codes
+        told.sqlstate = names[0].get(code) or names[1].get(code & RESULT_BYTE)
+    told.retryable = isinstance(error, TEMPORARY)
