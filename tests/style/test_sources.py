@@ -50,6 +50,7 @@ KNOW_THE_CORE = {
     "assay.probes.profile",
     "assay.probes.sampled",
     "assay.study.host",
+    "assay.study.page_cache",
     "assay.workloads.contract",
     "assay.workloads.generate",
 }

@@ -19,6 +19,7 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,7 +145,7 @@ def _load_tables(
     at_once = engine.tables_at_once(streams) if isinstance(engine, LoadsTablesTogether) else 1
     threads = max(1, streams // at_once)
     rows = {
-        table: table_stream(job["generator"], table, job["scale"], threads)
+        table: table_stream(job["generator"], table, job["scale"], threads, job["sets"])
         for table in job["tables"]
     }
     done = threading.Event()
@@ -260,7 +261,8 @@ def _captured(
     try:
         capture = Capture(engine, reader, Path(job["raw_dir"]), job["plan"]["seed"])
         deadline_s = job["plan"]["operation_deadline_ns"] / NS_PER_S
-        capture.all(script, timed_seconds(report), deadline_s, tell)
+        chosen = replace(script, operations=script.operations[: job["explained"]])
+        capture.all(chosen, timed_seconds(report), deadline_s, tell)
     finally:
         reader.close()
     return {"error": None}

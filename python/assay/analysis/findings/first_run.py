@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.findings.case import names_text
+from assay.analysis.operations import is_measured
 from assay.model.finding import Evidence, Finding, Tells
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
-from assay.record.layout import PHASE_MEASURED, PHASE_WARMUP
+from assay.record.layout import PHASE_WARMUP
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
@@ -52,12 +53,20 @@ def find(case: Case) -> list[Finding]:
         interval=None,
         runs=(case.run_id,),
         method=METHOD,
-        to_try=None if in_warm_up else "a pass before the measured ones: later ones have memory",
+        to_try=_to_try(case, in_warm_up=in_warm_up),
         tells=tells,
         operations=tuple(names[:NAMED_OPERATIONS]),
         evidence=(Evidence(_figures(sums), "timeline"),),
     )
     return [found]
+
+
+def _to_try(case: Case, *, in_warm_up: bool) -> str | None:
+    if in_warm_up:
+        return None
+    if case.asked_to_read:
+        return f"--state hot, to measure what comes after: this run was to begin {case.state}"
+    return "a pass before the measured ones: later ones have memory"
 
 
 def first_and_later(executions: pl.DataFrame) -> pl.DataFrame:
@@ -67,7 +76,7 @@ def first_and_later(executions: pl.DataFrame) -> pl.DataFrame:
     system_s, minor_faults, read_bytes; of the median later one the same as later_*. Absent is null.
     """
     figures = ("seconds", "system_s", "minor_faults", "read_bytes")
-    phases = pl.col("phase").is_in([PHASE_WARMUP, PHASE_MEASURED])
+    phases = (pl.col("phase") == PHASE_WARMUP) | is_measured(executions)
     # Executions are in the order of their time.
     return (
         executions.filter(phases)
