@@ -30,6 +30,7 @@ DATA = "mariadb"
 BOOTSTRAP_FILE = "bootstrap.sql"
 # A program with a file as its input, replaced by it.
 SHELL, READING = "/bin/sh", 'script=$1; shift; exec "$@" < "$script"'
+CURRENT_HOST = "@current_hostname"
 INIT_FILE, SOCKET_FILE, PID_FILE, TEMPORARY = "users.sql", "s", "pid", "tmp"
 USER, DATABASE, HOST = "assay", "assay", "127.0.0.1"
 # The kernel's limit of a socket's path, with the zero at its end.
@@ -115,7 +116,10 @@ def _make_data(programs: Programs, data: Path, launcher: Launcher) -> None:
     launcher.own(data)
     script = launcher.scratch / BOOTSTRAP_FILE
     parts = [CONF / BOOTSTRAP_FILE, *programs.system_tables]
-    script.write_text("\n".join(part.read_text(encoding="utf-8") for part in parts), "utf-8")
+    lines = [line for part in parts for line in part.read_text("utf-8").splitlines()]
+    # An account of the host's own name would be one with a name that we do not know.
+    kept = [line for line in lines if CURRENT_HOST not in line]
+    script.write_text("\n".join(kept), "utf-8")
     launcher.own(script)
     argv = [
         str(programs.server),
