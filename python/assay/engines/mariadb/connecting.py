@@ -57,7 +57,9 @@ def read_dsn(dsn: str) -> Address:
     try:
         told = urlsplit(dsn)
         port = told.port
-        options = dict(parse_qsl(told.query, keep_blank_values=True, strict_parsing=bool(told.query)))
+        options = dict(
+            parse_qsl(told.query, keep_blank_values=True, strict_parsing=bool(told.query))
+        )
     except ValueError:
         raise unreadable from None
     said = {name: value for name, value in options.items() if not name.startswith(SETTING)}

@@ -16,9 +16,9 @@ from assay.engines.mariadb.explaining import MariaPlans
 from assay.engines.mariadb.plans import normalised
 from assay.engines.mariadb.processes import root_process
 from assay.engines.mariadb.programs import find_programs, read_configuration
-from assay.engines.mariadb.server import CONF, refuse_ours, start_server
+from assay.engines.mariadb.server import refuse_ours, start_server
 from assay.engines.mariadb.session import MariaSession
-from assay.engines.mariadb.statements import file_text, split
+from assay.engines.mariadb.statements import CONF, file_text, split
 from assay.engines.obtaining import obtain
 from assay.model.secrets import is_secret, without_secrets
 

@@ -111,7 +111,8 @@ class MariaPlans:
     def _rows(self, asked: str) -> tuple[tuple[object, ...], ...]:
         with self._connection.cursor() as cursor:
             cursor.execute(asked)
-            return cursor.fetchall()
+            rows: tuple[tuple[object, ...], ...] = cursor.fetchall()
+            return rows
 
 
 def _words(error: Exception) -> str:

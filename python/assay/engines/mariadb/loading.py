@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address, ArrowStream, Instance, Tell
 
-    Connection = pymysql.Connection[Any]
+
+Rows = tuple[tuple[Any, ...], ...]
 
 LOOK_S = 0.005
 WRITTEN = csv.WriteOptions(
@@ -40,12 +41,13 @@ ORDER = ("primary keys", "indexes", "foreign keys")
 ON_TABLE = re.compile(r"(?is)^\s*alter\s+table\s+(\S+)|\bon\s+([\w`.]+)\s*\(")
 
 
-def execute(connection: Connection, statement: str) -> tuple[tuple[Any, ...], ...]:
+def execute(connection: pymysql.Connection[Any], statement: str) -> Rows:
     """Runs one statement; its rows. Raises `EngineError` with the statement."""
     try:
         with connection.cursor() as cursor:
             cursor.execute(statement)
-            return cursor.fetchall()
+            rows: Rows = cursor.fetchall()
+            return rows
     except pymysql.Error as error:
         if not connection.open:
             raise EngineError(f"the connection to MariaDB was lost: {words_of(error)}") from error
@@ -75,11 +77,9 @@ def load(instance: Instance, table: str, rows: ArrowStream) -> None:
             table=table,
         )
         loading = pool.submit(_take, address, asked)
-        try:
+        # Whoever gave up reading says why itself.
+        with contextlib.suppress(BrokenPipeError):
             _write(reader, pipe, loading)
-        except BrokenPipeError:
-            # The server gave up reading; it says why itself.
-            pass
         loading.result()
 
 
@@ -112,9 +112,10 @@ def _write(reader: pa.RecordBatchReader, pipe: Path, loading: Future[None]) -> N
     descriptor = _opened(pipe, loading)
     if descriptor is None:
         return
-    with os.fdopen(descriptor, "wb") as out, csv.CSVWriter(
-        out, reader.schema, write_options=WRITTEN
-    ) as writer:
+    with (
+        os.fdopen(descriptor, "wb") as out,
+        csv.CSVWriter(out, reader.schema, write_options=WRITTEN) as writer,
+    ):
         for batch in reader:
             writer.write_batch(batch)
 

@@ -1,7 +1,7 @@
 """MariaDB's plans in words that are no engine's.
 
-MariaDB tells a pipeline: tables in the order in which they are joined, each with how it is read, and
-around them what is done with the rows. Here it becomes the tree of operators that it stands for.
+MariaDB tells a pipeline: tables in the order in which they are joined, each with how it is read,
+and around them what is done with the rows. Here it becomes the tree of operators that it means.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _table(told: Told, above: _Above) -> PlanNode:
 def _made(told: Told) -> PlanNode:
     """What fills a table that only this query has."""
     told = told.get("materialization", told)
-    inner = told[BLOCK] if BLOCK in told else told
+    inner = told.get(BLOCK, told)
     top = _block(inner, _Above())
     return PlanNode("materialize", "materialised", loops=inner.get("r_loops"), children=(top,))
 

@@ -137,7 +137,7 @@ class Programs:
 
 @cache
 def _setting_names(programs: Programs) -> frozenset[str]:
-    told = programs._told("--no-defaults", *programs._help())  # noqa: SLF001 - of this module
+    told = programs._told("--no-defaults", *programs._help())
     variables = told.stdout.partition(VARIABLES)[2].splitlines()
     found = (re.match(r"[a-z][\w-]*(?=\s)", line) for line in variables)
     names = frozenset(canonical(name[0]) for name in found if name)

@@ -12,13 +12,20 @@ if TYPE_CHECKING:
 
 # Of decimals, digits in all: Arrow's narrower kind has 38, MariaDB's has up to 65.
 NARROW_DIGITS, WIDE_DIGITS = 38, 76
-INTEGERS = {FIELD_TYPE.TINY, FIELD_TYPE.SHORT, FIELD_TYPE.INT24, FIELD_TYPE.LONG} | {
-    FIELD_TYPE.YEAR
+TYPES = {
+    FIELD_TYPE.TINY: pa.int64(),
+    FIELD_TYPE.SHORT: pa.int64(),
+    FIELD_TYPE.INT24: pa.int64(),
+    FIELD_TYPE.LONG: pa.int64(),
+    FIELD_TYPE.YEAR: pa.int64(),
+    FIELD_TYPE.FLOAT: pa.float64(),
+    FIELD_TYPE.DOUBLE: pa.float64(),
+    FIELD_TYPE.DATE: pa.date32(),
+    FIELD_TYPE.NEWDATE: pa.date32(),
+    FIELD_TYPE.DATETIME: pa.timestamp("us"),
+    FIELD_TYPE.TIMESTAMP: pa.timestamp("us"),
 }
-FLOATS = {FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE}
 DECIMALS = {FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL}
-DATES = {FIELD_TYPE.DATE, FIELD_TYPE.NEWDATE}
-MOMENTS = {FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP}
 
 # Name, type, and of a decimal the digits behind its point, as DB-API's `description` has them.
 Described = tuple[str, int, object, object, object, int, object]
@@ -45,26 +52,17 @@ def table(described: Sequence[Described], rows: Sequence[Sequence[object]]) -> p
 
 def column(values: list[object], *, kind: int, scale: int) -> pa.Array:
     """One column: `kind` is the server's number of its type. Raises `ValueError`."""
-    binary = any(isinstance(value, bytes) for value in values)
-    texts = pa.array(values, pa.binary() if binary else pa.string())
-    if binary:
-        return texts
-    if kind in INTEGERS:
-        return texts.cast(pa.int64())
+    if any(isinstance(value, bytes) for value in values):
+        return pa.array(values, pa.binary())
+    texts = pa.array(values, pa.string())
     if kind == FIELD_TYPE.LONGLONG:
         return _whole(texts)
     if kind in DECIMALS:
         digits = max((len(value) for value in values if isinstance(value, str)), default=0)
-        if digits <= NARROW_DIGITS:
-            return texts.cast(pa.decimal128(NARROW_DIGITS, scale))
-        return texts.cast(pa.decimal256(WIDE_DIGITS, scale))
-    if kind in FLOATS:
-        return texts.cast(pa.float64())
-    if kind in DATES:
-        return texts.cast(pa.date32())
-    if kind in MOMENTS:
-        return texts.cast(pa.timestamp("us"))
-    return texts
+        narrow = digits <= NARROW_DIGITS
+        wanted = pa.decimal128 if narrow else pa.decimal256
+        return texts.cast(wanted(NARROW_DIGITS if narrow else WIDE_DIGITS, scale))
+    return texts.cast(TYPES[kind]) if kind in TYPES else texts
 
 
 def _whole(texts: pa.Array) -> pa.Array:
