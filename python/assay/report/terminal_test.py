@@ -44,10 +44,18 @@ def conditions_of_test(told: dict[str, Any]) -> list[str]:
 
 def figures_of_test(told: dict[str, Any]) -> list[str]:
     """The metrics, and of which run they are."""
-    figures = [f"{one['label']} {metric_text(one['value'])}" for one in told["metrics"]]
+    figures = [_figure(one, told) for one in told["metrics"]]
     runs = len(told["runs"])
     which = told["reported_run"]
     return [*figures, f"run {which} of {runs}"] if runs > 1 and which is not None else figures
+
+
+def _figure(one: dict[str, Any], told: dict[str, Any]) -> str:
+    """A metric; where rounding decides about it, the one that is not rounded stands beside."""
+    words = f"{one['label']} {metric_text(one['value'])}"
+    if not told["rounding_dominates"] or one["unrounded"] is None:
+        return words
+    return f"{words} ({metric_text(one['unrounded'])} not rounded)"
 
 
 def lines_of_test(told: dict[str, Any], width: int, *, all_operations: bool) -> Iterator[str]:

@@ -50,6 +50,7 @@ def section_of_test(run: Run, summary: Summary) -> dict[str, Any] | None:
         "metrics": _metrics(test),
         "why_not": list(test.why_not),
         "left_out": list(test.left_out),
+        "rounding_dominates": test.rounding_dominates,
         "warnings": _warnings(test),
         "reported_run": None if test.reported is None else test.reported.number,
         "runs": [_run(one, test) for one in test.runs],
