@@ -149,20 +149,6 @@ class TestPrepare:
             read_prepare([file, file])
 
 
-class TestPin:
-    def test_cpus_follow_the_name_that_came_last(self) -> None:
-        assert parse_pin("engine=0,client=1") == {"engine": [0], "client": [1]}
-        assert parse_pin("engine=0,2,client=1") == {"engine": [0, 2], "client": [1]}
-        assert parse_pin(None) == {}
-
-    @pytest.mark.parametrize(
-        "text", ["0", "server=1", "engine", "engine=", "engine=a", "engine=-1"]
-    )
-    def test_what_is_no_placement_is_refused_with_the_form(self, text: str) -> None:
-        with pytest.raises(UsageError, match="write it as --pin engine=0,client=1"):
-            parse_pin(text)
-
-
 class TestProbes:
     def test_all_none_or_some(self) -> None:
         assert parse_probes("all") is None

@@ -35,7 +35,7 @@ pub fn driving(error: DriveError) -> PyErr {
 pub fn generating(error: GenerateError) -> PyErr {
     let text = error.to_string();
     match error {
-        GenerateError::Generator(_) | GenerateError::Table(..) | GenerateError::Scale(_) => {
+        GenerateError::Generator(_) | GenerateError::Table(..) | GenerateError::Scale(_) | GenerateError::Sets(..) => {
             PyValueError::new_err(text)
         }
     }

@@ -36,8 +36,8 @@ def _judged(state: StartingState) -> CheckResult:
         left = "; ".join(state.left) or "what was in memory was not recorded"
         return _not_reached(state, left)
     seen = (
-        f"{percent_text(share)} of {bytes_text(state.data_bytes)} of data files in memory before the"
-        " start"
+        f"{percent_text(share)} of {bytes_text(state.data_bytes)} of data files in memory before"
+        " the start"
     )
     if state.asked == "os-warm":
         if share < WARM_RESIDENT_SHARE_MIN:

@@ -22,6 +22,7 @@ from assay.model.verdict import CheckResult, worst
 from assay.record.layout import PHASE_WARMUP, measured_phases
 from assay.report.plan_section import capture_section, plans_section
 from assay.report.profile_section import profile_of, section
+from assay.report.state_section import state_section
 from assay.report.test_section import section_of_test
 from assay.report.what_if_section import what_if
 
@@ -44,6 +45,8 @@ NOTHING_MEASURED = Summary(
         "passes": None,
         "measured_seconds": None,
         "memory_peak_bytes": None,
+        "memory_peak_pss_bytes": None,
+        "engine_memory_bytes": None,
         **no_load_metrics(),
     },
     findings=(),
@@ -57,6 +60,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
     facts = run.facts
     checks = judge(run)
     summary = _summary(run)
+    state = state_section(run, checks)
     page = run.derived / REPORT_FILE
     return {
         "schema": SCHEMA,
@@ -73,7 +77,8 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "engine_version": facts["engine"]["version"],
         "scale": facts["request"]["scale"],
         "scale_name": facts["workload"]["scale_name"],
-        "conditions": _conditions(facts),
+        "conditions": _conditions(facts, state),
+        "state": state,
         "host": _host(run),
         "verdict": worst(checks).word,
         "checks": [_check(result) for result in checks],
@@ -121,7 +126,7 @@ def _test(run: Run, summary: Summary) -> dict[str, Any] | None:
         return None
 
 
-def _conditions(facts: dict[str, Any]) -> dict[str, Any]:
+def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str, Any]:
     """The state and the load under which the run was measured."""
     request = facts["request"]
     phases = {phase["name"]: phase for phase in facts["plan"]["phases"]}
@@ -133,8 +138,8 @@ def _conditions(facts: dict[str, Any]) -> dict[str, Any]:
         "clients": load.clients if load else None,
         "rate_per_s": load.rate_per_s if load else None,
         "time_s": load.time_s if load else None,
-        # One untimed, checked pass before the timed ones is what 'hot' means.
-        "state": "hot" if PHASE_WARMUP in phases else None,
+        # Older records tell nothing of it, but an untimed pass before the timed ones is 'hot'.
+        "state": state["words"] if state else "hot" if PHASE_WARMUP in phases else None,
         "parameters": request["parameters"],
         "seed": request["seed"],
         "min_time_s": request["min_time_s"],

@@ -224,8 +224,8 @@ def _check_state(request: RunRequest, engine: EngineFolder) -> None:
         return
     if request.dsn is not None:
         raise UsageError(
-            f"--state {request.state}: a running server and its files are its owner's, who alone may"
-            " restart it. Leave one of --state and --dsn out"
+            f"--state {request.state}: a running server and its files are its owner's, who alone"
+            " may restart it. Leave one of --state and --dsn out"
         )
     if engine.facts.kind == "none":
         raise UsageError(f"--state {request.state}: {request.engine} keeps no data; leave it out")

@@ -145,7 +145,7 @@ def _load_tables(
     at_once = engine.tables_at_once(streams) if isinstance(engine, LoadsTablesTogether) else 1
     threads = max(1, streams // at_once)
     rows = {
-        table: table_stream(job["generator"], table, job["scale"], threads)
+        table: table_stream(job["generator"], table, job["scale"], threads, job["sets"])
         for table in job["tables"]
     }
     done = threading.Event()

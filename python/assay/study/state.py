@@ -125,9 +125,8 @@ def _look(state: State, data: Path) -> None:
         return
     resident = state.resident_bytes_before_start
     if state.asked == STATE_COLD and resident:
-        state.left.append(
-            f"{bytes_text(resident)} of {bytes_text(state.data_bytes)} stay in memory"
-        )
+        whole = bytes_text(state.data_bytes)
+        state.left.append(f"{bytes_text(resident)} of {whole} stay in memory")
     for words in state.left:
         log.info("state %s: %s", state.asked, words)
 
