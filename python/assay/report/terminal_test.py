@@ -198,13 +198,16 @@ def _time(seconds: float | None) -> str:
 def _memory_lines(memory: dict[str, Any] | None, width: int) -> Iterator[str]:
     if memory is None:
         return
-    peaks = ", ".join(f"{bytes_text(one['bytes'])} {one['what']}" for one in memory["peaks"])
     yield ""
-    yield from _wrapped(f"Memory of queries: {peaks}", width)
-    larger = memory["larger"][:LARGER_SCALES]
-    if larger:
+    for place, peak in enumerate(memory["peaks"]):
+        lead = "  memory of queries: " if place == 0 else " " * len("  memory of queries: ")
+        streams = f", {peak['streams']} streams" if peak["streams"] > 1 else ""
+        yield f"{lead}{bytes_text(peak['bytes'])}, {peak['what']}{streams}"
+    larger = memory["peaks"][0]["larger"]
+    shown = [larger[place] for place in range(0, len(larger), 2)][:LARGER_SCALES]
+    if shown:
         told = ", ".join(
-            f"{bytes_text(one['bytes'])} at SF {one['scale']:,} with {one['streams']}"
-            for one in larger
+            f"{bytes_text(one['bytes'])} at SF {one['scale']:,} with {one['streams']} streams"
+            for one in shown
         )
-        yield from _wrapped(f"by {memory['formula']}: {told} streams", width)
+        yield from _wrapped(f"the first by {memory['formula']}: {told}", width)
