@@ -62,6 +62,7 @@ def render_operation(
     stream: int = 0,
     sequence: int | None = None,
 ) -> tuple[str, str]: ...
+def resident_bytes(path: str | PathLike[str]) -> int: ...
 
 @final
 class Sampler:

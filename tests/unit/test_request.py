@@ -12,9 +12,9 @@ from assay.model.errors import UsageError
 from assay.study.request import (
     RunRequest,
     driver_plan,
-    parse_pin,
     parse_probes,
     parse_settings,
+    plan_sessions,
     read_prepare,
 )
 
@@ -77,7 +77,7 @@ class TestPlan:
     )
     def test_the_driver_takes_it(self, tmp_path: object, asked: dict[str, object]) -> None:
         plan = driver_plan(request(**asked), ORDER, EQUAL)
-        sessions = [_core.NullSession(1_000_000) for _ in range(request(**asked).sessions)]
+        sessions = [_core.NullSession(1_000_000) for _ in range(plan_sessions(plan))]
         flag, silent = _core.CancelFlag(), lambda *_: None
         report = json.loads(_core.drive(json.dumps(plan), sessions, str(tmp_path), flag, silent))
         assert report["ended"] == "done"
@@ -148,20 +148,6 @@ class TestPrepare:
         file.write_text("one;")
         with pytest.raises(UsageError, match="given twice"):
             read_prepare([file, file])
-
-
-class TestPin:
-    def test_cpus_follow_the_name_that_came_last(self) -> None:
-        assert parse_pin("engine=0,client=1") == {"engine": [0], "client": [1]}
-        assert parse_pin("engine=0,2,client=1") == {"engine": [0, 2], "client": [1]}
-        assert parse_pin(None) == {}
-
-    @pytest.mark.parametrize(
-        "text", ["0", "server=1", "engine", "engine=", "engine=a", "engine=-1"]
-    )
-    def test_what_is_no_placement_is_refused_with_the_form(self, text: str) -> None:
-        with pytest.raises(UsageError, match="write it as --pin engine=0,client=1"):
-            parse_pin(text)
 
 
 class TestProbes:

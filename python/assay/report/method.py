@@ -9,6 +9,7 @@ from assay.analysis.where import BY_LOOKS
 from assay.model.units import rate_text, seconds_text
 from assay.record.layout import STATUS_RUNNING
 from assay.report.finding_methods import known_methods
+from assay.report.state_section import state_sentence
 
 if TYPE_CHECKING:
     from assay.analysis.timeline import Timeline
@@ -178,15 +179,12 @@ def _measured_words(told: dict[str, Any]) -> str:
 def paragraphs(told: dict[str, Any]) -> list[str]:
     """What was done and how each figure came to be."""
     conditions = told["conditions"]
-    hot = (
-        "The state was hot: a warm-up ran first, untimed. " if conditions["state"] == "hot" else ""
-    )
     of_power = [SPLIT_WORDS, COVERAGE_WORDS] if conditions["clients"] is None else []
     of_server = [COUNTERS_WORDS] if told["engine_counters"] else []
     of_server += [PROFILE_WORDS] if told["profile"] else []
     of_server += [SESSIONS_WORDS] if told["sessions"] else []
     return [
-        f"{hot}{_measured_words(told)}",
+        f"{state_sentence(told)}{_measured_words(told)}",
         *of_power,
         *of_server,
         PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),
