@@ -29,7 +29,6 @@ setup = ["refresh/tables.sql"]
 keys = ["refresh/keys.sql"]
 """
 BATCH = "where s = ${set} and n between ${first} and ${last}"
-GO = "begin; delete from ${table} " + BATCH + "; commit"
 FILES = {
     "workload.toml": MANIFEST,
     "streams.csv": STREAMS,
@@ -37,7 +36,7 @@ FILES = {
     "operations/b.sql": "select 2",
     "operations/come.sql": f"-- Sales come.\nbegin; insert into ${{table}} {BATCH};\ncommit;\n",
     "operations/come.odd.sql": f"-- why: odd has no begin\nstart; come {BATCH}; commit",
-    "operations/go.sql": GO,
+    "operations/go.sql": "begin; delete from ${table} where s = ${set}; commit",
     "refresh/tables.sql": "insert into sets select ${sets}, ${orders}",
     "refresh/keys.sql": "create index i on ${table} (s)",
 }
