@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from assay.engines.contract import ArrowStream
     from assay.engines.sqlite.database import Database
 
+# Every whole number of so many digits is a floating point number.
+DIGITS_EXACT = 15
 # Nothing is kept of a load that fails, so it needs neither a log nor syncs; sorts have memory.
 WHILE_LOADING = {"journal_mode": "off", "synchronous": "off", "cache_size": "-262144"}
 
@@ -99,8 +102,19 @@ def _tuples(batch: pyarrow.RecordBatch) -> Iterator[tuple[Any, ...]]:
 def _values(column: pyarrow.Array) -> list[Any]:
     """Values of a column as SQLite has them: no decimals, and dates are texts."""
     if pyarrow.types.is_decimal(column.type):
-        column = pyarrow.compute.cast(column, pyarrow.float64())
+        column = _fractions(column)
     elif pyarrow.types.is_temporal(column.type):
         column = pyarrow.compute.cast(column, pyarrow.string())
     values: list[Any] = column.to_pylist()
     return values
+
+
+def _fractions(column: pyarrow.Array) -> pyarrow.Array:
+    """The nearest floating point numbers; a plain cast is off by a last digit at times."""
+    compute, kind = pyarrow.compute, column.type
+    if kind.precision > DIGITS_EXACT:
+        return compute.cast(compute.cast(column, pyarrow.string()), pyarrow.float64())
+    unit = 10**kind.scale
+    factor = pyarrow.scalar(Decimal(unit), pyarrow.decimal128(kind.scale + 1, 0))
+    units = compute.cast(compute.multiply(column, factor), pyarrow.int64())
+    return compute.divide(compute.cast(units, pyarrow.float64()), float(unit))
