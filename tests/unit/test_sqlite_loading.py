@@ -61,7 +61,7 @@ def test_a_loaded_decimal_is_the_nearest_number(tmp_path: Path, digits: int, sca
 def test_a_full_disk_is_told_with_the_table(tmp_path: Path) -> None:
     with sqlite.started(tmp_path, max_page_count="100") as (engine, instance):
         engine.run_script(instance, "create table t (word text)")
-        with pytest.raises(RunFailedError, match="load t: database or disk is full. Free some"):
+        with pytest.raises(RunFailedError, match=r"load t: database or disk is full\. Free some"):
             engine.load(instance, "t", Full(), 1)
 
 

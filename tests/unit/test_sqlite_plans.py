@@ -71,7 +71,7 @@ SHAPES = [
         (T, (("subquery", None), (U,))),
     ),
     (
-        "with x as (select max(a) n from t group by b) select 1 from x where n = (select max(n) from x)",
+        "with x as (select max(a) n from t group by b) select 1 from x where n = (select 1 from x)",
         (
             ("scan", "x"),
             (("cte", "x"), (("aggregate", None), (T,))),
