@@ -19,8 +19,11 @@ from assay.workloads.discovery import find_workload
 from tests.conftest import write_stream
 from tests.records import (
     BEGUN_NS,
+    ENGINE_AND_DRIVER,
     ENVIRONMENT,
     MS,
+    PID,
+    RSS_BYTES,
     S,
     run_facts,
     sample_times,
@@ -33,7 +36,7 @@ RUN = "20261120T101500Z-tpch-duckdb-abc123"
 QUERIES = tuple(f"q{number:02d}" for number in range(1, 23))
 REFRESHES = ("rf1", "rf2")
 GAP_NS = MS
-MEMORY_OF_A_STREAM = 50 << 20
+MEMORY_OF_A_SESSION = 50 << 20
 
 
 def even_times() -> dict[str, float]:
@@ -198,12 +201,38 @@ def write_test(runs: Path, test: PlayedTest | None = None) -> Path:
     write_stream(raw / "tasks.arrows", task_rows(serial))
     times = sample_times(events)
     write_probe_streams(raw, times)
+    write_stream(raw / "processes.arrows", process_rows(times, events))
     facts["probes"] = write_cost_streams(raw, times)
     write_json(raw / DRIVER_FILE, _driver_report(events))
     write_json(directory / "environment.json", ENVIRONMENT)
     write_json(directory / "run.json", facts)
     write_seal(directory)
     return directory
+
+
+def process_rows(times: list[int], events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Samples of an engine that takes memory for each session of a throughput test."""
+    streams = [event for event in events if event["phase"].startswith("throughput")]
+    sessions = len({event["session"] for event in streams})
+    spans = [
+        (min(one["started_ns"] for one in mine), max(one["finished_ns"] for one in mine))
+        for phase in {event["phase"] for event in streams}
+        if (mine := [event for event in streams if event["phase"] == phase])
+    ]
+    return [
+        {
+            "time_ns": time,
+            "pid": PID,
+            "account": ENGINE_AND_DRIVER,
+            "started_ns": 1,
+            "user_ns": time - times[0],
+            "system_ns": 0,
+            "threads_disk": 0,
+            "rss_bytes": RSS_BYTES
+            + sessions * MEMORY_OF_A_SESSION * any(a < time < b for a, b in spans),
+        }
+        for time in times
+    ]
 
 
 def _driver_report(events: list[dict[str, Any]]) -> dict[str, Any]:

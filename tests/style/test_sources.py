@@ -51,7 +51,7 @@ KNOW_THE_CORE = {
     "assay.probes.sampled",
     "assay.study.host",
     "assay.study.page_cache",
-    "assay.workloads.contract",
+    "assay.workloads.texts",
     "assay.workloads.generate",
 }
 READ_RECORDS_ONLY = ("model", "record", "analysis", "checks", "report", "ui")

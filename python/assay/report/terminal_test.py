@@ -44,10 +44,18 @@ def conditions_of_test(told: dict[str, Any]) -> list[str]:
 
 def figures_of_test(told: dict[str, Any]) -> list[str]:
     """The metrics, and of which run they are."""
-    figures = [f"{one['label']} {metric_text(one['value'])}" for one in told["metrics"]]
+    figures = [_figure(one, told) for one in told["metrics"]]
     runs = len(told["runs"])
     which = told["reported_run"]
     return [*figures, f"run {which} of {runs}"] if runs > 1 and which is not None else figures
+
+
+def _figure(one: dict[str, Any], told: dict[str, Any]) -> str:
+    """A metric; where rounding decides about it, the one that is not rounded stands beside."""
+    words = f"{one['label']} {metric_text(one['value'])}"
+    if not told["rounding_dominates"] or one["unrounded"] is None:
+        return words
+    return f"{words} ({metric_text(one['unrounded'])} not rounded)"
 
 
 def lines_of_test(told: dict[str, Any], width: int, *, all_operations: bool) -> Iterator[str]:
@@ -190,13 +198,16 @@ def _time(seconds: float | None) -> str:
 def _memory_lines(memory: dict[str, Any] | None, width: int) -> Iterator[str]:
     if memory is None:
         return
-    peaks = ", ".join(f"{bytes_text(one['bytes'])} {one['what']}" for one in memory["peaks"])
     yield ""
-    yield from _wrapped(f"Memory of queries: {peaks}", width)
-    larger = memory["larger"][:LARGER_SCALES]
-    if larger:
+    for place, peak in enumerate(memory["peaks"]):
+        lead = "  memory of queries: " if place == 0 else " " * len("  memory of queries: ")
+        streams = f", {peak['streams']} streams" if peak["streams"] > 1 else ""
+        yield f"{lead}{bytes_text(peak['bytes'])}, {peak['what']}{streams}"
+    larger = memory["peaks"][0]["larger"]
+    shown = [larger[place] for place in range(0, len(larger), 2)][:LARGER_SCALES]
+    if shown:
         told = ", ".join(
-            f"{bytes_text(one['bytes'])} at SF {one['scale']:,} with {one['streams']}"
-            for one in larger
+            f"{bytes_text(one['bytes'])} at SF {one['scale']:,} with {one['streams']} streams"
+            for one in shown
         )
-        yield from _wrapped(f"by {memory['formula']}: {told} streams", width)
+        yield from _wrapped(f"the first by {memory['formula']}: {told}", width)

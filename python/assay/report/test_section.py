@@ -20,8 +20,6 @@ from assay.analysis.operations import NS
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from assay.analysis.composite.figures import Figures
     from assay.analysis.composite.intervals import Interval, PerformanceRun
     from assay.analysis.composite.played import Played
@@ -50,6 +48,7 @@ def section_of_test(run: Run, summary: Summary) -> dict[str, Any] | None:
         "metrics": _metrics(test),
         "why_not": list(test.why_not),
         "left_out": list(test.left_out),
+        "rounding_dominates": test.rounding_dominates,
         "warnings": _warnings(test),
         "reported_run": None if test.reported is None else test.reported.number,
         "runs": [_run(one, test) for one in test.runs],
@@ -194,13 +193,11 @@ def _memory(run: Run, test: Played, summary: Summary) -> dict[str, Any] | None:
         return None
     return {
         "formula": FORMULA,
-        "peaks": [asdict(peak) for peak in peaks],
-        "larger": _larger(peaks[:1], test.scale),
+        "peaks": [
+            asdict(peak) | {"larger": [asdict(row) for row in at_larger_scales(peak, test.scale)]}
+            for peak in peaks
+        ],
     }
-
-
-def _larger(peaks: Iterable[Any], scale: float) -> list[dict[str, Any]]:
-    return [asdict(row) for peak in peaks for row in at_larger_scales(peak, scale)]
 
 
 def _steady(told: Steady) -> dict[str, Any]:

@@ -73,11 +73,11 @@ def memory_peaks(
     operations: Iterable[OperationSummary],
     processes: pl.DataFrame | None,
 ) -> tuple[MemoryPeak, ...]:
-    """What was measured, what rests on more streams first; nothing that grew by nothing.
+    """What was measured, throughput tests first; nothing that took nothing.
 
     Args:
         runs: Runs of the test.
-        operations: Of the power tests, with how far each grew.
+        operations: Queries of the power tests, with what each took.
         processes: Samples of the engine's processes; None without.
     """
     played = [(run.number, run.throughput) for run in runs if run.throughput is not None]
@@ -88,10 +88,13 @@ def memory_peaks(
         if grown:
             found.append(MemoryPeak(f"throughput test {number}", len(test.streams), grown))
     found.sort(key=lambda peak: -peak.bytes)
-    growths = [(op.memory_growth_bytes, op.name) for op in operations if op.memory_growth_bytes]
-    if growths:
-        most, name = max(growths)
-        found.append(MemoryPeak(f"{name} of the power test", 1, most))
+    queries = list(operations)
+    own = [(op.engine_memory_bytes, op.name) for op in queries if op.engine_memory_bytes]
+    grown_by = [(op.memory_growth_bytes, op.name) for op in queries if op.memory_growth_bytes]
+    for known, words in ((own, "by the engine's own account"), (grown_by, "by what was resident")):
+        if known:
+            most, name = max(known)
+            found.append(MemoryPeak(f"{name} alone, {words}", 1, most))
     return tuple(found)
 
 
