@@ -48,6 +48,7 @@ TERMS_OF_THE_FIELD = {"python/assay/analysis/findings/buffer_manager.py": "part 
 # The only modules that know the compiled core.
 KNOW_THE_CORE = {
     "assay.engines.duckdb.engine",
+    "assay.engines.mariadb.engine",
     "assay.engines.null.engine",
     "assay.engines.postgresql.engine",
     "assay.probes.profile",
