@@ -114,8 +114,7 @@ class TestValues:
 class TestDsn:
     def test_a_whole_one(self) -> None:
         read = read_dsn("mariadb://me:p%40%2F%3A%25@db:3307/shop?unix_socket=%2Frun%2Fs&set.x=1")
-        assert read["user"] == "me"
-        assert read["password"] == "p@/:%"
+        assert [read[key] for key in ("user", "password")] == ["me", "p@/:%"]
         assert (read["host"], read["port"], read["database"]) == ("db", 3307, "shop")
         assert read["unix_socket"] == "/run/s"
         assert read["settings"] == {"x": "1"}
