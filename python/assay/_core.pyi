@@ -60,6 +60,7 @@ def render_operation(
     scale: float,
     seed: int | None = None,
     stream: int = 0,
+    sequence: int | None = None,
 ) -> tuple[str, str]: ...
 def resident_bytes(path: str | PathLike[str]) -> int: ...
 

@@ -14,6 +14,7 @@ from assay.study.request import (
     driver_plan,
     parse_probes,
     parse_settings,
+    plan_sessions,
     read_prepare,
 )
 
@@ -76,7 +77,7 @@ class TestPlan:
     )
     def test_the_driver_takes_it(self, tmp_path: object, asked: dict[str, object]) -> None:
         plan = driver_plan(request(**asked), ORDER, EQUAL)
-        sessions = [_core.NullSession(1_000_000) for _ in range(request(**asked).sessions)]
+        sessions = [_core.NullSession(1_000_000) for _ in range(plan_sessions(plan))]
         flag, silent = _core.CancelFlag(), lambda *_: None
         report = json.loads(_core.drive(json.dumps(plan), sessions, str(tmp_path), flag, silent))
         assert report["ended"] == "done"

@@ -3,7 +3,9 @@
 
 pub mod parallel;
 pub mod parameters;
+mod random;
 pub mod refresh;
+mod rules;
 pub mod tpch;
 
 use arrow_array::RecordBatch;

@@ -17,7 +17,8 @@ use pyo3::types::PyList;
 use crate::capsule;
 
 /// Calls `execute(number, values)`, which returns an object that exports an Arrow stream, with all
-/// rows fetched; `interrupt()` ends a running call from another thread.
+/// rows fetched; `interrupt()` ends a running call from another thread. Its exceptions may say what
+/// class they are of, and whether to try again.
 pub struct PythonSession {
     object: Py<PyAny>,
     script: Script,
@@ -49,9 +50,16 @@ impl PythonSession {
     }
 }
 
+/// What an exception says of itself: its `sqlstate`, or else its type, is the class of the error, and
+/// a true `retryable` means that a later attempt may succeed.
 fn failed(py: Python<'_>, error: &PyErr) -> SessionError {
-    let class = error.get_type(py).name().map_or_else(|_| "error".into(), |name| name.to_string());
-    SessionError { class, message: error.value(py).to_string(), retryable: false }
+    let value = error.value(py);
+    let told = value.getattr("sqlstate").and_then(|state| state.extract::<String>());
+    let class = told.unwrap_or_else(|_| {
+        error.get_type(py).name().map_or_else(|_| "error".into(), |name| name.to_string())
+    });
+    let retryable = value.getattr("retryable").and_then(|told| told.extract::<bool>());
+    SessionError { class, message: value.to_string(), retryable: retryable.unwrap_or(false) }
 }
 
 fn unreadable(message: impl std::fmt::Display) -> SessionError {

@@ -43,6 +43,7 @@ def memory_lines(document: dict[str, Any], width: int, *, everything: bool) -> I
         return
     shown = ordered if everything else ordered[:TOP_OPERATIONS]
     name_width = max(len(operation["name"]) for operation in shown)
+    yield ""
     yield from indented("Memory, the most that was seen of each operation", "", width)
     headings = ("resident", "proportional", f"{document['engine_title']}'s own")
     room = max(COLUMN_WIDTH, *(len(words) + 2 for words in headings))

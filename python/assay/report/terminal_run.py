@@ -39,9 +39,7 @@ def run_lines(
     yield from why_lines(document, width)
     yield ""
     yield from _plans(document, width)
-    if document["metrics"]["memory_peak_bytes"] is not None:
-        yield ""
-        yield from memory_lines(document, width, everything=all_symbols)
+    yield from memory_lines(document, width, everything=all_symbols)
     yield ""
     if isinstance(profile, str):
         yield from labelled("CPU samples", f"not measured, {profile}", width)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
@@ -24,11 +23,9 @@ from assay.probes.engine import EngineProbe
 from assay.record.layout import (
     ACCOUNT_PROBES,
     DRIVER_FILE,
-    EXPECTED_DIR,
     LOG_FILE,
     PHASE_MEASURED,
     PHASE_WARMUP,
-    RESULTS_DIR,
 )
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.study.asking import understood
@@ -39,7 +36,8 @@ from assay.study.instances import sweep
 from assay.study.launcher import Guardian
 from assay.study.loading import Loading
 from assay.study.places import cache_dir, instances_dir
-from assay.study.request import PARAMETERS_DEFAULT, STATE_HOT, plan_sessions, steps
+from assay.study.reference import References
+from assay.study.request import STATE_HOT, plan_sessions, steps
 from assay.study.starting import Steps, ready
 from assay.study.state import set_state, state_of
 
@@ -129,8 +127,10 @@ class _Execution:
             loading = Loading(self._asked, self._run.raw, self._teller)
             steps = self._steps(guardian)
             with ready(self._asked, guardian, loading, self._run.raw, steps) as (subject, dataset):
-                self._keep_expected()
+                references = References(self._asked, self._run, self._teller)
+                references.keep_known()
                 self._measure(guardian, subject, dataset)
+            references.make(guardian)
             # The engine's files are gone before the seal, so that nothing measures their removal.
         self._teller.phase("seal")
         self._run.seal()
@@ -149,20 +149,6 @@ class _Execution:
         if self._request.state != STATE_HOT:
             self._teller.phase(f"state {self._request.state}")
         self._run.update(state=set_state(self._request, data).facts())
-
-    def _keep_expected(self) -> None:
-        """Copies the rows that are expected, with their origin, into the record."""
-        workload = self._asked.workload
-        expected = self._run.raw / RESULTS_DIR / EXPECTED_DIR
-        answers = None
-        if self._request.parameters == PARAMETERS_DEFAULT and self._asked.engine.facts.answers:
-            answers = workload.answers(self._request.scale)
-        if answers is None:
-            return
-        for path in sorted(answers.glob("*.csv")):
-            shutil.copyfile(path, expected / path.name)
-        origin = f"workloads/{workload.facts.name}/{answers.relative_to(workload.folder)}"
-        write_json(expected / "origin.json", {"origin": origin})
 
     def _prepare(self, guardian: Guardian, subject: Subject) -> None:
         """Changes the loaded data as asked, in a host of its own, as loading has one."""

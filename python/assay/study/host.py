@@ -1,8 +1,8 @@
 """The driver's host: a process of its own that holds the driver's loop and embedded engines.
 
 It is started by the guardian, told what to do over its control socket, and ends when that closes.
-It has three jobs. `load` fills an engine with a workload's data; `prepare` changes them by SQL that
-was asked for; `drive` plays a plan on it.
+It has four jobs. `load` fills an engine with a workload's data; `prepare` changes them by SQL that
+was asked for; `drive` plays a plan on it; `reference` has another engine say which rows are right.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def main() -> int:
     job = channel.receive()
     if job is None:
         return 1
-    jobs = {"load": _load, "prepare": _prepare, "drive": _drive}
+    jobs = {"load": _load, "prepare": _prepare, "drive": _drive, "reference": _reference}
     try:
         jobs[job.pop("kind")](channel, job)
     except AssayError as error:
@@ -211,6 +211,22 @@ def _prepare(channel: Channel, job: dict[str, Any]) -> None:
                 ) from error
             prepared.append({"file": name, "seconds": time.monotonic() - begun_s})
     channel.send("prepared", files=prepared)
+
+
+def _reference(channel: Channel, job: dict[str, Any]) -> None:
+    """Makes the rows that answers are compared with; tells what was made."""
+    # What it needs is large, and would be in the memory of every host.
+    from assay.study.reference_making import ReferenceMaking
+
+    told_s = 0.0
+
+    def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
+        nonlocal told_s
+        if done == expected or time.monotonic() - told_s >= PROGRESS_INTERVAL_S:
+            told_s = time.monotonic()
+            channel.send("amount", phase=phase, done=done, expected=expected, unit=unit)
+
+    channel.send("made", facts=ReferenceMaking(job, tell).make())
 
 
 def _drive(channel: Channel, job: dict[str, Any]) -> None:

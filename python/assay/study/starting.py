@@ -35,14 +35,17 @@ class Steps:
         restart: Whether an engine that changed them has to be gone before `settle`.
     """
 
-    change: Callable[[Subject], None] | None
-    settle: Callable[[Path], None]
-    restart: bool
+    change: Callable[[Subject], None] | None = None
+    settle: Callable[[Path], None] = lambda _: None
+    restart: bool = False
+
+
+AS_LOADED = Steps()
 
 
 @contextmanager
 def ready(
-    asked: Asked, guardian: Guardian, loading: Loading, raw: Path, steps: Steps
+    asked: Asked, guardian: Guardian, loading: Loading, raw: Path, steps: Steps = AS_LOADED
 ) -> Iterator[tuple[Subject, Dataset]]:
     """The engine with its data, ready to be driven; and what the data are (None: there are none).
 

@@ -184,7 +184,9 @@ class RefreshFacts(Facts):
         orders: How many orders a set has.
         setup: SQL files that make the tables of the sets.
         keys: SQL files of their keys and indexes, made when they are filled.
-        tables: Tables of the sets that are filled by the generator, in order.
+        tables: Tables of the sets that are filled by the generator, in order. Rows of `x_new` come
+            into `x`; `y_old` holds keys of what goes.
+        deletes: The tables that rows go from, each with its column that these keys are of.
     """
 
     insert: str
@@ -193,6 +195,7 @@ class RefreshFacts(Facts):
     setup: tuple[str, ...] = Field(min_length=1)
     keys: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
+    deletes: dict[str, str] = {}
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

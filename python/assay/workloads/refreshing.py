@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 # What the text of a refresh function may name beside constants.
 VALUES = ("set", "first", "last")
+# Rows of `x_new` come into `x`; `y_old` holds the keys of what goes. Both number their rows.
+NEW, OLD = "_new", "_old"
+SET, ORDER = "set_number", "order_number"
 HEADING = re.compile(r"\A(?:\s*--[^\n]*\n)+")
 
 

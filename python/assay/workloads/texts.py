@@ -93,8 +93,15 @@ def render(
         scale,
         drawn.seed if drawn else None,
         drawn.stream if drawn else 0,
+        _sequence(operation, facts),
     )
     return text, json.loads(values)
+
+
+def _sequence(operation: str, facts: WorkloadFacts) -> int | None:
+    """Number of the sequence from which an operation's values are drawn, from 1."""
+    sequences = facts.parameters.sequences
+    return sequences.index(operation) + 1 if operation in sequences else None
 
 
 def scripts_at(

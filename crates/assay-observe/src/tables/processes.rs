@@ -122,7 +122,7 @@ pub static PROCESSES: Table = Table {
         Column::optional(
             "pss_bytes",
             Kind::UInt64,
-            "proportional resident memory, where reading it was due: it takes one part of the time in 200 at most (a gauge)",
+            "proportional resident memory, where reading it was due: it takes one part of the time in 400 at most (a gauge)",
         ),
     ],
 };

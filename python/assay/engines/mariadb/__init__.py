@@ -1,0 +1,1 @@
+"""MariaDB: private servers, and servers that run already."""

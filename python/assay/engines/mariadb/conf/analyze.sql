@@ -1,0 +1,1 @@
+analyze no_write_to_binlog table {table}

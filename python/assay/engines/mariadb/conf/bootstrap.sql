@@ -1,0 +1,3 @@
+create database if not exists mysql;
+use mysql;
+set @auth_root_socket = null;

@@ -1,0 +1,1 @@
+alter database {name} comment {mark}

@@ -1,0 +1,1 @@
+set session max_statement_time = {seconds}

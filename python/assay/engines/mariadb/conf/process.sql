@@ -1,0 +1,1 @@
+select @@global.pid_file, @@global.hostname, @@global.datadir

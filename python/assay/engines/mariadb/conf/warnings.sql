@@ -1,0 +1,1 @@
+show warnings limit 1

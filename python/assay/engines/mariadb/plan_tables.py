@@ -1,0 +1,150 @@
+"""One table of a plan of MariaDB: how it is read, its rows, its time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from assay.model.plan import PlanNode
+
+PAGE_BYTES = 16_384
+MS_PER_S = 1000
+PERCENT = 100.0
+# How a table is accessed without an index; with `hash_` before it where a join hashes it.
+SCANS = {"ALL", "hash_ALL"}
+TOLD_ELSEWHERE = {
+    "table_name",
+    "key",
+    "attached_condition",
+    "index_condition",
+    "rows",
+    "r_rows",
+    "r_loops",
+    "filtered",
+    "r_filtered",
+    "r_table_time_ms",
+    "r_other_time_ms",
+    "r_total_time_ms",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """What was told of a table; times in milliseconds, shares in percent."""
+
+    told: dict[str, Any]
+
+    @property
+    def loops(self) -> float | None:
+        """How often it was read; None: it was not executed, or not told."""
+        loops: float | None = self.told.get("r_loops")
+        return loops
+
+    @property
+    def rows(self) -> float | None:
+        """Rows that its condition let through, over all loops."""
+        read = self.rows_read
+        # Averages and shares are told with ten digits; what they are of are whole rows.
+        share = self.told.get("r_filtered", PERCENT) / PERCENT
+        return None if read is None else float(round(read * share))
+
+    @property
+    def rows_read(self) -> float | None:
+        """Rows that were read, over all loops."""
+        average = self.told.get("r_rows")
+        if average is None or self.loops is None:
+            return None
+        return float(round(average * self.loops))
+
+    @property
+    def estimated(self) -> float | None:
+        """Rows that were expected of one reading."""
+        rows = self.told.get("rows")
+        return None if rows is None else rows * self.told.get("filtered", PERCENT) / PERCENT
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """The rows of the first tables of a join, together."""
+
+    estimated: float | None
+    rows: float | None = None
+
+    def joined(self, table: Table, buffered: dict[str, Any] | None) -> Prefix:
+        """The rows once one more table is joined, by a buffer if there was one."""
+        known = self.estimated is not None and table.estimated is not None
+        estimated = (self.estimated or 0.0) * (table.estimated or 0.0) if known else None
+        rows = table.rows
+        if buffered is not None:
+            # One reading of the table serves all rows that the buffer holds.
+            rows = buffered.get("r_effective_rows")
+            if rows is not None:
+                share = buffered.get("r_filtered", PERCENT) / PERCENT
+                rows = float(round(rows * (table.loops or 1.0) * share))
+        return Prefix(estimated, rows)
+
+
+def seconds_of(told: dict[str, Any]) -> float | None:
+    """The time of a step with all below it, in seconds."""
+    total: float | None = told.get("r_total_time_ms")
+    return None if total is None else total / MS_PER_S
+
+
+def scan(table: Table, loops: float, *, cut_short: bool) -> PlanNode:
+    """The table as an operator. `loops` is how often it was to be read, where it is not told."""
+    told = table.told
+    rows, read = table.rows, table.rows_read
+    expected = table.estimated
+    times = table.loops if table.loops is not None else loops
+    return PlanNode(
+        operator="scan" if told.get("access_type") in SCANS else "index scan",
+        native=str(told.get("access_type", "table")),
+        object=told.get("table_name"),
+        index=told.get("key"),
+        condition=_condition(told),
+        estimated_rows=None if expected is None else expected * max(1.0, times),
+        rows=rows,
+        loops=table.loops,
+        seconds=_own_seconds(told),
+        cut_short=cut_short or "first_match" in told,
+        removed_rows=None if rows is None or read is None else read - rows,
+        read_bytes=_pages(told, "pages_read_count"),
+        cached_bytes=_cached(told),
+        details=_details(told),
+    )
+
+
+def _own_seconds(told: dict[str, Any]) -> float | None:
+    parts = [told[key] for key in ("r_table_time_ms", "r_other_time_ms") if key in told]
+    return sum(parts) / MS_PER_S if parts else seconds_of(told)
+
+
+def _pages(told: dict[str, Any], counter: str) -> int | None:
+    """Bytes of the pages that a counter counts: what is not told beside others is zero."""
+    stats = told.get("r_engine_stats")
+    return None if not stats else int(stats.get(counter, 0)) * PAGE_BYTES
+
+
+def _cached(told: dict[str, Any]) -> int | None:
+    accessed, read = _pages(told, "pages_accessed"), _pages(told, "pages_read_count")
+    return None if accessed is None or read is None else max(0, accessed - read)
+
+
+def _condition(told: dict[str, Any]) -> str | None:
+    parts = []
+    if "ref" in told:
+        pairs = zip(told.get("used_key_parts", ()), told["ref"], strict=False)
+        parts.append(" and ".join(f"{key} = {value}" for key, value in pairs))
+    if "index_condition" in told:
+        parts.append(str(told["index_condition"]))
+    if "attached_condition" in told:
+        parts.append(f"filter {told['attached_condition']}")
+    return "; ".join(parts) or None
+
+
+def _details(told: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: value
+        for key, value in told.items()
+        if key not in TOLD_ELSEWHERE and not isinstance(value, (dict, list))
+    }
