@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.timeline import BACKGROUND, STEAL, under_way
 from assay.model.errors import UsageError
 from assay.model.units import bytes_text, percent_text, seconds_text
+from assay.record.layout import PHASE_AFTER, PHASE_WARMUP
 from assay.report import counter_charts, load_charts, profile_charts, test_charts, where_chart
 from assay.report.palette import (
     BLUE,
@@ -57,6 +58,7 @@ DIRECTION_COLOURS = {"read": BLUE, "write": ORANGE}
 ROW_HEIGHT = 19
 AXIS_EXTENT = 34
 NAMED_UNDER_WAY = 4
+IS_TIMED = f"datum.phase != '{PHASE_WARMUP}' && datum.phase != '{PHASE_AFTER}'"
 FROM_MEDIAN_LABEL = "datum.value == 0 ? 'median' : format(datum.value, '+~%')"
 
 
@@ -439,7 +441,9 @@ def _bands(timeline: Timeline, x: alt.X, height: int) -> alt.Chart:
             x=x,
             x2="end_s",
             color=alt.Color("tone:N", scale=_palette(tones), legend=None),
-            opacity=alt.condition("datum.phase == 'measured'", alt.value(1), alt.value(0.4)),
+            opacity=alt.condition(
+                "datum.phase != 'warmup' && datum.phase != 'after'", alt.value(1), alt.value(0.4)
+            ),
             tooltip=[
                 alt.Tooltip("operation:N"),
                 alt.Tooltip("phase:N"),

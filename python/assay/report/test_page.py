@@ -9,9 +9,9 @@ from assay.report.terminal_test import first_weight, metric_text, spread_moves
 
 ABOUT_WEIGHTS = (
     "By how many per cent a metric changes where an operation's time changes by one per cent. In"
-    " the power metric every interval weighs the same, however short it is; in the throughput metric"
-    " only the stream that ends last counts, by the operation's share of it; the composite is half"
-    " of both. Ts itself weighs one half in the composite."
+    " the power metric every interval weighs the same, however short it is; in the throughput"
+    " metric only the stream that ends last counts, by the operation's share of it; the composite"
+    " is half of both. Ts itself weighs one half in the composite."
 )
 ABOUT_UTILISATION = (
     "Elapsed seconds a stream over the seconds of the power test: what one stream's work takes of a"
