@@ -109,8 +109,8 @@ def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:
         runs=(case.run_id,),
         method=METHOD,
         to_try=(
-            "the lower of two runs is reported: let the first one find the data in memory (--state"
-            " hot), or give the engine a cache that holds the small tables, too"
+            "the lower of two runs is reported: let more passes come before the first one (--state"
+            " hot:3), or give the engine a cache that holds the small tables, too"
         ),
         operations=tuple(names[:NAMED_OPERATIONS]),
         evidence=(Evidence(_figures(sums), "timeline"),),
