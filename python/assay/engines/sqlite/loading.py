@@ -32,8 +32,11 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
     """Appends all rows of a stream to a table.
 
     Raises:
-        RunFailedError: With SQLite's words. The database is of no use then.
+        RunFailedError: With SQLite's words. The database is of no use then, so that is what every
+            other table is told, too.
     """
+    if database.failure is not None:
+        raise database.failure
     begin_loading(database)
     reader = pyarrow.RecordBatchReader.from_stream(rows)
     places = ", ".join("?" * len(reader.schema))
@@ -44,7 +47,8 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
         database.own.executemany(insert, tuples)
         database.own.execute("commit")
     except apsw.Error as error:
-        raise _failed(f"load {table}", error) from error
+        database.failure = _failed(f"load {table}", error)
+        raise database.failure from error
 
 
 def begin_loading(database: Database) -> None:
