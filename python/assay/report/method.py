@@ -106,6 +106,25 @@ BACKLOG_ABOUT = (
         " was not held and every percentile above depends on how long the run was."
     ),
 )
+TEST_ABOUT = (
+    (
+        "streams",
+        "Streams of the throughput test",
+        (
+            "Each stream's queries one after another, the refresh functions below. The test ends"
+            " with the stream that ends last: what the others saved counts for nothing."
+        ),
+    ),
+    (
+        "intervals",
+        "Intervals",
+        (
+            "Each operation in the power test of each run, and its mean beside other streams. The"
+            " axis is logarithmic, as the power metric is: the same distance weighs the same"
+            " wherever it is."
+        ),
+    ),
+)
 COUNTERS_CHART_ABOUT = (
     "The first counters of the engine's declaration that moved: rates between two readings, and"
     " values of those that go up and down."
@@ -150,10 +169,11 @@ def charts_about(told: dict[str, Any], timeline: Timeline | None) -> list[tuple[
             f"Median service time of each operation, {WHERE_WORDS}",
         )
         return [*LOAD_ABOUT, *backlog, split, over_time]
+    of_test = [] if told["test"] is None else TEST_ABOUT
     passes = told["metrics"]["passes"]
     words = {None: "its passes", 0: "its passes", 1: "one pass"}.get(passes, f"{passes} passes")
     where = f"Median service time of each operation over {words}, {WHERE_WORDS}"
-    return [("operations", WHERE_HEADING, where), over_time, PASSES_ABOUT]
+    return [*of_test, ("operations", WHERE_HEADING, where), over_time, PASSES_ABOUT]
 
 
 def table_about(told: dict[str, Any]) -> str:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 LEAD = "  "
 TOP_WEIGHTS = 3
-LARGER_SCALES = 4
+# Of all larger scales the one that is told of without being asked.
+SCALE_SHOWN = 10_000
 # Columns of the table of runs: heading, width, key.
 COLUMNS = (
     ("composite", 11, "composite_per_h"),
@@ -72,7 +73,7 @@ def lines_of_test(told: dict[str, Any], width: int, *, all_operations: bool) -> 
     else:
         yield from _run_lines(told)
     yield from _weight_lines(told, all_operations=all_operations)
-    yield from _memory_lines(told["memory"], width)
+    yield from _memory_lines(told["memory"], width, all_operations=all_operations)
 
 
 def _specified(told: dict[str, Any]) -> str:
@@ -195,19 +196,25 @@ def _time(seconds: float | None) -> str:
     return "-" if seconds is None else seconds_text(seconds)
 
 
-def _memory_lines(memory: dict[str, Any] | None, width: int) -> Iterator[str]:
+def _memory_lines(
+    memory: dict[str, Any] | None, width: int, *, all_operations: bool
+) -> Iterator[str]:
+    """What queries took and would take at larger scales; without `--all` the first of each."""
     if memory is None:
         return
     yield ""
-    for place, peak in enumerate(memory["peaks"]):
-        lead = "  memory of queries: " if place == 0 else " " * len("  memory of queries: ")
+    for peak in memory["peaks"] if all_operations else memory["peaks"][:1]:
         streams = f", {peak['streams']} streams" if peak["streams"] > 1 else ""
-        yield f"{lead}{bytes_text(peak['bytes'])}, {peak['what']}{streams}"
-    larger = memory["peaks"][0]["larger"]
-    shown = [larger[place] for place in range(0, len(larger), 2)][:LARGER_SCALES]
-    if shown:
-        told = ", ".join(
+        told = f"memory of queries: {bytes_text(peak['bytes'])}, {peak['what']}{streams}"
+        larger = peak["larger"] if all_operations else _at(peak["larger"], SCALE_SHOWN)
+        scales = ", ".join(
             f"{bytes_text(one['bytes'])} at SF {one['scale']:,} with {one['streams']} streams"
-            for one in shown
+            for one in larger
         )
-        yield from _wrapped(f"the first by {memory['formula']}: {told}", width)
+        yield from _wrapped(f"{told}; {scales}" if scales else told, width)
+    if all_operations:
+        yield f"  by {memory['formula']}"
+
+
+def _at(larger: list[dict[str, Any]], scale: int) -> list[dict[str, Any]]:
+    return [one for one in larger if one["scale"] == scale] or larger[-1:]
