@@ -41,7 +41,7 @@ def made(operator: str, *children: PlanNode, **more: Any) -> PlanNode:
 
 
 def made_plan(root: PlanNode, **more: Any) -> Plan:
-    return Plan("q01", 0, "q01-0.json", root, **more)
+    return Plan(**{"operation": "q01", "statement": 0, "native": "q01-0.json", "root": root} | more)
 
 
 def captured_facts(plans: list[Plan], missing: list[dict[str, Any]]) -> dict[str, Any]:

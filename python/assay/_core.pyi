@@ -41,7 +41,9 @@ def postgres_copy(config: str, table: str, rows: object, streams: int | None) ->
 
 @final
 class TableStream:
-    def __new__(cls, generator: str, table: str, scale: float, threads: int) -> TableStream: ...
+    def __new__(
+        cls, generator: str, table: str, scale: float, threads: int, sets: int = 0
+    ) -> TableStream: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any: ...
     @property
     def rows(self) -> int: ...
@@ -58,7 +60,9 @@ def render_operation(
     scale: float,
     seed: int | None = None,
     stream: int = 0,
+    sequence: int | None = None,
 ) -> tuple[str, str]: ...
+def resident_bytes(path: str | PathLike[str]) -> int: ...
 
 @final
 class Sampler:

@@ -19,12 +19,13 @@ from assay.engines.discovery import find_engines
 from assay.model.script import Script, ScriptOperation
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workloads, read_workload
+from assay.workloads.refreshing import VALUES
 
 WORKLOADS = find_workloads()
 DIALECTS = {dialect for engine in find_engines().values() for dialect in engine.facts.dialects}
 SPOKEN = sorted({(), *(engine.facts.dialects for engine in find_engines().values())})
 PLACEHOLDER = re.compile(r"\$\{(\w+)(?:\[(\d+)\])?\}")
-SEEDS = range(200)
+SEEDS = range(1, 201)
 WHY_WORDS_MIN = 4
 
 
@@ -69,7 +70,8 @@ class TestFiles:
         assert defects_of_files(workload, DIALECTS) == []
 
     def test_every_operation_is_played(self, workload: Workload) -> None:
-        played = {*workload.facts.order, *workload.facts.after}
+        facts = workload.facts
+        played = {*facts.order, *facts.after, *facts.refresh_operations}
         assert played == set(workload.facts.operations)
 
     def test_it_says_what_it_is(self, workload: Workload) -> None:
@@ -139,15 +141,23 @@ def asked_of(path: Path) -> set[tuple[str, int]]:
     return {(name, int(number or 0)) for name, number in PLACEHOLDER.findall(text)}
 
 
+def of_one_text(workload: Workload) -> set[str]:
+    """Operations whose text is the same at each execution of a run."""
+    facts = workload.facts
+    return {*facts.operations} - {*workload.drawn_operations} - {*facts.refresh_operations}
+
+
 class TestParameters:
     def test_placeholders_and_rules_match(self, workload: Workload) -> None:
         for name, facts in workload.facts.operations.items():
             for path in workload.operations_folder.glob(f"{name}.*sql"):
                 named = {parameter for parameter, _ in asked_of(path)}
-                assert named - set(workload.facts.constants) == set(facts.parameters), path
+                given = {*facts.parameters}
+                given |= {*VALUES} if name in workload.facts.refresh_operations else set()
+                assert named - set(workload.facts.constants) == given, path
 
     def test_every_value_of_a_list_is_used(self, workload: Workload) -> None:
-        for name in set(workload.facts.operations) - set(workload.drawn_operations):
+        for name in of_one_text(workload):
             asked = asked_of(workload.operations_folder / f"{name}.sql")
             given = workload.statement(name, (), 1.0).parameters
             assert {(p, n) for p, values in given.items() for n in range(len(values))} == asked, (
@@ -155,7 +165,7 @@ class TestParameters:
             )
 
     def test_drawn_values_obey_their_rules(self, workload: Workload) -> None:
-        for name in set(workload.facts.operations) - set(workload.drawn_operations):
+        for name in of_one_text(workload):
             facts = workload.facts.operations[name]
             rules = {
                 parameter: rule.model_dump(exclude_unset=True)
@@ -279,8 +289,9 @@ def obeys(
         return values == [lists[rule["map"]][drawn[rule["follows"]][0]]]
     kind = next(kind for kind in KINDS if kind in rule)
     told: Any = lists[rule[kind]] if isinstance(rule[kind], str) else rule[kind]
-    if kind == "words":
+    if kind in ("words", "combination"):
         told = [lists[part] if isinstance(part, str) else part for part in told]
+        told = [told[place] for place in rule.get("keep", range(len(told)))]
         return all(is_phrase(value, told, rule.get("separator", " ")) for value in values)
     return all(KINDS[kind](value, told) for value in values)
 
@@ -314,6 +325,7 @@ KINDS: dict[str, Callable[[str, Any], bool]] = {
     "month": lambda value, told: is_day(value, told) and value.endswith("-01"),
     "year": is_year,
     "words": lambda *_: False,
+    "combination": lambda *_: False,
     "per_scale": lambda value, told: Decimal(value) == Decimal(str(told)),
 }
 
@@ -329,6 +341,7 @@ KINDS: dict[str, Callable[[str, Any], bool]] = {
         (["1995-03-02"], {"month": ["1995-01-01", "1996-01-01"]}),
         (["1995-02-01"], {"year": [1995, 1996]}),
         (["red blue"], {"words": ["colours", ["warm"]]}),
+        (["red warm"], {"combination": ["colours", ["warm"]], "keep": [0]}),
         (["pink"], {"choice": "colours"}),
     ],
 )
@@ -357,6 +370,6 @@ class TestAnswers:
             assert {facts.answer.get(column) for column in averages} <= {"average", "ratio"}, name
 
     def test_a_scale_has_all_of_them_or_none(self, workload: Workload) -> None:
-        answered = set(workload.facts.operations) - set(workload.drawn_operations)
+        answered = of_one_text(workload)
         for folder in {path.parent for path in (workload.folder / "answers").rglob("*.csv")}:
             assert {path.stem for path in folder.glob("*.csv")} == answered, folder

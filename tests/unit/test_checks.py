@@ -57,6 +57,7 @@ class TestAll:
                 "profile_agrees",
                 "rate_held",
                 "row_counts",
+                "state",
                 "steal",
             ],
             "valid",

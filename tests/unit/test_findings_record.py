@@ -104,6 +104,58 @@ class TestFirstRun:
         (cold,) = first_run.find(case(operation(), executions=self.rows(2.0, "measured")))
         assert (warm.tells, cold.tells) == ("shape", "cause")
 
+    def power_tests(self, **seconds: tuple[float, float]) -> pl.DataFrame:
+        """Two power tests with the times of operations in each; what the first one did more."""
+        zero = {"system_s": 0.0, "minor_faults": 0.0, "read_bytes": 0.0}
+        rows = [
+            {"phase": f"power-{run}", "pass": 0, "operation": name, "seconds": pair[run - 1]} | zero
+            for run in (1, 2)
+            for name, pair in seconds.items()
+        ]
+        rows[0] |= {"system_s": 0.5, "minor_faults": 2000.0, "read_bytes": float(1 << 30)}
+        return executions(*rows)
+
+    def test_a_first_power_test_that_read_is_told_with_what_it_cost_the_metric(self) -> None:
+        rows = self.power_tests(q1=(8.0, 1.0), q2=(1.0, 1.0), q3=(1.0, 1.0))
+        (found,) = first_run.find(case(operation(), executions=rows))
+        assert found.claim == (
+            "The first power test took 7.00 s longer than the second (233 %), and the second one's"
+            " metric is 100 % higher; most by q1, q2, q3: 7.1 % of that in the kernel, 2 k more"
+            " page faults, 1 GiB more from storage"
+        )
+        assert found.effect_share == pytest.approx(7 / 13)
+        assert found.tells == "cause"
+
+    def test_a_short_query_matters_by_how_many_times_as_long_it_took(self) -> None:
+        # 1.8 s of 30 s are nothing to a sum, and a query that took ten times as long is to a mean.
+        rows = self.power_tests(q2=(2.0, 0.2), q9=(30.0, 28.2), q3=(10.0, 10.0))
+        (found,) = first_run.find(case(operation(), executions=rows))
+        assert found.operations[0] == "q2"
+        assert f"metric is {100 * ((10 * 30 / 28.2) ** (1 / 3) - 1):.0f} % higher" in found.claim
+
+    def test_power_tests_that_are_about_alike_are_not_told(self) -> None:
+        rows = self.power_tests(q1=(1.04, 1.0), q2=(1.04, 1.0))
+        assert first_run.find(case(operation(), executions=rows)) == []
+        slower = self.power_tests(q1=(1.0, 8.0))
+        assert first_run.find(case(operation(), executions=slower)) == []
+
+    def test_a_warm_up_before_two_power_tests_is_told_beside_them(self) -> None:
+        zero = {"system_s": 0.0, "minor_faults": 0.0, "read_bytes": 0.0}
+        warm = {"phase": "warmup", "pass": 0, "operation": "q1", "seconds": 30.0} | zero
+        rows = pl.concat([executions(warm), self.power_tests(q1=(8.0, 1.0))])
+        found = first_run.find(case(operation(), executions=rows))
+        assert [one.claim.partition(" took")[0] for one in found] == [
+            "First executions, in the warm-up,",
+            "The first power test",
+        ]
+        assert [one.tells for one in found] == ["shape", "cause"]
+
+    def test_a_run_that_was_to_begin_cold_is_told_so(self) -> None:
+        known = case(operation(), executions=self.rows(2.0, "measured"), state="cold")
+        (found,) = first_run.find(known)
+        assert found.to_try is not None
+        assert found.to_try.startswith("--state hot")
+
     @pytest.mark.parametrize("first_s", [1.0, 1.19, 0.5])
     def test_one_that_is_about_as_long_is_not_told(self, first_s: float) -> None:
         assert first_run.find(case(operation(), executions=self.rows(first_s))) == []
@@ -134,6 +186,22 @@ class TestColdCache:
         known = case(operation(disk_read=0.5, cpu_user=0.5), executions=self.rows(*pass_bytes))
         (found,) = cold_cache.find(known)
         assert when in found.claim
+
+    @pytest.mark.parametrize(
+        ("pass_bytes", "when"),
+        [
+            ((GIB,), "were not in memory: the run was to begin cold; most in q1"),
+            ((GIB, 0.0), "were not in memory, in the first pass"),
+        ],
+    )
+    def test_a_run_that_was_to_begin_cold_is_told_so(
+        self, pass_bytes: tuple[float, ...], when: str
+    ) -> None:
+        rows = self.rows(*pass_bytes)
+        known = case(operation(disk_read=0.5, cpu_user=0.5), executions=rows, state="cold")
+        (found,) = cold_cache.find(known)
+        assert when in found.claim
+        assert found.to_try == "--state hot, to measure what is in memory already"
 
     def test_a_load_can_be_warmed_up(self) -> None:
         known = case(operation(disk_read=0.5, cpu_user=0.5), load=a_load())

@@ -280,7 +280,7 @@ class TestSetup:
 
     def test_a_missing_file_is_told(self, tmp_path: Path) -> None:
         workload = self.workload(tmp_path, 'setup = ["schema/no.sql"]', "tables.sql")
-        with pytest.raises(UsageError, match=r"no\.sql is missing: setup names it"):
+        with pytest.raises(UsageError, match=r"no\.sql is missing: workload.toml names it"):
             workload.setup((), 1.0)
 
     def test_a_name_without_a_constant_is_told(self, tmp_path: Path) -> None:

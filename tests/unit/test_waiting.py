@@ -296,6 +296,16 @@ class TestParallelQueries:
         assert all(row[part] is None or row[part] >= 0.0 for part in PARTS)
         assert row["run_queue"] == row["throttled"] == 0.0
 
+    def test_sessions_of_other_phases_rest_beside_it(self, lab: Lab) -> None:
+        """Those of a throughput test wait while the power test plays."""
+        lab.sessions = {0: BACKEND, 1: BACKEND + 1}
+        lab.threads = [backend(lab.serial(50, 200, {RUN: 0.8, READ: 0.2}))]
+        seconds = (lab.until_ns - BEGUN_NS) / MS
+        lab.threads.append(backend(mixed({CLIENT: 1.0}, seconds, lab.dice), BACKEND + 1))
+        row = split(lab.write())["q1"]
+        assert row["threads_s"] == pytest.approx(10.0, rel=WITHIN)
+        assert row["coverage"] == found(1.0)
+
     def test_other_clients_and_the_server_s_rest_are_nobody_s_waiting(self, lab: Lab) -> None:
         leader = lab.serial(50, 200, {RUN: 0.8, READ: 0.2})
         seconds = lab.until_ns - BEGUN_NS

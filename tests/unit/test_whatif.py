@@ -166,7 +166,7 @@ class TestWorth:
     def test_what_gives_most_comes_first_and_little_is_left_out(self) -> None:
         work = {"scan": 0.7, "sort": 0.299, "log": 0.001}
         run = a_run(an_operation("q", 1.0, work=work, cpu_user=0.5, lock=0.5, latch=0.0))
-        found = [(one.kind, one.subject, one.change) for one in worth(run)]
+        found = [(one.kind, one.subject, -one.gain) for one in worth(run)]
         assert [one[:2] for one in found] == [("wait", "lock"), ("work", "scan"), ("work", "sort")]
         assert found[0][2] == pytest.approx(-0.5)
         assert found[1][2] == pytest.approx(-0.35)

@@ -188,7 +188,9 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
                 tries -= 1;
                 continue;
             }
-            let Some(ticket) = self.waiting.take().or_else(|| schedule.next(now_ns)) else {
+            let Some(ticket) =
+                self.waiting.take().or_else(|| schedule.next(self.first_number(), now_ns))
+            else {
                 return Ok(Left::Nothing);
             };
             let late = ticket.due_ns.is_some_and(|due_ns| schedule.too_late(due_ns, now_ns));

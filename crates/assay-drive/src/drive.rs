@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use assay_model::{Edge, Meter, Plan};
+use assay_model::{Arrival, Edge, Meter, Plan};
 
 use crate::books::{Books, Ended, Issue, Sink};
 use crate::clock::Clock;
@@ -58,7 +58,7 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         self.books.note_backend(self.session, self.number);
         let mut now_ns = self.clock.now_ns();
         while !shared.stop.load(Ordering::Relaxed) {
-            let Some(ticket) = schedule.next(now_ns) else { break };
+            let Some(ticket) = schedule.next(self.number, now_ns) else { break };
             if !self.await_due(&ticket, shared) {
                 break;
             }
@@ -91,15 +91,17 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
 
     /// Carries out an operation; when it ended.
     fn issue(&mut self, plan: &Plan, issue: &Issue) -> Result<i64, DriveError> {
-        if let Some(observe) = &mut self.observer {
+        // Beside other sessions nobody could tell whose work was seen.
+        let alone = plan.phases[usize::from(issue.phase)].arrival == Arrival::Power;
+        if let Some(observe) = self.observer.as_mut().filter(|_| alone) {
             observe(issue.sequence, Edge::Start);
         }
-        self.read_meter(issue.sequence, Edge::Start);
+        self.read_meter(issue.sequence, Edge::Start, alone);
         let ended = self.attempt(plan, issue.ticket.operation);
-        self.read_meter(issue.sequence, Edge::End);
+        self.read_meter(issue.sequence, Edge::End, alone);
         let finished_ns = ended.finished_ns;
         self.books.ended(plan, self.session, issue, ended)?;
-        if let Some(observe) = &mut self.observer {
+        if let Some(observe) = self.observer.as_mut().filter(|_| alone) {
             // A server that goes silent here is interrupted, too.
             self.watch.begin(self.clock.now_ns());
             self.session.settle();
@@ -126,8 +128,8 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         }
     }
 
-    fn read_meter(&mut self, sequence: u64, edge: Edge) {
-        if let Some(meter) = &mut self.meter {
+    fn read_meter(&mut self, sequence: u64, edge: Edge, alone: bool) {
+        if let Some(meter) = self.meter.as_mut().filter(|_| alone) {
             let counters = meter.read(edge);
             self.books.sink.reading(sequence, edge, &counters);
         }

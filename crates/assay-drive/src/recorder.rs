@@ -224,6 +224,7 @@ fn push_event(rows: &mut Stream, plan: &Plan, errors: &[ErrorClass], notes: &Not
         Cell::Count(u64::from(event.pass)),
         Cell::Count(u64::from(event.session)),
         Cell::Text(&plan.operations[usize::from(event.operation)]),
+        Cell::Count(u64::from(plan.variant(event.operation))),
         Cell::Int(event.scheduled_ns),
         event.started_ns.map_or(Cell::Null, Cell::Int),
         event.finished_ns.map_or(Cell::Null, Cell::Int),

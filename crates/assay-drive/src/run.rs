@@ -61,6 +61,8 @@ pub enum Ended {
 pub struct OperationReport {
     /// Name of the operation.
     pub operation: String,
+    /// Which of its texts.
+    pub variant: u32,
     /// Outcomes.
     pub counts: OutcomeCounts,
     /// From the schedule to the last row.
@@ -112,9 +114,9 @@ pub struct Progress {
 pub struct Parts {
     /// One session for each of `Plan::sessions()`.
     pub sessions: Vec<Box<dyn Session>>,
-    /// Reads the engine's tasks; for plans with one session.
+    /// Reads the engine's tasks, in phases with one session.
     pub meter: Option<Box<dyn Meter + Send>>,
-    /// Reads the engine's own counters; for plans with one session.
+    /// Reads the engine's own counters, in phases with one session.
     pub observer: Option<Observer>,
     /// Asks for the end.
     pub cancel: CancelFlag,
@@ -380,6 +382,7 @@ impl<'a> Stage<'a> {
         all.filter(|(_, (_, counts))| counts.scheduled > 0)
             .map(|(index, (operation, counts))| OperationReport {
                 operation: operation.clone(),
+                variant: self.plan.variant(index as u16),
                 counts,
                 latency: book.latency(index as u16),
                 service: book.service(index as u16),

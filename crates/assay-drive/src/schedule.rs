@@ -2,8 +2,9 @@
 //! shared state is a counter.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use assay_model::{Arrival, Phase, split_mix};
+use assay_model::{Arrival, Phase, Steady, split_mix};
 
 /// One operation that became due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,10 @@ pub struct Schedule<'a> {
     weight_total: u64,
     begun_ns: AtomicI64,
     next: AtomicU64,
+    /// Places of the sessions in their orders, where each has its own.
+    places: Vec<AtomicU64>,
+    /// When passes began, where their times decide on the end.
+    passes_ns: Mutex<Vec<i64>>,
 }
 
 impl<'a> Schedule<'a> {
@@ -37,6 +42,8 @@ impl<'a> Schedule<'a> {
             weight_total,
             begun_ns: AtomicI64::new(0),
             next: AtomicU64::new(0),
+            places: phase.orders.iter().map(|_| AtomicU64::new(0)).collect(),
+            passes_ns: Mutex::new(Vec::new()),
         }
     }
 
@@ -55,14 +62,15 @@ impl<'a> Schedule<'a> {
         self.begun_ns().saturating_add(self.phase.duration_ns)
     }
 
-    /// Takes the next operation, or `None` when the phase is over at `now_ns`.
-    pub fn next(&self, now_ns: i64) -> Option<Ticket> {
+    /// Takes the next operation of a session, or `None` when the phase is over at `now_ns`.
+    pub fn next(&self, session: u32, now_ns: i64) -> Option<Ticket> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         if self.phase.operations_max != 0 && number >= self.phase.operations_max {
             return None;
         }
         match self.phase.arrival {
             Arrival::Power => self.next_in_order(number, now_ns),
+            Arrival::Throughput { .. } => self.next_of_session(number, session),
             Arrival::Closed { .. } => {
                 let over = self.timed() && now_ns >= self.end_ns();
                 (!over).then(|| self.drawn(number, None))
@@ -93,12 +101,26 @@ impl<'a> Schedule<'a> {
     fn next_in_order(&self, number: u64, now_ns: i64) -> Option<Ticket> {
         let length = self.phase.operations.len() as u64;
         let (pass, place) = (number / length, number % length);
-        let enough = pass >= u64::from(self.phase.passes_min);
-        if place == 0 && enough && now_ns >= self.end_ns() {
+        if place == 0 && self.is_enough(pass, now_ns) {
             return None;
         }
         let operation = self.phase.operations[place as usize];
         Some(Ticket { number, operation, pass: pass as u32, due_ns: None })
+    }
+
+    /// Whether no pass begins after `pass` of them.
+    fn is_enough(&self, pass: u64, now_ns: i64) -> bool {
+        let enough = pass >= u64::from(self.phase.passes_min) && now_ns >= self.end_ns();
+        let Some(steady) = self.phase.steady else { return enough };
+        let mut begun_ns = self.passes_ns.lock().unwrap_or_else(PoisonError::into_inner);
+        begun_ns.push(now_ns);
+        enough && (pass >= u64::from(steady.passes_max) || are_alike(&begun_ns, steady))
+    }
+
+    fn next_of_session(&self, number: u64, session: u32) -> Option<Ticket> {
+        let place = self.places[session as usize].fetch_add(1, Ordering::Relaxed) as usize;
+        let operation = *self.phase.orders[session as usize].get(place)?;
+        Some(Ticket { number, operation, pass: 0, due_ns: None })
     }
 
     fn drawn(&self, number: u64, due_ns: Option<i64>) -> Ticket {
@@ -121,6 +143,15 @@ impl<'a> Schedule<'a> {
     }
 }
 
+/// Whether the last passes, told by when each began and the last one ended, took about as long.
+fn are_alike(begun_ns: &[i64], steady: Steady) -> bool {
+    let Some(first) = begun_ns.len().checked_sub(steady.passes as usize + 1) else { return false };
+    let lengths = begun_ns[first..].windows(2).map(|pair| pair[1] - pair[0]);
+    let (shortest, longest) =
+        lengths.fold((i64::MAX, 0), |(low, high), length| (length.min(low), length.max(high)));
+    (longest - shortest) as f64 <= steady.within * shortest as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +161,8 @@ mod tests {
             name: "measured".into(),
             arrival,
             operations: vec![0, 1, 2],
+            orders: vec![],
+            steady: None,
             weights: vec![],
             passes_min: 2,
             duration_ns,
@@ -143,10 +176,42 @@ mod tests {
         let phase = phase(Arrival::Power, 10);
         let schedule = Schedule::new(&phase, 0);
         schedule.begin(0);
-        let played: Vec<(u32, u16)> = std::iter::from_fn(|| schedule.next(1_000))
+        let played: Vec<(u32, u16)> = std::iter::from_fn(|| schedule.next(0, 1_000))
             .map(|ticket| (ticket.pass, ticket.operation))
             .collect();
         assert_eq!(played, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn each_stream_plays_its_own_order_once() {
+        let mut phase = phase(Arrival::Throughput { clients: 2 }, 0);
+        phase.orders = vec![vec![2, 0, 1], vec![1]];
+        let schedule = Schedule::new(&phase, 0);
+        let next = |session| schedule.next(session, 0).map(|ticket| ticket.operation);
+        let played = [next(0), next(1), next(0), next(1), next(0), next(0)];
+        assert_eq!(played, [Some(2), Some(1), Some(0), None, Some(1), None]);
+    }
+
+    #[test]
+    fn passes_go_on_until_they_are_alike() {
+        let mut phase = phase(Arrival::Power, 0);
+        phase.steady = Some(Steady { passes: 3, within: 0.1, passes_max: 20 });
+        let passes = |lengths: &[i64]| {
+            let schedule = Schedule::new(&phase, 0);
+            let (mut now_ns, mut pass) = (0, 0);
+            while let Some(ticket) = schedule.next(0, now_ns) {
+                pass = ticket.pass as usize;
+                // The first operation of a pass takes as long as the pass.
+                now_ns +=
+                    if ticket.operation == 0 { lengths[pass.min(lengths.len() - 1)] } else { 0 };
+            }
+            pass + 1
+        };
+        assert_eq!(passes(&[100]), 3, "alike from the beginning");
+        assert_eq!(passes(&[300, 120, 100, 109, 104]), 5);
+        assert_eq!(passes(&[100, 110, 121, 133, 146, 161, 177, 195, 100]), 11);
+        let growing: Vec<i64> = (0..40).map(|pass| 100 + 100 * pass).collect();
+        assert_eq!(passes(&growing), 20, "the most there may be");
     }
 
     #[test]
@@ -156,7 +221,7 @@ mod tests {
         phase.weights = vec![1, 0, 3];
         let play = |seed| {
             let schedule = Schedule::new(&phase, seed);
-            let drawn = std::iter::from_fn(|| schedule.next(0)).map(|t| t.operation);
+            let drawn = std::iter::from_fn(|| schedule.next(0, 0)).map(|t| t.operation);
             drawn.collect::<Vec<u16>>()
         };
         let drawn = play(7);
@@ -173,7 +238,7 @@ mod tests {
         let schedule = Schedule::new(&phase, 0);
         schedule.begin(100);
         let due: Vec<i64> =
-            std::iter::from_fn(|| schedule.next(0)).filter_map(|ticket| ticket.due_ns).collect();
+            std::iter::from_fn(|| schedule.next(0, 0)).filter_map(|ticket| ticket.due_ns).collect();
         assert_eq!(due, [100, 101, 102, 103, 104]);
     }
 }

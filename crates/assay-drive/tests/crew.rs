@@ -111,6 +111,8 @@ fn plan(arrival: Arrival, duration_ns: i64, operations_max: u64) -> Plan {
         name: "measured".into(),
         arrival,
         operations: vec![0],
+        orders: vec![],
+        steady: None,
         weights: vec![],
         passes_min: 1,
         duration_ns,
@@ -119,6 +121,7 @@ fn plan(arrival: Arrival, duration_ns: i64, operations_max: u64) -> Plan {
     };
     Plan {
         operations: vec!["echo".into()],
+        variants: vec![],
         phases: vec![phase],
         seed: 1,
         operation_deadline_ns: 0,

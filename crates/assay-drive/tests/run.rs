@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt32Type;
 use arrow_ipc::reader::StreamReader;
 use assay_drive::run::Parts;
 use assay_drive::session::null::steady;
@@ -13,6 +15,8 @@ fn plan(arrival: Arrival, operations_max: u64) -> Plan {
         name: name.into(),
         arrival: arrival.clone(),
         operations: vec![0, 1],
+        orders: vec![],
+        steady: None,
         weights: vec![],
         passes_min: 2,
         duration_ns: 0,
@@ -21,6 +25,7 @@ fn plan(arrival: Arrival, operations_max: u64) -> Plan {
     };
     Plan {
         operations: vec!["a".into(), "b".into()],
+        variants: vec![],
         phases: vec![phase("warmup"), phase("measured")],
         seed: 1,
         operation_deadline_ns: 0,
@@ -51,6 +56,41 @@ fn every_operation_of_every_session_is_on_disk() {
     assert_eq!(rows(&raw.path().join("events.arrows")), 200_000);
     let counted: u64 = report.phases[1].operations.iter().map(|o| o.counts.ok).sum();
     assert_eq!(counted, 100_000);
+}
+
+/// (operation, variant, session) of each event, by the names of the columns.
+fn played(path: &Path) -> Vec<(String, u32, u32)> {
+    let file = std::fs::File::open(path).unwrap();
+    let mut rows = Vec::new();
+    for batch in StreamReader::try_new(file, None).unwrap() {
+        let batch = batch.unwrap();
+        let number = |name: &str, row: usize| {
+            batch.column_by_name(name).unwrap().as_primitive::<UInt32Type>().value(row)
+        };
+        let words = batch.column_by_name("operation").unwrap().as_any_dictionary();
+        for row in 0..batch.num_rows() {
+            let word = words.values().as_string::<i32>().value(words.normalized_keys()[row]);
+            rows.push((word.to_owned(), number("variant", row), number("session", row)));
+        }
+    }
+    rows.sort();
+    rows
+}
+
+#[test]
+fn streams_play_their_orders_with_their_variants() {
+    let raw = tempfile::tempdir().unwrap();
+    let mut plan = plan(Arrival::Throughput { clients: 2 }, 0);
+    plan.phases.truncate(1);
+    plan.phases[0].operations.clear();
+    plan.phases[0].orders = vec![vec![1, 0], vec![2]];
+    plan.operations = vec!["a".into(), "b".into(), "a".into()];
+    plan.variants = vec![1, 1, 2];
+    let report = drive(&plan, parts(&plan, 0), raw.path(), |_| {}).unwrap();
+    let wanted = [("a", 1, 0), ("a", 2, 1), ("b", 1, 0)].map(|(a, v, s)| (a.to_owned(), v, s));
+    assert_eq!(played(&raw.path().join("events.arrows")), wanted);
+    let told: Vec<u32> = report.phases[0].operations.iter().map(|one| one.variant).collect();
+    assert_eq!(told, [1, 1, 2]);
 }
 
 #[test]

@@ -37,6 +37,8 @@ fn plan(arrival: Arrival, duration_ns: i64) -> Plan {
         name: "measured".into(),
         arrival,
         operations: vec![0],
+        orders: vec![],
+        steady: None,
         weights: vec![],
         passes_min: 3,
         duration_ns,
@@ -45,6 +47,7 @@ fn plan(arrival: Arrival, duration_ns: i64) -> Plan {
     };
     Plan {
         operations: vec!["select".into()],
+        variants: vec![],
         phases: vec![phase],
         seed: 1,
         operation_deadline_ns: 0,

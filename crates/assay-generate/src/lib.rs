@@ -3,6 +3,9 @@
 
 pub mod parallel;
 pub mod parameters;
+mod random;
+pub mod refresh;
+mod rules;
 pub mod tpch;
 
 use arrow_array::RecordBatch;
@@ -35,6 +38,9 @@ pub enum GenerateError {
     /// A scale that has no meaning.
     #[error("scale {0} is out of range: it must be at least 0.001 and at most 100000")]
     Scale(f64),
+    /// More refresh sets than there are orders to be taken out, or none at all.
+    #[error("{0} refresh sets at scale {1}: there can be 1 to {2}")]
+    Sets(u32, f64, u32),
 }
 
 /// The smallest scale whose tables still have rows that join.
@@ -42,12 +48,19 @@ const SCALE_MIN: f64 = 0.001;
 /// The largest scale of the TPC-H specification.
 const SCALE_MAX: f64 = 100_000.0;
 
-/// The table of a generator at a scale.
-pub fn table(generator: &str, table: &str, scale: f64) -> Result<Box<dyn Parts>, GenerateError> {
+/// The table of a generator at a scale; `sets` is how many refresh sets the tables of those have,
+/// and of no meaning for others.
+pub fn table(
+    generator: &str,
+    table: &str,
+    scale: f64,
+    sets: u32,
+) -> Result<Box<dyn Parts>, GenerateError> {
     if !(SCALE_MIN..=SCALE_MAX).contains(&scale) {
         return Err(GenerateError::Scale(scale));
     }
     match generator {
+        "tpch" if refresh::TABLES.contains(&table) => refresh::table(table, scale, sets),
         "tpch" => tpch::table(table, scale),
         _ => Err(GenerateError::Generator(generator.into())),
     }

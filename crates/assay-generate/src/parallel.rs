@@ -142,7 +142,7 @@ mod tests {
 
     fn drained(threads: usize) -> (u64, u64) {
         let (table, meter): (_, Arc<Meter>) =
-            (crate::table("tpch", "orders", 0.05).unwrap(), Arc::default());
+            (crate::table("tpch", "orders", 0.05, 0).unwrap(), Arc::default());
         let mut stream = TableStream::start(table, threads, Arc::clone(&meter));
         assert!(stream.all(|batch| batch.is_ok()));
         (meter.rows(), meter.checksum())
@@ -157,8 +157,11 @@ mod tests {
 
     #[test]
     fn a_reader_that_leaves_early_ends_the_threads() {
-        let mut stream =
-            TableStream::start(crate::table("tpch", "lineitem", 0.1).unwrap(), 2, Arc::default());
+        let mut stream = TableStream::start(
+            crate::table("tpch", "lineitem", 0.1, 0).unwrap(),
+            2,
+            Arc::default(),
+        );
         assert!(stream.next().is_some());
         drop(stream);
     }

@@ -1,52 +1,18 @@
-//! Substitution parameters: rules as data, values drawn from named, seeded streams.
+//! Substitution parameters: values that rules say, drawn from seeded numbers.
 //!
-//! The value of a parameter depends on the seed, the stream, the operation and the parameter's
-//! name, and on nothing else: adding an operation changes no other operation's values.
+//! Named numbers depend on the seed, the stream, the operation and the parameter's name, and on
+//! nothing else: adding an operation changes no other operation's values. The numbers of a sequence
+//! depend on seed and stream, and on which of the operation's parameters stand before.
 
 use std::collections::BTreeMap;
 
-use assay_model::SplitMix;
-use serde::Deserialize;
 use serde_json::Value;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Lists and tables that rules refer to by name.
-pub type Lists = BTreeMap<String, Value>;
+use crate::random::{MinimalStandard, Random};
+pub use crate::rules::{Lists, Rule, Rules};
 
-/// The rules of one operation by the parameters' names.
-pub type Rules = BTreeMap<String, Rule>;
-
-/// How one parameter gets its value. One of the forms is set.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// Value of the validation run.
-    pub default: Option<Value>,
-    /// A whole number from the first to the second, both included.
-    pub integer: Option<[i64; 2]>,
-    /// One of a list, which is given or named.
-    pub choice: Option<Value>,
-    /// Draw this many different values instead of one.
-    pub distinct: Option<usize>,
-    /// First day of a month, from the first to the second.
-    pub month: Option<[String; 2]>,
-    /// First day of a year, from the first to the second.
-    pub year: Option<[i64; 2]>,
-    /// A day, from the first to the second.
-    pub day: Option<[String; 2]>,
-    /// A decimal, from the first to the second in steps of the last digit.
-    pub decimal: Option<[String; 2]>,
-    /// One word of each list, joined.
-    pub words: Option<Vec<Value>>,
-    /// What joins the words; a space unless given.
-    pub separator: Option<String>,
-    /// This number divided by the scale.
-    pub per_scale: Option<f64>,
-    /// Looks the value of another parameter up in a table.
-    pub follows: Option<String>,
-    /// The table to look it up in.
-    pub map: Option<String>,
-}
+/// As many values as can be shuffled.
+const SHUFFLED_MAX: usize = 1_000_000;
 
 /// A rule or template that cannot be carried out.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -73,6 +39,8 @@ pub enum Source {
         seed: u64,
         /// Number of the stream.
         stream: u64,
+        /// Number, from 1, of the operation's sequence; numbers are named where it has none.
+        sequence: Option<u32>,
     },
 }
 
@@ -87,12 +55,14 @@ pub fn values(
 ) -> Result<BTreeMap<String, Vec<String>>, ParameterError> {
     let mut values = BTreeMap::new();
     let (followers, leaders): (Vec<_>, Vec<_>) =
-        rules.iter().partition(|(_, rule)| rule.follows.is_some());
+        rules.0.iter().partition(|(_, rule)| rule.follows.is_some());
+    let mut in_sequence = sequence(source)?;
     for (name, rule) in leaders {
         let drawer = Drawer { name, rule, lists, scale };
-        let value = match source {
-            Source::Default => drawer.default()?,
-            Source::Drawn { seed, stream } => {
+        let value = match (source, &mut in_sequence) {
+            (Source::Default, _) => drawer.default()?,
+            (Source::Drawn { .. }, Some(random)) => drawer.drawn(random)?,
+            (Source::Drawn { seed, stream, .. }, None) => {
                 drawer.drawn(&mut Random::named(seed, stream, operation, name))?
             }
         };
@@ -103,6 +73,17 @@ pub fn values(
         values.insert(name.clone(), vec![value]);
     }
     Ok(values)
+}
+
+/// The sequence from which all parameters take their numbers, if they have one.
+fn sequence(source: Source) -> Result<Option<Random>, ParameterError> {
+    let Source::Drawn { seed, stream, sequence: Some(number) } = source else {
+        return Ok(None);
+    };
+    match MinimalStandard::sequence(seed.wrapping_add(stream), number) {
+        Some(random) => Ok(Some(Random::Sequence(random))),
+        None => wrong("seed", format!("{seed} gives stream {stream} no numbers; use another one")),
+    }
 }
 
 fn follow(
@@ -148,23 +129,6 @@ pub fn render(
     Ok(rendered)
 }
 
-/// Random numbers of one parameter, from a named start.
-struct Random(SplitMix);
-
-impl Random {
-    fn named(seed: u64, stream: u64, operation: &str, name: &str) -> Self {
-        let path = format!("{stream}/{operation}/{name}");
-        Self(SplitMix::new(xxh3_64_with_seed(path.as_bytes(), seed)))
-    }
-
-    /// A number from `low` to `high`, both included (Lemire's multiplication; the bias is below
-    /// 2^-32 for the ranges of parameters).
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        let span = (high - low + 1) as u128;
-        low + ((u128::from(self.0.next_u64()) * span) >> 64) as i64
-    }
-}
-
 struct Drawer<'a> {
     name: &'a str,
     rule: &'a Rule,
@@ -194,6 +158,9 @@ impl Drawer<'_> {
         if wanted > available {
             return wrong(self.name, format!("asks for {wanted} different values of {available}"));
         }
+        if self.rule.shuffled {
+            return self.shuffled(available, random).map(|all| all[..wanted].to_vec());
+        }
         let mut values: Vec<String> = Vec::with_capacity(wanted);
         while values.len() < wanted {
             let value = self.one(random)?;
@@ -202,6 +169,48 @@ impl Drawer<'_> {
             }
         }
         Ok(values)
+    }
+
+    /// All values in a random order.
+    fn shuffled(&self, len: usize, random: &mut Random) -> Result<Vec<String>, ParameterError> {
+        if len > SHUFFLED_MAX {
+            return wrong(self.name, format!("{len} values are too many to shuffle"));
+        }
+        let mut values: Vec<String> = match (&self.rule.integer, &self.rule.choice) {
+            (Some([low, high]), _) => (*low..=*high).map(|number| number.to_string()).collect(),
+            (None, Some(choice)) => self.list(choice)?.iter().map(text).collect(),
+            (None, None) => Vec::new(),
+        };
+        for place in 0..len {
+            values.swap(place, random.between(place as i64, len as i64 - 1) as usize);
+        }
+        Ok(values)
+    }
+
+    /// One word of each list; the last list's word changes first.
+    fn combination(&self, lists: &[Value], random: &mut Random) -> Result<String, ParameterError> {
+        let lists: Vec<&Vec<Value>> =
+            lists.iter().map(|list| self.list(list)).collect::<Result<_, _>>()?;
+        let mut left = random.place(lists.iter().map(|list| list.len()).product());
+        let mut words = vec![String::new(); lists.len()];
+        for (word, list) in words.iter_mut().zip(lists).rev() {
+            *word = text(&list[left % list.len()]);
+            left /= list.len();
+        }
+        let kept = match &self.rule.keep {
+            None => words,
+            Some(kept) if kept.iter().all(|&place| place < words.len()) => {
+                kept.iter().map(|&place| words[place].clone()).collect()
+            }
+            Some(kept) => {
+                return wrong(self.name, format!("keep {kept:?} of {} words", words.len()));
+            }
+        };
+        Ok(kept.join(self.separator()))
+    }
+
+    fn separator(&self) -> &str {
+        self.rule.separator.as_deref().unwrap_or(" ")
     }
 
     fn one(&self, random: &mut Random) -> Result<String, ParameterError> {
@@ -229,7 +238,10 @@ impl Drawer<'_> {
         if let Some(lists) = &rule.words {
             let words: Result<Vec<String>, _> =
                 lists.iter().map(|list| self.word(list, random)).collect();
-            return Ok(words?.join(rule.separator.as_deref().unwrap_or(" ")));
+            return Ok(words?.join(self.separator()));
+        }
+        if let Some(lists) = &rule.combination {
+            return self.combination(lists, random);
         }
         match rule.per_scale {
             Some(number) => Ok(plain(number / self.scale)),
@@ -257,7 +269,7 @@ impl Drawer<'_> {
 
     fn word(&self, list: &Value, random: &mut Random) -> Result<String, ParameterError> {
         let words = self.list(list)?;
-        Ok(text(&words[random.between(0, words.len() as i64 - 1) as usize]))
+        Ok(text(&words[random.place(words.len())]))
     }
 
     fn decimal(
@@ -351,8 +363,8 @@ mod tests {
             ("colours".into(), json!(["red", "green", "blue"])),
             ("of".into(), json!({"red": "warm", "green": "cold", "blue": "cold"})),
         ]);
-        let rules = Rules::from([("p".into(), rule(json))]);
-        let source = Source::Drawn { seed, stream: 0 };
+        let rules = Rules(vec![("p".into(), rule(json))]);
+        let source = Source::Drawn { seed, stream: 0, sequence: None };
         values("q", &rules, &lists, 10.0, source).map(|mut values| values.remove("p").unwrap())
     }
 
@@ -361,7 +373,7 @@ mod tests {
         for (scale, expected) in
             [(1.0, "0.0001"), (0.01, "0.01"), (0.1, "0.001"), (100_000.0, "0.000000001")]
         {
-            let rules = Rules::from([("fraction".into(), rule(json!({"per_scale": 0.0001})))]);
+            let rules = Rules(vec![("fraction".into(), rule(json!({"per_scale": 0.0001})))]);
             let drawn = values("q11", &rules, &Lists::new(), scale, Source::Default).unwrap();
             assert_eq!(drawn["fraction"], [expected]);
         }
@@ -382,7 +394,7 @@ mod tests {
     #[test]
     fn a_follower_looks_its_leader_up() {
         let lists = Lists::from([("of".into(), json!({"red": "warm"}))]);
-        let rules = Rules::from([
+        let rules = Rules(vec![
             ("a_follower".into(), rule(json!({"follows": "z", "map": "of"}))),
             ("z".into(), rule(json!({"default": "red", "choice": ["red"]}))),
         ]);

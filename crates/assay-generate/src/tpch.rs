@@ -109,11 +109,14 @@ macro_rules! tables {
         pub fn table(name: &str, scale: f64) -> Result<Box<dyn Parts>, GenerateError> {
             match name {
                 $(stringify!($table) => Ok(Box::new($table::Table { scale })),)*
-                _ => Err(GenerateError::Table(name.into(), TABLES.join(", "))),
+                _ => {
+                    let known = [TABLES, crate::refresh::TABLES].concat().join(", ");
+                    Err(GenerateError::Table(name.into(), known))
+                }
             }
         }
 
-        $(mod $table {
+        $(pub(crate) mod $table {
             use super::*;
 
             pub struct Table {
@@ -122,9 +125,7 @@ macro_rules! tables {
 
             impl Parts for Table {
                 fn schema(&self) -> SchemaRef {
-                    Arc::new(Schema::new(vec![
-                        $(Field::new(stringify!($column), $kind::data_type(), false)),*
-                    ]))
+                    schema()
                 }
 
                 fn parts(&self) -> u32 {
@@ -139,13 +140,27 @@ macro_rules! tables {
 
                 fn make(&self, part: u32) -> RecordBatch {
                     let (part, parts) = (part as i32 + 1, self.parts() as i32);
-                    $(let mut $column = $kind::default();)*
-                    for $row in $generator::new(self.scale, part, parts).iter() {
-                        $($column.push($value);)*
-                    }
-                    RecordBatch::try_new(self.schema(), vec![$($column.finish()),*])
-                        .expect("columns and schema come from the same list")
+                    batch($generator::new(self.scale, part, parts).iter())
                 }
+            }
+
+            /// Rows of the generator as columns of the table.
+            pub fn batch(
+                rows: impl Iterator<Item = <$generator<'static> as IntoIterator>::Item>,
+            ) -> RecordBatch {
+                $(let mut $column = $kind::default();)*
+                for $row in rows {
+                    $($column.push($value);)*
+                }
+                RecordBatch::try_new(schema(), vec![$($column.finish()),*])
+                    .expect("columns and schema come from the same list")
+            }
+
+            /// The table's columns.
+            pub fn schema() -> SchemaRef {
+                Arc::new(Schema::new(vec![
+                    $(Field::new(stringify!($column), $kind::data_type(), false)),*
+                ]))
             }
         })*
     };

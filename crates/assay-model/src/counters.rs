@@ -47,7 +47,7 @@ pub struct TaskCounters {
     pub rss_bytes: Option<u64>,
     /// Highest resident memory since the reading at the start of the interval; null there.
     pub rss_peak_bytes: Option<u64>,
-    /// Proportional resident memory (a gauge), taken at the end only, once a second at most.
+    /// Proportional resident memory (a gauge), taken at the end only, as often as its cost allows.
     pub pss_bytes: Option<u64>,
 }
 
@@ -110,7 +110,7 @@ pub static TASKS: Table = Table {
         Column::optional(
             "pss_bytes",
             Kind::UInt64,
-            "proportional resident memory at the end, once a second at most; else null",
+            "proportional resident memory at the end, where reading it was due: it takes one part of the time in 100 at most",
         ),
     ],
 };

@@ -46,6 +46,7 @@ pub static EVENTS: Table = Table {
         Column::needed("pass", Kind::UInt32, "pass over the order, from 0"),
         Column::needed("session", Kind::UInt32, "session that issued it, from 0"),
         Column::needed("operation", Kind::Word, "name of the operation"),
+        Column::needed("variant", Kind::UInt32, "which of its texts: `statements` of run.json"),
         Column::needed("scheduled_ns", Kind::Int64, "when it was due"),
         Column::optional("started_ns", Kind::Int64, "when it was sent; null if skipped"),
         Column::optional(

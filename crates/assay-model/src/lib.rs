@@ -15,7 +15,7 @@ pub mod table;
 pub use counters::{Edge, Meter, TaskCounters};
 pub use event::Event;
 pub use outcome::{Outcome, OutcomeCounts};
-pub use plan::{Arrival, Phase, Plan, PlanError};
+pub use plan::{Arrival, Phase, Plan, PlanError, Steady};
 pub use random::{SplitMix, split_mix};
 pub use script::{Draw, Script, ScriptError, ScriptOperation, ScriptStatement};
 pub use table::{Cell, Column, Kind, Rows, Table};

@@ -20,13 +20,20 @@ pub enum Arrival {
     },
     /// One session plays the order from first to last, pass after pass.
     Power,
+    /// A number of sessions, each of which plays an order of its own, once.
+    Throughput {
+        /// Sessions.
+        clients: u32,
+    },
 }
 
 impl Arrival {
     /// How many sessions take part.
     pub const fn sessions(&self) -> u32 {
         match self {
-            Self::Closed { clients } | Self::Open { clients, .. } => *clients,
+            Self::Closed { clients }
+            | Self::Open { clients, .. }
+            | Self::Throughput { clients } => *clients,
             Self::Power => 1,
         }
     }
@@ -35,9 +42,21 @@ impl Arrival {
     pub fn due_ns(&self, number: u64) -> Option<i64> {
         match self {
             Self::Open { rate_per_s, .. } => Some((number as f64 / rate_per_s * 1e9) as i64),
-            Self::Closed { .. } | Self::Power => None,
+            Self::Closed { .. } | Self::Power | Self::Throughput { .. } => None,
         }
     }
+}
+
+/// When passes of the power order have become alike.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Steady {
+    /// So many passes, the last ones, are compared.
+    pub passes: u32,
+    /// They are alike if the longest is longer than the shortest by at most this share of it.
+    pub within: f64,
+    /// The phase ends after so many passes even if they never were.
+    pub passes_max: u32,
 }
 
 /// One part of a run: a warm-up, or the measured part.
@@ -49,13 +68,20 @@ pub struct Phase {
     /// Load shape.
     pub arrival: Arrival,
     /// Indices of operations: the order of a pass, or what the mix draws from.
+    #[serde(default)]
     pub operations: Vec<u16>,
+    /// The order of each session, where each has its own.
+    #[serde(default)]
+    pub orders: Vec<Vec<u16>>,
     /// Weights of the mix, as many as operations; empty: equal.
     #[serde(default)]
     pub weights: Vec<u32>,
     /// Passes over the order at least (power order only).
     #[serde(default = "one")]
     pub passes_min: u32,
+    /// The phase goes on until its passes are alike (power order only).
+    #[serde(default)]
+    pub steady: Option<Steady>,
     /// The phase goes on to the first pass (or operation) that begins after this many ns.
     #[serde(default)]
     pub duration_ns: i64,
@@ -75,8 +101,11 @@ const fn one() -> u32 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Names of operations.
+    /// Names of operations. One that is played with several texts has a place for each.
     pub operations: Vec<String>,
+    /// Which of its texts an operation has, for each of `operations`; empty: all have one.
+    #[serde(default)]
+    pub variants: Vec<u32>,
     /// Phases in order.
     pub phases: Vec<Phase>,
     /// Seed of the mix.
@@ -114,16 +143,12 @@ impl Plan {
         if self.phases.is_empty() {
             return fail("it has no phase".into());
         }
+        if !self.variants.is_empty() && self.variants.len() != self.operations.len() {
+            return fail("it has as many variants as operations, or none".into());
+        }
         for phase in &self.phases {
             let name = &phase.name;
-            if phase.operations.is_empty() {
-                return fail(format!("phase {name} has no operation"));
-            }
-            if let Some(index) =
-                phase.operations.iter().find(|index| usize::from(**index) >= self.operations.len())
-            {
-                return fail(format!("phase {name} names operation {index}, which is not there"));
-            }
+            self.check_orders(phase)?;
             if !phase.weights.is_empty() && phase.weights.len() != phase.operations.len() {
                 return fail(format!("phase {name} has as many weights as operations, or none"));
             }
@@ -138,14 +163,42 @@ impl Plan {
             {
                 return fail(format!("phase {name} has rate {rate_per_s}; it must be above 0"));
             }
-            let endless = phase.duration_ns <= 0 && phase.operations_max == 0;
-            if phase.arrival != Arrival::Power && endless {
+            let timed = matches!(phase.arrival, Arrival::Closed { .. } | Arrival::Open { .. });
+            if timed && phase.duration_ns <= 0 && phase.operations_max == 0 {
                 return fail(format!(
                     "phase {name} has neither a duration nor a number of operations"
                 ));
             }
         }
         Ok(())
+    }
+
+    /// What is played is there, and each session has what it plays.
+    fn check_orders(&self, phase: &Phase) -> Result<(), PlanError> {
+        let name = &phase.name;
+        let fail = |reason: String| Err(PlanError(format!("phase {name} {reason}")));
+        let own = matches!(phase.arrival, Arrival::Throughput { .. });
+        if own && self.sessions_per_worker != 1 {
+            return fail("has an order for each session, so each session needs its thread".into());
+        }
+        if own && phase.orders.len() != phase.arrival.sessions() as usize {
+            return fail(format!("has {} orders, not one for each session", phase.orders.len()));
+        }
+        if !own && !phase.orders.is_empty() {
+            return fail("has orders of sessions, and its sessions share one".into());
+        }
+        let orders =
+            if own { phase.orders.as_slice() } else { std::slice::from_ref(&phase.operations) };
+        if orders.iter().any(Vec::is_empty) {
+            return fail("has no operation".into());
+        }
+        let strange = orders.iter().flatten().find(|i| usize::from(**i) >= self.operations.len());
+        strange.map_or(Ok(()), |i| fail(format!("names operation {i}, which is not there")))
+    }
+
+    /// Which of its texts an operation has.
+    pub fn variant(&self, operation: u16) -> u32 {
+        self.variants.get(usize::from(operation)).copied().unwrap_or(0)
     }
 
     /// Sessions that the run needs at once.
@@ -161,10 +214,13 @@ mod tests {
     fn plan(arrival: Arrival) -> Plan {
         Plan {
             operations: vec!["q01".into()],
+            variants: vec![],
             phases: vec![Phase {
                 name: "measured".into(),
                 arrival,
                 operations: vec![0],
+                orders: vec![],
+                steady: None,
                 weights: vec![],
                 passes_min: 1,
                 duration_ns: 1,
@@ -193,6 +249,23 @@ mod tests {
         assert!(refused.to_string().contains("no client"));
         let refused = plan(Arrival::Open { rate_per_s: f64::NAN, clients: 1 }).validate();
         assert!(refused.unwrap_err().to_string().contains("rate"));
+    }
+
+    #[test]
+    fn each_session_of_a_throughput_test_has_an_order() {
+        let mut plan = plan(Arrival::Throughput { clients: 2 });
+        let refused = |plan: &Plan| plan.validate().unwrap_err().to_string();
+        assert!(refused(&plan).contains("0 orders"));
+        plan.phases[0].orders = vec![vec![0], vec![]];
+        assert!(refused(&plan).contains("no operation"));
+        plan.phases[0].orders = vec![vec![0], vec![7]];
+        assert!(refused(&plan).contains("operation 7"));
+        plan.phases[0].orders = vec![vec![0], vec![0]];
+        assert!(plan.validate().is_ok());
+        plan.sessions_per_worker = 8;
+        assert!(refused(&plan).contains("its thread"));
+        plan.phases[0].arrival = Arrival::Power;
+        assert!(refused(&plan).contains("share one"));
     }
 
     #[test]

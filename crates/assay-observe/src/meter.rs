@@ -11,15 +11,16 @@ use nix::sys::resource::{UsageWho, getrusage};
 use crate::at_work::count_at_work;
 use crate::clock::monotonic_ns;
 use crate::file::{Buffer, ProcFile};
-use crate::parse::{Io, ProcessStat, SmapsRollup, Status};
+use crate::parse::{Io, ProcessStat, Status};
+use crate::pss::Pss;
 use crate::tasks::{Task, TaskCounts, TaskSet};
 use crate::usage::fill_usage;
 use crate::{ObserveError, ProcRoot, Units};
 
 /// Tasks of the laboratory itself bear names that begin so.
 const OURS: &[u8] = b"assay-";
-/// Proportional memory takes milliseconds a gigabyte, so it is read this often at most.
-const PSS_INTERVAL_NS: i64 = 1_000_000_000;
+/// Proportional memory is read between operations in at most one part of the time in this many.
+pub(crate) const PSS_PARTS: i64 = 100;
 
 /// A meter of one process, tasks named `assay-...` excepted where the kernel counts by task.
 ///
@@ -30,7 +31,7 @@ pub struct ProcessMeter {
     root: ProcRoot,
     pid: u32,
     is_self: bool,
-    with_pss: bool,
+    pss: Option<Pss>,
     block_delay: bool,
     units: Units,
     buffer: Buffer,
@@ -38,7 +39,6 @@ pub struct ProcessMeter {
     io: ProcFile,
     tasks: TaskSet,
     ours: Vec<u32>,
-    pss_due_ns: i64,
     start: Option<Start>,
     error: Option<ObserveError>,
 }
@@ -52,13 +52,13 @@ struct Start {
 
 impl ProcessMeter {
     /// A meter of process `pid`; `with_pss` if proportional memory is wanted at the end of
-    /// intervals, once a second at most.
+    /// intervals, as often as its cost allows.
     pub fn new(root: ProcRoot, pid: u32, with_pss: bool) -> Result<Self, ObserveError> {
         let dir = root.process(pid);
         Ok(Self {
             pid,
             is_self: pid == std::process::id() && root == ProcRoot::default(),
-            with_pss,
+            pss: with_pss.then(|| Pss::new(root.clone(), PSS_PARTS)),
             block_delay: root.counts_block_delay(),
             units: Units::of_host()?,
             buffer: Buffer::new(),
@@ -66,7 +66,6 @@ impl ProcessMeter {
             io: ProcFile::record(dir.join("io")),
             tasks: TaskSet::new(&dir),
             ours: Vec::new(),
-            pss_due_ns: i64::MIN,
             start: None,
             error: None,
             root,
@@ -109,9 +108,8 @@ impl ProcessMeter {
             counters.threads_at_work = self.threads_at_work(&start, counters.time_ns);
             self.read_rss(counters, start.peak_was_reset)?;
         }
-        if self.with_pss && counters.time_ns >= self.pss_due_ns {
-            counters.pss_bytes = self.read_pss()?;
-            self.pss_due_ns = counters.time_ns.saturating_add(PSS_INTERVAL_NS);
+        if let Some(pss) = &mut self.pss {
+            counters.pss_bytes = pss.sum(std::iter::once(self.pid), &mut self.buffer)?;
         }
         Ok(())
     }
@@ -237,12 +235,6 @@ impl ProcessMeter {
         counters.rss_bytes = status.rss_bytes;
         counters.rss_peak_bytes = status.rss_peak_bytes.filter(|_| with_peak);
         Ok(())
-    }
-
-    fn read_pss(&mut self) -> Result<Option<u64>, ObserveError> {
-        let mut file = ProcFile::record(self.root.process(self.pid).join("smaps_rollup"));
-        let Some(text) = file.read(&mut self.buffer)? else { return Ok(None) };
-        Ok(SmapsRollup::parse(file.path(), text)?.pss_bytes)
     }
 }
 

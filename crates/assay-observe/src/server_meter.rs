@@ -6,6 +6,10 @@ use assay_model::{Edge, Meter, TaskCounters};
 
 use crate::at_work::count_at_work;
 use crate::clock::monotonic_ns;
+use crate::file::Buffer;
+use crate::followed::Followed;
+use crate::meter::PSS_PARTS;
+use crate::pss::Pss;
 use crate::totals::{Totals, children_ns};
 use crate::tree::ProcessTree;
 use crate::{ObserveError, ProcRoot};
@@ -18,10 +22,12 @@ const TICKS_UNSURE: u64 = 2;
 /// CPU times are in ticks of the kernel, but for `on_cpu_ns`, which is by the scheduler's clock for
 /// live tasks. Processes that ended are in CPU times, faults and bytes, because their parents wait
 /// for them; in delays and switches they are as last seen. Resident memory counts what processes
-/// share once; its peak and proportional memory are not measured.
+/// share once, its peak is not measured; proportional memory is the sum over live processes.
 pub struct ServerMeter {
     tree: ProcessTree,
     totals: Totals,
+    pss: Pss,
+    buffer: Buffer,
     start: Option<Start>,
     error: Option<ObserveError>,
 }
@@ -47,8 +53,16 @@ impl ServerMeter {
     pub fn new(root: ProcRoot, root_pid: u32) -> Result<Self, ObserveError> {
         let folder = root.process(root_pid);
         folder.metadata().map_err(|error| ObserveError::io(&folder, error))?;
+        let pss = Pss::new(root.clone(), PSS_PARTS);
         let tree = ProcessTree::new(root, root_pid)?;
-        Ok(Self { tree, totals: Totals::default(), start: None, error: None })
+        Ok(Self {
+            tree,
+            totals: Totals::default(),
+            pss,
+            buffer: Buffer::new(),
+            start: None,
+            error: None,
+        })
     }
 
     /// How many processes the last reading saw.
@@ -102,6 +116,21 @@ impl ServerMeter {
     }
 }
 
+impl ServerMeter {
+    fn end(&mut self, counters: &mut TaskCounters, start: Option<Start>) {
+        if let Some(start) = start.filter(|_| counters.on_cpu_ns.is_some()) {
+            counters.threads_at_work = Some(self.threads_at_work(&start, counters.time_ns));
+        }
+        let pids = self.tree.live.iter().map(Followed::pid);
+        match self.pss.sum(pids, &mut self.buffer) {
+            Ok(bytes) => counters.pss_bytes = bytes,
+            Err(error) => {
+                self.error.get_or_insert(error);
+            }
+        }
+    }
+}
+
 impl Meter for ServerMeter {
     fn error(&self) -> Option<String> {
         self.error.as_ref().map(ToString::to_string)
@@ -119,10 +148,7 @@ impl Meter for ServerMeter {
                 counters.time_ns = monotonic_ns();
                 self.start = Some(self.begin(counters.time_ns));
             }
-            (Edge::End, Some(start)) if counters.on_cpu_ns.is_some() => {
-                counters.threads_at_work = Some(self.threads_at_work(&start, counters.time_ns));
-            }
-            (Edge::End, _) => {}
+            (Edge::End, start) => self.end(&mut counters, start),
         }
         counters
     }

@@ -107,7 +107,7 @@ fn read_script(text: &str) -> PyResult<Script> {
 /// Drives a plan (JSON) on sessions and writes its streams into `raw_dir`; returns the report as
 /// JSON. `tick(phase, ended, phase_ns)` is called several times a second.
 ///
-/// For a plan of the power order: `metered` is the process whose counters are read just outside each
+/// For phases of the power order: `metered` is the process whose counters are read just outside each
 /// operation's interval, this one or the root of a server's; `observer(sequence, edge)` is called
 /// there, too, with `start` or `end`.
 #[pyfunction]
@@ -130,7 +130,9 @@ fn drive(
         return Err(PlanError::new_err(format!("{given} sessions were opened for {wanted}")));
     }
     // Readings take longer than a short operation: in a mix they would be the load.
-    let serial = plan.phases.iter().all(|phase| phase.arrival == Arrival::Power);
+    let alone = |phase: &assay_model::Phase| phase.arrival == Arrival::Power;
+    let serial = plan.phases.iter().all(alone)
+        || plan.sessions_per_worker == 1 && plan.phases.iter().any(alone);
     let cancel = cancel.0.clone();
     let parts = Parts {
         sessions: sessions.iter().map(session).collect::<PyResult<_>>()?,

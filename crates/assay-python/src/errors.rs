@@ -35,9 +35,10 @@ pub fn driving(error: DriveError) -> PyErr {
 pub fn generating(error: GenerateError) -> PyErr {
     let text = error.to_string();
     match error {
-        GenerateError::Generator(_) | GenerateError::Table(..) | GenerateError::Scale(_) => {
-            PyValueError::new_err(text)
-        }
+        GenerateError::Generator(_)
+        | GenerateError::Table(..)
+        | GenerateError::Scale(_)
+        | GenerateError::Sets(..) => PyValueError::new_err(text),
     }
 }
 

@@ -25,8 +25,10 @@ struct PyTableStream {
 #[pymethods]
 impl PyTableStream {
     #[new]
-    fn new(generator: &str, table: &str, scale: f64, threads: usize) -> PyResult<Self> {
-        let table = assay_generate::table(generator, table, scale).map_err(errors::generating)?;
+    #[pyo3(signature = (generator, table, scale, threads, sets = 0))]
+    fn new(generator: &str, table: &str, scale: f64, threads: usize, sets: u32) -> PyResult<Self> {
+        let table =
+            assay_generate::table(generator, table, scale, sets).map_err(errors::generating)?;
         let rows_expected = table.rows_expected();
         Ok(Self { table: Mutex::new(Some(table)), threads, meter: Arc::default(), rows_expected })
     }
@@ -65,9 +67,10 @@ impl PyTableStream {
 }
 
 /// Puts parameter values into a template. Returns the text and the values as JSON. Without a seed
-/// the values are the defaults of the rules.
+/// the values are the defaults of the rules; with a sequence they are drawn as TPC-H's `qgen` does.
 #[pyfunction]
-#[pyo3(signature = (template, operation, rules, lists, scale, seed = None, stream = 0))]
+#[pyo3(signature = (template, operation, rules, lists, scale, seed = None, stream = 0, sequence = None))]
+#[expect(clippy::too_many_arguments, reason = "they are a Python function's")]
 fn render_operation(
     template: &str,
     operation: &str,
@@ -76,13 +79,14 @@ fn render_operation(
     scale: f64,
     seed: Option<u64>,
     stream: u64,
+    sequence: Option<u32>,
 ) -> PyResult<(String, String)> {
     let unreadable = |error: serde_json::Error| {
         PyValueError::new_err(format!("parameters of {operation}: {error}"))
     };
     let rules: Rules = serde_json::from_str(rules).map_err(unreadable)?;
     let lists: Lists = serde_json::from_str(lists).map_err(unreadable)?;
-    let source = seed.map_or(Source::Default, |seed| Source::Drawn { seed, stream });
+    let source = seed.map_or(Source::Default, |seed| Source::Drawn { seed, stream, sequence });
     let values = values(operation, &rules, &lists, scale, source).map_err(errors::parameter)?;
     let text = render(template, &values).map_err(errors::parameter)?;
     Ok((text, serde_json::to_string(&values).map_err(unreadable)?))

@@ -118,7 +118,14 @@ const fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
+/// Bytes of a file that are in the page cache; nothing of it is read for the answer.
+#[pyfunction]
+fn resident_bytes(path: PathBuf) -> PyResult<u64> {
+    assay_observe::page_cache::resident_bytes(&path).map_err(errors::observing)
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PySampler>()?;
+    module.add_function(wrap_pyfunction!(resident_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(record_tables, module)?)
 }

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 CENT = Decimal("0.01")
@@ -45,20 +46,54 @@ class Tolerances:
 
 @dataclass(frozen=True)
 class Expected:
-    """Reference rows: column names and, row by row, texts (None: absent)."""
+    """Reference rows: column names and, row by row, texts (None: absent).
+
+    Attributes:
+        columns, rows: As they were asked for.
+        ordered_by: Columns that say in which order rows come; rows that are equal in them may come
+            in any. None: all rows come as they stand here.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
+    ordered_by: tuple[str, ...] | None = None
+
+    def ties(self) -> list[range]:
+        """Places of rows that may change with each other, from the first row to the last."""
+        if self.ordered_by is None:
+            return [range(place, place + 1) for place in range(len(self.rows))]
+        keys = [self.columns.index(name) for name in self.ordered_by if name in self.columns]
+        groups = groupby(range(len(self.rows)), lambda row: [self.rows[row][key] for key in keys])
+        runs = [list(places) for _, places in groups]
+        return [range(places[0], places[-1] + 1) for places in runs]
 
 
-def read_expected(path: Path) -> Expected:
+def expected_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Rows in the form of a file of expected rows.
+
+    Raises:
+        ValueError: If a value holds what separates fields or lines.
+    """
+    lines = [[name.replace(SEPARATOR, " ").replace("\n", " ") for name in columns]]
+    lines += [["" if cell is None else _written(cell) for cell in row] for row in rows]
+    for line in lines:
+        if any(SEPARATOR in field or "\n" in field for field in line):
+            raise ValueError(f"a value holds {SEPARATOR!r} or a line break")
+    return "".join(SEPARATOR.join(line) + "\n" for line in lines)
+
+
+def _written(cell: object) -> str:
+    return format(cell, "f") if isinstance(cell, Decimal) else _text(cell)
+
+
+def read_expected(path: Path, ordered_by: Sequence[str] | None = None) -> Expected:
     """Reads reference rows: a header, then a row a line, fields separated by `|`, empty: null."""
     lines = path.read_text(encoding="utf-8").split("\n")
     if lines and not lines[-1]:
         lines.pop()
     columns = tuple(lines[0].split(SEPARATOR))
     rows = tuple(tuple(field or None for field in line.split(SEPARATOR)) for line in lines[1:])
-    return Expected(columns, rows)
+    return Expected(columns, rows, None if ordered_by is None else tuple(ordered_by))
 
 
 def difference(
@@ -67,14 +102,33 @@ def difference(
     """The first difference in words, or None if the rows are right."""
     if len(actual) != len(expected.rows):
         return f"{len(actual)} rows instead of {len(expected.rows)}"
-    for number, (row, wanted) in enumerate(zip(actual, expected.rows, strict=True), start=1):
+    for row in actual:
         if len(row) != len(expected.columns):
             return f"{len(row)} columns instead of {len(expected.columns)}"
-        for column, cell, text in zip(expected.columns, row, wanted, strict=True):
+    for tied in expected.ties():
+        rows, wanted_rows = actual[tied.start : tied.stop], expected.rows[tied.start : tied.stop]
+        first = _first_difference(rows, wanted_rows, expected.columns, tolerances)
+        if first is None or (len(tied) > 1 and _same(rows, wanted_rows, expected, tolerances)):
+            continue
+        place, column, cell, text = first
+        order = " (the rows are right, their order is not)"
+        hint = order if _same(actual, expected.rows, expected, tolerances) else ""
+        number = tied.start + place + 1
+        return f"row {number}, {column}: {shown(cell)} instead of {shown(text)}{hint}"
+    return None
+
+
+def _first_difference(
+    actual: Sequence[Sequence[object]],
+    wanted: Sequence[Sequence[str | None]],
+    columns: Sequence[str],
+    tolerances: Tolerances,
+) -> tuple[int, str, object, str | None] | None:
+    """Place, column and both values of the first cell that is not right."""
+    for place, (row, wanted_row) in enumerate(zip(actual, wanted, strict=True)):
+        for column, cell, text in zip(columns, row, wanted_row, strict=True):
             if not cell_is_right(cell, text, column, tolerances):
-                order = " (the rows are right, their order is not)"
-                hint = order if _same_rows(actual, expected, tolerances) else ""
-                return f"row {number}, {column}: {shown(cell)} instead of {shown(text)}{hint}"
+                return place, column, cell, text
     return None
 
 
@@ -147,10 +201,13 @@ def shown(cell: object) -> str:
     return "null" if cell is None else _text(cell)
 
 
-def _same_rows(
-    actual: Sequence[Sequence[object]], expected: Expected, tolerances: Tolerances
+def _same(
+    actual: Sequence[Sequence[object]],
+    rows: Sequence[Sequence[str | None]],
+    expected: Expected,
+    tolerances: Tolerances,
 ) -> bool:
-    """Whether the rows would be right in another order. Only used to explain a difference."""
+    """Whether rows would be right in another order."""
     exact = [
         index
         for index, column in enumerate(expected.columns)
@@ -165,12 +222,8 @@ def _same_rows(
         return [_normal(row[index]) for index in exact]
 
     ordered = sorted(actual, key=key)
-    wanted = sorted(expected.rows, key=wanted_key)
-    return all(
-        cell_is_right(cell, text, column, tolerances)
-        for row, want in zip(ordered, wanted, strict=True)
-        for column, cell, text in zip(expected.columns, row, want, strict=True)
-    )
+    wanted = sorted(rows, key=wanted_key)
+    return _first_difference(ordered, wanted, expected.columns, tolerances) is None
 
 
 def _normal(text: str | None) -> str:

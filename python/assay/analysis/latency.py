@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.operations import CANCELLED, NS
+from assay.analysis.operations import CANCELLED, NS, is_measured
 from assay.model.units import NS_PER_S
-from assay.record.layout import PHASE_MEASURED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +88,7 @@ def measured_times(events: pl.DataFrame) -> pl.DataFrame:
     """
     cut_short = pl.col("error").eq_missing(CANCELLED)
     columns = ("operation", "outcome", "scheduled_ns", "started_ns", "finished_ns", "retries")
-    wanted = events.lazy().filter((pl.col("phase") == PHASE_MEASURED) & ~cut_short)
+    wanted = events.lazy().filter(is_measured(events) & ~cut_short)
     return wanted.select(columns).collect()
 
 

@@ -18,12 +18,13 @@ from assay.analysis.latency import (
     succeeded,
 )
 from assay.analysis.operations import NS
-from assay.record.layout import PHASE_MEASURED
+from assay.record.layout import measured_phases
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
 POWER = "power"
+CLOSED = "closed"
 OPEN = "open"
 # An operation that starts within this of when it was due starts in time (LDBC's driver rule).
 LATE_START_S = 1.0
@@ -111,10 +112,10 @@ class LoadSummary:
 
 
 def load_of(facts: dict[str, Any]) -> Load | None:
-    """The load of a run's measured phase; None for the power order and where there is no plan."""
+    """The load of a run's measured phase; None for orders and where there is no plan."""
     phase = _measured_phase(facts)
     arrival = phase.get("arrival", {}) if phase else {}
-    if not phase or arrival.get("shape", POWER) == POWER:
+    if not phase or arrival.get("shape") not in (CLOSED, OPEN):
         return None
     return Load(
         shape=arrival["shape"],
@@ -127,7 +128,8 @@ def load_of(facts: dict[str, Any]) -> Load | None:
 
 def _measured_phase(facts: dict[str, Any]) -> dict[str, Any] | None:
     phases = facts.get("plan", {}).get("phases", [])
-    return next((phase for phase in phases if phase["name"] == PHASE_MEASURED), None)
+    measured = measured_phases(phase["name"] for phase in phases)
+    return next((phase for phase in phases if phase["name"] in measured), None)
 
 
 def load_window(run: Run, times: pl.DataFrame) -> Window | None:

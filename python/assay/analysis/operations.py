@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.record.layout import PHASE_MEASURED
+from assay.record.layout import measured_phases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,13 @@ def measured(events: pl.DataFrame) -> pl.DataFrame:
 
 def _measured(events: pl.DataFrame) -> pl.DataFrame:
     cut_short = pl.col("error").eq_missing(CANCELLED)
-    return events.filter((pl.col("phase") == PHASE_MEASURED) & ~cut_short)
+    return events.filter(is_measured(events) & ~cut_short)
+
+
+def is_measured(frame: pl.DataFrame) -> pl.Expr:
+    """Whether a row's `phase` is one that the figures of operations are of."""
+    phases = measured_phases(frame["phase"].unique().cast(pl.String).to_list())
+    return pl.any_horizontal(pl.lit(value=False), *(pl.col("phase") == name for name in phases))
 
 
 def plain(events: pl.DataFrame) -> pl.DataFrame:
@@ -80,7 +86,7 @@ def window_ns(events: pl.DataFrame) -> tuple[int, int] | None:
     cut_short = pl.col("error").eq_missing(CANCELLED)
     begun, over = (
         events.lazy()
-        .filter((pl.col("phase") == PHASE_MEASURED) & ~cut_short)
+        .filter(is_measured(events) & ~cut_short)
         .filter(pl.col("finished_ns").is_not_null())
         .select(pl.col("started_ns").min(), pl.col("finished_ns").max())
         .collect()

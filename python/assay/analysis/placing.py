@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from assay.analysis.operations import plain
-from assay.record.layout import PHASE_MEASURED
+from assay.analysis.operations import is_measured, plain
 
 # What is said to be the operation of samples that are not told apart by it.
 ALL_TOGETHER = "all operations"
@@ -23,7 +22,7 @@ def measured_passes(events: pl.DataFrame) -> pl.DataFrame:
     Columns: sequence, session, operation, started_ns, finished_ns; by start.
     """
     return (
-        plain(events.filter(pl.col("phase") == PHASE_MEASURED))
+        plain(events.filter(is_measured(events)))
         .drop_nulls(["started_ns", "finished_ns"])
         .select(
             pl.col("sequence").cast(pl.UInt64),

@@ -13,6 +13,7 @@ from assay.analysis.findings.discovery import findings
 from assay.analysis.findings.reading import read_case
 from assay.analysis.load import summarise_load
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
+from assay.analysis.memory import Peak, memory_peaks
 from assay.analysis.operations import geometric_mean, operation_table, window_ns
 from assay.analysis.sessions import sessions
 from assay.analysis.where import Where, where_time_went
@@ -45,8 +46,11 @@ class OperationSummary:
         coverage: Accounted share of thread time before scaling.
         parallelism: CPU seconds a second.
         threads_at_work: Engine threads at work, mean.
-        memory_peak_bytes: Highest resident memory of the engine's process during it.
+        memory_peak_bytes: Highest resident memory of the engine during it, what its processes
+            share counted once: by the kernel's mark, of a server by samples.
         memory_growth_bytes: By how much that was above what was resident before it.
+        memory_peak_pss_bytes: Highest sum of its processes' proportional memory that was read.
+        engine_memory_bytes: By the engine's own account, when it was asked for its plan.
         read_bytes, write_bytes: Storage traffic of one execution, median.
         minor_faults: Page faults of one execution, median.
         disk_method: How waiting for disk was measured.
@@ -77,6 +81,8 @@ class OperationSummary:
     failed: int = 0
     skipped: int = 0
     retries: int = 0
+    memory_peak_pss_bytes: int | None = None
+    engine_memory_bytes: int | None = None
     throughput_per_s: float | None = None
     latency: Distribution | None = None
     service: Distribution | None = None
@@ -114,10 +120,18 @@ def summarise(run: Run) -> Summary:
     events = run.table("events")
     load = summarise_load(run)
     splits, where = where_time_went(run)
-    operations = _operations(run, events, load, splits)
+    peaks, peak = memory_peaks(run)
+    operations = tuple(
+        _with_memory(operation, peaks.get(operation.name, Peak()))
+        for operation in _operations(run, events, load, splits)
+    )
     used = window_accounts(run)
     counted = _engine_counters(run)
-    metrics = _metrics(operations, window_ns(events))
+    metrics = _metrics(operations, window_ns(events)) | {
+        "memory_peak_bytes": peak.rss_bytes,
+        "memory_peak_pss_bytes": peak.pss_bytes,
+        "engine_memory_bytes": peak.engine_bytes,
+    }
     if load is not None:
         metrics |= {"total_seconds": None, "geometric_mean_seconds": None, "passes": None}
     case = read_case(
@@ -178,6 +192,15 @@ def _operations(
     return tuple(_loaded(operation, load.by_name[operation.name]) for operation in made)
 
 
+def _with_memory(operation: OperationSummary, peak: Peak) -> OperationSummary:
+    return replace(
+        operation,
+        memory_peak_bytes=peak.rss_bytes,
+        memory_peak_pss_bytes=peak.pss_bytes,
+        engine_memory_bytes=peak.engine_bytes,
+    )
+
+
 def _loaded(operation: OperationSummary, load: OperationLoad) -> OperationSummary:
     """The operation with what a load adds, its share being one of service time."""
     return replace(
@@ -209,7 +232,7 @@ def _operation(
         coverage=split.get("coverage"),
         parallelism=split.get("parallelism"),
         threads_at_work=split.get("threads_at_work"),
-        memory_peak_bytes=split.get("memory_peak_bytes"),
+        memory_peak_bytes=None,
         memory_growth_bytes=split.get("memory_growth_bytes"),
         read_bytes=split.get("read_bytes"),
         write_bytes=split.get("write_bytes"),
@@ -233,10 +256,6 @@ def _metrics(
         "geometric_mean_seconds": geometric_mean(known) if whole else None,
         "passes": min((op.passes for op in operations), default=0),
         "measured_seconds": (window[1] - window[0]) * 1e-9 if window else None,
-        "memory_peak_bytes": max(
-            (op.memory_peak_bytes for op in operations if op.memory_peak_bytes is not None),
-            default=None,
-        ),
     }
 
 

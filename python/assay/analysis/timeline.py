@@ -15,8 +15,8 @@ import polars as pl
 
 from assay.analysis.accounts import BUSY
 from assay.analysis.load import load_of
-from assay.analysis.operations import NS, plain, window_ns
-from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER, PHASE_MEASURED
+from assay.analysis.operations import NS, is_measured, plain, window_ns
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -163,7 +163,7 @@ def passes(every_band: pl.DataFrame) -> pl.DataFrame:
     """
     median = pl.col("seconds").median().over("operation")
     return (
-        every_band.filter((pl.col("phase") == PHASE_MEASURED) & (pl.col("outcome") == "ok"))
+        every_band.filter(is_measured(every_band) & (pl.col("outcome") == "ok"))
         .with_columns(median.alias("median_seconds"))
         .with_columns(
             pl.when(pl.col("median_seconds") > 0)

@@ -1,18 +1,24 @@
-"""Whether every row that was returned is right. A wrong answer must never look like a result."""
+"""Whether every row that was returned is right. A wrong answer must never look like a result.
+
+Where refresh functions change the data, an answer is right if it fits a state that was current at
+some moment between its start and its end.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.answers import Tolerances, difference, read_expected
+from assay.analysis.compared import Compared
 from assay.analysis.operations import plain
+from assay.analysis.states import Refresh, distinct, executions
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from assay.record.reader import Run
 
@@ -25,64 +31,211 @@ def check(run: Run) -> CheckResult:
         engine = run.facts["engine"]["name"]
         reason = f"answers not verified: engine {engine} returns no rows"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
-    digests = _digests(run)
-    wrong = [words for operation in digests if (words := _wrong(run, operation)) is not None]
-    if wrong:
-        more = f" ({len(wrong)} of {len(digests)} operations are wrong)" if len(wrong) > 1 else ""
-        return CheckResult(NAME, Verdict.INVALID, f"wrong answer: {wrong[0]}{more}")
-    why_unknown = _why_unknown(run, digests)
+    refresh = Refresh.of(run.facts.get("test"))
+    executed = executions(run.table("events"), refresh)
+    counted = _counted_instead(run, executed["operation"].unique())
+    asked = executed.filter(~pl.col("operation").is_in(list(counted)))
+    found = _Judgement(run, refresh, asked)
+    if found.wrong:
+        names = {words.operation for words in found.wrong}
+        of = asked["operation"].n_unique()
+        more = f" ({len(names)} of {of} operations are wrong)" if len(names) > 1 else ""
+        return CheckResult(NAME, Verdict.INVALID, f"wrong answer: {found.wrong[0].words}{more}")
+    why_unknown = _why_unknown(run, refresh, executed, found)
     if why_unknown:
         return CheckResult(NAME, Verdict.UNKNOWN, why_unknown)
-    compared = len(digests) - len(_counted_instead(run, digests))
-    if not compared:
+    if asked.is_empty():
         reason = "answers not compared: all values are drawn at each execution; rows are counted"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
-    reason = f"{compared} of {compared} answers right, in every pass"
-    return CheckResult(NAME, Verdict.VALID, reason)
+    return CheckResult(NAME, Verdict.VALID, _all_right(run, asked, found))
 
 
-def _digests(run: Run) -> dict[str, list[str]]:
-    """Digests of each operation's results, as 16 hexadecimal digits."""
-    ok = plain(run.table("events")).filter(pl.col("outcome") == "ok")
-    grouped = ok.group_by("operation", maintain_order=True).agg(pl.col("digest").unique())
-    return {name: [f"{digest:016x}" for digest in digests] for name, digests in grouped.iter_rows()}
+@dataclass(frozen=True)
+class _Wrong:
+    operation: str
+    words: str
 
 
-def _wrong(run: Run, operation: str) -> str | None:
-    expected_file = run.expected(operation)
-    if expected_file is None:
-        return None
-    expected = read_expected(expected_file)
-    workload = run.facts["workload"]
-    tolerances = Tolerances.of(
-        workload["answer_columns"].get(operation, {}),
-        workload["tolerance"]["sum_absolute"],
-        workload["tolerance"]["ratio_relative"],
-        run.facts["request"]["scale"],
-    )
-    for _, path in run.results(operation):
-        different = difference(_rows(path), expected, tolerances)
-        if different is not None:
+@dataclass
+class _Judgement:
+    """What became of each distinct answer.
+
+    Attributes:
+        wrong: Those that fit nothing that they may be.
+        states: States that answers fitted.
+        right: How many executions were right.
+        asked_again: How many executions ran beside refreshes of one transaction an order, so that
+            nobody knows what they saw; the same texts gave right rows when that was known.
+        not_compared: Executions of operations whose answers were not, by the reason: `lost` and
+            `beside` (the state of the data is not known), `unseen` (rows were not kept), `without`
+            (no rows are there to compare with).
+    """
+
+    run: Run
+    refresh: Refresh | None
+    asked: pl.DataFrame
+    wrong: list[_Wrong] = field(default_factory=list)
+    states: set[int] = field(default_factory=set)
+    right: int = 0
+    asked_again: int = 0
+    not_compared: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._fitted: set[tuple[str, int]] = set()
+        self._compared = Compared(
+            self.run, self.run.expected_origin.get("made", {}).get("ordered_by", {})
+        )
+        seen = self.asked.group_by("operation", "variant").agg(pl.len(), pl.col("digest").unique())
+        self._seen = {
+            (operation, variant): (executed, digests)
+            for operation, variant, executed, digests in seen.iter_rows()
+        }
+        beside = []
+        for answer in distinct(self.asked).iter_rows(named=True):
+            if self._runs_beside(answer):
+                beside.append(answer)
+            else:
+                self._judge(answer)
+        self._leave_beside(beside)
+
+    def _runs_beside(self, answer: dict[str, Any]) -> bool:
+        """Whether the data had too many states meanwhile to be told apart."""
+        first = answer["state_first"]
+        many = self.refresh is not None and self.refresh.many
+        return many and first is not None and first < answer["state_last"]
+
+    def _leave_beside(self, answers: list[dict[str, Any]]) -> None:
+        """Those whose operation was asked again, and right, when the data were known."""
+        for answer in answers:
+            if (answer["operation"], answer["variant"]) in self._fitted:
+                self.asked_again += answer["answers"]
+            else:
+                self._leave("beside", answer)
+
+    def _judge(self, answer: dict[str, Any]) -> None:
+        first, last = answer["state_first"], answer["state_last"]
+        if first is None:
+            self._leave("lost", answer)
+        elif not self._compared.kept(answer["operation"], answer["digest"]):
+            self._leave("unseen", answer)
+        else:
+            self._compare(answer, range(first, last + 1))
+
+    def _compare(self, answer: dict[str, Any], states: range) -> None:
+        operation, variant, digest = (answer[key] for key in ("operation", "variant", "digest"))
+        files = {state: self.run.expected(operation, variant, state) for state in states}
+        differences: list[str] = []
+        for state, path in files.items():
+            if path is None:
+                continue
+            different = self._compared.difference(operation, digest, path)
+            if different is None:
+                self.states.add(state)
+                self._fitted.add((operation, variant))
+                self._is_right(answer)
+                return
+            differences.append(different)
+        if all(files.values()):
+            words = self._words(answer, states, differences[0])
+            self.wrong.append(_Wrong(operation, words))
+        else:
+            self._leave("without", answer)
+
+    def _is_right(self, answer: dict[str, Any]) -> None:
+        """Right, as far as it was kept: the same rows in another order may not have been."""
+        if self._may_be_more(answer["operation"], answer["variant"]):
+            self._leave("unseen", answer)
+        else:
+            self.right += answer["answers"]
+
+    def _may_be_more(self, operation: str, variant: int) -> bool:
+        """Whether as many results were kept as are kept at most: there may have been more."""
+        kept_at_most: int = self.run.facts["plan"]["results_kept"]
+        executed, digests = self._seen[operation, variant]
+        if executed < kept_at_most:
+            return False
+        return sum(len(self._compared.kept(operation, one)) for one in digests) >= kept_at_most
+
+    def _leave(self, why: str, answer: dict[str, Any]) -> None:
+        of = self.not_compared.setdefault(why, Counter())
+        of[answer["operation"]] += answer["answers"]
+
+    def _words(self, answer: dict[str, Any], states: range, different: str) -> str:
+        operation = str(answer["operation"])
+        if self.run.facts.get("test") is None:
             return f"{operation}, {different}"
-    return None
+        who = f"{operation} of stream {answer['variant']} in {answer['phase']}"
+        if len(states) == 1:
+            return f"{who}, {different}"
+        return (
+            f"{who} fits no state of the data between its start and its end"
+            f" ({states[0]} to {states[-1]}); with state {states[0]}: {different}"
+        )
 
 
-def _why_unknown(run: Run, digests: dict[str, list[str]]) -> str | None:
+def _all_right(run: Run, asked: pl.DataFrame, found: _Judgement) -> str:
+    if run.facts.get("test") is None:
+        operations = asked["operation"].n_unique()
+        return f"{operations} of {operations} answers right, in every pass"
+    told = f"{found.right} of {found.right} answers right"
+    if found.refresh is None:
+        return told
+    told += f", in {len(found.states)} state{'s' * (len(found.states) > 1)} of the data"
+    if found.asked_again:
+        told += (
+            f"; {found.asked_again} beside refreshes of one transaction an order were not compared,"
+            " but asked again afterwards"
+        )
+    return told
+
+
+def _why_unknown(
+    run: Run, refresh: Refresh | None, executed: pl.DataFrame, found: _Judgement
+) -> str | None:
     """What could not be compared, where nothing that could be was wrong."""
-    if not digests:
+    if executed.is_empty():
         return "answers not verified: no operation succeeded"
-    counted = _counted_instead(run, digests)
-    digests = {name: seen for name, seen in digests.items() if name not in counted}
-    without = [operation for operation in digests if run.expected(operation) is None]
-    if without:
-        return _not_verified(run, without, len(digests))
-    unseen = _unseen(run, digests)
-    if unseen:
-        return f"answers not verified: {unseen} returned more different results than were kept"
-    planned = len(set(run.facts["plan"]["operations"]) - counted)
-    if len(digests) < planned:
-        return f"{len(digests)} of {planned} answers right; the others were not returned"
+    why = _not_compared(run, found)
+    if run.facts.get("test") is not None:
+        planned = _planned_executions(run, refresh)
+        if why is None and found.right + found.asked_again < planned:
+            why = "the others were not returned"
+        return why and f"{found.right} of {planned} answers right; {why}"
+    if why is not None:
+        return f"answers not verified: {why}"
+    answered = found.asked["operation"].n_unique()
+    names = set(run.facts["plan"]["operations"])
+    planned = len(names - _counted_instead(run, names))
+    if answered < planned:
+        return f"{answered} of {planned} answers right; the others were not returned"
     return None
+
+
+def _not_compared(run: Run, found: _Judgement) -> str | None:
+    """Why some answers were not compared, the worst reason first; None if all were."""
+    left = found.not_compared
+    if "without" in left:
+        return _without(run, found)
+    if "unseen" in left:
+        return f"{next(iter(left['unseen']))} returned more different results than were kept"
+    if "lost" in left:
+        return (
+            f"{left['lost'].total()} came after a refresh function that did not succeed, so the"
+            " data that they are of are not known"
+        )
+    if "beside" in left:
+        return (
+            f"{left['beside'].total()} ran beside refreshes of one transaction an order, so the"
+            " data that they are of are not known; --refresh-batches 1 would tell"
+        )
+    return None
+
+
+def _planned_executions(run: Run, refresh: Refresh | None) -> int:
+    """How many executions there were to be, those that failed or were skipped included."""
+    functions = [] if refresh is None else list(refresh.functions)
+    events = plain(run.table("events"))
+    return events.filter(~pl.col("operation").is_in(functions)).height
 
 
 def _counted_instead(run: Run, operations: Iterable[str]) -> set[str]:
@@ -92,31 +245,27 @@ def _counted_instead(run: Run, operations: Iterable[str]) -> set[str]:
     return drawn & set(operations)
 
 
-def _rows(path: Path) -> list[tuple[object, ...]]:
-    return pl.read_ipc(path).rows()
-
-
-def _unseen(run: Run, digests: dict[str, list[str]]) -> str | None:
-    for operation, seen in digests.items():
-        kept = run.results(operation)
-        # With as many kept as are kept at most, there may have been more.
-        full = len(kept) >= run.facts["plan"]["results_kept"]
-        if full or not set(seen) <= {digest for digest, _ in kept}:
-            return operation
-    return None
-
-
-def _not_verified(run: Run, unknown: list[str], operations: int) -> str:
+def _without(run: Run, found: _Judgement) -> str:
+    """Why there are no rows to compare with."""
+    unknown = list(found.not_compared["without"])
     drawn = [name for name in unknown if name in run.facts["workload"].get("drawn_operations", [])]
     if drawn:
-        why = (
+        return (
             f"values of {', '.join(drawn)} are drawn at each execution; `rows` in workload.toml"
             " would say how many rows come back"
         )
-    elif run.facts["request"]["parameters"] != "default":
-        why = "reference rows are kept for default parameters only"
-    elif len(unknown) == operations:
-        why = f"no reference rows are kept for scale {run.facts['request']['scale']:g}"
-    else:
-        why = f"no reference rows are kept for {', '.join(unknown)}"
-    return f"answers not verified: {why}"
+    origin = run.expected_origin
+    not_made = origin.get("made", {}).get("not_made", [])
+    if why := origin.get("why") or _of_one(not_made, unknown):
+        return str(why)
+    if run.facts["request"]["parameters"] != "default":
+        return "reference rows are kept for default parameters only"
+    if len(unknown) == found.asked["operation"].n_unique():
+        return f"no reference rows are kept for scale {run.facts['request']['scale']:g}"
+    return f"no reference rows are kept for {', '.join(unknown)}"
+
+
+def _of_one(not_made: list[dict[str, Any]], unknown: list[str]) -> str | None:
+    """Why the first of the operations has none."""
+    told = [f"{one['operation']}: {one['why']}" for one in not_made if one["operation"] in unknown]
+    return told[0] if told else None

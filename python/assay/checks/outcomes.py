@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.load import LATE_START_S, OPEN, load_of
-from assay.analysis.operations import CANCELLED, NS, plain
+from assay.analysis.operations import CANCELLED, NS, is_measured, plain
 from assay.checks.thresholds import BACKLOG_SECONDS_MAX
 from assay.model.units import percent_text
 from assay.model.verdict import CheckResult, Verdict
-from assay.record.layout import PHASE_MEASURED
 
 if TYPE_CHECKING:
     from typing import Any
@@ -40,7 +39,7 @@ def check(run: Run) -> CheckResult:
             f" the first was {first['operation']}: {_first_message(run, first)}"
         )
         return CheckResult(NAME, Verdict.INVALID, reason, value=float(failed.height), threshold=0.0)
-    skipped = events.filter((pl.col("outcome") == "skipped") & (pl.col("phase") == PHASE_MEASURED))
+    skipped = events.filter((pl.col("outcome") == "skipped") & is_measured(events))
     cut_off = _cut_off_by_the_end(run, events, skipped)
     if skipped.height and not cut_off:
         share = skipped.height / events.height

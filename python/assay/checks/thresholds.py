@@ -25,3 +25,7 @@ PROFILE_CORE_SHARE_MAX = 0.05
 PROFILE_DIFFERENCE_MAX = 0.03
 # Of the samples that were due this share may be lost.
 SAMPLES_LOST_SHARE_MAX = 0.01
+# A cold run begins with this share of the data files in memory at most.
+COLD_RESIDENT_SHARE_MAX = 0.05
+# An os-warm run begins with this share of them in memory at least.
+WARM_RESIDENT_SHARE_MIN = 0.95

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay.cli.conditions import beginning, is_given, resolved_pin, state_default, with_buffer
 from assay.cli.options import AsJson, RunsDir, exit_code
 from assay.cli.output import complain, console, say_json
 from assay.model.errors import AssayError, RunFailedError, UsageError
@@ -27,9 +28,12 @@ Examples:
   assay run tpch --engine postgresql --prepare indexes.sql     with SQL on the loaded data
   assay run tpch --dsn postgresql://user@localhost/db    a server that runs already
   assay run ./my-queries --dsn ...             a folder of .sql files is a workload
+  assay run tpch --engine postgresql --test full         power and throughput test, twice
+  assay run tpch --test throughput --streams 3 --no-refresh
   assay run point-select --engine postgresql --clients 8 --time 30s
   assay run point-select --engine postgresql --clients 8 --rate 5000 --pin engine=0,client=1
   assay run tpch --engine postgresql --profile           with CPU samples
+  assay run tpch --engine postgresql --state cold --buffer 256MB
   assay run tpch --engine null                 what the laboratory itself costs
 
 \b
@@ -42,7 +46,8 @@ ENGINE_DEFAULT = "duckdb"
 
 # Options that only one of the two kinds of load has a meaning for.
 OF_A_MIX = ("time", "warmup", "retries")
-OF_AN_ORDER = ("min_time",)
+OF_AN_ORDER = ("min_time", "test")
+OF_A_TEST = ("streams", "refresh", "refresh_batches")
 
 
 def run(
@@ -84,6 +89,28 @@ def run(
             metavar="FILE.sql",
         ),
     ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option(
+            help="A test as the specification has it: power, throughput, both twice (full), or"
+            " power until passes are alike (steady).",
+            metavar="power|throughput|full|steady",
+        ),
+    ] = None,
+    streams: Annotated[
+        int | None,
+        typer.Option(
+            help="Query streams of the throughput test [default: the specification's minimum].",
+            min=1,
+        ),
+    ] = None,
+    refresh: Annotated[
+        bool, typer.Option("--refresh/--no-refresh", help="Play the refresh functions of a test.")
+    ] = True,
+    refresh_batches: Annotated[
+        int,
+        typer.Option(help="Transactions of each refresh function; 0: one an order.", min=0),
+    ] = 1,
     clients: Annotated[
         int | None,
         typer.Option(help="Sessions that draw from the mix [default: 1 for a mix].", min=1),
@@ -101,15 +128,41 @@ def run(
         str, typer.Option(help="Passes over an order are repeated for at least this long.")
     ] = "20s",
     parameters: Annotated[
-        str, typer.Option(help="'default' (the validation's) or 'drawn' from --seed.")
-    ] = "default",
+        str | None,
+        typer.Option(
+            help="'default' (the validation's) or 'drawn' from --seed [default: drawn in a test].",
+            metavar="default|drawn",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.", min=0)] = 1,
     timeout: Annotated[
         str, typer.Option(help="An operation that takes longer is cancelled and failed; 0s: none.")
     ] = "0s",
+    state: Annotated[
+        str | None,
+        typer.Option(
+            help="What is in memory at the start: nothing, the files, or all after N untimed passes"
+            " [default: hot; the files for a test].",
+            metavar="cold|os-warm|hot[:N]",
+        ),
+    ] = None,
+    allow_host_changes: Annotated[
+        bool,
+        typer.Option(
+            "--allow-host-changes",
+            help="With --state cold: drop the caches of the whole host, too (needs root).",
+        ),
+    ] = False,
+    buffer: Annotated[
+        str | None,
+        typer.Option(help="Size of the engine's own cache of data.", metavar="SIZE"),
+    ] = None,
     pin: Annotated[
         str | None,
-        typer.Option(help="CPUs of engine and client.", metavar="engine=0,client=1"),
+        typer.Option(
+            help="CPUs of engine and client: numbers, a NUMA node (node0), or the rest.",
+            metavar="engine=0,client=rest",
+        ),
     ] = None,
     probes: Annotated[
         str, typer.Option(help="Which probes observe the run.", metavar="all|none|NAME,NAME")
@@ -147,17 +200,20 @@ def run(
     from assay.study.request import (
         PARAMETERS,
         RunRequest,
-        parse_pin,
         parse_probes,
         parse_settings,
         read_prepare,
     )
+    from assay.study.specified import TESTS
     from assay.workloads.discovery import find_workload
 
     facts = find_workload(workload).facts
     name, version = _engine(engine, dsn)
     mixed = facts.arrival == "closed" or clients is not None
     _check_load(context, facts.name, mixed=mixed)
+    begun = beginning(
+        context, state or state_default(name, test=test is not None, dsn=dsn), mixed=mixed
+    )
     request = RunRequest(
         workload=workload,
         engine=name,
@@ -166,22 +222,29 @@ def run(
         dsn=dsn,
         keep_data=keep_data,
         scale=facts.scale_default if scale is None else _above_zero("--scale", scale),
-        settings=parse_settings(settings or []),
+        settings=with_buffer(name, parse_settings(settings or []), buffer, dsn),
         prepare=read_prepare(prepare or []),
-        parameters=_one_of("--parameters", parameters, PARAMETERS),
+        parameters=_one_of("--parameters", parameters or PARAMETERS[test is not None], PARAMETERS),
+        test=None if test is None else _one_of("--test", test, TESTS),
+        streams=streams,
+        refresh=refresh,
+        refresh_batches=refresh_batches,
         seed=seed,
         clients=clients or (1 if mixed else None),
         rate_per_s=_above_zero("--rate", rate) if mixed and rate is not None else None,
         time_s=_above_zero("--time", _duration("--time", time)),
-        warmup_s=_duration("--warmup", warmup),
+        warmup_s=_duration("--warmup", warmup) if begun.is_hot else 0.0,
         retries_max=retries,
-        min_time_s=_duration("--min-time", min_time),
+        min_time_s=_duration("--min-time", min_time) if begun.repeats else 0.0,
         operation_deadline_s=_duration("--timeout", timeout),
         probes=parse_probes(probes),
         probe_interval_s=_interval(probe_interval),
         profile_hz=profile_hz if profile else None,
         plans=plans,
-        pin=parse_pin(pin),
+        pin=resolved_pin(pin),
+        state=begun.state,
+        state_passes=begun.passes,
+        allow_host_changes=allow_host_changes,
     )
     from assay.report.terminal import render
 
@@ -201,7 +264,12 @@ run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"
 
 def _check_load(context: typer.Context, workload: str, *, mixed: bool) -> None:
     """Refuses options that would do nothing; those of files and the environment are defaults."""
-    given = [name for name in context.params if _is_given(context, name)]
+    given = [name for name in context.params if is_given(context, name)]
+    if "test" in given and "min_time" in given:
+        raise UsageError("--min-time repeats passes, and a test is of as many as it has: say one")
+    for name in OF_A_TEST:
+        if name in given and "test" not in given:
+            raise UsageError(f"--{name.replace('_', '-')} is of a test: say --test, too")
     if mixed:
         for name in OF_AN_ORDER:
             if name in given:
@@ -216,11 +284,6 @@ def _check_load(context: typer.Context, workload: str, *, mixed: bool) -> None:
                 f"--{name} is of a mix; {workload} is played in its order here: add --clients N"
                 " to play it as a mix, or say --min-time"
             )
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:

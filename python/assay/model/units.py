@@ -1,9 +1,13 @@
 """Numbers as people read them. Stored values keep their plain unit; only text is rounded."""
 
+import re
+
 NS_PER_S = 1_000_000_000
 # Units of figures that an engine declares which have more than one step.
 BYTES, SECONDS = "bytes", "s"
 
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
+_SIZE_STEPS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 # What rounds up to the next step is of it: three digits of 999.8 ms are 1.00 s.
 _NEXT_STEP = 0.9995
 _BYTE_STEPS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
@@ -69,6 +73,18 @@ def parse_duration_s(text: str) -> float:
     if not 0 <= seconds < float("inf"):
         raise ValueError(f"{text!r} is not a duration")
     return seconds
+
+
+def parse_bytes(text: str) -> int:
+    """Bytes of a size such as '256MB', '2 GiB' or '8192'; units are binary, as engines mean them.
+
+    Raises:
+        ValueError: If the text is not a size above zero.
+    """
+    told = _SIZE.fullmatch(text.strip())
+    if told is None or not (size := round(float(told[1]) * _SIZE_STEPS[told[2].lower()])):
+        raise ValueError(f"{text!r} is not a size")
+    return size
 
 
 def rate_text(per_s: float | None) -> str:

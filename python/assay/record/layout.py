@@ -1,5 +1,12 @@
 """Names and version of a run directory's parts, in one place for writer and reader."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 SCHEMA_VERSION = 1
 
 RUN_FILE = "run.json"
@@ -8,6 +15,7 @@ SEAL_FILE = "SEAL"
 RAW_DIR = "raw"
 RESULTS_DIR = "results"
 EXPECTED_DIR = "expected"
+EXPECTED_ORIGIN_FILE = "origin.json"
 DERIVED_DIR = "derived"
 LOG_FILE = "assay.log"
 DRIVER_FILE = "driver.json"
@@ -15,9 +23,12 @@ SAMPLING_FILE = "profile.json"
 PLANS_DIR = "plans"
 PLANS_FILE = "plans.json"
 
-# Phases of a plan and accounts of processes, as streams name them.
+# Phases of a plan and accounts of processes, as streams name them. Of a power or a throughput test
+# the name has its number after a hyphen.
 PHASE_WARMUP = "warmup"
 PHASE_MEASURED = "measured"
+PHASE_POWER = "power"
+PHASE_THROUGHPUT = "throughput"
 PHASE_AFTER = "after"
 ACCOUNT_ENGINE_AND_DRIVER = "engine and driver"
 ACCOUNT_ENGINE = "engine"
@@ -29,3 +40,16 @@ STATUS_RUNNING = "running"
 STATUS_COMPLETE = "complete"
 STATUS_FAILED = "failed"
 STATUS_INTERRUPTED = "interrupted"
+
+
+def measured_phases(names: Iterable[str]) -> tuple[str, ...]:
+    """Those of a run's phases that the figures of its operations are of.
+
+    Of a test it is its power phases: beside other streams an operation's time is not its own.
+    """
+    known = sorted(set(names))
+    for kind in (PHASE_MEASURED, PHASE_POWER, PHASE_THROUGHPUT):
+        found = tuple(name for name in known if name.partition("-")[0] == kind)
+        if found:
+            return found
+    return ()

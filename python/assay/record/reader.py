@@ -17,6 +17,7 @@ from assay.record.layout import (
     DRIVER_FILE,
     ENVIRONMENT_FILE,
     EXPECTED_DIR,
+    EXPECTED_ORIGIN_FILE,
     RAW_DIR,
     RESULTS_DIR,
     RUN_FILE,
@@ -134,10 +135,21 @@ class Run:
         found = sorted((self.dir / RAW_DIR / RESULTS_DIR).glob("*.arrow"))
         return [(match[1], path) for path in found if (match := name.fullmatch(path.name))]
 
-    def expected(self, operation: str) -> Path | None:
-        """The rows an operation should return, if they are known."""
-        path = self.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR / f"{operation}.csv"
-        return path if path.is_file() else None
+    def expected(self, operation: str, variant: int = 0, state: int = 0) -> Path | None:
+        """The rows an operation should return on a state of the data, if they are known.
+
+        A file that is named after the operation alone has those of default parameters, whatever the
+        variant, on the data as they were loaded.
+        """
+        folder = self.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR
+        names = [f"{operation}-{variant}-{state}.csv", *([f"{operation}.csv"] if not state else [])]
+        return next((folder / name for name in names if (folder / name).is_file()), None)
+
+    @cached_property
+    def expected_origin(self) -> dict[str, Any]:
+        """Where expected rows came from, and why some are missing; empty if nothing says so."""
+        path = self.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR / EXPECTED_ORIGIN_FILE
+        return _read_json(path) if path.exists() else {}
 
 
 def _read_json(path: Path) -> dict[str, Any]:

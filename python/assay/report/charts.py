@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.timeline import BACKGROUND, STEAL, under_way
 from assay.model.errors import UsageError
 from assay.model.units import bytes_text, percent_text, seconds_text
-from assay.report import counter_charts, load_charts, profile_charts, where_chart
+from assay.record.layout import PHASE_AFTER, PHASE_WARMUP
+from assay.report import counter_charts, load_charts, profile_charts, test_charts, where_chart
 from assay.report.palette import (
     BLUE,
     BYTE_UNITS,
@@ -57,6 +58,7 @@ DIRECTION_COLOURS = {"read": BLUE, "write": ORANGE}
 ROW_HEIGHT = 19
 AXIS_EXTENT = 34
 NAMED_UNDER_WAY = 4
+IS_TIMED = f"datum.phase != '{PHASE_WARMUP}' && datum.phase != '{PHASE_AFTER}'"
 FROM_MEDIAN_LABEL = "datum.value == 0 ? 'median' : format(datum.value, '+~%')"
 
 
@@ -73,9 +75,10 @@ class Charts:
 
     POWER_NAMES = ("operations", "timeline", "passes")
     LOAD_NAMES = load_charts.NAMES
+    TEST_NAMES = test_charts.NAMES
     COUNTERS = counter_charts.NAME
     WORK = profile_charts.NAME
-    NAMES = (*POWER_NAMES, *LOAD_NAMES, COUNTERS, WORK)
+    NAMES = (*TEST_NAMES, *POWER_NAMES, *LOAD_NAMES, COUNTERS, WORK)
 
     def __init__(
         self, document: dict[str, Any], timeline: Timeline | None, load: LoadView | None = None
@@ -90,6 +93,8 @@ class Charts:
             raise UsageError(f"no chart {name!r}; known: {', '.join(self.NAMES)}")
         if name in self.LOAD_NAMES:
             return self._load_chart(name)
+        if name in self.TEST_NAMES:
+            return self._test_chart(name)
         chart: alt.TopLevelMixin = getattr(self, name)
         return chart
 
@@ -100,13 +105,18 @@ class Charts:
         if self._document["engine_counters"] is not None:
             extras = (*extras, self.COUNTERS)
         if self._document["conditions"]["clients"] is None:
-            return (*self.POWER_NAMES, *extras)
+            of_test = () if self._document["test"] is None else self.TEST_NAMES
+            return (*of_test, *self.POWER_NAMES, *extras)
         closed = self._document["conditions"]["rate_per_s"] is None
         left_out = "backlog" if closed else None
         of_load = [name for name in self.LOAD_NAMES if name != left_out]
         if where_chart.why_empty(self._document) is None:
             of_load.append(where_chart.NAME)
         return (*of_load, "timeline", *extras)
+
+    def _test_chart(self, name: str) -> alt.TopLevelMixin:
+        why = self.why_empty(name)
+        return _sentence(why) if why else _styled(test_charts.chart(name, self._document["test"]))
 
     def _load_chart(self, name: str) -> alt.TopLevelMixin:
         why = self.why_empty(name)
@@ -153,17 +163,27 @@ class Charts:
 
     def why_empty(self, name: str) -> str | None:
         """Why there is no such chart, or None if there is."""
-        if name == self.WORK:
-            return profile_charts.why_empty(self._document["profile"])
-        if name == self.COUNTERS:
-            return counter_charts.why_empty(self._document["engine_counters"])
-        if name == where_chart.NAME:
-            return where_chart.why_empty(self._document)
+        if name in self._of_sections():
+            return self._why_empty_section(name)
         if name not in self.names:
             return NOT_OF_THIS_LOAD[name in self.LOAD_NAMES]
         if name in self.LOAD_NAMES:
             return None if self._load else "No operation of the measured part ended."
         return self._why_empty_by_pass(name)
+
+    def _of_sections(self) -> tuple[str, ...]:
+        """Charts that are drawn from a section of the document alone."""
+        return (self.WORK, self.COUNTERS, where_chart.NAME, *self.TEST_NAMES)
+
+    def _why_empty_section(self, name: str) -> str | None:
+        told = self._document
+        if name in self.TEST_NAMES:
+            return test_charts.why_empty(name, told["test"])
+        if name == self.WORK:
+            return profile_charts.why_empty(told["profile"])
+        if name == self.COUNTERS:
+            return counter_charts.why_empty(told["engine_counters"])
+        return where_chart.why_empty(told)
 
     def _why_empty_by_pass(self, name: str) -> str | None:
         if not self._document["operations"]:
@@ -181,14 +201,9 @@ class Charts:
         """What a chart draws, as CSV by the words of its link."""
         import polars as pl
 
-        if name == self.COUNTERS:
-            counted = self._document["engine_counters"]
-            return (
-                {} if counted is None else {"data (CSV)": counter_charts.data(counted).write_csv()}
-            )
-        if name == self.WORK:
-            told = self._document["profile"]
-            return {} if told is None else {"data (CSV)": profile_charts.data(told).write_csv()}
+        if name in (self.WORK, self.COUNTERS, *self.TEST_NAMES):
+            table = self._section_table(name)
+            return {} if table is None else {"data (CSV)": table.write_csv()}
         if name in self.LOAD_NAMES and self._load is not None:
             return {"data (CSV)": load_charts.data(name, self._load).write_csv()}
         if name == "operations" or self._timeline is None:
@@ -200,6 +215,16 @@ class Charts:
             "data (CSV)": _series(self._timeline).write_csv(),
             "operations (CSV)": self._timeline.bands.write_csv(),
         }
+
+    def _section_table(self, name: str) -> pl.DataFrame | None:
+        """What a chart of a section draws; None without the section."""
+        told = self._document
+        if name in self.TEST_NAMES:
+            return None if told["test"] is None else test_charts.data(name, told["test"])
+        if name == self.WORK:
+            return None if told["profile"] is None else profile_charts.data(told["profile"])
+        counted = told["engine_counters"]
+        return None if counted is None else counter_charts.data(counted)
 
 
 def flat_operation(operation: dict[str, Any]) -> dict[str, Any]:
@@ -416,7 +441,9 @@ def _bands(timeline: Timeline, x: alt.X, height: int) -> alt.Chart:
             x=x,
             x2="end_s",
             color=alt.Color("tone:N", scale=_palette(tones), legend=None),
-            opacity=alt.condition("datum.phase == 'measured'", alt.value(1), alt.value(0.4)),
+            opacity=alt.condition(
+                "datum.phase != 'warmup' && datum.phase != 'after'", alt.value(1), alt.value(0.4)
+            ),
             tooltip=[
                 alt.Tooltip("operation:N"),
                 alt.Tooltip("phase:N"),

@@ -12,16 +12,18 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import assay
-from assay.analysis.load import POWER, load_of
+from assay.analysis.load import load_of
 from assay.analysis.load_metrics import no_load_metrics
 from assay.analysis.summary import Summary, summarise
 from assay.analysis.whatif import measured_of
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
-from assay.record.layout import PHASE_MEASURED, PHASE_WARMUP
+from assay.record.layout import PHASE_WARMUP, measured_phases
 from assay.report.plan_section import capture_section, plans_section
 from assay.report.profile_section import profile_of, section
+from assay.report.state_section import state_section
+from assay.report.test_section import section_of_test
 from assay.report.what_if_section import what_if
 
 if TYPE_CHECKING:
@@ -43,6 +45,8 @@ NOTHING_MEASURED = Summary(
         "passes": None,
         "measured_seconds": None,
         "memory_peak_bytes": None,
+        "memory_peak_pss_bytes": None,
+        "engine_memory_bytes": None,
         **no_load_metrics(),
     },
     findings=(),
@@ -56,6 +60,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
     facts = run.facts
     checks = judge(run)
     summary = _summary(run)
+    state = state_section(run, checks)
     page = run.derived / REPORT_FILE
     return {
         "schema": SCHEMA,
@@ -72,7 +77,8 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "engine_version": facts["engine"]["version"],
         "scale": facts["request"]["scale"],
         "scale_name": facts["workload"]["scale_name"],
-        "conditions": _conditions(facts),
+        "conditions": _conditions(facts, state),
+        "state": state,
         "host": _host(run),
         "verdict": worst(checks).word,
         "checks": [_check(result) for result in checks],
@@ -88,6 +94,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "plans": plans_section(run),
         "plan_capture": capture_section(run),
         "what_if": _what_if(run, summary),
+        "test": _test(run, summary),
         "probes": _probes(facts, summary),
         "report": str(page) if page.is_file() else None,
         "legal": facts["workload"]["legal"],
@@ -111,19 +118,28 @@ def _what_if(run: Run, summary: Summary) -> dict[str, Any] | None:
     return what_if(measured_of(run, summary)) if summary.operations else None
 
 
-def _conditions(facts: dict[str, Any]) -> dict[str, Any]:
+def _test(run: Run, summary: Summary) -> dict[str, Any] | None:
+    try:
+        return section_of_test(run, summary)
+    except RecordUnreadableError as error:
+        log.warning("the test of run %s is not known: %s", run.id, error)
+        return None
+
+
+def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str, Any]:
     """The state and the load under which the run was measured."""
     request = facts["request"]
     phases = {phase["name"]: phase for phase in facts["plan"]["phases"]}
     load = load_of(facts)
-    arrival = POWER if PHASE_MEASURED in phases else None
+    measured = measured_phases(phases)
+    arrival = phases[measured[0]]["arrival"]["shape"] if measured else None
     return {
-        "arrival": load.shape if load else arrival,
+        "arrival": arrival,
         "clients": load.clients if load else None,
         "rate_per_s": load.rate_per_s if load else None,
         "time_s": load.time_s if load else None,
-        # One untimed, checked pass before the timed ones is what 'hot' means.
-        "state": "hot" if PHASE_WARMUP in phases else None,
+        # Older records tell nothing of it, but an untimed pass before the timed ones is 'hot'.
+        "state": state["words"] if state else "hot" if PHASE_WARMUP in phases else None,
         "parameters": request["parameters"],
         "seed": request["seed"],
         "min_time_s": request["min_time_s"],

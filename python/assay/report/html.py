@@ -30,6 +30,8 @@ from assay.report.operation_columns import cell, operation_columns
 from assay.report.plan_page import capture_words, missing_rows, plan_rows
 from assay.report.profile_page import profile_words
 from assay.report.terminal import check, conditions_text, doubts, host_text, title
+from assay.report.terminal_memory import memory_words, state_words
+from assay.report.test_page import words_of_test
 from assay.report.what_if_page import what_if_words
 from assay.report.why_page import FIRST_FOLD, anchors, finding_rows
 
@@ -80,6 +82,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
             rows=[[cell(column, op) for column in columns] for op in told["operations"]],
             profile=profile and profile | {"tree": tree_words(profile["tree"])},
             why_no_profile=method.why_no_profile(run, told),
+            test=words_of_test(told),
             **_words(run, told, timeline),
             **_engine(run, told),
             **_explanation(run, told),
@@ -171,6 +174,8 @@ def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[st
         "conditions": conditions_text(told),
         "doubts": doubts(told),
         "machine": _machine(told),
+        "state": state_words(told),
+        "memory": memory_words(told),
         "trust": _trust(told),
         "charts_about": method.charts_about(told, timeline),
         "table_about": method.table_about(told),

@@ -9,6 +9,7 @@ from assay.analysis.where import BY_LOOKS
 from assay.model.units import rate_text, seconds_text
 from assay.record.layout import STATUS_RUNNING
 from assay.report.finding_methods import known_methods
+from assay.report.state_section import state_sentence
 
 if TYPE_CHECKING:
     from assay.analysis.timeline import Timeline
@@ -105,6 +106,25 @@ BACKLOG_ABOUT = (
         " was not held and every percentile above depends on how long the run was."
     ),
 )
+TEST_ABOUT = (
+    (
+        "streams",
+        "Streams of the throughput test",
+        (
+            "Each stream's queries one after another, the refresh functions below. The test ends"
+            " with the stream that ends last: what the others saved counts for nothing."
+        ),
+    ),
+    (
+        "intervals",
+        "Intervals",
+        (
+            "Each operation in the power test of each run, and its mean beside other streams. The"
+            " axis is logarithmic, as the power metric is: the same distance weighs the same"
+            " wherever it is."
+        ),
+    ),
+)
 COUNTERS_CHART_ABOUT = (
     "The first counters of the engine's declaration that moved: rates between two readings, and"
     " values of those that go up and down."
@@ -149,10 +169,11 @@ def charts_about(told: dict[str, Any], timeline: Timeline | None) -> list[tuple[
             f"Median service time of each operation, {WHERE_WORDS}",
         )
         return [*LOAD_ABOUT, *backlog, split, over_time]
+    of_test = [] if told["test"] is None else TEST_ABOUT
     passes = told["metrics"]["passes"]
     words = {None: "its passes", 0: "its passes", 1: "one pass"}.get(passes, f"{passes} passes")
     where = f"Median service time of each operation over {words}, {WHERE_WORDS}"
-    return [("operations", WHERE_HEADING, where), over_time, PASSES_ABOUT]
+    return [*of_test, ("operations", WHERE_HEADING, where), over_time, PASSES_ABOUT]
 
 
 def table_about(told: dict[str, Any]) -> str:
@@ -178,15 +199,12 @@ def _measured_words(told: dict[str, Any]) -> str:
 def paragraphs(told: dict[str, Any]) -> list[str]:
     """What was done and how each figure came to be."""
     conditions = told["conditions"]
-    hot = (
-        "The state was hot: a warm-up ran first, untimed. " if conditions["state"] == "hot" else ""
-    )
     of_power = [SPLIT_WORDS, COVERAGE_WORDS] if conditions["clients"] is None else []
     of_server = [COUNTERS_WORDS] if told["engine_counters"] else []
     of_server += [PROFILE_WORDS] if told["profile"] else []
     of_server += [SESSIONS_WORDS] if told["sessions"] else []
     return [
-        f"{hot}{_measured_words(told)}",
+        f"{state_sentence(told)}{_measured_words(told)}",
         *of_power,
         *of_server,
         PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),

@@ -49,6 +49,20 @@ RESOURCE_COLUMNS = (
     Column("threads", "engine threads at work, mean", NUMBER, _of("threads_at_work"), _cores_text),
     Column("peak memory", "resident", NUMBER, _of("memory_peak_bytes"), bytes_text),
     Column(
+        "proportional",
+        "highest sum of its processes' proportional memory that was read",
+        NUMBER,
+        _of("memory_peak_pss_bytes"),
+        bytes_text,
+    ),
+    Column(
+        "engine's memory",
+        "by its own account, when asked for the plan",
+        NUMBER,
+        _of("engine_memory_bytes"),
+        bytes_text,
+    ),
+    Column(
         "growth", "above what was resident before", NUMBER, _of("memory_growth_bytes"), bytes_text
     ),
     Column("read", "from storage, a pass", NUMBER, _of("read_bytes"), bytes_text),

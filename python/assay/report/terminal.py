@@ -17,6 +17,8 @@ from assay.report.terminal_load import (
     pace_lines,
     run_figure,
 )
+from assay.report.terminal_memory import memory_line, memory_lines, state_line
+from assay.report.terminal_test import conditions_of_test, figures_of_test, lines_of_test
 from assay.report.wrapping import indented, one_line
 
 if TYPE_CHECKING:
@@ -61,11 +63,18 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
     _print_reasons(document, width, console)
     for line in _packed(_figures(document), width, lead="  ", gap="   "):
         _say(console, line)
+    if document["test"] is not None:
+        for line in lines_of_test(document["test"], width, all_operations=all_operations):
+            _say(console, line)
     _say(console)
     for line in _operation_lines(document, width, all_operations=all_operations):
         _say(console, line)
-    for line in [*pace_lines(document, width), *engine_lines(document, width)]:
+    lines = (pace_lines, engine_lines, state_line, memory_line)
+    for line in [line for of in lines for line in of(document, width)]:
         _say(console, line)
+    if all_operations:
+        for line in memory_lines(document, width, everything=True):
+            _say(console, line)
     _print_why(document, width, console)
     for line in _packed(_trust(document), width, lead=f"{'Trust':<{LABEL_WIDTH}}", gap="  "):
         _say(console, line)
@@ -92,10 +101,10 @@ def title(document: dict[str, Any]) -> str:
 def conditions_text(document: dict[str, Any]) -> str:
     """Under which conditions, and whether the answers were right."""
     conditions = document["conditions"]
-    parts = load_conditions(document) or [
-        "power order" if conditions["arrival"] == "power" else conditions["arrival"],
-        conditions["state"],
-    ]
+    order = ["power order" if conditions["arrival"] == "power" else conditions["arrival"]]
+    if document["test"] is not None:
+        order = conditions_of_test(document["test"])
+    parts = load_conditions(document) or [*order, conditions["state"]]
     if conditions["prepare"]:
         names = ", ".join(name.rpartition("/")[2] for name in conditions["prepare"])
         parts.append(f"data changed by {names}")
@@ -209,10 +218,15 @@ def _print_reasons(document: dict[str, Any], width: int, console: Console) -> No
 
 def _figures(document: dict[str, Any]) -> list[str]:
     metrics = document["metrics"]
-    parts = load_figures(document) or [
-        f"total {seconds_text(metrics['total_seconds'])}",
-        f"geometric mean {seconds_text(metrics['geometric_mean_seconds'])}",
-    ]
+    of_test = None if document["test"] is None else figures_of_test(document["test"])
+    parts = (
+        of_test
+        or load_figures(document)
+        or [
+            f"total {seconds_text(metrics['total_seconds'])}",
+            f"geometric mean {seconds_text(metrics['geometric_mean_seconds'])}",
+        ]
+    )
     machine = host_text(document)
     return [*parts, machine] if machine else parts
 
@@ -338,7 +352,9 @@ def _trust(document: dict[str, Any]) -> list[str]:
     of_core = " of a core" if share is not None else ""
     words.append(f"probes {percent_text(share)}{of_core}")
     # An interval over passes is a finding's, and says nothing of how runs differ.
-    words.append("one run, no interval")
+    test = document["test"]
+    count = 1 if test is None else max(1, len(test["runs"]))
+    words.append("one run, no interval" if count == 1 else f"{count} runs, no interval")
     return [*words, *_doubts_of_where(document)]
 
 

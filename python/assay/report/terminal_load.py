@@ -14,6 +14,7 @@ from assay.model.units import (
     seconds_text,
 )
 from assay.report.engine_tables import brief_name
+from assay.report.terminal_test import metric_text
 
 PERCENTILES = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"), ("max", "max"))
 OF_AN_OPERATION = (("p50", "p50"), ("p99", "p99"), ("max", "max"))
@@ -24,9 +25,12 @@ BACKLOG_DRAWN_S = 0.1
 
 
 def run_figure(document: dict[str, Any]) -> str:
-    """The one figure of a run: throughput of a load, else the total."""
+    """The one figure of a run: metric of a test, throughput of a load, else the total."""
     metrics = document["metrics"]
-    # A document that was kept before there were loads has no pace.
+    # A document that was kept before there were tests and loads has none of them.
+    if document.get("test") is not None:
+        first = document["test"]["metrics"][0]
+        return f"{metric_text(first['value'])} {first['label']}"
     if document.get("pace") is not None:
         return rate_text(metrics["throughput_per_s"])
     return seconds_text(metrics["total_seconds"])

@@ -16,6 +16,9 @@ from assay.report.wrapping import labelled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Of a test, queries only are asked once more: refresh functions would change the data again.
+NOT_ASKED = "only what leaves the data as they are is asked for its plan after a test"
+
 
 def operation_lines(
     document: dict[str, Any],
@@ -57,7 +60,8 @@ def operation_lines(
 def _plan(told: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
     capture = told["plan_capture"]
     if not told["plans"] and not capture["missing"]:
-        yield from labelled("Plan", f"not measured, {capture['reason']}", width)
+        reason = capture["reason"] or NOT_ASKED
+        yield from labelled("Plan", f"not measured, {reason}", width)
     yield from plan_lines(told["plans"], capture, width, everything=everything)
 
 
@@ -93,6 +97,8 @@ def _time_facts(operation: dict[str, Any]) -> Iterator[str]:
         yield f"{count_text(operation['rows'])} row{'s' if operation['rows'] != 1 else ''}"
     if operation["memory_peak_bytes"] is not None:
         yield f"{bytes_text(operation['memory_peak_bytes'])} at most"
+    if operation["engine_memory_bytes"] is not None:
+        yield f"{bytes_text(operation['engine_memory_bytes'])} by the engine's own account"
     if operation["read_bytes"]:
         yield f"{bytes_text(operation['read_bytes'])} read from storage"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.report.terminal_memory import memory_lines
 from assay.report.terminal_plans import overview_lines
 from assay.report.terminal_profile import profile_lines, titled
 from assay.report.terminal_where import whole_lines
@@ -38,6 +39,7 @@ def run_lines(
     yield from why_lines(document, width)
     yield ""
     yield from _plans(document, width)
+    yield from memory_lines(document, width, everything=all_symbols)
     yield ""
     if isinstance(profile, str):
         yield from labelled("CPU samples", f"not measured, {profile}", width)

@@ -16,7 +16,15 @@ TOP_WORTH = 6
 LABEL_WIDTH = 16
 ENDS = 14
 # Columns of a table of weights: the figures in between have the same form.
-WEIGHED = ("total_seconds", "geometric_mean_seconds", "composite_per_h", "throughput_per_s")
+WEIGHED = (
+    "total_seconds",
+    "geometric_mean_seconds",
+    "composite_per_h",
+    "throughput_per_s",
+    "test_power_per_h",
+    "test_throughput_per_h",
+    "test_composite_per_h",
+)
 COLUMN = 16
 # What the three figures of such a column are.
 WEIGHED_BY = "weight fast slow"

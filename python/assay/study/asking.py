@@ -27,7 +27,8 @@ from assay.model.script import Script
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
 from assay.study.places import engines_dir
-from assay.study.request import RunRequest, driver_plan
+from assay.study.request import STATE_COLD, STATE_HOT, RunRequest, driver_plan, plan_of
+from assay.study.specified import PieceTexts, PlannedTest, SpecifiedTest, specified
 from assay.study.telling import Teller, telling
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
@@ -74,8 +75,27 @@ class Asked:
         return told_dsn(self.request, self.behaviour)
 
     @cached_property
+    def test(self) -> SpecifiedTest | None:
+        """The specification's test that the run is; None: it is none."""
+        return specified(self.request, self.workload)
+
+    @property
+    def refresh_sets(self) -> int:
+        """Refresh sets that have to be there beside the data."""
+        return self.test.refresh.sets if self.test is not None and self.test.refresh else 0
+
+    @cached_property
+    def planned_test(self) -> PlannedTest | None:
+        """What is played in it, phase by phase."""
+        if self.test is None:
+            return None
+        return PlannedTest(self.test, self.workload, self.request.state_passes)
+
+    @cached_property
     def script(self) -> Script:
         """What sessions execute."""
+        if self.test is not None and self.planned_test is not None:
+            return self._texts(self.test).script(self.planned_test.pieces)
         request = self.request
         drawn = request.parameters == "drawn"
         parameters: Parameters = "drawn" if drawn else "default"
@@ -88,6 +108,10 @@ class Asked:
     def plan(self) -> dict[str, Any]:
         """The driver's plan."""
         facts = self.workload.facts
+        if self.planned_test is not None:
+            pieces, phases = self.planned_test.pieces, self.planned_test.phases
+            variants = {"variants": [variant for _, variant in pieces]}
+            return plan_of(self.request, [name for name, _ in pieces], phases) | variants
         return driver_plan(self.request, facts.order, self.workload.weights, facts.after)
 
     def facts(self) -> dict[str, Any]:
@@ -108,12 +132,18 @@ class Asked:
                 "advice": self.engine.advice(),
                 "waits": self.engine.waits(),
             },
+            "test": None if self.test is None else self.test.facts(),
             "plan": self.plan,
             "script": {"prepared": self.script.prepared},
             "statements": self._statements(),
         }
 
+    def _texts(self, test: SpecifiedTest) -> PieceTexts:
+        return PieceTexts(test, self.workload, self.dialects, self.request.scale)
+
     def _statements(self) -> dict[str, Any]:
+        if self.test is not None and self.planned_test is not None:
+            return self._texts(self.test).recorded(self.planned_test.pieces)
         request = self.request
         seed = request.seed if request.parameters == "drawn" else None
         names = [operation.name for operation in self.script.operations]
@@ -135,8 +165,10 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
     behaviour = engine.engine()
     _check_request(request, workload, behaviour)
     _check_programs(request, engine)
+    _check_state(request, engine)
     _check_probes(request)
     _check_prepare(request, workload, behaviour)
+    _check_test(request, workload)
     if request.dsn is None:
         product = _product(request, behaviour, teller)
         version = product.version
@@ -184,6 +216,21 @@ def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -
         )
 
 
+def _check_state(request: RunRequest, engine: EngineFolder) -> None:
+    """Refuses states that could not be set."""
+    if request.allow_host_changes and request.state != STATE_COLD:
+        raise UsageError("--allow-host-changes is of --state cold: leave it out, or add that")
+    if request.state == STATE_HOT:
+        return
+    if request.dsn is not None:
+        raise UsageError(
+            f"--state {request.state}: a running server and its files are its owner's, who alone"
+            " may restart it. Leave one of --state and --dsn out"
+        )
+    if engine.facts.kind == "none":
+        raise UsageError(f"--state {request.state}: {request.engine} keeps no data; leave it out")
+
+
 def _check_probes(request: RunRequest) -> None:
     found = find_probes()
     known = [probe.name for probe in found if not isinstance(probe, Refusing)]
@@ -224,6 +271,16 @@ def _check_prepare(request: RunRequest, workload: Workload, behaviour: Engine) -
         raise UsageError(
             f"--prepare changes tables that Assay made, and {workload.facts.name} reads those that"
             " the running server has: change these yourself, or leave it out"
+        )
+
+
+def _check_test(request: RunRequest, workload: Workload) -> None:
+    """Refuses a test that the workload cannot be put to, or that would spoil what is kept."""
+    test = specified(request, workload)
+    if test is not None and test.refresh is not None and request.keep_data:
+        raise UsageError(
+            "--test changes the tables by its refresh functions, and --keep-data leaves them to"
+            " runs that want the plain ones: leave --keep-data out, or say --no-refresh"
         )
 
 

@@ -50,11 +50,13 @@ class DatasetKey:
     scale: float
     engine: str
     version: str
+    refresh_sets: int = 0
 
     @property
     def name(self) -> str:
         """Directory name: readable first, unique by its end."""
         told = [FORMAT, self.content_hash, self.scale, self.engine, self.version]
+        told += [self.refresh_sets] if self.refresh_sets else []
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
         return f"{self.workload}-{self.scale:g}-{self.engine}-{digest}"
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import HasCounters, HasPlans, Server
@@ -23,11 +23,9 @@ from assay.probes.engine import EngineProbe
 from assay.record.layout import (
     ACCOUNT_PROBES,
     DRIVER_FILE,
-    EXPECTED_DIR,
     LOG_FILE,
     PHASE_MEASURED,
     PHASE_WARMUP,
-    RESULTS_DIR,
 )
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.study.asking import understood
@@ -38,8 +36,10 @@ from assay.study.instances import sweep
 from assay.study.launcher import Guardian
 from assay.study.loading import Loading
 from assay.study.places import cache_dir, instances_dir
-from assay.study.request import PARAMETERS_DEFAULT
-from assay.study.starting import ready
+from assay.study.reference import References
+from assay.study.request import STATE_HOT, plan_sessions, steps
+from assay.study.starting import Steps, ready
+from assay.study.state import set_state, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,37 +119,39 @@ class _Execution:
         self._request = asked.request
         self._run = run
         self._teller = teller
+        self._played = steps(asked.plan)
 
     def carry_out(self) -> None:
         """All steps, in the order in which the record tells them."""
         with Guardian(self._run.id) as guardian:
             loading = Loading(self._asked, self._run.raw, self._teller)
-            with ready(self._asked, guardian, loading, self._run.raw) as (subject, dataset):
-                self._keep_expected()
-                self._prepare(guardian, subject)
+            steps = self._steps(guardian)
+            with ready(self._asked, guardian, loading, self._run.raw, steps) as (subject, dataset):
+                references = References(self._asked, self._run, self._teller)
+                references.keep_known()
                 self._measure(guardian, subject, dataset)
+            references.make(guardian)
             # The engine's files are gone before the seal, so that nothing measures their removal.
         self._teller.phase("seal")
         self._run.seal()
 
-    def _keep_expected(self) -> None:
-        """Copies the rows that are expected, with their origin, into the record."""
-        workload = self._asked.workload
-        expected = self._run.raw / RESULTS_DIR / EXPECTED_DIR
-        answers = None
-        if self._request.parameters == PARAMETERS_DEFAULT and self._asked.engine.facts.answers:
-            answers = workload.answers(self._request.scale)
-        if answers is None:
-            return
-        for path in sorted(answers.glob("*.csv")):
-            shutil.copyfile(path, expected / path.name)
-        origin = f"workloads/{workload.facts.name}/{answers.relative_to(workload.folder)}"
-        write_json(expected / "origin.json", {"origin": origin})
+    def _steps(self, guardian: Guardian) -> Steps:
+        """What is done to the loaded data before anything is timed."""
+        if self._request.dsn is not None:
+            self._run.update(state=state_of(self._request).facts())
+        return Steps(
+            change=partial(self._prepare, guardian) if self._request.prepare else None,
+            settle=self._set_state,
+            restart=self._request.state != STATE_HOT,
+        )
+
+    def _set_state(self, data: Path) -> None:
+        if self._request.state != STATE_HOT:
+            self._teller.phase(f"state {self._request.state}")
+        self._run.update(state=set_state(self._request, data).facts())
 
     def _prepare(self, guardian: Guardian, subject: Subject) -> None:
         """Changes the loaded data as asked, in a host of its own, as loading has one."""
-        if not self._request.prepare:
-            return
         self._teller.phase("prepare")
         job = subject.job() | {"files": self._request.prepare}
         with host(guardian, "prepare", job, self._run.raw / "host-prepare.log") as preparing:
@@ -163,11 +165,12 @@ class _Execution:
         self._teller.phase("start")
         job = subject.job() | {
             "script": self._asked.script.facts(),
-            "clients": self._request.sessions,
+            "clients": plan_sessions(self._asked.plan),
             "plan": self._asked.plan,
             "raw_dir": str(self._run.raw),
             "metered": subject.metered,
-            "counters": self._request.runs_probe(EngineProbe.name),
+            "counters": self._counts_operations,
+            "explained": self._explained_operations,
             "cpus": self._request.pin.get("client", []),
             "plans": self._wants_plans,
         }
@@ -194,6 +197,21 @@ class _Execution:
             # Nothing observes any more, so what is asked for now is in no figure of the run.
             if self._wants_plans:
                 self._explained(driver, subject)
+
+    @property
+    def _counts_operations(self) -> bool:
+        """Whether the engine's counters are read around each operation.
+
+        In a test its time from one query to the next counts, so nothing is done between them.
+        """
+        return self._asked.test is None and self._request.runs_probe(EngineProbe.name)
+
+    @property
+    def _explained_operations(self) -> int:
+        """How many of the script's operations are asked with their plans: its first ones."""
+        if self._asked.planned_test is None:
+            return len(self._asked.script.operations)
+        return len(self._asked.planned_test.power_queries)
 
     @property
     def _wants_plans(self) -> bool:
@@ -277,7 +295,11 @@ class _Execution:
             return
         phase = message["phase"]
         self._teller.phase(phase)
-        self._teller.amount(message["phase_ns"] / NS_PER_S, self._expected_s(phase), "s")
+        before, expected = self._played[phase]
+        if self._asked.test is not None and expected is not None:
+            self._teller.amount(max(0, message["ended"] - before), expected, "operations")
+        else:
+            self._teller.amount(message["phase_ns"] / NS_PER_S, self._expected_s(phase), "s")
 
     def _expected_s(self, phase: str) -> float | None:
         """How long a phase takes, where that is known beforehand."""

@@ -1,8 +1,8 @@
 """The driver's host: a process of its own that holds the driver's loop and embedded engines.
 
 It is started by the guardian, told what to do over its control socket, and ends when that closes.
-It has three jobs. `load` fills an engine with a workload's data; `prepare` changes them by SQL that
-was asked for; `drive` plays a plan on it.
+It has four jobs. `load` fills an engine with a workload's data; `prepare` changes them by SQL that
+was asked for; `drive` plays a plan on it; `reference` has another engine say which rows are right.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +72,7 @@ def main() -> int:
     job = channel.receive()
     if job is None:
         return 1
-    jobs = {"load": _load, "prepare": _prepare, "drive": _drive}
+    jobs = {"load": _load, "prepare": _prepare, "drive": _drive, "reference": _reference}
     try:
         jobs[job.pop("kind")](channel, job)
     except AssayError as error:
@@ -144,7 +145,7 @@ def _load_tables(
     at_once = engine.tables_at_once(streams) if isinstance(engine, LoadsTablesTogether) else 1
     threads = max(1, streams // at_once)
     rows = {
-        table: table_stream(job["generator"], table, job["scale"], threads)
+        table: table_stream(job["generator"], table, job["scale"], threads, job["sets"])
         for table in job["tables"]
     }
     done = threading.Event()
@@ -212,6 +213,22 @@ def _prepare(channel: Channel, job: dict[str, Any]) -> None:
     channel.send("prepared", files=prepared)
 
 
+def _reference(channel: Channel, job: dict[str, Any]) -> None:
+    """Makes the rows that answers are compared with; tells what was made."""
+    # What it needs is large, and would be in the memory of every host.
+    from assay.study.reference_making import ReferenceMaking
+
+    told_s = 0.0
+
+    def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
+        nonlocal told_s
+        if done == expected or time.monotonic() - told_s >= PROGRESS_INTERVAL_S:
+            told_s = time.monotonic()
+            channel.send("amount", phase=phase, done=done, expected=expected, unit=unit)
+
+    channel.send("made", facts=ReferenceMaking(job, tell).make())
+
+
 def _drive(channel: Channel, job: dict[str, Any]) -> None:
     """Starts the engine, waits for the word to go, plays the plan, tells the driver's report.
 
@@ -260,7 +277,8 @@ def _captured(
     try:
         capture = Capture(engine, reader, Path(job["raw_dir"]), job["plan"]["seed"])
         deadline_s = job["plan"]["operation_deadline_ns"] / NS_PER_S
-        capture.all(script, timed_seconds(report), deadline_s, tell)
+        chosen = replace(script, operations=script.operations[: job["explained"]])
+        capture.all(chosen, timed_seconds(report), deadline_s, tell)
     finally:
         reader.close()
     return {"error": None}

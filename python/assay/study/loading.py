@@ -30,11 +30,18 @@ class Loading:
     def fill(self, guardian: Guardian, subject: Subject) -> dict[str, Any]:
         """Makes and loads all tables; rows, checksum and time of each, and what they are of."""
         workload, scale = self._asked.workload, self._asked.request.scale
-        dialects = self._asked.dialects
+        dialects, sets = self._asked.dialects, self._asked.refresh_sets
+        setup, keys = workload.setup(dialects, scale), workload.keys(dialects, scale)
+        tables = list(workload.facts.tables)
+        if sets and workload.facts.refresh is not None:
+            setup |= workload.refresh_setup(dialects, scale, sets)
+            keys |= workload.refresh_keys(dialects, scale, sets)
+            tables += workload.facts.refresh.tables
         job = subject.job() | {
-            "setup": list(workload.setup(dialects, scale).values()),
-            "keys": list(workload.keys(dialects, scale).values()),
-            "tables": list(workload.facts.tables),
+            "setup": list(setup.values()),
+            "keys": list(keys.values()),
+            "tables": tables,
+            "sets": sets,
             "generator": workload.facts.generator,
             "scale": scale,
             "streams": os.cpu_count() or 1,
@@ -56,5 +63,6 @@ class Loading:
             "content_sha256": workload.content_hash,
             "generator": workload.facts.generator,
             "scale": self._asked.request.scale,
+            "refresh_sets": self._asked.refresh_sets,
             "engine": self._asked.engine.facts.name,
         }

@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import NS_PER_S
-from assay.record.layout import PHASE_MEASURED, PLANS_DIR, PLANS_FILE
+from assay.record.layout import PLANS_DIR, PLANS_FILE, measured_phases
 from assay.record.writer import write_json
 from assay.study.interruption import Interruptions
 
@@ -151,10 +151,11 @@ def drawn_value(draw: Draw, operation: str, seed: int) -> object:
 
 def timed_seconds(report: Mapping[str, Any]) -> dict[str, float]:
     """Median service time of each operation of the measured part, from the driver's report."""
+    measured = measured_phases(phase["phase"] for phase in report["phases"])
     return {
         told["operation"]: told["service"]["p50_ns"] / NS_PER_S
         for phase in report["phases"]
-        if phase["phase"] == PHASE_MEASURED
+        if phase["phase"] in measured
         for told in phase["operations"]
         if told["counts"]["ok"]
     }

@@ -23,6 +23,8 @@ PARAMETERS_DEFAULT = "default"
 PARAMETERS = (PARAMETERS_DEFAULT, "drawn")
 PINNED = ("engine", "client")
 PROBES_ALL, PROBES_NONE = "all", "none"
+STATE_HOT, STATE_COLD, STATE_OS_WARM = "hot", "cold", "os-warm"
+STATES = (STATE_HOT, STATE_COLD, STATE_OS_WARM)
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,10 @@ class RunRequest:
         prepare: SQL that changes the loaded data before anything is timed, by the file's name.
         parameters: `default` (the validation values) or `drawn` from the seed.
         seed: Seed of drawn parameters and of mixes.
+        test: One of a specification's tests, see `study.specified`; None: no such test.
+        streams: Query streams of its throughput test; None: as many as are asked for at least.
+        refresh: Play the workload's refresh functions in it.
+        refresh_batches: Transactions of each refresh function; 0: one an order.
         clients: Sessions of a mix; None: the workload's operations one after another.
         rate_per_s: Operations a second that become due; None: as soon as a session is free.
         time_s: How long a mix is measured.
@@ -54,6 +60,9 @@ class RunRequest:
         profile_hz: CPU samples a second of the engine's CPU time; None: none are taken.
         plans: Ask every operation once with its plan, after the measured part.
         pin: CPUs of `engine` and `client`, where they are given.
+        state: What is in memory when the timed part begins: one of `STATES`.
+        state_passes: Untimed passes of the power order before the timed ones.
+        allow_host_changes: Whether the state may be set by what the whole host notices.
     """
 
     workload: str
@@ -67,6 +76,10 @@ class RunRequest:
     prepare: dict[str, str] = field(default_factory=dict)
     parameters: str = PARAMETERS_DEFAULT
     seed: int = 1
+    test: str | None = None
+    streams: int | None = None
+    refresh: bool = True
+    refresh_batches: int = 1
     clients: int | None = None
     rate_per_s: float | None = None
     time_s: float = 30.0
@@ -79,11 +92,9 @@ class RunRequest:
     profile_hz: int | None = None
     plans: bool = True
     pin: dict[str, list[int]] = field(default_factory=dict)
-
-    @property
-    def sessions(self) -> int:
-        """How many sessions the run needs."""
-        return self.clients or 1
+    state: str = STATE_HOT
+    state_passes: int = 1
+    allow_host_changes: bool = False
 
     def runs_probe(self, name: str) -> bool:
         """Whether a probe that observes without being asked was not left out."""
@@ -135,9 +146,9 @@ def driver_plan(
 ) -> dict[str, Any]:
     """The driver's plan; its keys are explained there.
 
-    Without clients it is the power order, hot: one untimed, checked pass, then timed ones. With
-    clients it is a mix of the operations, drawn by their weights. Operations of `after` are played
-    once when that is over.
+    Without clients it is the power order: as many untimed, checked passes as the state asks for,
+    then timed ones. With clients it is a mix of the operations, drawn by their weights. Operations
+    of `after` are played once when that is over.
     """
     operations = list(dict.fromkeys((*order, *after)))
     phases = (
@@ -149,25 +160,49 @@ def driver_plan(
         once = [operations.index(name) for name in after]
         power = {"shape": "power"}
         phases.append({"name": PHASE_AFTER, "arrival": power, "operations": once, "passes_min": 1})
+    return plan_of(request, operations, phases) | {"sessions_per_worker": SESSIONS_PER_WORKER}
+
+
+def plan_of(
+    request: RunRequest, operations: Sequence[str], phases: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """A plan whose sessions have a thread each."""
     return {
-        "operations": operations,
-        "phases": phases,
+        "operations": list(operations),
+        "phases": list(phases),
         "seed": request.seed,
         "results_kept": RESULTS_KEPT,
         "operation_deadline_ns": round(request.operation_deadline_s * NS_PER_S),
         "retries_max": request.retries_max,
-        "sessions_per_worker": SESSIONS_PER_WORKER,
+        "sessions_per_worker": 1,
     }
+
+
+def steps(plan: Mapping[str, Any]) -> dict[str, tuple[int, int | None]]:
+    """By phase: operations of the phases before it, and its own; None where time decides."""
+    told: dict[str, tuple[int, int | None]] = {}
+    before = 0
+    for phase in plan["phases"]:
+        orders = phase.get("orders") or [phase["operations"]]
+        known = not (phase.get("duration_ns") or phase.get("steady"))
+        own = phase.get("passes_min", 1) * sum(len(order) for order in orders) if known else None
+        told[phase["name"]] = (before, own)
+        before += own or 0
+    return told
+
+
+def plan_sessions(plan: Mapping[str, Any]) -> int:
+    """How many sessions a plan needs at once."""
+    return max(int(phase["arrival"].get("clients", 1)) for phase in plan["phases"])
 
 
 def _passes(request: RunRequest, order: list[int]) -> list[dict[str, Any]]:
     arrival = {"shape": "power"}
     one = {"arrival": arrival, "operations": order, "passes_min": 1}
     duration_ns = round(request.min_time_s * NS_PER_S)
-    return [
-        {"name": PHASE_WARMUP, **one},
-        {"name": PHASE_MEASURED, **one, "duration_ns": duration_ns},
-    ]
+    untimed = {"name": PHASE_WARMUP, **one, "passes_min": request.state_passes}
+    timed = {"name": PHASE_MEASURED, **one, "duration_ns": duration_ns}
+    return [untimed, timed] if request.state_passes > 0 else [timed]
 
 
 def _mix(request: RunRequest, weights: list[int]) -> list[dict[str, Any]]:
@@ -228,21 +263,17 @@ def read_prepare(files: Sequence[Path]) -> dict[str, str]:
     return texts
 
 
-def parse_pin(text: str | None) -> dict[str, list[int]]:
-    """CPUs by who is pinned to them, from a text such as `engine=0,1,client=2`.
+def parse_state(text: str) -> tuple[str, int]:
+    """State and number of untimed passes, from `cold`, `os-warm`, `hot` or `hot:3`.
 
     Raises:
-        UsageError: If the text is not of that form.
+        UsageError: If the text is none of these.
     """
-    pin: dict[str, list[int]] = {}
-    who = None
-    for part in (text or "").split(",") if text else []:
-        name, separator, rest = part.partition("=")
-        who, number = (name.strip(), rest) if separator else (who, name)
-        if who not in PINNED or not number.strip().isdecimal():
-            raise UsageError(f"--pin {text}: write it as --pin engine=0,client=1")
-        pin.setdefault(who, []).append(int(number))
-    return pin
+    name, separator, passes = text.partition(":")
+    counted = name == STATE_HOT and passes.isdecimal() and int(passes) > 0
+    if name not in STATES or (separator and not counted):
+        raise UsageError(f"--state {text}: one of cold, os-warm, hot, or hot:N with N passes")
+    return name, int(passes) if separator else int(name == STATE_HOT)
 
 
 def parse_probes(text: str) -> tuple[str, ...] | None:

@@ -84,7 +84,7 @@ class _Schema:
     def __init__(self, asked: Asked, engine: Server, instance: Instance) -> None:
         workload, scale = asked.workload, asked.request.scale
         # Tables that were kept as they were loaded are not those to be changed.
-        changed = "_prepared" if asked.request.prepare else ""
+        changed = "_prepared" if asked.request.prepare else "_refreshed" * bool(asked.refresh_sets)
         readable = f"assay_{workload.facts.name}_{scale:g}{changed}"
         self.name = "".join(char if char.isalnum() else "_" for char in readable.lower())
         self._engine = engine

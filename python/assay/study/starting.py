@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import LoadSettings, Place, Server
@@ -13,7 +14,7 @@ from assay.study.serving import ServerLauncher
 from assay.study.subject import Subject, embedded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from assay.engines.contract import Product
@@ -24,9 +25,27 @@ if TYPE_CHECKING:
 Dataset = dict[str, Any] | None
 
 
+@dataclass(frozen=True)
+class Steps:
+    """What happens to the data between loading and driving.
+
+    Attributes:
+        change: Changes them on an engine that runs; None: nothing is to be changed.
+        settle: Told of the data files of an engine of ours while nothing of it runs.
+        restart: Whether an engine that changed them has to be gone before `settle`.
+    """
+
+    change: Callable[[Subject], None] | None = None
+    settle: Callable[[Path], None] = lambda _: None
+    restart: bool = False
+
+
+AS_LOADED = Steps()
+
+
 @contextmanager
 def ready(
-    asked: Asked, guardian: Guardian, loading: Loading, raw: Path
+    asked: Asked, guardian: Guardian, loading: Loading, raw: Path, steps: Steps = AS_LOADED
 ) -> Iterator[tuple[Subject, Dataset]]:
     """The engine with its data, ready to be driven; and what the data are (None: there are none).
 
@@ -34,17 +53,21 @@ def ready(
     tables that were made on it.
     """
     if not isinstance(asked.behaviour, Server):
-        yield _embedded(asked, guardian, loading)
+        yield _embedded(asked, guardian, loading, steps)
     elif asked.product is not None:
         own = _OwnServer(asked, asked.behaviour, asked.product, guardian, raw)
-        with own.ready(loading) as subject_and_data:
+        with own.ready(loading, steps) as subject_and_data:
             yield subject_and_data
     else:
-        with running(asked, asked.behaviour, guardian, loading) as subject_and_data:
-            yield subject_and_data
+        with running(asked, asked.behaviour, guardian, loading) as (subject, dataset):
+            if steps.change is not None:
+                steps.change(subject)
+            yield subject, dataset
 
 
-def _embedded(asked: Asked, guardian: Guardian, loading: Loading) -> tuple[Subject, Dataset]:
+def _embedded(
+    asked: Asked, guardian: Guardian, loading: Loading, steps: Steps
+) -> tuple[Subject, Dataset]:
     name, scratch = asked.engine.facts.name, guardian.directory / "scratch"
     data = guardian.directory / "data"
 
@@ -54,7 +77,12 @@ def _embedded(asked: Asked, guardian: Guardian, loading: Loading) -> tuple[Subje
     dataset = None
     if asked.engine.facts.kind != "none" and asked.workload.makes_data:
         dataset = _cache(loading).copy_to(_key(asked), data, make)
-    return embedded(name, data, scratch, asked.request.settings), dataset
+    subject = embedded(name, data, scratch, asked.request.settings)
+    if steps.change is not None:
+        steps.change(subject)
+    # Each host that has the engine in it ends with its work, so none is there now.
+    steps.settle(data)
+    return subject, dataset
 
 
 def _cache(loading: Loading) -> DatasetCache:
@@ -70,6 +98,7 @@ def _key(asked: Asked) -> DatasetKey:
         scale=asked.request.scale,
         engine=asked.engine.facts.name,
         version=asked.version,
+        refresh_sets=asked.refresh_sets,
     )
 
 
@@ -86,7 +115,7 @@ class _OwnServer:
         self._raw = raw
 
     @contextmanager
-    def ready(self, loading: Loading) -> Iterator[tuple[Subject, Dataset]]:
+    def ready(self, loading: Loading, steps: Steps) -> Iterator[tuple[Subject, Dataset]]:
         data = self._guardian.directory / "data"
         dataset = None
         if self._asked.workload.makes_data:
@@ -97,7 +126,16 @@ class _OwnServer:
             data.mkdir(mode=0o700)
         loading.teller.phase("start")
         request = self._asked.request
+        change = steps.change
+        if change is not None and steps.restart:
+            log = "server-prepare.log"
+            with self._started(data, request.settings, log, request.pin) as subject:
+                change(subject)
+            change = None
+        steps.settle(data)
         with self._started(data, request.settings, "server.log", request.pin) as subject:
+            if change is not None:
+                change(subject)
             yield subject, dataset
             loading.teller.phase("stop")
 

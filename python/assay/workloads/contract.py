@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from functools import cached_property
-from glob import escape
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay._core import render_operation
 from assay.model.errors import UsageError
 from assay.model.script import Script, ScriptOperation, ScriptStatement
-from assay.workloads import rules, scripts
+from assay.workloads import refreshing, rules, scripts, streams, texts
+from assay.workloads.texts import MANIFEST, read_bytes, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from assay.model.script import Draw
-    from assay.workloads.facts import WorkloadFacts
+    from assay.workloads.facts import RefreshFacts, StreamsFacts, WorkloadFacts
 
-MANIFEST = "workload.toml"
 ANSWERS = "answers"
 OPERATIONS = "operations"
 SCHEMA = "schema"
@@ -56,14 +53,17 @@ class Workload:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 over what defines the measurement: manifest, schema, setup and operations."""
+        """SHA-256 over what defines the measurement: manifest, SQL and orders of streams."""
         manifest = [MANIFEST] if (self.folder / MANIFEST).is_file() else []
         names = [*manifest, *self._relative(SCHEMA)]
         if self.operations_folder == self.folder:
-            names += sorted(path.name for path in operation_files(self.folder))
+            names += sorted(path.name for path in texts.operation_files(self.folder))
         else:
             names += self._relative(OPERATIONS)
-        names += [name for told in self._setup_names() for name in self._versions(told)]
+        refresh = self.facts.refresh
+        told = (*self._setup_names(), *((*refresh.setup, *refresh.keys) if refresh else ()))
+        names += [name for one in told for name in texts.versions(self.folder, one)]
+        names += [self.facts.streams.orders] if self.facts.streams else []
         digest = hashlib.sha256()
         for name in dict.fromkeys(names):
             digest.update(name.encode() + b"\0" + read_bytes(self.folder / name) + b"\0")
@@ -119,7 +119,7 @@ class Workload:
         Raises:
             UsageError: If a file is missing, cannot be read, or names no constant.
         """
-        return self._rendered(self._setup_names(), dialects, scale)
+        return self._scripts(self._setup_names(), dialects, scale)
 
     def keys(self, dialects: Sequence[str], scale: float) -> dict[str, str]:
         """Scripts of keys and indexes, made after the data: text by file, in order.
@@ -128,7 +128,67 @@ class Workload:
         """
         there = [name for name in KEYS if (self.folder / name).is_file()]
         asked = [name for name in there if name not in self._setup_names()]
-        return self._rendered(asked, dialects, scale)
+        return self._scripts(asked, dialects, scale)
+
+    def stream_order(self, stream: int) -> tuple[str, ...]:
+        """What a stream plays, in order; stream 0 is the power test's.
+
+        After the last one of the file it begins again with the first.
+
+        Raises:
+            UsageError: If there is no `[streams]`, or its file is missing or wrong.
+        """
+        return self._orders[stream % len(self._orders)]
+
+    def streams_minimum(self, scale: float) -> int:
+        """How many streams of queries a throughput test at this scale has at least."""
+        return streams.minimum_at(self._streams, scale)
+
+    def scale_is_standard(self, scale: float) -> bool:
+        """Whether it is one of the scales that `[streams]` names."""
+        return streams.is_standard(self._streams, scale)
+
+    def refresh_orders(self, scale: float) -> int:
+        """How many orders a refresh set has at a scale."""
+        return rules.count_at(self._refresh.orders, scale)
+
+    def refresh_setup(self, dialects: Sequence[str], scale: float, sets: int) -> dict[str, str]:
+        """Scripts that make the tables of so many refresh sets: text by file, in order.
+
+        They may name `${sets}` and `${orders}`, the orders of a set.
+        """
+        return self._scripts(self._refresh.setup, dialects, scale, self._sizes(scale, sets))
+
+    def refresh_keys(self, dialects: Sequence[str], scale: float, sets: int) -> dict[str, str]:
+        """Scripts of their keys and indexes, made after their rows: text by file, in order."""
+        return self._scripts(self._refresh.keys, dialects, scale, self._sizes(scale, sets))
+
+    def refresh_statement(
+        self, operation: str, set_number: int, batches: int, dialects: Sequence[str], scale: float
+    ) -> Statement:
+        """All transactions of a refresh function on one set, from 1, in so many batches.
+
+        0 batches: each order is a transaction of its own.
+
+        Raises:
+            UsageError: If there is no `[refresh]`, there are more batches than orders, or the
+                file is missing or names what no rule gives.
+        """
+        spans = refreshing.batches_of(self.refresh_orders(scale), batches)
+        path = self._operation_file(operation, dialects)
+        try:
+            found = refreshing.statements_of(
+                scripts.statements(read_text(path), dialects),
+                lambda template, values: self._render(template, operation, scale, values),
+                set_number,
+                spans,
+            )
+        except ValueError as error:
+            raise UsageError(f"{path}: {error}") from error
+        text = "".join(f"{statement};\n" for statement in found)
+        return Statement(
+            operation, text, path.name, {"set": [str(set_number)], "batches": [str(batches)]}
+        )
 
     def statement(
         self,
@@ -154,8 +214,15 @@ class Workload:
                 else rules.rule_at(name, rule, constants, scale)
                 for name, rule in facts.parameters.items()
             }
-            seed = None if drawn_later else seed
-            text, values = self._render(path, operation, told, constants, scale, seed, stream)
+            text, values = texts.render(
+                read_text(path),
+                operation,
+                self.facts,
+                scale,
+                fixed=constants,
+                told=told,
+                drawn=None if drawn_later or seed is None else texts.Drawn(seed, stream),
+            )
         except ValueError as error:
             raise UsageError(f"{path}: {error}") from error
         given = {name: values[name] for name in facts.parameters if not drawn_later}
@@ -208,43 +275,44 @@ class Workload:
             for name, rule in self.facts.operations[operation].parameters.items()
         ]
 
-    def _render(
-        self,
-        path: Path,
-        operation: str,
-        told: Mapping[str, Mapping[str, Any]],
-        constants: Mapping[str, str],
-        scale: float,
-        seed: int | None,
-        stream: int,
-    ) -> tuple[str, dict[str, list[str]]]:
-        """The text of a file with its values and constants, and the values."""
-        fixed = {name: {"default": text, "choice": [text]} for name, text in constants.items()}
-        text, values = render_operation(
-            read_text(path),
-            operation,
-            json.dumps(fixed | dict(told), default=str),
-            json.dumps(self.facts.lists, default=str),
-            scale,
-            seed,
-            stream,
-        )
-        return text, json.loads(values)
+    @cached_property
+    def _orders(self) -> tuple[tuple[str, ...], ...]:
+        path = self.folder / self._streams.orders
+        return streams.read_orders(path, read_text(path), self.facts.order)
 
-    def _rendered(
-        self, names: Sequence[str], dialects: Sequence[str], scale: float
+    @property
+    def _streams(self) -> StreamsFacts:
+        if self.facts.streams is None:
+            raise UsageError(self._lacks("streams", "a file of their orders"))
+        return self.facts.streams
+
+    @property
+    def _refresh(self) -> RefreshFacts:
+        if self.facts.refresh is None:
+            raise UsageError(self._lacks("refresh", "its two operations"))
+        return self.facts.refresh
+
+    def _lacks(self, table: str, what: str) -> str:
+        manifest = self.folder / MANIFEST
+        return f"{manifest}: there is no [{table}], which says {what}: write it, or run no test"
+
+    def _sizes(self, scale: float, sets: int) -> dict[str, str]:
+        return {"sets": str(sets), "orders": str(self.refresh_orders(scale))}
+
+    def _render(
+        self, template: str, operation: str, scale: float, values: Mapping[str, str]
+    ) -> str:
+        fixed = {**rules.constants_at(self.facts.constants, scale), **values}
+        return texts.render(template, operation, self.facts, scale, fixed=fixed)[0]
+
+    def _scripts(
+        self,
+        names: Sequence[str],
+        dialects: Sequence[str],
+        scale: float,
+        further: Mapping[str, str] = texts.NOTHING,
     ) -> dict[str, str]:
-        constants = rules.constants_at(self.facts.constants, scale)
-        texts = {}
-        for name in names:
-            path = self._version(self.folder / name, dialects)
-            if path is None:
-                raise UsageError(f"{self.folder / name} is missing: setup names it")
-            try:
-                texts[name], _ = self._render(path, path.stem, {}, constants, scale, None, 0)
-            except ValueError as error:
-                raise UsageError(f"{path}: {error}") from error
-        return texts
+        return texts.scripts_at(self.folder, self.facts, names, dialects, scale, further)
 
     def _setup_names(self) -> tuple[str, ...]:
         if self.facts.setup is not None:
@@ -253,49 +321,16 @@ class Workload:
 
     def _operation_file(self, operation: str, dialects: Sequence[str]) -> Path:
         plain = self.operations_folder / f"{operation}.sql"
-        path = self._version(plain, dialects)
+        path = texts.version(plain, dialects)
         if path is None:
-            others = ", ".join(self._versions(plain.relative_to(self.folder).as_posix()))
+            others = ", ".join(
+                texts.versions(self.folder, plain.relative_to(self.folder).as_posix())
+            )
             spoken = f" or {operation}.{dialects[0]}.sql" if dialects else ""
             hint = f"; what is there is for other dialects: {others}" if others else ""
             raise UsageError(f"{plain}{spoken} is missing{hint}")
         return path
 
-    @staticmethod
-    def _version(plain: Path, dialects: Sequence[str]) -> Path | None:
-        """The file for the first of the dialects that has one, else the plain one."""
-        candidates = [plain.with_suffix(f".{dialect}.sql") for dialect in dialects]
-        return next((path for path in [*candidates, plain] if path.is_file()), None)
-
-    def _versions(self, name: str) -> list[str]:
-        """A file and what stands beside it for other dialects, relative to the folder."""
-        plain = self.folder / name
-        others = plain.parent.glob(f"{escape(plain.stem)}.*.sql")
-        found = sorted([*others, *([plain] if plain.is_file() else [])])
-        return [path.relative_to(self.folder).as_posix() for path in found]
-
     def _relative(self, part: str) -> list[str]:
         files = sorted((self.folder / part).rglob("*"))
         return [str(path.relative_to(self.folder)) for path in files if path.is_file()]
-
-
-def operation_files(folder: Path) -> list[Path]:
-    """The SQL files that stand in a folder itself."""
-    found = sorted(path for path in folder.glob("*.sql") if path.is_file())
-    return [path for path in found if not path.name.startswith(".")]
-
-
-def read_text(path: Path) -> str:
-    """The text of a file of a workload. Raises `UsageError` with the file and why."""
-    try:
-        return read_bytes(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8 text: {error}") from error
-
-
-def read_bytes(path: Path) -> bytes:
-    """The bytes of a file of a workload. Raises `UsageError` with the file and why."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error

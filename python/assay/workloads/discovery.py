@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from assay.model.errors import UsageError, suggestion
-from assay.workloads.contract import ANSWERS, MANIFEST, Workload, operation_files, read_text
+from assay.workloads.contract import ANSWERS, Workload
 from assay.workloads.facts import OperationFacts, WorkloadFacts, keys_at
+from assay.workloads.texts import MANIFEST, operation_files, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from assay.workloads.facts import RefreshFacts
 
 NO_NAME = re.compile(r"[^\w.-]+")
 
@@ -91,15 +94,17 @@ def _completed(facts: WorkloadFacts, folder: Path, manifest: Path) -> WorkloadFa
             f"there is no .sql file in {found}: write each operation into a file of its own"
         )
     _refuse_unknown(manifest, facts, files)
-    named = (*facts.operations, *facts.order, *facts.after)
+    refresh = facts.refresh_operations
+    named = (*facts.operations, *facts.order, *facts.after, *refresh)
     told = dict.fromkeys(named if facts.order else files)
+    unplayed = (*facts.after, *refresh)
     operations = {name: facts.operations.get(name, OperationFacts()) for name in told}
     return facts.model_copy(
         update={
             "name": facts.name or name,
             "title": facts.title or facts.name or folder.resolve().name,
             "operations": operations,
-            "order": facts.order or tuple(name for name in told if name not in facts.after),
+            "order": facts.order or tuple(name for name in told if name not in unplayed),
         }
     )
 
@@ -115,6 +120,8 @@ def _refuse_unknown(manifest: Path, facts: WorkloadFacts, files: list[str]) -> N
         "order": facts.order,
         "after": facts.after,
         "operations": list(facts.operations),
+        "refresh": facts.refresh_operations,
+        "parameters.sequences": facts.parameters.sequences,
     }
     for key, operations in named.items():
         for operation in operations:
@@ -136,16 +143,59 @@ def _refuse_contradictions(facts: WorkloadFacts, manifest: Path) -> None:
         raise UsageError(f"{manifest}: {twice[0]!r} is in order and in after; take it out of one")
     if not facts.order:
         raise UsageError(f"{manifest}: every operation is in `after`, so nothing is measured")
+    _refuse_contradicting_tests(facts, manifest)
     for name, operation in facts.operations.items():
         for both in operation.parameters.keys() & facts.constants.keys():
             raise UsageError(f"{manifest}: {both!r} is a constant and a parameter of {name!r}")
 
 
+def _refuse_contradicting_tests(facts: WorkloadFacts, manifest: Path) -> None:
+    """What `[parameters]`, `[streams]` and `[refresh]` say fits the order and the arrival."""
+    parameters, refresh = facts.parameters, facts.refresh
+    if facts.arrival != "power":
+        for table, told in (
+            ("parameters", parameters.sequences),
+            ("streams", facts.streams),
+            ("refresh", refresh),
+        ):
+            if told:
+                raise UsageError(f'{manifest}: [{table}] goes with arrival = "power"')
+    for name in facts.order:
+        if parameters.sequences and name not in parameters.sequences:
+            raise UsageError(f"{manifest}: parameters.sequences lacks {name!r}: each has its own")
+    if refresh is not None:
+        _refuse_contradicting_refresh(facts, refresh, manifest)
+
+
+def _refuse_contradicting_refresh(
+    facts: WorkloadFacts, refresh: RefreshFacts, manifest: Path
+) -> None:
+    if refresh.tables and facts.generator is None:
+        raise UsageError(f"{manifest}: refresh.tables are filled by a generator; name it")
+    if strange := sorted(set(refresh.deletes) - set(facts.tables)):
+        raise UsageError(f"{manifest}: refresh.deletes names {strange[0]!r}, which is no table")
+    for name in facts.refresh_operations:
+        if name in (*facts.order, *facts.after):
+            raise UsageError(
+                f"{manifest}: {name!r} is in [refresh], so it is no part of order or after"
+            )
+        if facts.operations[name].parameters:
+            raise UsageError(
+                f"{manifest}: {name!r} is in [refresh]; its text is given ${{set}}, ${{first}} and"
+                " ${last}, and has no parameters of its own"
+            )
+
+
 def _refuse_stray_files(workload: Workload, manifest: Path) -> None:
     folder = workload.folder
-    for name in workload.facts.setup or ():
-        if not (folder / name).resolve().is_relative_to(folder.resolve()):
-            raise UsageError(f"{manifest}: setup names {name!r}, which is outside of the folder")
+    for key, names in _files_named(workload.facts).items():
+        for name in names:
+            if not (folder / name).resolve().is_relative_to(folder.resolve()):
+                raise UsageError(
+                    f"{manifest}: {key} names {name!r}, which is outside of the folder"
+                )
+    if workload.facts.streams:
+        workload.stream_order(0)
     files = _stems(workload.operations_folder)
     for path in sorted((folder / ANSWERS).rglob("*.csv")):
         if path.stem not in files:
@@ -155,6 +205,17 @@ def _refuse_stray_files(workload: Workload, manifest: Path) -> None:
                 f"{path}: the values of {path.stem} are drawn at each execution, so it has no one"
                 " answer; `rows` in workload.toml can say how many rows it returns"
             )
+
+
+def _files_named(facts: WorkloadFacts) -> Mapping[str, Sequence[str]]:
+    """Files that the manifest names, relative to the folder, by the key that does."""
+    refresh, streams = facts.refresh, facts.streams
+    return {
+        "setup": facts.setup or (),
+        "refresh.setup": refresh.setup if refresh else (),
+        "refresh.keys": refresh.keys if refresh else (),
+        "streams.orders": (streams.orders,) if streams else (),
+    }
 
 
 def _neighbour(folder: Path) -> str:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
 ColumnKind = Literal["exact", "sum", "average", "ratio"]
 Bound = int | str
@@ -57,11 +65,15 @@ class Rule(Facts):
         times_scale: The upper bound of `integer` is for each unit of scale.
         choice: One of a list, which is given or named.
         distinct: So many different values instead of one.
+        shuffled: The different values are the first of all, shuffled, and not drawn one by one.
         month: First day of a month between two days.
         year: First day of a year between two years.
         day: A day between two days.
         decimal: A decimal between two, in steps of the last digit.
-        words: One word of each list, joined.
+        words: One word of each list, joined; each is drawn by itself.
+        combination: The same, and one draw says which of all combinations; the last list's word
+            changes first.
+        keep: Which words of a combination remain, counted from 0; all if it is left out.
         separator: What joins the words; a space if it is left out.
         per_scale: This number divided by the scale.
         follows: Looks the value of another parameter up.
@@ -73,11 +85,14 @@ class Rule(Facts):
     times_scale: bool = False
     choice: str | list[Any] | None = None
     distinct: int | None = None
+    shuffled: bool = False
     month: tuple[str, str] | None = None
     year: tuple[int, int] | None = None
     day: tuple[str, str] | None = None
     decimal: tuple[str, str] | None = None
     words: list[Any] | None = None
+    combination: list[Any] | None = None
+    keep: list[NonNegativeInt] | None = None
     separator: str | None = None
     per_scale: float | None = None
     follows: str | None = None
@@ -87,6 +102,37 @@ class Rule(Facts):
     def _scales_integers_only(self) -> Self:
         if self.times_scale and self.integer is None:
             raise ValueError("times_scale goes with integer")
+        return self
+
+    @model_validator(mode="after")
+    def _companions(self) -> Self:
+        if self.shuffled and self.distinct is None:
+            raise ValueError("shuffled goes with distinct")
+        if self.keep is not None and self.combination is None:
+            raise ValueError("keep goes with combination")
+        return self
+
+
+class ParameterFacts(Facts):
+    """How the values of parameters are drawn.
+
+    Attributes:
+        source: `named`: each parameter has random numbers of its own, named by seed, stream,
+            operation and parameter. `qgen`: as the reference program of TPC-H draws them: each
+            operation has a sequence of numbers, which begins where the seed plus the number of
+            the stream says, and its parameters take from it in the order in which they stand.
+        sequences: The operations that have sequence 1, 2 and so on, for `qgen`.
+    """
+
+    source: Literal["named", "qgen"] = "named"
+    sequences: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _sequences_of_qgen(self) -> Self:
+        if (self.source == "qgen") != bool(self.sequences):
+            raise ValueError('source = "qgen" goes with sequences, one operation after another')
+        if len(set(self.sequences)) < len(self.sequences):
+            raise ValueError("an operation has one of the sequences")
         return self
 
 
@@ -108,6 +154,59 @@ class OperationFacts(Facts):
     answer: dict[str, ColumnKind] = {}
 
 
+class StreamsFacts(Facts):
+    """Streams of a throughput test: which operations each of them plays in which order.
+
+    Attributes:
+        orders: The file with the orders: a row a stream, from 0, which is the power test's.
+        minimum: How many streams a scale needs at least: pairs of a scale and a number. For other
+            scales it is the number of the largest one below them. Every scale needs one stream
+            where it is left out.
+    """
+
+    orders: str
+    minimum: tuple[tuple[PositiveFloat, PositiveInt], ...] = ()
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        scales = [scale for scale, _ in self.minimum]
+        if scales != sorted(set(scales)):
+            raise ValueError("minimum has to go from the smallest scale to the largest, each once")
+        return self
+
+
+class RefreshFacts(Facts):
+    """Operations that change the data within a test, and the tables that they take it from.
+
+    Attributes:
+        insert: The operation that puts the orders of a set in.
+        delete: The operation that takes as many out.
+        orders: How many orders a set has.
+        setup: SQL files that make the tables of the sets.
+        keys: SQL files of their keys and indexes, made when they are filled.
+        tables: Tables of the sets that are filled by the generator, in order. Rows of `x_new` come
+            into `x`; `y_old` holds keys of what goes.
+        deletes: The tables that rows go from, each with its column that these keys are of.
+    """
+
+    insert: str
+    delete: str
+    orders: Constant
+    setup: tuple[str, ...] = Field(min_length=1)
+    keys: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    deletes: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        told = self.orders.value
+        if told is not None and not (told.isdecimal() and int(told) > 0):
+            raise ValueError("orders has to be a whole number, or { times_scale = N }")
+        if self.insert == self.delete:
+            raise ValueError("insert and delete have to be two operations")
+        return self
+
+
 class WorkloadFacts(Facts):
     """`workload.toml` as a whole.
 
@@ -126,6 +225,9 @@ class WorkloadFacts(Facts):
         after: Operations that are played once when the measured part is over.
         constants: Values that texts may name, by name.
         lists: Lists that rules may name, by name.
+        parameters: How the values of parameters are drawn.
+        streams: Orders of the streams of a throughput test; None where there are none.
+        refresh: Operations that change the data within a test; None where there are none.
     """
 
     name: str = Field(default="", pattern=r"^([\w][\w.-]*)?$")
@@ -144,6 +246,22 @@ class WorkloadFacts(Facts):
     constants: dict[Name, Constant] = {}
     lists: dict[str, Any] = {}
     operations: dict[str, OperationFacts] = {}
+    parameters: ParameterFacts = ParameterFacts()
+    streams: StreamsFacts | None = None
+    refresh: RefreshFacts | None = None
+
+    @property
+    def refresh_operations(self) -> tuple[str, ...]:
+        """The operations that change the data within a test: they are not in the order."""
+        return (self.refresh.insert, self.refresh.delete) if self.refresh else ()
+
+
+TABLES: dict[str, type[Facts]] = {
+    "tolerance": Tolerance,
+    "parameters": ParameterFacts,
+    "streams": StreamsFacts,
+    "refresh": RefreshFacts,
+}
 
 
 def keys_at(location: tuple[int | str, ...]) -> list[str]:
@@ -155,8 +273,10 @@ def keys_at(location: tuple[int | str, ...]) -> list[str]:
             return list(OperationFacts.model_fields)
         case ("constants", _):
             return list(Constant.model_fields)
-        case ("tolerance",):
-            return list(Tolerance.model_fields)
+        case (("tolerance" | "parameters" | "streams" | "refresh") as table,):
+            return list(TABLES[table].model_fields)
+        case ("refresh", "orders"):
+            return list(Constant.model_fields)
     return list(WorkloadFacts.model_fields)
 
 

@@ -6,13 +6,18 @@ from assay._core import TableStream
 from assay.model.errors import UsageError
 
 
-def table_stream(generator: str, table: str, scale: float, threads: int) -> TableStream:
+def table_stream(
+    generator: str, table: str, scale: float, threads: int, sets: int = 0
+) -> TableStream:
     """A table's rows, made on `threads` threads, the same bytes for any number of them.
 
+    `sets` is how many refresh sets are made, of a table that holds them.
+
     Raises:
-        UsageError: If the scale is out of range or the generator has no such table.
+        UsageError: If the scale or the number of sets is out of range, or the generator has no such
+            table.
     """
     try:
-        return TableStream(generator, table, scale, threads)
+        return TableStream(generator, table, scale, threads, sets)
     except ValueError as error:
         raise UsageError(str(error)) from error

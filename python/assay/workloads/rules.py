@@ -26,6 +26,18 @@ def constants_at(constants: Mapping[str, Constant], scale: float) -> dict[str, s
     }
 
 
+def count_at(constant: Constant, scale: float) -> int:
+    """A constant that is a number of things, at least one.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    text = constants_at({"": constant}, scale)[""]
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"{text!r} is not a whole number from 1")
+    return int(text)
+
+
 def rule_at(name: str, rule: Rule, constants: Mapping[str, str], scale: float) -> dict[str, Any]:
     """A rule as the core reads it: no name of a constant, no bound that grows.
 

@@ -8,9 +8,13 @@ use assay_model::Cell;
 use super::{Probe, state_name};
 use crate::descent::Descent;
 use crate::followed::{Followed, ProcessSample, Reader};
+use crate::pss::Pss;
 use crate::title::Title;
 use crate::{ObserveError, ProcRoot, tables};
 use assay_record::Stream;
+
+/// Proportional memory is read in at most one part of the time in this many.
+const PSS_PARTS: i64 = 400;
 
 /// Reads the files of each followed process.
 pub(crate) struct ProcessesProbe {
@@ -18,6 +22,7 @@ pub(crate) struct ProcessesProbe {
     followed: BTreeMap<u32, (Followed, Title)>,
     descent: Descent,
     reader: Reader,
+    pss: Pss,
     streams: [Stream; 1],
 }
 
@@ -31,6 +36,7 @@ impl ProcessesProbe {
             followed: BTreeMap::new(),
             descent: Descent::new(root.clone()),
             reader: Reader::new(&root)?,
+            pss: Pss::new(root.clone(), PSS_PARTS),
             streams: [Stream::create(raw_dir, &tables::PROCESSES)?],
             root,
         };
@@ -60,15 +66,22 @@ impl Probe for ProcessesProbe {
     fn sample(&mut self, time_ns: i64) -> Result<(), ObserveError> {
         self.find_descendants(time_ns)?;
         let mut gone = Vec::new();
+        let with_pss = self.pss.begin();
         for (pid, (process, title)) in &mut self.followed {
             let account = process.account.clone();
             let title = title.read(time_ns, &mut self.reader.buffer)?;
             match process.sample(time_ns, &mut self.reader)? {
                 Some(sample) => {
-                    self.streams[0].push(&cells(time_ns, *pid, (&account, title), sample));
+                    let pss_bytes =
+                        if with_pss { self.pss.of(*pid, &mut self.reader.buffer)? } else { None };
+                    let names = (account.as_str(), title);
+                    self.streams[0].push(&cells(time_ns, *pid, names, sample, pss_bytes));
                 }
                 None => gone.push(*pid),
             }
+        }
+        if with_pss {
+            self.pss.end();
         }
         for pid in gone {
             self.followed.remove(&pid);
@@ -97,7 +110,8 @@ fn cells<'a>(
     pid: u32,
     (account, title): (&'a str, Option<&'a str>),
     sample: &'a ProcessSample,
-) -> [Cell<'a>; 28] {
+    pss_bytes: Option<u64>,
+) -> [Cell<'a>; 29] {
     let ProcessSample { stat, memory, io, counts, states } = sample;
     let scheduler = counts.scheduler();
     [
@@ -129,5 +143,6 @@ fn cells<'a>(
         Cell::Count(stat.children_system_ns),
         memory.map(|memory| memory.shared_bytes).into(),
         title.map_or(Cell::Null, Cell::Text),
+        pss_bytes.into(),
     ]
 }

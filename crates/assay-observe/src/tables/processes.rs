@@ -119,5 +119,10 @@ pub static PROCESSES: Table = Table {
             Kind::Text,
             "what the process calls itself, else its program; the first 64 bytes, up to a second old",
         ),
+        Column::optional(
+            "pss_bytes",
+            Kind::UInt64,
+            "proportional resident memory, where reading it was due: it takes one part of the time in 400 at most (a gauge)",
+        ),
     ],
 };

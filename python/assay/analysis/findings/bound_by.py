@@ -113,7 +113,8 @@ def _by_no_one_thing(parts: Mapping[str, float]) -> tuple[str, tuple[str, ...]]:
     most = sorted(told, key=lambda name: -told[name])[:NAMED_OPERATIONS]
     words = ", ".join(f"{percent_text(told[name])} {TITLES[name]}" for name in most if told[name])
     on_cpu = sum(parts[name] for name in CPU)
-    return f"Bound by no one thing: {percent_text(on_cpu)} on a CPU, {words}", (most[0],)
+    on_which = f"Bound by no one thing: {percent_text(on_cpu)} on a CPU"
+    return ", ".join(filter(None, (on_which, words))), (most[0],)
 
 
 def _of_own_work(op: OperationSummary, names: Sequence[str]) -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.record.layout import PHASE_MEASURED
+from assay.analysis.operations import is_measured
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
@@ -25,13 +25,13 @@ def missed_share(case: Case) -> float | None:
 
 def storage_bytes(case: Case) -> float | None:
     """Bytes that measured executions fetched from storage; None where not metered."""
-    measured = case.executions.filter(pl.col("phase") == PHASE_MEASURED)["read_bytes"].drop_nulls()
+    measured = case.executions.filter(is_measured(case.executions))["read_bytes"].drop_nulls()
     return float(measured.sum()) if len(measured) else None
 
 
 def measured_thread_seconds(case: Case) -> float:
     """Time of all measured executions, of each thread at work; of one where none was counted."""
-    seconds = case.executions.filter(pl.col("phase") == PHASE_MEASURED)
+    seconds = case.executions.filter(is_measured(case.executions))
     threads = {op.name: max(1.0, op.threads_at_work or 1.0) for op in case.operations}
     each = seconds.group_by("operation", maintain_order=True).agg(pl.col("seconds").sum())
     return sum(threads.get(name, 1.0) * (took or 0.0) for name, took in each.iter_rows())

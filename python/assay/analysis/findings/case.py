@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.findings.intervals import share_interval
+from assay.analysis.operations import is_measured
 from assay.analysis.split import COVERAGE_MAX
 from assay.model.finding import Finding
-from assay.record.layout import PHASE_MEASURED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -114,6 +114,7 @@ class Case:
         where: Where the time of all operations together went; empty where that is not known.
         throttled_share: Share of the measured part during which a CPU limit held the engine back.
         environment: Host and product.
+        state: What was in memory at the start: `hot`, `cold` or `os-warm`; None: not recorded.
     """
 
     run_id: str
@@ -134,6 +135,12 @@ class Case:
     where: Mapping[str, float | None] = field(default_factory=dict)
     throttled_share: float | None = None
     environment: Mapping[str, Any] = field(default_factory=dict)
+    state: str | None = None
+
+    @property
+    def asked_to_read(self) -> bool:
+        """Whether the run was to begin without its data in the engine's memory."""
+        return self.state not in {None, "hot"}
 
     @property
     def shares(self) -> dict[str, float]:
@@ -214,7 +221,7 @@ class Case:
         """95 % interval of `of_run`, by how much the operations' times differ between passes."""
         if self.load is not None:
             return None
-        measured = self.executions.filter(pl.col("phase") == PHASE_MEASURED)
+        measured = self.executions.filter(is_measured(self.executions))
         return share_interval(measured, fractions)
 
     def finding(

@@ -9,9 +9,9 @@ import polars as pl
 from assay.analysis.findings.cache import storage_bytes
 from assay.analysis.findings.case import names_text
 from assay.analysis.findings.waits import waited, waiting_evidence
+from assay.analysis.operations import is_measured
 from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, percent_text
-from assay.record.layout import PHASE_MEASURED
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
@@ -36,6 +36,8 @@ def find(case: Case) -> list[Finding]:
     if effect < EFFECT_MIN or (read is not None and read < STORAGE_BYTES_MIN):
         return []
     when = {True: ", in the first pass", False: ", pass after pass", None: ""}[warmed]
+    if case.asked_to_read and warmed is None:
+        when = f": the run was to begin {case.state}"
     amount = "" if read is None else f": {bytes_text(read)} were not in memory{when}"
     claim = (
         f"{percent_text(effect)} of the time was waiting for reads from storage{amount}; most in"
@@ -50,6 +52,8 @@ def find(case: Case) -> list[Finding]:
         advice = Advice("state", "warm", {"warmup_s": WARM_UP_S}, effect)
         does = f"warms up for {WARM_UP_S} s before it measures"
         to_try = case.try_words(METHOD, fractions, does)
+    elif case.asked_to_read:
+        to_try = "--state hot, to measure what is in memory already"
     elif warmed:
         to_try = "a longer --min-time: later passes find the data in memory"
     return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)]
@@ -65,7 +69,7 @@ def _unnamed(case: Case) -> tuple[str, ...]:
 def _is_warmed(case: Case) -> bool | None:
     """Whether passes after the first found the data in memory; None of one pass."""
     passes = (
-        case.executions.filter(pl.col("phase") == PHASE_MEASURED)
+        case.executions.filter(is_measured(case.executions))
         .drop_nulls("read_bytes")
         .group_by("pass", maintain_order=True)
         .agg(pl.col("read_bytes").sum())

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from assay.analysis.findings.case import names_text
+from assay.analysis.operations import is_measured
 from assay.model.finding import Evidence, Finding, Tells
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
-from assay.record.layout import PHASE_MEASURED, PHASE_WARMUP
+from assay.record.layout import PHASE_POWER, PHASE_WARMUP
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
@@ -20,25 +22,37 @@ LONGER_MIN = 0.2
 # Below this the clock would be read more often than it is worth.
 SECONDS_MIN = 0.05
 NAMED_OPERATIONS = 3
+# Two power tests that differ by less deviate as any two do.
+RUNS_APART_MIN = 0.05
+RUNS = 2
+FIGURES = ("seconds", "system_s", "minor_faults", "read_bytes")
 # The kernel is named where it is this much of the excess: a little of it is in everything.
 KERNEL_SHARE = 0.2
 
 
 def find(case: Case) -> list[Finding]:
-    """The excess of first executions; silent under a load, and without a later execution."""
+    """The excess of first executions, and of a first power test; silent under a load."""
     if case.load is not None:
         return []
+    powers = _power_phases(case.executions)
+    if len(powers) < RUNS:
+        return _first_executions(case)
+    # Without a warm-up the first power test is what was executed first.
+    warmed = PHASE_WARMUP in case.executions["phase"]
+    return [*(_first_executions(case) if warmed else []), *_first_power_test(case, powers)]
+
+
+def _first_executions(case: Case) -> list[Finding]:
     each = first_and_later(case.executions)
     if each.is_empty():
         return []
-    sums = each.select(pl.exclude("operation", "in_warm_up").sum()).row(0, named=True)
+    sums = _sums(each)
     excess_s = sums["seconds"] - sums["later_seconds"]
     if excess_s < max(SECONDS_MIN, LONGER_MIN * sums["later_seconds"]):
         return []
     in_warm_up = bool(each["in_warm_up"].all())
-    whole_s = float(case.executions["seconds"].sum())
-    most = each.with_columns((pl.col("seconds") - pl.col("later_seconds")).alias("excess"))
-    names = most.sort("excess", "operation", descending=[True, False])["operation"].to_list()
+    excess = pl.col("seconds") - pl.col("later_seconds")
+    names = _most_first(each, excess)
     when = ", in the warm-up," if in_warm_up else ""
     # What happened before the measured part is no cause of anything in it.
     tells: Tells = "shape" if in_warm_up else "cause"
@@ -48,16 +62,95 @@ def find(case: Case) -> list[Finding]:
             f" ({percent_text(excess_s / sums['later_seconds'])}), most of it in"
             f" {names_text(names)}{_why(sums, excess_s)}"
         ),
-        effect_share=min(1.0, excess_s / whole_s) if whole_s > 0 else 0.0,
+        effect_share=_share(excess_s, case.executions),
         interval=None,
         runs=(case.run_id,),
         method=METHOD,
-        to_try=None if in_warm_up else "a pass before the measured ones: later ones have memory",
+        to_try=_to_try(case, in_warm_up=in_warm_up),
         tells=tells,
         operations=tuple(names[:NAMED_OPERATIONS]),
         evidence=(Evidence(_figures(sums), "timeline"),),
     )
     return [found]
+
+
+def _to_try(case: Case, *, in_warm_up: bool) -> str | None:
+    if in_warm_up:
+        return None
+    if case.asked_to_read:
+        return f"--state hot, to measure what comes after: this run was to begin {case.state}"
+    return "a pass before the measured ones: later ones have memory"
+
+
+def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:
+    """What the first of two power tests took that the second did not, and what it cost its metric.
+
+    A geometric mean weighs how many times as long an operation took, so short ones matter as much.
+    """
+    each = first_and_second(case.executions, *powers[:RUNS])
+    if each.is_empty():
+        return []
+    sums = _sums(each)
+    excess_s = sums["seconds"] - sums["later_seconds"]
+    times = (pl.col("seconds") / pl.col("later_seconds")).log()
+    metric = math.exp(float(each.select(times.mean()).item())) - 1
+    longer = excess_s / sums["later_seconds"]
+    if max(metric, longer) < RUNS_APART_MIN or excess_s < SECONDS_MIN:
+        return []
+    names = _most_first(each, times)
+    found = Finding(
+        claim=(
+            f"The first power test took {seconds_text(excess_s)} longer than the second"
+            f" ({percent_text(longer)}), and the second one's metric is {percent_text(metric)}"
+            f" higher; most by {names_text(names)}{_why(sums, excess_s)}"
+        ),
+        effect_share=_share(excess_s, case.executions),
+        interval=None,
+        runs=(case.run_id,),
+        method=METHOD,
+        to_try=(
+            "the lower of two runs is reported: let more passes come before the first one (--state"
+            " hot:3), or give the engine a cache that holds the small tables, too"
+        ),
+        operations=tuple(names[:NAMED_OPERATIONS]),
+        evidence=(Evidence(_figures(sums), "timeline"),),
+    )
+    return [found]
+
+
+def _power_phases(executions: pl.DataFrame) -> list[str]:
+    """Phases of power tests, by their numbers."""
+    phases: list[str] = executions["phase"].unique().to_list()
+    return sorted(phase for phase in phases if phase.startswith(f"{PHASE_POWER}-"))
+
+
+def _sums(each: pl.DataFrame) -> dict[str, Any]:
+    return each.select(pl.exclude("operation", "in_warm_up").sum()).row(0, named=True)
+
+
+def _most_first(each: pl.DataFrame, by: pl.Expr) -> list[str]:
+    ordered = each.with_columns(by.alias("by")).sort("by", "operation", descending=[True, False])
+    names: list[str] = ordered["operation"].to_list()
+    return names
+
+
+def _share(excess_s: float, executions: pl.DataFrame) -> float:
+    """Of the time of all executions that had the engine for themselves."""
+    alone = (pl.col("phase") == PHASE_WARMUP) | is_measured(executions)
+    whole_s = float(executions.filter(alone)["seconds"].sum())
+    return min(1.0, excess_s / whole_s) if whole_s > 0 else 0.0
+
+
+def first_and_second(executions: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
+    """One row an operation that two phases executed, with the columns of `first_and_later`."""
+    parts = []
+    for phase, lead in ((first, ""), (second, "later_")):
+        figures = [pl.col(name).first().alias(f"{lead}{name}") for name in FIGURES]
+        told = executions.filter(pl.col("phase") == phase)
+        parts.append(told.group_by("operation", maintain_order=True).agg(figures))
+    joined = parts[0].join(parts[1], on="operation", how="inner", maintain_order="left")
+    known = (pl.col("later_seconds") > 0) & (pl.col("seconds") > 0)
+    return joined.filter(known).with_columns(pl.lit(value=False).alias("in_warm_up"))
 
 
 def first_and_later(executions: pl.DataFrame) -> pl.DataFrame:
@@ -66,8 +159,7 @@ def first_and_later(executions: pl.DataFrame) -> pl.DataFrame:
     Columns: operation, in_warm_up (whether the first was); of the first execution seconds,
     system_s, minor_faults, read_bytes; of the median later one the same as later_*. Absent is null.
     """
-    figures = ("seconds", "system_s", "minor_faults", "read_bytes")
-    phases = pl.col("phase").is_in([PHASE_WARMUP, PHASE_MEASURED])
+    phases = (pl.col("phase") == PHASE_WARMUP) | is_measured(executions)
     # Executions are in the order of their time.
     return (
         executions.filter(phases)
@@ -75,8 +167,8 @@ def first_and_later(executions: pl.DataFrame) -> pl.DataFrame:
         .agg(
             (pl.col("phase").first() == PHASE_WARMUP).alias("in_warm_up"),
             pl.len().alias("executions"),
-            *(pl.col(name).first() for name in figures),
-            *(pl.col(name).slice(1).median().alias(f"later_{name}") for name in figures),
+            *(pl.col(name).first() for name in FIGURES),
+            *(pl.col(name).slice(1).median().alias(f"later_{name}") for name in FIGURES),
         )
         .filter((pl.col("executions") > 1) & (pl.col("later_seconds") > 0))
         .drop("executions")

@@ -59,6 +59,7 @@ def read_case(
         executions=_executions(run),
         throttled_share=_throttled_share(run),
         environment=run.environment,
+        state=(run.facts.get("state") or {}).get("asked"),
     )
 
 

@@ -34,7 +34,9 @@ def of_server(run: Run, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFra
         pl.col("pid").cast(pl.UInt32)
     )
     own = background(activity, processes).cast(pl.UInt32)
-    is_session = pl.col("owner") == SESSIONS
+    # Sessions of other phases than the measured ones rest beside it.
+    takes_part = pl.col("session").is_in(passes["session"].unique().implode())
+    is_session = (pl.col("owner") == SESSIONS) & takes_part
     role = pl.when("is_worker").then(pl.lit(WORKER)).otherwise(pl.lit(LEADER))
     owned = whose.select(
         "pid", "session", pl.when(is_session).then(role).otherwise(pl.lit(STRANGER)).alias("kind")

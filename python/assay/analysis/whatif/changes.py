@@ -242,6 +242,11 @@ class SetCores:
                 "of a load with clients nothing tells which operations wait for a CPU: measure it"
                 " with --pin engine=... instead"
             )
+        if measured.test is not None and measured.test.streams is not None:
+            raise UsageError(
+                "of streams that share cores nothing tells what each would do with others: predict"
+                " it from a run with --test power"
+            )
         if all(operation.thread_s is None for operation in measured.operations):
             raise UsageError(
                 f"the time of run {measured.run} is not split by cause, so nothing tells how its"

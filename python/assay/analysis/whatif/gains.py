@@ -35,9 +35,11 @@ class Worth:
     prediction: Prediction
 
     @property
-    def change(self) -> float:
-        """Of the run's first metric, as a share."""
-        return self.prediction.metrics[0].change or 0.0
+    def gain(self) -> float:
+        """By how much the run's first metric improves, as a share of what it is."""
+        first = self.prediction.metrics[0]
+        change = first.change or 0.0
+        return change if first.metric.better == "higher" else -change
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
@@ -55,7 +57,7 @@ def worth(measured: Measured) -> tuple[Worth, ...]:
 
     Empty where an operation has no time.
     """
-    if measured.without_time or not measured.operations:
+    if measured.why_not is not None or not measured.operations:
         return ()
     drawn = resamples(measured)
     works = [
@@ -67,6 +69,6 @@ def worth(measured: Measured) -> tuple[Worth, ...]:
         for name in WAITS
         if any(name in (operation.thread_s or {}) for operation in measured.operations)
     ]
-    largest = sorted(works, key=lambda one: one.change)[:WORKS_MAX]
-    found = [one for one in (*largest, *waits) if one.change <= -CHANGE_MIN]
-    return tuple(sorted(found, key=lambda one: one.change))
+    largest = sorted(works, key=lambda one: -one.gain)[:WORKS_MAX]
+    found = [one for one in (*largest, *waits) if one.gain >= CHANGE_MIN]
+    return tuple(sorted(found, key=lambda one: -one.gain))

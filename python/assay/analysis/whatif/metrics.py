@@ -37,6 +37,8 @@ class Metric:
         unit: `s`, `/h` or `/s`.
         better: Which direction is an improvement.
         of: The figure of the operations' seconds, in their order; infinite where one takes none.
+        smooth: The same without steps, for slopes; None: it has none.
+        also: What the model leaves open instead, also of the operations' seconds.
     """
 
     name: str
@@ -45,6 +47,8 @@ class Metric:
     unit: str
     better: Better
     of: Of
+    smooth: Of | None = None
+    also: tuple[Of, ...] = ()
 
     def value(self, seconds: Sequence[float]) -> float | None:
         """The figure; None where it has no bound."""
@@ -54,6 +58,12 @@ class Metric:
 
 def metrics_of(measured: Measured) -> tuple[Metric, ...]:
     """The metrics that a run has."""
+    if measured.has_test_metrics:
+        # It makes metrics of this module's kind.
+        from assay.analysis.whatif.specified import metrics_of_test
+
+        assert measured.test is not None  # noqa: S101 - asked for above
+        return metrics_of_test(measured.test, measured.operations)
     if measured.clients is not None:
         return _of_a_load(measured)
     found = (

@@ -16,6 +16,7 @@ from assay.analysis.whatif.changes import (
 from assay.analysis.whatif.cores import QUEUE
 from assay.analysis.whatif.metrics import Metric, metrics_of
 from assay.analysis.whatif.resampling import passes_of, resamples
+from assay.analysis.whatif.specified import BOTH_TESTS
 from assay.model.errors import UsageError
 from assay.model.units import percent_text
 
@@ -247,6 +248,10 @@ def check_whole(measured: Measured) -> None:
             f"{', '.join(measured.without_time)} of run {measured.run} never succeeded: a metric"
             " without it would look like a result"
         )
+    if measured.why_not is not None:
+        raise UsageError(
+            f"run {measured.run} has no metric, so there is nothing to predict: {measured.why_not}"
+        )
     if not measured.operations:
         raise UsageError(
             f"run {measured.run} measured no operation, so there is nothing to predict"
@@ -255,6 +260,8 @@ def check_whole(measured: Measured) -> None:
 
 def _assumptions(measured: Measured, changes: Sequence[Change]) -> list[str]:
     said = [change.assumption for change in changes]
+    if measured.test is not None and measured.test.streams is not None:
+        return [*said, BOTH_TESTS]
     if measured.clients is None:
         return said
     if measured.rate_per_s is None:
@@ -275,10 +282,12 @@ def _predicted(
     measured: Measured,
     resampled: Sequence[Sequence[float]],
 ) -> PredictedMetric:
-    before = metric.of([operation.seconds for operation in measured.operations])
+    now = [operation.seconds for operation in measured.operations]
+    before = metric.of(now)
     after = [course.now.seconds for course in courses]
     least, most = [course.least_s for course in courses], [course.most_s for course in courses]
     bounds = [_change(metric.of(times), before) for times in (least, after, most)]
+    bounds += [_change(other(after), other(now)) for other in metric.also]
     known = sorted(bound for bound in bounds if bound is not None)
     return PredictedMetric(
         metric=metric,

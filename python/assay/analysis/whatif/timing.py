@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.causes import CAUSES, PARTS, UNCOVERED
+from assay.analysis.composite.played import played
+from assay.analysis.composite.sensitivity import interval_seconds
 from assay.analysis.latency import measured_times, succeeded
 from assay.analysis.load import load_of
 from assay.analysis.operations import NS, measured
@@ -19,6 +21,8 @@ from assay.model.errors import RecordUnreadableError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from assay.analysis.composite.intervals import PerformanceRun
+    from assay.analysis.composite.played import Played
     from assay.analysis.profile import Profile
     from assay.analysis.summary import OperationSummary, Summary
     from assay.record.reader import Run
@@ -104,6 +108,7 @@ class Measured:
         throughput_per_s: Of a load; None in the power order.
         background_share: Of the machine's CPU time, what others used; None: not measured.
         without_time: Operations that never succeeded: no metric has a value then.
+        test: Of the specification, as it was played; None without one.
     """
 
     run: str
@@ -116,6 +121,21 @@ class Measured:
     throughput_per_s: float | None = None
     background_share: float | None = None
     without_time: tuple[str, ...] = ()
+    test: Played | None = None
+
+    @property
+    def why_not(self) -> str | None:
+        """Why no metric has a value; None if they have."""
+        if self.without_time:
+            return f"{', '.join(self.without_time)} never succeeded"
+        if self.test is not None and self.test.why_not:
+            return self.test.why_not[0]
+        return None
+
+    @property
+    def has_test_metrics(self) -> bool:
+        """Whether its metrics are those of a test: steady passes have those of any passes."""
+        return self.test is not None and self.test.steady is None
 
     @property
     def names(self) -> list[str]:
@@ -139,7 +159,12 @@ def measured_of(run: Run, summary: Summary) -> Measured:
     load, used = load_of(run.facts), summary.accounts
     events = run.table("events")
     known = [op for op in summary.operations if op.seconds is not None]
-    timed = _in_passes(known, events) if load is None else _in_a_mix(known, events)
+    test = played(run)
+    reported = None if test is None or test.steady is not None else test.reported
+    if reported is not None:
+        timed = _in_a_test(known, reported)
+    else:
+        timed = _in_passes(known, events) if load is None else _in_a_mix(known, events)
     return Measured(
         run=run.id,
         workload=str(run.facts["workload"]["name"]),
@@ -151,6 +176,7 @@ def measured_of(run: Run, summary: Summary) -> Measured:
         throughput_per_s=summary.load.all_operations.throughput_per_s if summary.load else None,
         background_share=used.background_s / used.capacity_s if used and used.capacity_s else None,
         without_time=tuple(op.name for op in summary.operations if op.seconds is None),
+        test=test,
     )
 
 
@@ -175,6 +201,22 @@ def _in_passes(known: list[OperationSummary], events: pl.DataFrame) -> list[Time
         )
         for operation in known
     ]
+
+
+def _in_a_test(known: list[OperationSummary], run: PerformanceRun) -> list[TimedOperation]:
+    """Operations of a test with their intervals in the reported run, those of streams as a mean."""
+    found = []
+    for operation in known:
+        seconds = interval_seconds(run, operation.name)
+        if seconds is not None:
+            made = TimedOperation(
+                name=operation.name,
+                seconds=seconds,
+                thread_s=_thread_s(operation, seconds),
+                threads=operation.threads_at_work,
+            )
+            found.append(made)
+    return found
 
 
 def _in_a_mix(known: list[OperationSummary], events: pl.DataFrame) -> list[TimedOperation]:

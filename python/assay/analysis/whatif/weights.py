@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.whatif.metrics import Metric, metrics_of
+from assay.analysis.whatif.metrics import Metric, Of, metrics_of
 
 if TYPE_CHECKING:
     from assay.analysis.whatif.timing import Measured, TimedOperation
@@ -69,7 +69,7 @@ def sensitivity(measured: Measured) -> tuple[Sensitivity, ...]:
 
     Empty where an operation has no time, because no metric has a value then.
     """
-    if measured.without_time or not measured.operations:
+    if measured.why_not is not None or not measured.operations:
         return ()
     seconds = [operation.seconds for operation in measured.operations]
     metrics = metrics_of(measured)
@@ -88,6 +88,15 @@ def _weight(metric: Metric, seconds: list[float], place: int, operation: TimedOp
         moved = metric.of([*seconds[:place], value, *seconds[place + 1 :]])
         return moved / metric.of(seconds) - 1
 
-    up, down = (1 + (at(seconds[place] * math.exp(step)) or 0.0) for step in (STEP, -STEP))
-    slope = (math.log(up) - math.log(down)) / (2 * STEP)
+    slope = _slope(metric.smooth or metric.of, seconds, place)
     return Weight(metric.name, slope, at(operation.seconds_min), at(operation.seconds_max))
+
+
+def _slope(of: Of, seconds: list[float], place: int) -> float:
+    """Of a metric's logarithm by that of one time."""
+
+    def at(step: float) -> float:
+        moved = seconds[place] * math.exp(step)
+        return math.log(of([*seconds[:place], moved, *seconds[place + 1 :]]))
+
+    return (at(STEP) - at(-STEP)) / (2 * STEP)

@@ -10,9 +10,19 @@ from assay.engines.postgresql.plan_times import GATHERS, MS_PER_S, inputs, spent
 from assay.model.plan import Plan, PlanNode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.engines.postgresql.plan_times import Node, Spent
 
 BLOCK_BYTES = 8192
+KIB = 1024
+MEMORY = "Memory"
+# Keys of an amount of memory in KiB, and the key that says whether it was memory.
+HELD = (
+    ("Peak Memory Usage", ""),
+    ("Sort Space Used", "Sort Space Type"),
+    ("Maximum Storage", "Storage"),
+)
 SUBPLAN, CTE = "Subplan Name", "CTE "
 OPERATORS = {
     "Seq Scan": "scan",
@@ -154,6 +164,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         timed=timed,
         read_bytes=_sum(node.read_bytes for node in tree.walk()),
         spilled_bytes=_sum(node.spilled_bytes for node in tree.walk()),
+        memory_bytes=_memory_bytes(root),
         details={key: value for key, value in whole.items() if key != "Plan"},
     )
 
@@ -173,6 +184,29 @@ def _compiling(jit: dict[str, Any] | None, *, timed: bool) -> float | None:
 def _sum(values: Any) -> int | None:  # noqa: ANN401 - of any iterable
     known = [value for value in values if value is not None]
     return sum(known) if known else None
+
+
+def _memory_bytes(root: Node) -> int | None:
+    """The sum of what nodes held, workers included; None where no node tells of any.
+
+    They need not have held it at once, so this is the most that there can have been.
+    """
+    told = [size for node in _all_nodes(root) for size in _held_kib(node)]
+    return sum(told) * KIB if told else None
+
+
+def _all_nodes(node: Node) -> Iterator[Node]:
+    yield node
+    for child in inputs(node):
+        yield from _all_nodes(child)
+
+
+def _held_kib(node: Node) -> Iterator[int]:
+    """What the node's leader and its workers held for sorting, hashing and keeping rows."""
+    for teller in (node, *node.get("Workers", ())):
+        for size, place in HELD:
+            if size in teller and teller.get(place, MEMORY) == MEMORY:
+                yield int(teller[size])
 
 
 def _tree(node: Node, own: dict[int, Spent], above: _Above, settings: dict[str, str]) -> PlanNode:

@@ -57,6 +57,13 @@
   FORMS.power_like_per_h = FORMS.geometric_mean_seconds;
   FORMS.throughput_like_per_h = (value, e, f) => [value / (1 - e * (f - 1)), `÷ (1 + ${(-e).toFixed(3)} × (${f} − 1))`];
   FORMS.throughput_per_s = FORMS.throughput_like_per_h;
+  // Of a test as long as the same run is reported and the same stream ends last.
+  FORMS.test_power_per_h = FORMS.power_like_per_h;
+  FORMS.test_throughput_per_h = FORMS.throughput_like_per_h;
+  const COMPOSITES = {
+    composite_per_h: ["power_like_per_h", "throughput_like_per_h", "√(power-like × throughput-like)"],
+    test_composite_per_h: ["test_power_per_h", "test_throughput_per_h", "√(power × throughput)"],
+  };
 
   class Calculator {
     constructor(place) {
@@ -89,9 +96,10 @@
       if (metric.value === null) return null;
       const amount = (value) => (metric.unit === "s" ? seconds(value) : `${grouped(value)} ${metric.unit}`);
       let value, words;
-      if (metric.metric === "composite_per_h") {
-        value = Math.sqrt(after.power_like_per_h * after.throughput_like_per_h);
-        words = "√(power-like × throughput-like)";
+      if (metric.metric in COMPOSITES) {
+        const [power, throughput, formula] = COMPOSITES[metric.metric];
+        value = Math.sqrt(after[power] * after[throughput]);
+        words = formula;
       } else {
         [value, words] = FORMS[metric.metric](metric.value, elasticity, factor);
         words = `${amount(metric.value)} ${words}`;

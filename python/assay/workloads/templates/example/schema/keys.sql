@@ -1,1 +1,1 @@
-alter table towns add constraint towns_key primary key (town);
+create unique index towns_key on towns (town);

@@ -1,0 +1,98 @@
+"""The metrics of one run of a test, rounded as the specification says and not rounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.composite.formulas import composite, power, throughput
+from assay.analysis.composite.rounding import counted_s, elapsed_s, raised
+from assay.analysis.operations import NS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.composite.intervals import PerformanceRun, PowerTest, ThroughputTest
+
+# Shorter intervals differ by 5 % and more from what they count as.
+SHORT_NS = 100_000_000
+# So large a share of short intervals makes a composite one of rounding.
+SHORT_SHARE_MAX = 0.1
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The metrics of one run; None where the test that it is of was not played.
+
+    Attributes:
+        power: Power an hour, times the scale.
+        throughput: Throughput an hour, times the scale.
+    """
+
+    power: float | None
+    throughput: float | None
+
+    @property
+    def composite(self) -> float | None:
+        """Geometric mean of both; None without one of them."""
+        if self.power is None or self.throughput is None:
+            return None
+        return composite(self.power, self.throughput)
+
+    @property
+    def first_known(self) -> float | None:
+        """The composite, else what there is of it."""
+        return next(
+            (one for one in (self.composite, self.power, self.throughput) if one is not None), None
+        )
+
+
+def figures(run: PerformanceRun, scale: float, *, rounded: bool = True) -> Figures:
+    """The metrics of a run whose intervals are whole.
+
+    Args:
+        run: The run.
+        scale: Scale factor.
+        rounded: Whether intervals count as the specification rounds them; the 1000:1 rule counts
+            either way. No interval may be 0 where they do not.
+    """
+    return Figures(
+        None if run.power is None else _power(run.power, scale, rounded=rounded),
+        None if run.throughput is None else _throughput(run.throughput, scale, rounded=rounded),
+    )
+
+
+def reported_run(runs: Sequence[PerformanceRun], scale: float) -> PerformanceRun:
+    """The run that is reported: the one with the lower composite, or what there is of it."""
+    return min(runs, key=lambda run: figures(run, scale).first_known or 0.0)
+
+
+def counted_power_s(test: PowerTest, *, rounded: bool = True) -> tuple[list[float], list[float]]:
+    """Seconds that the queries and the refresh functions of a power test count as."""
+    queries = raised([one.length_ns for one in test.queries])
+    if rounded:
+        return [counted_s(one) for one in queries], [
+            counted_s(one.length_ns) for one in test.refreshes
+        ]
+    return [float(one) * NS for one in queries], [one.seconds for one in test.refreshes]
+
+
+def counted_elapsed_s(test: ThroughputTest, *, rounded: bool = True) -> float:
+    """Seconds that a throughput test counts as."""
+    return elapsed_s(test.elapsed_ns) if rounded else test.elapsed_ns * NS
+
+
+def short_share(test: PowerTest) -> float:
+    """Share of a power test's intervals that are so short that rounding decides about them."""
+    every = (*test.queries, *test.refreshes)
+    return sum(one.length_ns < SHORT_NS for one in every) / len(every)
+
+
+def _power(test: PowerTest, scale: float, *, rounded: bool) -> float:
+    return power(*counted_power_s(test, rounded=rounded), scale)
+
+
+def _throughput(test: ThroughputTest, scale: float, *, rounded: bool) -> float:
+    seconds = counted_elapsed_s(test, rounded=rounded)
+    queries = max(len(stream.intervals) for stream in test.streams)
+    return throughput(len(test.streams), seconds, scale, queries)

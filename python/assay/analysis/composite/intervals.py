@@ -1,0 +1,236 @@
+"""Query and refresh intervals of a test, from the events of its phases.
+
+A query's interval goes from its submission to the submission of the next query of its session; the
+last one's ends with its last output. A refresh function's goes from its request to its last commit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.operations import NS, plain
+from assay.record.layout import PHASE_POWER, PHASE_THROUGHPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+
+@dataclass(frozen=True)
+class Interval:
+    """One interval as it was measured.
+
+    Attributes:
+        operation: Name of the query or the refresh function.
+        variant: Stream whose parameters a query has; number of a refresh function's set.
+        begun_ns: When it was submitted.
+        length_ns: How long it took, unrounded.
+    """
+
+    operation: str
+    variant: int
+    begun_ns: int
+    length_ns: int
+
+    @property
+    def seconds(self) -> float:
+        """Its length, unrounded."""
+        return self.length_ns * NS
+
+    def scaled(self, factors: Mapping[str, float]) -> Interval:
+        """The same if its operation took so many times as long; 1 for what is not named."""
+        factor = factors.get(self.operation, 1.0)
+        return self if factor == 1 else replace(self, length_ns=round(self.length_ns * factor))
+
+
+@dataclass(frozen=True)
+class PowerTest:
+    """One power test: queries in one session, between the two refresh functions if there are any.
+
+    Attributes:
+        queries: In the order in which they were played.
+        refreshes: The same; empty without refresh functions.
+    """
+
+    queries: tuple[Interval, ...]
+    refreshes: tuple[Interval, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """All intervals together."""
+        return sum(one.length_ns for one in (*self.queries, *self.refreshes)) * NS
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What one session of a throughput test played.
+
+    Attributes:
+        begun_ns: First submission.
+        ended_ns: Last output or commit.
+        intervals: In the order in which they were played.
+    """
+
+    begun_ns: int
+    ended_ns: int
+    intervals: tuple[Interval, ...]
+
+    @property
+    def busy_ns(self) -> int:
+        """All its intervals together."""
+        return sum(one.length_ns for one in self.intervals)
+
+    def scaled(self, factors: Mapping[str, float]) -> Stream:
+        """The same if its operations took so many times as long, one after another."""
+        made = tuple(one.scaled(factors) for one in self.intervals)
+        saved_ns = self.busy_ns - sum(one.length_ns for one in made)
+        return Stream(self.begun_ns, self.ended_ns - saved_ns, made)
+
+
+@dataclass(frozen=True)
+class ThroughputTest:
+    """One throughput test.
+
+    Attributes:
+        streams: Query streams, in the order of their numbers, which begin at 1.
+        refreshes: The refresh stream; None without refresh functions.
+    """
+
+    streams: tuple[Stream, ...]
+    refreshes: Stream | None = None
+
+    @property
+    def sessions(self) -> tuple[Stream, ...]:
+        """All streams, the one of refreshes last."""
+        return self.streams if self.refreshes is None else (*self.streams, self.refreshes)
+
+    @property
+    def begun_ns(self) -> int:
+        """First submission of any stream."""
+        return min(stream.begun_ns for stream in self.sessions)
+
+    @property
+    def elapsed_ns(self) -> int:
+        """From there to the last output or commit of any stream."""
+        return max(stream.ended_ns for stream in self.sessions) - self.begun_ns
+
+    @property
+    def last(self) -> Stream:
+        """The stream that ended last: what makes it shorter makes the test shorter."""
+        return max(self.sessions, key=lambda stream: stream.ended_ns)
+
+
+@dataclass(frozen=True)
+class PerformanceRun:
+    """A power test and the throughput test after it, as far as they were played.
+
+    Attributes:
+        number: From 1.
+        power: None if it was not played.
+        throughput: The same.
+    """
+
+    number: int
+    power: PowerTest | None = None
+    throughput: ThroughputTest | None = None
+
+    def scaled(self, factors: Mapping[str, float]) -> PerformanceRun:
+        """The same if operations took so many times as long, in both tests."""
+        power, played = self.power, self.throughput
+        if power is not None:
+            queries = tuple(one.scaled(factors) for one in power.queries)
+            power = PowerTest(queries, tuple(one.scaled(factors) for one in power.refreshes))
+        if played is not None:
+            refreshes = played.refreshes
+            played = ThroughputTest(
+                tuple(stream.scaled(factors) for stream in played.streams),
+                None if refreshes is None else refreshes.scaled(factors),
+            )
+        return PerformanceRun(self.number, power, played)
+
+
+def performance_runs(
+    events: pl.DataFrame, refreshes: Collection[str]
+) -> tuple[PerformanceRun, ...]:
+    """The runs of a test, by their numbers.
+
+    Args:
+        events: All events of the record. Of a power phase its first pass counts.
+        refreshes: Names of the refresh functions; empty if there were none.
+    """
+    ended = ended_events(events)
+    powers = {number(name): part for name, part in _phases(ended, PHASE_POWER).items()}
+    throughputs = {number(name): part for name, part in _phases(ended, PHASE_THROUGHPUT).items()}
+    return tuple(
+        PerformanceRun(
+            one,
+            power_passes(powers[one], refreshes)[0] if one in powers else None,
+            _throughput(throughputs[one], refreshes) if one in throughputs else None,
+        )
+        for one in sorted({*powers, *throughputs})
+    )
+
+
+def power_passes(events: pl.DataFrame, refreshes: Collection[str]) -> list[PowerTest]:
+    """The passes of a power phase that has events, in their order."""
+    passes = events.partition_by("pass", maintain_order=True)
+    return [_power(part, refreshes) for part in passes]
+
+
+def number(phase: str) -> int:
+    """The number of the run that a phase belongs to."""
+    return int(phase.rpartition("-")[2])
+
+
+def ended_events(events: pl.DataFrame) -> pl.DataFrame:
+    """Events of a test that ended, by their starts. Records of before have variant 0."""
+    kept = plain(events).filter(pl.col("finished_ns").is_not_null())
+    if "variant" not in kept.columns:
+        kept = kept.with_columns(pl.lit(0, pl.UInt32).alias("variant"))
+    return kept.sort("started_ns")
+
+
+def _phases(events: pl.DataFrame, kind: str) -> dict[str, pl.DataFrame]:
+    mine = events.filter(pl.col("phase").str.starts_with(f"{kind}-"))
+    parts = mine.partition_by("phase", as_dict=True, maintain_order=True)
+    return {str(key[0]): part for key, part in parts.items()}
+
+
+def _power(events: pl.DataFrame, refreshes: Collection[str]) -> PowerTest:
+    is_refresh = pl.col("operation").is_in(list(refreshes))
+    return PowerTest(
+        _query_intervals(events.filter(~is_refresh)),
+        _refresh_intervals(events.filter(is_refresh)),
+    )
+
+
+def _throughput(events: pl.DataFrame, refreshes: Collection[str]) -> ThroughputTest:
+    streams, refresh_stream = [], None
+    for part in events.partition_by("session", maintain_order=True):
+        is_refresh = part["operation"][0] in refreshes
+        made = _refresh_intervals(part) if is_refresh else _query_intervals(part)
+        stream = Stream(int(part["started_ns"][0]), int(part["finished_ns"][-1]), made)
+        if is_refresh:
+            refresh_stream = stream
+        else:
+            streams.append((int(part["session"][0]), stream))
+    by_number = sorted(streams, key=lambda one: one[0])
+    return ThroughputTest(tuple(stream for _, stream in by_number), refresh_stream)
+
+
+def _query_intervals(events: pl.DataFrame) -> tuple[Interval, ...]:
+    until = pl.col("started_ns").shift(-1).fill_null(pl.col("finished_ns"))
+    return _intervals(events, until)
+
+
+def _refresh_intervals(events: pl.DataFrame) -> tuple[Interval, ...]:
+    return _intervals(events, pl.col("finished_ns"))
+
+
+def _intervals(events: pl.DataFrame, until: pl.Expr) -> tuple[Interval, ...]:
+    table = events.select(
+        "operation", "variant", "started_ns", (until - pl.col("started_ns")).alias("length_ns")
+    )
+    return tuple(Interval(*row) for row in table.iter_rows())

@@ -1,0 +1,117 @@
+"""Memory that queries take, and what they would take at other scales and with other streams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.composite.scales import larger_scales
+from assay.record.layout import ENGINE_ACCOUNTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.analysis.composite.intervals import PerformanceRun
+    from assay.analysis.summary import OperationSummary
+
+FORMULA = "M(SF', S') = M x (SF' / SF) x (S' / S)"
+
+
+@dataclass(frozen=True)
+class MemoryPeak:
+    """The most memory that something took beyond what was resident before it.
+
+    Attributes:
+        what: In words.
+        streams: Query streams that were at work.
+        bytes: How much.
+    """
+
+    what: str
+    streams: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class MemoryAt:
+    """Memory at another scale, by the formula.
+
+    Attributes:
+        scale: Scale factor.
+        streams: The fewest query streams there.
+        bytes: What queries would take.
+    """
+
+    scale: int
+    streams: int
+    bytes: float
+
+
+def extrapolated_bytes(
+    peak_bytes: float, scale: float, streams: int, to_scale: float, to_streams: int
+) -> float:
+    """Memory of queries at another scale and with other streams: proportional to both.
+
+    Hash tables and sorts grow with the data, and each stream has its own. Caches of data, which
+    are as large as they are set, are no part of it.
+    """
+    return peak_bytes * (to_scale / scale) * (to_streams / streams)
+
+
+def at_larger_scales(peak: MemoryPeak, scale: float) -> tuple[MemoryAt, ...]:
+    """The same peak at each larger standard scale, with the fewest streams there."""
+    return tuple(
+        MemoryAt(size, streams, extrapolated_bytes(peak.bytes, scale, peak.streams, size, streams))
+        for size, streams in larger_scales(scale)
+    )
+
+
+def memory_peaks(
+    runs: Iterable[PerformanceRun],
+    operations: Iterable[OperationSummary],
+    processes: pl.DataFrame | None,
+) -> tuple[MemoryPeak, ...]:
+    """What was measured, throughput tests first; nothing that took nothing.
+
+    Args:
+        runs: Runs of the test.
+        operations: Queries of the power tests, with what each took.
+        processes: Samples of the engine's processes; None without.
+    """
+    played = [(run.number, run.throughput) for run in runs if run.throughput is not None]
+    found = []
+    for number, test in played if processes is not None else []:
+        begun_ns = test.begun_ns
+        grown = _growth_bytes(processes, begun_ns, begun_ns + test.elapsed_ns)
+        if grown:
+            found.append(MemoryPeak(f"throughput test {number}", len(test.streams), grown))
+    found.sort(key=lambda peak: -peak.bytes)
+    queries = list(operations)
+    own = [(op.engine_memory_bytes, op.name) for op in queries if op.engine_memory_bytes]
+    grown_by = [(op.memory_growth_bytes, op.name) for op in queries if op.memory_growth_bytes]
+    for known, words in ((own, "by the engine's own account"), (grown_by, "by what was resident")):
+        if known:
+            most, name = max(known)
+            found.append(MemoryPeak(f"{name} alone, {words}", 1, most))
+    return tuple(found)
+
+
+def _growth_bytes(processes: pl.DataFrame | None, begun_ns: int, ended_ns: int) -> int | None:
+    """Highest resident memory of the engine within a time, over that at the last sample before."""
+    if processes is None:
+        return None
+    # What processes of a server share is counted once, and caches lie there: it is left out.
+    shared = pl.col("rss_shared_bytes").fill_null(0)
+    resident = (
+        processes.filter(pl.col("account").cast(pl.String).is_in(ENGINE_ACCOUNTS))
+        .group_by("time_ns")
+        .agg((pl.col("rss_bytes").cast(pl.Int64) - shared.cast(pl.Int64)).sum().alias("bytes"))
+        .sort("time_ns")
+    )
+    before = resident.filter(pl.col("time_ns") <= begun_ns)["bytes"]
+    within = resident.filter(pl.col("time_ns").is_between(begun_ns, ended_ns))["bytes"]
+    if before.is_empty() or within.is_empty():
+        return None
+    return max(0, int(within.max()) - int(before[-1]))  # type: ignore[arg-type]

@@ -1,0 +1,161 @@
+"""A test as the record tells it: its runs, what was left out of it, and why it has no metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.composite.completeness import planned_operations, why_not_whole
+from assay.analysis.composite.figures import (
+    SHORT_SHARE_MAX,
+    Figures,
+    figures,
+    reported_run,
+    short_share,
+)
+from assay.analysis.composite.intervals import (
+    PerformanceRun,
+    PowerTest,
+    ended_events,
+    performance_runs,
+    power_passes,
+)
+from assay.analysis.composite.naming import (
+    COMPOSITE,
+    POWER,
+    THROUGHPUT,
+    MetricName,
+    left_out,
+    metric_name,
+)
+from assay.analysis.composite.steady import Steady, steady
+from assay.record.layout import PHASE_POWER, STATUS_COMPLETE
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+STEADY = "steady"
+
+
+@dataclass(frozen=True)
+class Played:
+    """One test of a run.
+
+    Attributes:
+        kind: power, throughput, full or steady.
+        scale: Scale factor.
+        streams: Query streams of its throughput tests; None without one.
+        refreshes: Names of the refresh functions; empty if there were none.
+        runs: Power and throughput test of each run, as far as they were played.
+        steady: Of a steady test, what its passes came to; its run has the steady times.
+        queries: How many different queries were planned.
+        left_out: What of the specification was not done, each in a few words.
+        why_not: Why there is no metric, a sentence each; empty where there is.
+    """
+
+    kind: str
+    scale: float
+    streams: int | None
+    refreshes: tuple[str, ...]
+    runs: tuple[PerformanceRun, ...]
+    steady: Steady | None = None
+    queries: int = 0
+    left_out: tuple[str, ...] = ()
+    why_not: tuple[str, ...] = ()
+
+    @property
+    def reported(self) -> PerformanceRun | None:
+        """The run with the lower composite; None without a metric."""
+        return reported_run(self.runs, self.scale) if self.runs and not self.why_not else None
+
+    def figures(self, *, rounded: bool = True) -> Figures:
+        """The metrics of the reported run; without any value where there is none."""
+        run = self.reported
+        return Figures(None, None) if run is None else figures(run, self.scale, rounded=rounded)
+
+    def named(self, kind: str) -> MetricName:
+        """What the power, the throughput or the composite metric is called."""
+        return metric_name(kind, self.scale, self.left_out)
+
+    @property
+    def powers(self) -> tuple[PowerTest, ...]:
+        """Power tests that tell how much an interval differs from one to the next."""
+        if self.steady is not None:
+            return self.steady.tests
+        return tuple(run.power for run in self.runs if run.power is not None)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Kinds of metric that such a test has."""
+        by_kind = {"full": (COMPOSITE, POWER, THROUGHPUT), "throughput": (THROUGHPUT,)}
+        return by_kind.get(self.kind, (POWER,))
+
+    @property
+    def rounding_dominates(self) -> bool:
+        """Whether more than a tenth of the reported power test's intervals are under 0.1 s."""
+        run = self.reported
+        if run is None or run.power is None:
+            return False
+        return short_share(run.power) > SHORT_SHARE_MAX
+
+
+def played(run: Run) -> Played | None:
+    """The test of a run; None of a run without one.
+
+    Raises:
+        RecordUnreadableError: If its events cannot be read.
+    """
+    test = run.facts.get("test")
+    return None if test is None else played_of(run.facts, run.table("events"))
+
+
+def played_of(facts: dict[str, Any], events: pl.DataFrame) -> Played:
+    """The test that run.json's `test` and the events tell of."""
+    test, scale = facts["test"], float(facts["request"]["scale"])
+    refreshes = refresh_names(test)
+    runs = performance_runs(events, refreshes)
+    queries = len({name for _, _, name, _ in planned_operations(facts)} - set(refreshes))
+    reasons = list(why_not_whole(facts, events))
+    missing = left_out(test, scale=scale, queries=queries, runs=len(runs))
+    passes = None
+    if test["kind"] == STEADY:
+        passes = steady(_whole_passes(events, queries), _steady_rule(facts))
+        runs = () if passes is None else (PerformanceRun(1, passes.test),)
+        if passes is None or passes.test is None:
+            reasons.append("there are too few whole passes for a steady figure")
+        elif passes.before is None:
+            missing = (*missing, "passes did not become alike")
+    if facts["status"] != STATUS_COMPLETE:
+        reasons.insert(0, f"the run is {facts['status']}")
+    return Played(
+        kind=test["kind"],
+        scale=scale,
+        streams=test["streams"],
+        refreshes=refreshes,
+        runs=runs,
+        steady=passes,
+        queries=queries,
+        left_out=missing,
+        why_not=tuple(reasons),
+    )
+
+
+def refresh_names(test: dict[str, Any]) -> tuple[str, ...]:
+    """The refresh functions of run.json's `test`, the inserting one first."""
+    told = test["refresh"]
+    return (told["insert"], told["delete"]) if told else ()
+
+
+def _steady_rule(facts: dict[str, Any]) -> dict[str, Any]:
+    phases = facts["plan"]["phases"]
+    return next((phase["steady"] for phase in phases if phase.get("steady")), {})
+
+
+def _whole_passes(events: pl.DataFrame, queries: int) -> tuple[PowerTest, ...]:
+    """Passes of which every query ended: the last one of a stopped run may not be whole."""
+    mine = ended_events(events).filter(pl.col("phase").str.starts_with(f"{PHASE_POWER}-"))
+    if mine.is_empty():
+        return ()
+    return tuple(one for one in power_passes(mine, ()) if len(one.queries) == queries)

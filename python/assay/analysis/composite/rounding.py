@@ -1,0 +1,41 @@
+"""How intervals and metrics are rounded before they count, and the 1000:1 rule. All exact."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HUNDREDTH_NS = 10_000_000
+HUNDREDTHS = 100
+# Where the longest query interval is so many times a shorter one, the shorter one counts as more.
+SPREAD_MAX = 1000
+TENTHS = 10
+
+
+def counted_s(length_ns: int | Fraction) -> float:
+    """Seconds that an interval counts as: to the nearest 0.01 s, and never less than that."""
+    hundredths = floor(Fraction(length_ns) / HUNDREDTH_NS + Fraction(1, 2))
+    return max(1, hundredths) / HUNDREDTHS
+
+
+def elapsed_s(length_ns: int) -> float:
+    """Seconds that a throughput test counts as: rounded up to 0.01 s."""
+    return -(-length_ns // HUNDREDTH_NS) / HUNDREDTHS
+
+
+def raised(lengths_ns: Sequence[int]) -> list[Fraction]:
+    """Query intervals of a power test by the 1000:1 rule: none below a thousandth of the longest.
+
+    Refresh intervals are not raised, nor does anything of a throughput test need it.
+    """
+    least = Fraction(max(lengths_ns), SPREAD_MAX)
+    return [max(Fraction(length), least) for length in lengths_ns]
+
+
+def reported(value: float) -> float:
+    """A metric as it is reported: to the nearest 0.1."""
+    return floor(value * TENTHS + 0.5) / TENTHS

@@ -1,0 +1,165 @@
+"""What each interval weighs in the composite, in closed form.
+
+With n intervals in a power test and C = sqrt(P x T):
+
+- d ln P / d ln QI = -1/n, and -(1 + k)/n of the longest query where k shorter ones are raised to a
+  thousandth of it, which themselves weigh nothing;
+- d ln T / d ln Ts = -1, and d ln Ts / d ln QI = QI(q, s) / Ts of the stream s that ends last;
+- d ln C = (d ln P + d ln T) / 2.
+
+Rounding is left out: between two hundredths of a second a rounded metric does not move at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.composite.figures import figures
+from assay.analysis.composite.intervals import PerformanceRun, PowerTest
+from assay.analysis.composite.rounding import SPREAD_MAX
+from assay.analysis.operations import NS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.composite.intervals import Interval, ThroughputTest
+
+
+@dataclass(frozen=True)
+class IntervalWeight:
+    """What one operation weighs in the metrics, per cent for one per cent of its time.
+
+    Attributes:
+        operation: Query or refresh function.
+        power_s: Its interval in the power test; None without one.
+        throughput_s: Mean of its intervals in the throughput test; None without one.
+        power: Of the power metric; None without a power test.
+        throughput: Of the throughput metric; None without a throughput test.
+        composite: Of their geometric mean; None without both tests.
+        shortest_s, longest_s: Of its intervals in all power tests; None of a single one.
+        at_shortest, at_longest: Change of the composite, or of the power metric alone, if its
+            interval in the power test were that one, as a share; None of a single one.
+    """
+
+    operation: str
+    power_s: float | None
+    throughput_s: float | None
+    power: float | None
+    throughput: float | None
+    composite: float | None
+    shortest_s: float | None = None
+    longest_s: float | None = None
+    at_shortest: float | None = None
+    at_longest: float | None = None
+
+
+def interval_weights(
+    run: PerformanceRun, powers: Sequence[PowerTest], scale: float
+) -> tuple[IntervalWeight, ...]:
+    """What each operation of the reported run weighs, in the order of the power test.
+
+    Args:
+        run: The reported run.
+        powers: All power tests whose intervals are compared with its own.
+        scale: Scale factor.
+    """
+    in_power = {} if run.power is None else power_weights(run.power)
+    in_throughput = {} if run.throughput is None else throughput_weights(run.throughput)
+    found = []
+    for name in in_power or in_throughput:
+        power, throughput = in_power.get(name), in_throughput.get(name)
+        weight = IntervalWeight(
+            operation=name,
+            power_s=None if run.power is None else interval_of(run.power, name).seconds,
+            throughput_s=None if run.throughput is None else _mean_s(run.throughput, name),
+            power=power,
+            throughput=throughput,
+            composite=None if power is None or throughput is None else (power + throughput) / 2,
+        )
+        found.append(_with_spread(weight, run, powers, scale))
+    return tuple(found)
+
+
+def power_weights(test: PowerTest) -> dict[str, float]:
+    """The elasticity d ln P / d ln time of each operation of a power test."""
+    every = (*test.queries, *test.refreshes)
+    longest = max(test.queries, key=lambda one: one.length_ns)
+    is_raised = {one: one.length_ns * SPREAD_MAX < longest.length_ns for one in test.queries}
+    count = len(every)
+    found = {one.operation: -float(not is_raised.get(one, False)) / count for one in every}
+    found[longest.operation] -= sum(is_raised.values()) / count
+    return found
+
+
+def throughput_weights(test: ThroughputTest) -> dict[str, float]:
+    """The elasticity d ln T / d ln time: by the stream that ended last."""
+    elapsed_ns = test.elapsed_ns
+    found = dict.fromkeys(_operations(test), 0.0)
+    for one in test.last.intervals:
+        found[one.operation] -= one.length_ns / elapsed_ns
+    return found
+
+
+def interval_seconds(run: PerformanceRun, name: str) -> float | None:
+    """An operation's interval in the power test, without one its mean in the throughput test.
+
+    None if neither played it.
+    """
+    if run.power is not None:
+        known = {one.operation for one in (*run.power.queries, *run.power.refreshes)}
+        return interval_of(run.power, name).seconds if name in known else None
+    return None if run.throughput is None else _mean_s(run.throughput, name)
+
+
+def interval_of(test: PowerTest, name: str) -> Interval:
+    """The interval of an operation that a power test played."""
+    return next(one for one in (*test.queries, *test.refreshes) if one.operation == name)
+
+
+def _with_spread(
+    weight: IntervalWeight, run: PerformanceRun, powers: Sequence[PowerTest], scale: float
+) -> IntervalWeight:
+    """The weight with what the spread of its operation over power tests does to the composite."""
+    if run.power is None or len(powers) < 2:  # noqa: PLR2004 - one has no spread
+        return weight
+    name = weight.operation
+    lengths = [interval_of(test, name).length_ns for test in powers]
+    shortest, longest = min(lengths), max(lengths)
+    return replace(
+        weight,
+        shortest_s=shortest * NS,
+        longest_s=longest * NS,
+        at_shortest=_change(run, name, shortest, scale),
+        at_longest=_change(run, name, longest, scale),
+    )
+
+
+def _change(run: PerformanceRun, name: str, length_ns: int, scale: float) -> float | None:
+    """Change of the run's first metric if an interval of its power test had another length."""
+
+    def moved(every: Sequence[Interval]) -> tuple[Interval, ...]:
+        return tuple(
+            replace(one, length_ns=length_ns) if one.operation == name else one for one in every
+        )
+
+    assert run.power is not None  # noqa: S101 - asked for above
+    power = PowerTest(moved(run.power.queries), moved(run.power.refreshes))
+    before, after = (
+        figures(one, scale, rounded=False).first_known for one in (run, replace(run, power=power))
+    )
+    return after / before - 1 if before and after else None
+
+
+def _operations(test: ThroughputTest) -> list[str]:
+    return list(
+        dict.fromkeys(one.operation for stream in test.sessions for one in stream.intervals)
+    )
+
+
+def _mean_s(test: ThroughputTest, name: str) -> float | None:
+    """Mean seconds of an operation over all streams; None if none played it."""
+    found = [
+        one.seconds for stream in test.sessions for one in stream.intervals if one.operation == name
+    ]
+    return sum(found) / len(found) if found else None

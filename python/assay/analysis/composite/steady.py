@@ -1,0 +1,100 @@
+"""What power passes take once they are alike, beside the first one.
+
+The driver plays passes until the last three are alike: the longest is longer than the shortest by
+at most 5 %; at 30 it stops. Each query's steady time is its median over these three.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.composite.intervals import PowerTest
+from assay.analysis.operations import geometric_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# As the driver compares them where a plan of before does not tell.
+STEADY_PASSES = 3
+WITHIN = 0.05
+
+
+@dataclass(frozen=True)
+class PassFigures:
+    """One pass, or the steady figure of several, in seconds.
+
+    Attributes:
+        sum_s: All intervals together.
+        geometric_mean_s: Of the intervals; None where one is 0.
+    """
+
+    sum_s: float
+    geometric_mean_s: float | None
+
+
+@dataclass(frozen=True)
+class Steady:
+    """What passes came to.
+
+    Attributes:
+        passes: Each pass, in order.
+        before: Passes before the steady ones; None if they did not become alike.
+        tests: The last three passes, which are alike unless `before` is None.
+        test: The median time of each query over them as one power test; None of fewer passes.
+    """
+
+    passes: tuple[PassFigures, ...]
+    before: int | None
+    tests: tuple[PowerTest, ...]
+    test: PowerTest | None
+
+    @property
+    def figure(self) -> PassFigures | None:
+        """Of these medians; None of fewer than three passes."""
+        return None if self.test is None else _figures(self.test)
+
+
+def steady(tests: Sequence[PowerTest], rule: Mapping[str, Any]) -> Steady | None:
+    """What whole passes came to; None without one.
+
+    Args:
+        tests: The passes, in order.
+        rule: `steady` of the phase in the plan: `passes`, `within`, `passes_max`.
+    """
+    if not tests:
+        return None
+    count = int(rule.get("passes", STEADY_PASSES))
+    last = tuple(tests[-count:])
+    is_whole = len(last) == count
+    # The driver compares by the clock, and ended before its limit only if they were alike.
+    ended_early = len(tests) < int(rule.get("passes_max", 0))
+    lengths_s = [test.seconds for test in last]
+    alike = ended_early or are_alike(lengths_s, float(rule.get("within", WITHIN)))
+    return Steady(
+        passes=tuple(_figures(test) for test in tests),
+        before=len(tests) - count if is_whole and alike else None,
+        tests=last,
+        test=_middle(last) if is_whole else None,
+    )
+
+
+def are_alike(lengths_s: Sequence[float], within: float) -> bool:
+    """Whether the longest is longer than the shortest by at most this share of it."""
+    return max(lengths_s) - min(lengths_s) <= within * min(lengths_s)
+
+
+def _middle(tests: Sequence[PowerTest]) -> PowerTest:
+    """The median length of each query; passes play them in one order."""
+    columns = zip(*(test.queries for test in tests), strict=True)
+    return PowerTest(
+        tuple(
+            replace(column[0], length_ns=round(median(one.length_ns for one in column)))
+            for column in columns
+        )
+    )
+
+
+def _figures(test: PowerTest) -> PassFigures:
+    return PassFigures(test.seconds, geometric_mean([one.seconds for one in test.queries]))

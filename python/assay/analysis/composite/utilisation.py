@@ -1,0 +1,49 @@
+"""How much of the machine a power test uses, by what the same work takes when streams share it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.operations import NS
+
+if TYPE_CHECKING:
+    from assay.analysis.composite.intervals import PerformanceRun
+
+
+@dataclass(frozen=True)
+class Utilisation:
+    """One run's power test beside its throughput test.
+
+    Attributes:
+        run: Number of the run.
+        power_s: All intervals of the power test.
+        elapsed_s: Of the throughput test.
+        streams: Its query streams.
+        stream_s: Elapsed seconds a stream: what one stream's work takes of a shared machine.
+        share: `stream_s` over `power_s`. What is below 1 the power test left unused; above 1
+            streams were in each other's way.
+    """
+
+    run: int
+    power_s: float
+    elapsed_s: float
+    streams: int
+    stream_s: float
+    share: float
+
+
+def utilisation(run: PerformanceRun) -> Utilisation | None:
+    """The utilisation of one run; None without both tests."""
+    if run.power is None or run.throughput is None or run.power.seconds <= 0:
+        return None
+    streams, elapsed_s = len(run.throughput.streams), run.throughput.elapsed_ns * NS
+    share = utilised_share(run.power.seconds, elapsed_s, streams)
+    return Utilisation(
+        run.number, run.power.seconds, elapsed_s, streams, elapsed_s / streams, share
+    )
+
+
+def utilised_share(power_s: float, elapsed_s: float, streams: int) -> float:
+    """Seconds that the work of one stream takes when streams share a machine, over alone."""
+    return elapsed_s / streams / power_s

@@ -1,0 +1,181 @@
+"""Which states of the data an execution can have seen while refresh functions changed them.
+
+State n is the data after n batches of refresh functions since the run began; state 0 is as loaded.
+Set s has 2k batches of its own: k that insert, then k that delete.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from assay.analysis.operations import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STATES = ("state_first", "state_last", "state_likely")
+NEVER_NS = (1 << 63) - 1
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """How refresh functions change the data of a run.
+
+    Attributes:
+        insert, delete: Names of the two functions; each set is inserted, then deleted.
+        batches: Transactions of a function. Where each order has its own, a function counts as one
+            batch, and nothing is said of the states while it is under way.
+        many: Whether each order has a transaction of its own.
+    """
+
+    insert: str
+    delete: str
+    batches: int
+    many: bool
+
+    @classmethod
+    def of(cls, test: Mapping[str, Any] | None) -> Refresh | None:
+        """The refresh functions of `test` in run.json; None where there are none."""
+        told = (test or {}).get("refresh")
+        if told is None:
+            return None
+        batches = int(told["batches"])
+        return cls(told["insert"], told["delete"], max(1, batches), batches == 0)
+
+    @property
+    def functions(self) -> tuple[str, str]:
+        """Both names."""
+        return self.insert, self.delete
+
+    def state_before(self, function: str, variant: int) -> int:
+        """The state in which a function of a set (from 1) begins, if all before it succeeded."""
+        return 2 * self.batches * (variant - 1) + (self.batches if function == self.delete else 0)
+
+
+def executions(events: pl.DataFrame, refresh: Refresh | None) -> pl.DataFrame:
+    """Executions that returned rows, in the order of their start, with the states they may be of.
+
+    Columns: phase, session, operation, variant, digest (u64), started_ns, finished_ns; state_first
+    and state_last, both included: all states that were current at some moment between start and
+    end, so far as is known; state_likely: the one at the start, if batches took equally long. The
+    three are null where nobody knows the data: after a refresh function failed, the next one
+    changes data that may have any of several states.
+    """
+    told = plain(events)
+    if "variant" not in told.columns:
+        told = told.with_columns(pl.lit(0, pl.UInt32).alias("variant"))
+    functions = [] if refresh is None else list(refresh.functions)
+    found = (
+        told.filter((pl.col("outcome") == "ok") & ~pl.col("operation").is_in(functions))
+        .select("phase", "session", "operation", "variant", "digest", "started_ns", "finished_ns")
+        .sort("started_ns", maintain_order=True)
+    )
+    if refresh is None:
+        return found.with_columns(pl.lit(0, pl.Int64).alias(name) for name in STATES)
+    return found.with_columns(_History.of(told, refresh).states(found))
+
+
+def distinct(executed: pl.DataFrame) -> pl.DataFrame:
+    """What has to be compared: the same rows of an operation with the same states only once.
+
+    Columns: operation, variant, digest, the three of the states, answers (how many executions),
+    phase and session (of the first of them).
+    """
+    return executed.group_by(
+        "operation", "variant", "digest", *STATES[:2], maintain_order=True
+    ).agg(
+        pl.col("state_likely").first(),
+        pl.len().alias("answers"),
+        pl.col("phase").first(),
+        pl.col("session").first(),
+    )
+
+
+@dataclass(frozen=True)
+class _History:
+    """Refresh functions one after another, as long as it is known what they changed.
+
+    Attributes:
+        started_ns, finished_ns: Of each.
+        before, after, most: State when it began; the least and the greatest after it.
+        lost_ns: From then on nobody knows the state.
+    """
+
+    started_ns: list[int]
+    finished_ns: list[int]
+    before: list[int]
+    after: list[int]
+    most: list[int]
+    lost_ns: int
+
+    @classmethod
+    def of(cls, events: pl.DataFrame, refresh: Refresh) -> _History:
+        """The history that events tell."""
+        played = events.filter(
+            pl.col("operation").is_in(list(refresh.functions)) & (pl.col("outcome") != "skipped")
+        ).sort("started_ns", maintain_order=True)
+        found = cls([], [], [], [], [], NEVER_NS)
+        least = most = ended_ns = 0
+        for event in played.iter_rows(named=True):
+            before = refresh.state_before(event["operation"], event["variant"])
+            tried_again = event["retries"] > 0 and refresh.batches > 1
+            if not least == most == before or event["started_ns"] < ended_ns or tried_again:
+                return cls(**(vars(found) | {"lost_ns": event["started_ns"]}))
+            ended_ns = NEVER_NS if event["finished_ns"] is None else event["finished_ns"]
+            most = before + refresh.batches
+            least = most if event["outcome"] == "ok" else before
+            found._append(event["started_ns"], ended_ns, before, least, most)
+        return found
+
+    def _append(self, started_ns: int, ended_ns: int, before: int, least: int, most: int) -> None:
+        self.started_ns.append(started_ns)
+        self.finished_ns.append(ended_ns)
+        self.before.append(before)
+        self.after.append(least)
+        self.most.append(most)
+
+    def states(self, executed: pl.DataFrame) -> list[pl.Series]:
+        """First, last and likely state of each execution."""
+        started, finished = executed["started_ns"], executed["finished_ns"]
+        # Ended before the operation began: it sees all of it. Begun before it ended: it may see it.
+        ended = _counted(self.finished_ns, started, "right")
+        begun = _counted(self.started_ns, finished, "left")
+        known = finished <= self.lost_ns
+        columns = (
+            _at([0, *self.after], ended),
+            _at([0, *self.most], begun),
+            self._likely(started, ended, _counted(self.started_ns, started, "right")),
+        )
+        nothing = pl.Series([None], dtype=pl.Int64)
+        return [
+            column.zip_with(known, nothing).alias(name)
+            for name, column in zip(STATES, columns, strict=True)
+        ]
+
+    def _likely(self, started: pl.Series, ended: pl.Series, begun: pl.Series) -> pl.Series:
+        at_rest = [0, *self.after]
+        found = []
+        for now_ns, over, under_way in zip(started, ended, begun, strict=True):
+            state = at_rest[over]
+            if under_way > over:
+                place = under_way - 1
+                took_ns = self.finished_ns[place] - self.started_ns[place]
+                share = (now_ns - self.started_ns[place]) / max(1, took_ns)
+                changed = self.most[place] - self.before[place]
+                state = self.before[place] + min(changed, math.floor(share * (changed + 1)))
+            found.append(state)
+        return pl.Series(found, dtype=pl.Int64)
+
+
+def _counted(times_ns: list[int], at_ns: pl.Series, side: Literal["left", "right"]) -> pl.Series:
+    """How many of the times are before each moment; with side `right` those at it, too."""
+    ordered = pl.Series(times_ns, dtype=pl.Int64)
+    return ordered.search_sorted(at_ns.cast(pl.Int64), side=side)
+
+
+def _at(values: list[int], places: pl.Series) -> pl.Series:
+    return pl.Series(values, dtype=pl.Int64).gather(places)

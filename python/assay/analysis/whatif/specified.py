@@ -1,0 +1,102 @@
+"""Metrics of a whole test as functions of the times of its operations.
+
+An operation whose time changes by a factor changes so in every power and throughput test, each
+stream goes on as it did, and the reported run is the one with the lower composite then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.composite.figures import Figures, figures, reported_run
+from assay.analysis.composite.formulas import composite
+from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
+from assay.analysis.whatif.metrics import Metric, Of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.composite.intervals import PerformanceRun
+    from assay.analysis.composite.played import Played
+    from assay.analysis.whatif.timing import TimedOperation
+
+IN_ORDER = (POWER, THROUGHPUT, COMPOSITE)
+BOTH_TESTS = (
+    "In the throughput test each execution of an operation changes by the same factor as in the"
+    " power test, and each stream goes on as it did, so the one that ends last decides; left open"
+    " is that all streams gain alike, because they share the machine."
+)
+
+
+def metrics_of_test(test: Played, operations: Sequence[TimedOperation]) -> tuple[Metric, ...]:
+    """The metrics of a test that has them, over the times of its operations."""
+    model = _Model(test, [(one.name, one.seconds) for one in operations])
+    return tuple(model.metric(kind) for kind in IN_ORDER if kind in test.metrics)
+
+
+class _Model:
+    """A test whose operations can take other times."""
+
+    def __init__(self, test: Played, times: Sequence[tuple[str, float]]) -> None:
+        self._test = test
+        self._times = times
+        self._reported = test.reported
+
+    def metric(self, kind: str) -> Metric:
+        """One metric of the test."""
+        name = self._test.named(kind)
+
+        def rounded(seconds: Sequence[float]) -> float:
+            runs = [run.scaled(self._factors(seconds)) for run in self._test.runs]
+            run = reported_run(runs, self._test.scale)
+            return value(figures(run, self._test.scale), kind)
+
+        def smooth(seconds: Sequence[float]) -> float:
+            return value(self._smooth(seconds), kind)
+
+        def shared(seconds: Sequence[float]) -> float:
+            return value(self._shared(seconds), kind)
+
+        also: tuple[Of, ...] = () if kind == POWER else (shared,)
+        return Metric(
+            f"test_{kind}_per_h", name.label, name.title, "/h", "higher", rounded, smooth, also
+        )
+
+    def _factors(self, seconds: Sequence[float]) -> dict[str, float]:
+        pairs = zip(self._times, seconds, strict=True)
+        return {name: after / before for (name, before), after in pairs if before > 0}
+
+    def _smooth(self, seconds: Sequence[float]) -> Figures:
+        """Not rounded, of the run that is reported now: what slopes are of."""
+        return figures(self._run.scaled(self._factors(seconds)), self._test.scale, rounded=False)
+
+    def _shared(self, seconds: Sequence[float]) -> Figures:
+        """If all streams gained as large a share of their time as they do together."""
+        run, factors = self._run, self._factors(seconds)
+        told = figures(run.scaled(factors), self._test.scale, rounded=False)
+        before = figures(run, self._test.scale, rounded=False)
+        if run.throughput is None or before.throughput is None:
+            return told
+        busy_ns, left_ns = (
+            sum(stream.busy_ns for stream in streams)
+            for streams in (
+                run.throughput.sessions,
+                [stream.scaled(factors) for stream in run.throughput.sessions],
+            )
+        )
+        return Figures(told.power, before.throughput * busy_ns / left_ns if left_ns else None)
+
+    @property
+    def _run(self) -> PerformanceRun:
+        assert self._reported is not None  # noqa: S101 - asked for before
+        return self._reported
+
+
+def value(told: Figures, kind: str) -> float:
+    """One of the figures; infinite where nothing bounds it."""
+    power, throughput = told.power, told.throughput
+    if kind == COMPOSITE:
+        known = power is not None and throughput is not None
+        return composite(power or 0.0, throughput or 0.0) if known else float("inf")
+    found = power if kind == POWER else throughput
+    return float("inf") if found is None else found

@@ -1,0 +1,107 @@
+"""Options of `assay run` that say under which conditions: state, buffer, CPUs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError
+
+if TYPE_CHECKING:
+    import typer
+
+CACHE = "cache"
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What is to be in memory when the timed part begins.
+
+    Attributes:
+        state: One of `assay.study.request.STATES`.
+        passes: Untimed passes of the power order.
+        repeats: Whether timed passes are repeated for a while.
+    """
+
+    state: str
+    passes: int
+    repeats: bool
+
+    @property
+    def is_hot(self) -> bool:
+        """Whether something is played before it is timed."""
+        return self.passes > 0
+
+
+def beginning(context: typer.Context, text: str, *, mixed: bool) -> Beginning:
+    """The meaning of `--state`.
+
+    A second pass would find in memory what the first one read, so a state that is not hot is
+    measured by one pass, unless `--min-time` asks for more on the command line.
+
+    Raises:
+        UsageError: If it is no state, or contradicts other options.
+    """
+    from assay.study.request import STATE_HOT, parse_state
+
+    state, passes = parse_state(text)
+    if mixed and text.partition(":")[2]:
+        raise UsageError(f"--state {text}: a mix has no passes; say --warmup")
+    if mixed and state != STATE_HOT and is_given(context, "warmup"):
+        raise UsageError(f"--state {state} and --warmup: a warm-up ends it; leave one out")
+    return Beginning(state, passes, state == STATE_HOT or is_given(context, "min_time"))
+
+
+def state_default(engine: str, *, test: bool, dsn: str | None) -> str:
+    """Where no state is asked for: a specification's test follows the load, and nothing else does.
+
+    What was loaded is in the caches of the system then. A running server is as it is found, and
+    whatever it read in a first pass is what it would have read in the load.
+    """
+    from assay.engines.discovery import find_engine
+    from assay.study.request import STATE_HOT, STATE_OS_WARM
+
+    settable = dsn is None and find_engine(engine).facts.kind != "none"
+    return STATE_OS_WARM if test and settable else STATE_HOT
+
+
+def is_given(context: typer.Context, name: str) -> bool:
+    """Whether an option stands on the command line: files and the environment are defaults."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def with_buffer(
+    engine: str, settings: dict[str, str], size: str | None, dsn: str | None
+) -> dict[str, str]:
+    """The settings with the engine's own cache as large as `--buffer` says.
+
+    Raises:
+        UsageError: If it is no size, the engine has no such setting, or it is set already.
+    """
+    if size is None:
+        return settings
+    if dsn is not None:
+        raise UsageError("--buffer: a running server has its owner's; leave it or --dsn out")
+    from assay.engines.advice import CannotError
+    from assay.engines.discovery import find_engine
+    from assay.model.units import parse_bytes
+
+    try:
+        size_bytes = parse_bytes(size)
+    except ValueError as error:
+        raise UsageError(f"--buffer: {error}; write it like 256MB or 2GB") from error
+    try:
+        name, value = find_engine(engine).advising().setting(CACHE, str(size_bytes))
+    except CannotError as error:
+        raise UsageError(f"--buffer: {engine}: {error}; leave it out") from error
+    if name in settings:
+        raise UsageError(f"--buffer and --set {name} are the same: leave one out")
+    return settings | {name: value}
+
+
+def resolved_pin(text: str | None) -> dict[str, list[int]]:
+    """CPUs by who is pinned to them. Raises `UsageError` with what there is."""
+    from assay.study.placement import Host, resolve_pin
+
+    return {} if text is None else resolve_pin(text, Host.this())

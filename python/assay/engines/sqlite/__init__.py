@@ -1,0 +1,1 @@
+"""SQLite, embedded in the driver's host process."""

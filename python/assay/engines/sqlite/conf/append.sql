@@ -1,0 +1,2 @@
+-- One row; its values are bound.
+insert into $table values ($places)

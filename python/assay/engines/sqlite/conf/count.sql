@@ -1,0 +1,2 @@
+-- How many rows does a table have?
+select count(*) from $table

@@ -1,0 +1,2 @@
+-- Counts and samples of every index, for the planner.
+analyze

@@ -1,0 +1,2 @@
+-- Names of all tables.
+select name from sqlite_schema where type = 'table'

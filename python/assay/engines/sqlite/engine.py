@@ -1,0 +1,142 @@
+"""SQLite: opened in the host process, loaded from Arrow streams, a connection a session."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import apsw
+
+from assay._core import PythonSession
+from assay.engines.contract import EngineError, EngineFacts, Instance, Place, Product
+from assay.engines.sqlite import loading
+from assay.engines.sqlite import settings as pragmas
+from assay.engines.sqlite.counters import SqliteCounters
+from assay.engines.sqlite.database import (
+    DATABASE_FILE,
+    Database,
+    opened,
+    quoted,
+    script,
+    statements,
+)
+from assay.engines.sqlite.explaining import SqlitePlans
+from assay.engines.sqlite.plans import normalised
+from assay.engines.sqlite.session import SqliteSession
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import ArrowStream, Tell, Wanted
+    from assay.model.plan import Plan
+    from assay.model.script import Script
+
+
+class SqliteEngine:
+    """See `assay.engines.contract`: `Engine`, `Embedded`, `BulkLoads`, `HasKeys` and more."""
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """Checks that SQLite is the pinned one, and that it is what was wanted."""
+        del tell
+        version = apsw.sqlite_lib_version()
+        if version != self._facts.version_pinned:
+            raise EngineError(
+                f"apsw has SQLite {version} in it, and {self._facts.version_pinned} is pinned:"
+                " run `make setup` again."
+            )
+        if wanted.version is not None and not f"{version}.".startswith(f"{wanted.version}."):
+            raise EngineError(
+                f"SQLite {version} comes with Assay, and {wanted.version} was asked for: it is part"
+                " of a Python package, so another version needs an environment of its own."
+            )
+        return Product(version, origin={"package": f"apsw {apsw.apsw_version()}"})
+
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
+        """Looks at names and values."""
+        del product
+        pragmas.checked(settings)
+
+    def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
+        """Opens the database file of `place`, making it if it is not there."""
+        asked = pragmas.checked({**self._facts.settings, **settings})
+        database = opened(place.data / DATABASE_FILE, asked, place.scratch)
+        return Instance(dict(settings), database, place)
+
+    def stop(self, instance: Instance) -> None:
+        """Closes all connections, the last of which writes a checkpoint."""
+        _database(instance).close()
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """Every setting as our own connection has it; sessions have the same."""
+        return pragmas.effective(_database(instance).own)
+
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
+        """One connection a client."""
+        database, told = _database(instance), json.dumps(script.facts())
+        return [
+            PythonSession(SqliteSession(database.session(), script), told, seed, number)
+            for number in range(clients)
+        ]
+
+    def plan_reader(self, instance: Instance) -> SqlitePlans:
+        """A reader on a connection of its own."""
+        return SqlitePlans(_database(instance).session())
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """What EXPLAIN QUERY PLAN told."""
+        return normalised(told, operation, statement, native)
+
+    def counters(self, instance: Instance) -> SqliteCounters:
+        """A reader of what the sessions' connections count."""
+        return SqliteCounters(_database(instance))
+
+    def run_script(self, instance: Instance, sql: str) -> None:
+        """Runs statements of a workload's schema."""
+        for statement in statements(sql):
+            loading.run(_database(instance), statement)
+
+    def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
+        """Makes keys and indexes one after another: there is one writer."""
+        del streams
+        expected = sum(1 for _ in statements(sql))
+        for done, _ in enumerate(loading.make_keys(_database(instance), sql), start=1):
+            tell("keys and indexes", done, expected, "statements")
+
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs statements one by one, each in a transaction of its own unless they say `begin`."""
+        self.run_script(instance, sql)
+
+    def settle(self, instance: Instance) -> None:
+        """Writes a checkpoint."""
+        try:
+            loading.checkpoint(_database(instance))
+        except apsw.Error as error:
+            raise EngineError(f"SQLite cannot write a checkpoint: {error}") from error
+
+    def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
+        """Appends an Arrow stream to a table, on one connection: there is one writer."""
+        del streams
+        loading.fill(_database(instance), table, rows)
+
+    def count(self, instance: Instance, table: str) -> int:
+        """Rows of a table."""
+        asked = _database(instance).own.execute(script("count.sql", table=quoted(table)))
+        rows: int = asked.get
+        return rows
+
+    def finish_load(self, instance: Instance) -> None:
+        """Gathers statistics and makes the file durable."""
+        loading.finish(_database(instance))
+
+
+def _database(instance: Instance) -> Database:
+    database: Database = instance.handle
+    return database
+
+
+def engine(facts: EngineFacts) -> SqliteEngine:
+    """The engine of this folder."""
+    return SqliteEngine(facts)

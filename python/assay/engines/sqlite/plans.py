@@ -1,0 +1,173 @@
+"""SQLite's plans in words that are no engine's.
+
+EXPLAIN QUERY PLAN tells loops from the outermost to the innermost, then what sorts or groups, and
+beside them what is computed for a value or before the loops. Of that a tree is made here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from assay.model.plan import Plan, PlanNode
+
+_ACCESS = re.compile(
+    r"(?P<verb>SCAN|SEARCH) (?P<object>\([^)]*\)|\S+)(?P<exists> EXISTS)?"
+    r"(?: USING (?P<how>.*?(?:INDEX|PRIMARY KEY))(?: (?P<index>\w+))?)?"
+    r"(?: VIRTUAL TABLE INDEX (?P<virtual>\S*))?"
+    r"(?: \((?P<condition>.*)\))?(?P<left> LEFT-JOIN)?"
+)
+_BUILT = re.compile(r"(?:CO-ROUTINE|MATERIALIZE) (?P<object>.+)")
+_SUBQUERY = re.compile(
+    r"(?:REUSE )?(?:CORRELATED )?(?:SCALAR|LIST) SUBQUERY \d+|REUSE SUBQUERY \d+"
+)
+_SORTED = re.compile(r"USE TEMP B-TREE FOR (?P<what>.+)")
+_BLOOM = re.compile(
+    r"(?:BLOOM FILTER ON (?P<object>\S+)(?: \((?P<condition>.*)\))?|CREATE BLOOM FILTER)"
+)
+_CONSTANT = re.compile(r"SCAN (?:CONSTANT ROW|\d+ CONSTANT ROWS)")
+_COMPOUND = re.compile(r"COMPOUND QUERY|MERGE \(.+\)")
+# Parts of a set operation, of a recursion, and of a search by several indexes.
+_PART = re.compile(
+    r"LEFT|RIGHT|LEFT-MOST SUBQUERY|UNION.*|INTERSECT.*|EXCEPT.*|SETUP|RECURSIVE STEP|INDEX \d+"
+    r"|RIGHT-JOIN \S+"
+)
+ORDERED = "ORDER BY"
+NOTHING_READ = "no table is read"
+
+
+@dataclass
+class _Row:
+    """One line of what was told, with those below it."""
+
+    detail: str
+    below: list[_Row] = field(default_factory=list)
+
+
+def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+    """The plan that a captured text means: a tree of operators, of which nothing was counted.
+
+    Args:
+        told: What `explaining` kept.
+        operation: The operation that was asked.
+        statement: Which of its statements.
+        native: The file that keeps the text.
+
+    Raises:
+        ValueError: If it is no such text.
+    """
+    try:
+        whole = json.loads(told)
+        rows = _tree(whole["plan"])
+        aliases = whole["aliases"]
+        counted = whole.get("counted", {})
+        execution_s = whole.get("execution_s")
+        changes = whole["changes"]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"this is no plan of SQLite: {error!r}") from error
+    root = _level(rows, aliases)
+    if changes is not None:
+        inputs = () if root is None else (root,)
+        root = PlanNode("modify", changes["how"], object=changes["table"], children=inputs)
+    return Plan(
+        operation,
+        statement,
+        native,
+        root or PlanNode("result", NOTHING_READ),
+        execution_s=execution_s,
+        timed=False,
+        details=counted,
+    )
+
+
+def _tree(rows: list[dict[str, Any]]) -> list[_Row]:
+    """The outermost lines. Raises `KeyError` where a parent is missing."""
+    top = _Row("")
+    by_id = {0: top}
+    for told in rows:
+        row = _Row(str(told["detail"]))
+        by_id[told["parent"]].below.append(row)
+        by_id[told["id"]] = row
+    return top.below
+
+
+def _level(rows: list[_Row], aliases: dict[str, str]) -> PlanNode | None:
+    """Loops of one query as a tree, under what sorts or groups them; None: there is nothing."""
+    tree: PlanNode | None = None
+    above: list[str] = []
+    beside: list[PlanNode] = []
+    blooms: dict[str, str] = {}
+    for row in rows:
+        if found := _SORTED.fullmatch(row.detail):
+            above.append(found["what"])
+        elif found := _BLOOM.fullmatch(row.detail):
+            blooms[found["object"] or ""] = found["condition"] or ""
+        elif _BUILT.fullmatch(row.detail) or _SUBQUERY.fullmatch(row.detail):
+            beside.append(_beside(row, aliases))
+        else:
+            inner = _input(row, aliases, blooms)
+            tree = inner if tree is None else _nested(tree, inner)
+    for what in above:
+        tree = _above(what, tree)
+    if tree is None:
+        return beside[0] if len(beside) == 1 else _together(beside)
+    return replace(tree, children=(*tree.children, *beside))
+
+
+def _together(beside: list[PlanNode]) -> PlanNode | None:
+    return PlanNode("result", NOTHING_READ, children=tuple(beside)) if beside else None
+
+
+def _nested(outer: PlanNode, inner: PlanNode) -> PlanNode:
+    return PlanNode("nested loop", "nested loop", children=(outer, inner))
+
+
+def _above(what: str, tree: PlanNode | None) -> PlanNode:
+    operator = "sort" if what.endswith(ORDERED) else "aggregate"
+    native = f"USE TEMP B-TREE FOR {what}"
+    return PlanNode(operator, native, children=() if tree is None else (tree,))
+
+
+def _beside(row: _Row, aliases: dict[str, str]) -> PlanNode:
+    below = _level(row.below, aliases)
+    children = () if below is None else (below,)
+    if found := _BUILT.fullmatch(row.detail):
+        return PlanNode("cte", row.detail, object=found["object"], children=children)
+    return PlanNode("subquery", row.detail, children=children)
+
+
+def _input(row: _Row, aliases: dict[str, str], blooms: dict[str, str]) -> PlanNode:
+    """What gives rows to the loops: a table, constants, a set operation, or something unknown."""
+    if _CONSTANT.fullmatch(row.detail):
+        return PlanNode("values", row.detail)
+    if found := _ACCESS.fullmatch(row.detail):
+        return _access(found, aliases, blooms)
+    if _PART.fullmatch(row.detail):
+        below = _level(row.below, aliases)
+        return below or PlanNode("result", row.detail)
+    operator = "set operation" if _COMPOUND.fullmatch(row.detail) else "other"
+    if row.detail == "MULTI-INDEX OR":
+        operator = "bitmap scan"
+    inputs = tuple(_input(one, aliases, blooms) for one in row.below)
+    of = inputs[0].object if operator == "bitmap scan" and inputs else None
+    return PlanNode(operator, row.detail, object=of, children=inputs)
+
+
+def _access(found: re.Match[str], aliases: dict[str, str], blooms: dict[str, str]) -> PlanNode:
+    name, how = found["object"], found["how"]
+    details: dict[str, Any] = {}
+    if name in aliases:
+        details["alias"] = name
+    if name in blooms:
+        details["bloom filter"] = blooms[name]
+    return PlanNode(
+        operator="scan" if how is None else "index scan",
+        native=f"{found['verb']} USING {how}" if how else found["verb"],
+        object=aliases.get(name, name),
+        index=found["index"],
+        condition=found["condition"],
+        cut_short=found["exists"] is not None,
+        details=details,
+    )

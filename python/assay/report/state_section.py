@@ -1,0 +1,56 @@
+"""The state that a run began in, as the document tells it and as sentences."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.state import starting_state
+from assay.checks.state import NAME
+from assay.model.errors import RecordUnreadableError
+from assay.model.units import bytes_text, percent_text
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.record.reader import Run
+
+
+def state_section(run: Run, checks: Sequence[CheckResult]) -> dict[str, Any] | None:
+    """The section `state`; None of a record that tells nothing of it."""
+    try:
+        state = starting_state(run)
+    except RecordUnreadableError:
+        return None
+    if state is None:
+        return None
+    reached = all(one.verdict is Verdict.VALID for one in checks if one.check == NAME)
+    told = asdict(state)
+    del told["first_scans"]
+    return told | {
+        "how": list(state.how),
+        "left": list(state.left),
+        "host_changes": list(state.host_changes),
+        "words": state.words if reached else f"{state.words} (not reached)",
+        "reached": reached,
+        "resident_share": state.resident_share,
+    }
+
+
+def state_sentence(document: dict[str, Any]) -> str:
+    """What was in memory at the start and what was done for it; ends in a space unless empty."""
+    state = document["state"]
+    if state is None:
+        hot = document["conditions"]["state"] == "hot"
+        return "The state was hot: a warm-up ran first, untimed. " if hot else ""
+    done = f": {'; '.join(state['how'])}" if state["how"] else ""
+    sentences = [f"The state was {state['words']}{done}."]
+    if state["resident_share"] is not None:
+        share, data = percent_text(state["resident_share"]), bytes_text(state["data_bytes"])
+        sentences.append(f"Before the engine was started {share} of {data} were in memory.")
+    if state["first_read_bytes"] is not None and state["asked"] != "hot":
+        read = bytes_text(state["first_read_bytes"])
+        sentences.append(f"{state['first_operation']}, the first one timed, read {read} from disk.")
+    sentences += [f"Left: {words}." for words in state["left"]]
+    return f"{' '.join(sentences)} "

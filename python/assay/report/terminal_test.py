@@ -1,0 +1,220 @@
+"""What the terminal tells of a test: its metrics, its runs, and what moves them."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import bytes_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LEAD = "  "
+TOP_WEIGHTS = 3
+# Of all larger scales the one that is told of without being asked.
+SCALE_SHOWN = 10_000
+# Columns of the table of runs: heading, width, key.
+COLUMNS = (
+    ("composite", 11, "composite_per_h"),
+    ("power", 11, "power_per_h"),
+    ("throughput", 12, "throughput_per_h"),
+    ("power test", 12, "power_seconds"),
+    ("Ts", 10, "elapsed_counted_seconds"),
+    ("utilised", 10, "share"),
+)
+
+
+def metric_text(value: float | None) -> str:
+    """A metric to a tenth, thousands apart, such as `4,174.2`; 'none' for None."""
+    return "none" if value is None else f"{value:,.1f}"
+
+
+def conditions_of_test(told: dict[str, Any]) -> list[str]:
+    """What the test was, in a few words."""
+    count = told["streams"]
+    streams = "" if count is None else f"{count} stream{'s' if count != 1 else ''}"
+    words = {
+        "power": "power test",
+        "throughput": "throughput test",
+        "full": "two runs",
+        "steady": "power passes until steady",
+    }[told["kind"]]
+    return [word for word in (words, streams) if word]
+
+
+def figures_of_test(told: dict[str, Any]) -> list[str]:
+    """The metrics, and of which run they are."""
+    figures = [_figure(one, told) for one in told["metrics"]]
+    runs = len(told["runs"])
+    which = told["reported_run"]
+    return [*figures, f"run {which} of {runs}"] if runs > 1 and which is not None else figures
+
+
+def _figure(one: dict[str, Any], told: dict[str, Any]) -> str:
+    """A metric; where rounding decides about it, the one that is not rounded stands beside."""
+    words = f"{one['label']} {metric_text(one['value'])}"
+    if not told["rounding_dominates"] or one["unrounded"] is None:
+        return words
+    return f"{words} ({metric_text(one['unrounded'])} not rounded)"
+
+
+def lines_of_test(told: dict[str, Any], width: int, *, all_operations: bool) -> Iterator[str]:
+    """All that stands between the metrics and the operations."""
+    for words in told["why_not"]:
+        yield from _wrapped(f"no metric: {words}", width)
+    if told["left_out"]:
+        named = f"left out: {', '.join(told['left_out'])}; not {_specified(told)}"
+        yield from _wrapped(named, width)
+    for words in told["warnings"]:
+        yield from _wrapped(f"note: {words}", width)
+    if told["steady"] is not None:
+        yield from _steady_lines(told["steady"], all_operations=all_operations)
+    else:
+        yield from _run_lines(told)
+    yield from _weight_lines(told, all_operations=all_operations)
+    yield from _memory_lines(told["memory"], width, all_operations=all_operations)
+
+
+def _specified(told: dict[str, Any]) -> str:
+    """The name that the first metric would have if nothing had been left out."""
+    return str(told["metrics"][0]["title"]).rpartition("not ")[2]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent=LEAD, subsequent_indent=LEAD * 2)
+
+
+def _run_lines(told: dict[str, Any]) -> Iterator[str]:
+    """One line a run; a single run of one test has nothing that does not stand above."""
+    shares = {one["run"]: one["share"] for one in told["utilisation"]}
+    rows = [run | {"share": shares.get(run["run"])} for run in told["runs"]]
+    shown = [column for column in COLUMNS if any(row[column[2]] is not None for row in rows)]
+    if not shown:
+        return
+    yield ""
+    yield f"  {'run':<4}" + "".join(f"{words:>{wide}}" for words, wide, _ in shown)
+    for row in rows:
+        mark = "*" if len(rows) > 1 and row["run"] == told["reported_run"] else ""
+        cells = (f"{_cell(key, row[key]):>{wide}}" for _, wide, key in shown)
+        yield f"  {row['run']}{mark:<3}" + "".join(cells)
+    if not told["why_not"]:
+        yield _unrounded_line(told, [column for column in shown if column[2].endswith("_per_h")])
+
+
+def _unrounded_line(told: dict[str, Any], columns: list[tuple[str, int, str]]) -> str:
+    """The reported run's metrics from intervals as they were measured, under the rounded ones."""
+    found = {one["metric"]: one["unrounded"] for one in told["metrics"]}
+    cells = (f"{_cell(key, found.get(f'test_{key}')):>{wide}}" for _, wide, key in columns)
+    return f"  {'':<4}{''.join(cells)}  not rounded"
+
+
+def _cell(key: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    if key == "share":
+        return percent_text(value)
+    return f"{value:,.2f} s" if key.endswith("_seconds") else metric_text(value)
+
+
+def _steady_lines(steady: dict[str, Any], *, all_operations: bool) -> Iterator[str]:
+    """The passes beside each other, the first one and the steady figure."""
+    yield ""
+    yield f"  {'':<14}{'sum':>10}{'geometric mean':>16}"
+    passes = steady["passes"]
+    shown = passes if all_operations else passes[:1]
+    for place, one in enumerate(shown, start=1):
+        yield _pass_line("first pass" if place == 1 else f"pass {place}", one)
+    if steady["figure"] is not None:
+        yield _pass_line("steady", steady["figure"])
+    count, before, compared = len(passes), steady["before"], steady["compared"]
+    if before is None:
+        yield f"  not steady: the last {compared} of {count} passes were not alike"
+    else:
+        yield (
+            f"  steady after {before} of {count} passes; each query's median over the {compared}"
+            " that came then"
+        )
+
+
+def _pass_line(words: str, one: dict[str, Any]) -> str:
+    mean = seconds_text(one["geometric_mean_seconds"])
+    return f"  {words:<14}{seconds_text(one['sum_seconds']):>10}{mean:>16}"
+
+
+def _weight_lines(told: dict[str, Any], *, all_operations: bool) -> Iterator[str]:
+    """What moves the first metric most, by the spread of its intervals where there is any."""
+    weighed = told["sensitivity"]
+    if not weighed:
+        return
+    ordered = sorted(weighed, key=_moves)
+    shown = ordered if all_operations else ordered[:TOP_WEIGHTS]
+    yield ""
+    yield (
+        f"  {'what moves it':<14}{'power test':>11}{'in streams':>12}{'weight':>9}"
+        f"{'spread':>20}{'moves it':>9}"
+    )
+    for one in shown:
+        yield _weight_line(one)
+    left = len(ordered) - len(shown)
+    if left:
+        yield f"  ... {left} more (--all); weight: % of the metric for 1 % of the time"
+    if weighed[0]["composite"] is not None:
+        yield "  Ts weighs 50 %, of which a query has its share in the stream that ends last"
+
+
+def first_weight(one: dict[str, Any]) -> float:
+    """What an operation weighs in the composite, else in what there is of it; zero or less."""
+    known = (one[name] for name in ("composite", "power", "throughput"))
+    return next((float(value) for value in known if value is not None), 0.0)
+
+
+def spread_moves(one: dict[str, Any]) -> float | None:
+    """From the longest to the shortest interval, by how much the metric moves; None of one."""
+    if one["at_min"] is None or one["at_max"] is None:
+        return None
+    return float(one["at_min"] - one["at_max"])
+
+
+def _moves(one: dict[str, Any]) -> tuple[float, float]:
+    return -(spread_moves(one) or 0.0), first_weight(one)
+
+
+def _weight_line(one: dict[str, Any]) -> str:
+    spread, moves = "", spread_moves(one)
+    if one["seconds_min"] is not None:
+        low, high = seconds_text(one["seconds_min"]), seconds_text(one["seconds_max"])
+        spread = f"{low} to {high}"
+    return (
+        f"  {one['operation']:<14}{_time(one['power_seconds']):>11}"
+        f"{_time(one['throughput_seconds']):>12}{-100 * first_weight(one):>7.1f} %"
+        f"{spread:>20}{'' if moves is None else f'{100 * moves:.1f} %':>9}"
+    ).rstrip()
+
+
+def _time(seconds: float | None) -> str:
+    return "-" if seconds is None else seconds_text(seconds)
+
+
+def _memory_lines(
+    memory: dict[str, Any] | None, width: int, *, all_operations: bool
+) -> Iterator[str]:
+    """What queries took and would take at larger scales; without `--all` the first of each."""
+    if memory is None:
+        return
+    yield ""
+    for peak in memory["peaks"] if all_operations else memory["peaks"][:1]:
+        streams = f", {peak['streams']} streams" if peak["streams"] > 1 else ""
+        told = f"memory of queries: {bytes_text(peak['bytes'])}, {peak['what']}{streams}"
+        larger = peak["larger"] if all_operations else _at(peak["larger"], SCALE_SHOWN)
+        scales = ", ".join(
+            f"{bytes_text(one['bytes'])} at SF {one['scale']:,} with {one['streams']} streams"
+            for one in larger
+        )
+        yield from _wrapped(f"{told}; {scales}" if scales else told, width)
+    if all_operations:
+        yield f"  by {memory['formula']}"
+
+
+def _at(larger: list[dict[str, Any]], scale: int) -> list[dict[str, Any]]:
+    return [one for one in larger if one["scale"] == scale] or larger[-1:]

@@ -1,0 +1,214 @@
+"""A test of the specification as plain values: the section `test` of a run's document."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.composite.figures import (
+    counted_elapsed_s,
+    counted_power_s,
+    figures,
+)
+from assay.analysis.composite.memory import FORMULA, at_larger_scales, memory_peaks
+from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
+from assay.analysis.composite.played import played
+from assay.analysis.composite.rounding import reported
+from assay.analysis.composite.sensitivity import interval_weights
+from assay.analysis.composite.utilisation import utilisation
+from assay.analysis.operations import NS
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.composite.figures import Figures
+    from assay.analysis.composite.intervals import Interval, PerformanceRun
+    from assay.analysis.composite.played import Played
+    from assay.analysis.composite.steady import Steady
+    from assay.analysis.composite.utilisation import Utilisation
+    from assay.analysis.summary import Summary
+    from assay.record.reader import Run
+
+UNIT = "/h"
+ROUNDING_DOMINATES = (
+    "more than a tenth of the power test's intervals are under 0.1 s, so rounding to 0.01 s decides"
+    " about the metric: read the figure that is not rounded"
+)
+
+
+def section_of_test(run: Run, summary: Summary) -> dict[str, Any] | None:
+    """What is told of a run's test; None of a run without one."""
+    test = played(run)
+    if test is None:
+        return None
+    facts = run.facts["test"]
+    known = ("streams", "streams_minimum", "scale_standard", "parameters", "seed", "refresh")
+    return {
+        "kind": test.kind,
+        **{key: facts[key] for key in known},
+        "metrics": _metrics(test),
+        "why_not": list(test.why_not),
+        "left_out": list(test.left_out),
+        "rounding_dominates": test.rounding_dominates,
+        "warnings": _warnings(test),
+        "reported_run": None if test.reported is None else test.reported.number,
+        "runs": [_run(one, test) for one in test.runs],
+        "sensitivity": _sensitivity(test),
+        "utilisation": [
+            _utilisation(told) for one in test.runs if (told := utilisation(one)) is not None
+        ],
+        "memory": _memory(run, test, summary),
+        "steady": None if test.steady is None else _steady(test.steady),
+    }
+
+
+def _metrics(test: Played) -> list[dict[str, Any]]:
+    rounded, unrounded = test.figures(), test.figures(rounded=False)
+    return [
+        {
+            "metric": f"test_{kind}_per_h",
+            "label": test.named(kind).label,
+            "title": test.named(kind).title,
+            "unit": UNIT,
+            "value": _reported(_figure(rounded, kind)),
+            "unrounded": _figure(unrounded, kind),
+        }
+        for kind in test.metrics
+    ]
+
+
+def _figure(told: Figures, kind: str) -> float | None:
+    return {POWER: told.power, THROUGHPUT: told.throughput, COMPOSITE: told.composite}[kind]
+
+
+def _reported(value: float | None) -> float | None:
+    return None if value is None else reported(value)
+
+
+def _warnings(test: Played) -> list[str]:
+    found = [ROUNDING_DOMINATES] if test.rounding_dominates else []
+    told = [figures(run, test.scale).first_known for run in test.runs]
+    known = [value for value in told if value is not None]
+    if len(known) > 1 and not test.why_not and min(known) > 0:
+        apart = max(known) / min(known) - 1
+        found.append(f"the runs' metrics are {percent_text(apart)} apart; the lower one counts")
+    return found
+
+
+def _run(run: PerformanceRun, test: Played) -> dict[str, Any]:
+    told = None if test.why_not else figures(run, test.scale)
+    elapsed_ns = None if run.throughput is None else run.throughput.elapsed_ns
+    return {
+        "run": run.number,
+        "power_per_h": None if told is None else _reported(told.power),
+        "throughput_per_h": None if told is None else _reported(told.throughput),
+        "composite_per_h": None if told is None else _reported(told.composite),
+        "power_seconds": None if run.power is None else run.power.seconds,
+        "elapsed_seconds": None if elapsed_ns is None else elapsed_ns * NS,
+        "elapsed_counted_seconds": (
+            None if run.throughput is None else counted_elapsed_s(run.throughput)
+        ),
+        "power": _power_intervals(run),
+        "throughput": _throughput_intervals(run),
+    }
+
+
+def _power_intervals(run: PerformanceRun) -> list[dict[str, Any]]:
+    """Intervals of a power test in the order of their starts, with what each counts as."""
+    if run.power is None or not run.power.queries:
+        return []
+    every = (*run.power.queries, *run.power.refreshes)
+    counted = [one for part in counted_power_s(run.power) for one in part]
+    begun_ns = min(one.begun_ns for one in every)
+    rows = [
+        _interval(one, begun_ns) | {"counted_seconds": seconds}
+        for one, seconds in zip(every, counted, strict=True)
+    ]
+    return sorted(rows, key=lambda row: row["begun_seconds"])
+
+
+def _throughput_intervals(run: PerformanceRun) -> list[dict[str, Any]]:
+    """Intervals of each stream; the refresh stream's number is null."""
+    test = run.throughput
+    if test is None:
+        return []
+    numbered = [*enumerate(test.streams, start=1)]
+    sessions = [*numbered, *([(None, test.refreshes)] if test.refreshes is not None else [])]
+    return [
+        {
+            "stream": number,
+            "begun_seconds": (stream.begun_ns - test.begun_ns) * NS,
+            "seconds": (stream.ended_ns - stream.begun_ns) * NS,
+            "intervals": [_interval(one, test.begun_ns) for one in stream.intervals],
+        }
+        for number, stream in sessions
+    ]
+
+
+def _interval(one: Interval, begun_ns: int) -> dict[str, Any]:
+    return {
+        "operation": one.operation,
+        "variant": one.variant,
+        "begun_seconds": (one.begun_ns - begun_ns) * NS,
+        "seconds": one.seconds,
+    }
+
+
+def _sensitivity(test: Played) -> list[dict[str, Any]]:
+    run = test.reported
+    if run is None:
+        return []
+    return [
+        {
+            "operation": one.operation,
+            "power_seconds": one.power_s,
+            "throughput_seconds": one.throughput_s,
+            "power": one.power,
+            "throughput": one.throughput,
+            "composite": one.composite,
+            "seconds_min": one.shortest_s,
+            "seconds_max": one.longest_s,
+            "at_min": one.at_shortest,
+            "at_max": one.at_longest,
+        }
+        for one in interval_weights(run, test.powers, test.scale)
+    ]
+
+
+def _utilisation(told: Utilisation) -> dict[str, Any]:
+    return {
+        "run": told.run,
+        "power_seconds": told.power_s,
+        "elapsed_seconds": told.elapsed_s,
+        "streams": told.streams,
+        "stream_seconds": told.stream_s,
+        "share": told.share,
+    }
+
+
+def _memory(run: Run, test: Played, summary: Summary) -> dict[str, Any] | None:
+    processes = run.table("processes") if run.has("processes") else None
+    queries = [op for op in summary.operations if op.name not in test.refreshes]
+    peaks = memory_peaks(test.runs, queries, processes)
+    if not peaks:
+        return None
+    return {
+        "formula": FORMULA,
+        "peaks": [
+            asdict(peak) | {"larger": [asdict(row) for row in at_larger_scales(peak, test.scale)]}
+            for peak in peaks
+        ],
+    }
+
+
+def _steady(told: Steady) -> dict[str, Any]:
+    figure = told.figure
+    return {
+        "passes": [_pass(one.sum_s, one.geometric_mean_s) for one in told.passes],
+        "before": told.before,
+        "compared": len(told.tests),
+        "figure": None if figure is None else _pass(figure.sum_s, figure.geometric_mean_s),
+    }
+
+
+def _pass(sum_s: float, mean_s: float | None) -> dict[str, Any]:
+    return {"sum_seconds": sum_s, "geometric_mean_seconds": mean_s}

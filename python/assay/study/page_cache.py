@@ -1,0 +1,59 @@
+"""The page cache under the files of one directory: how much of them it holds, read in, evicted.
+
+All of it is done to these files alone, and needs no right but to read them.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from assay import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+READ_BYTES = 1 << 22
+
+
+def files_below(directory: Path) -> list[Path]:
+    """Regular files of a directory and all below it; none where it is not there."""
+    return sorted(path for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def size_bytes(directory: Path) -> int:
+    """Bytes of all files below a directory."""
+    return sum(path.stat().st_size for path in files_below(directory))
+
+
+def resident_bytes(directory: Path) -> int:
+    """How many of them are in memory. Raises `OSError` where the kernel does not say."""
+    return sum(_core.resident_bytes(path) for path in files_below(directory))
+
+
+def evict(directory: Path) -> None:
+    """Writes back what is dirty, then asks the kernel to let go of the pages; it may not."""
+    for path in files_below(directory):
+        with _opened(path) as descriptor:
+            os.fsync(descriptor)
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def read_in(directory: Path) -> None:
+    """Reads every file from its first byte to its last."""
+    buffer = bytearray(READ_BYTES)
+    for path in files_below(directory):
+        with _opened(path) as descriptor:
+            while os.readv(descriptor, [buffer]):
+                pass
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

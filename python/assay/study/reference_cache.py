@@ -1,0 +1,70 @@
+"""Rows that the reference gave, kept for other runs: a file each, named by what they depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+REFERENCES = "references"
+PARTIAL = ".partial"
+# A file that is written takes no longer; what is older was left by something that was killed.
+PARTIAL_AGE_MAX_S = 3600.0
+
+
+class ReferenceCache:
+    """Any number of processes may read and write it: files come into being whole."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def find(self, key: list[Any]) -> dict[str, Any] | None:
+        """What was kept under a key; None if nothing was, or if it is damaged."""
+        path = self._path(key)
+        try:
+            head, _, text = path.read_text(encoding="utf-8").partition("\n")
+            if hashlib.sha256(text.encode()).hexdigest() == head:
+                found: dict[str, Any] = json.loads(text)
+                return found
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            log.warning("%s cannot be read: %s", path, error)
+        log.warning("%s is damaged; it is made anew", path)
+        return None
+
+    def keep(self, key: list[Any], answer: dict[str, Any]) -> None:
+        """Keeps an answer. That it cannot be kept is no failure: it is made again next time."""
+        text = json.dumps(answer, ensure_ascii=False)
+        head = hashlib.sha256(text.encode()).hexdigest()
+        partial = None
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(PARTIAL, dir=self._root)
+            partial = Path(name)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(f"{head}\n{text}")
+            partial.rename(self._path(key))
+        except OSError as error:
+            log.warning("reference rows are not kept: %s", error)
+            if partial is not None:
+                partial.unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Removes what processes left that were killed while they wrote."""
+        for partial in self._root.glob(f"*{PARTIAL}"):
+            try:
+                if time.time() - partial.stat().st_mtime > PARTIAL_AGE_MAX_S:
+                    partial.unlink()
+            except FileNotFoundError:
+                continue
+
+    def _path(self, key: list[Any]) -> Path:
+        return self._root / hashlib.sha256(json.dumps(key).encode()).hexdigest()[:32]

@@ -1,0 +1,136 @@
+"""The state that a run begins in: what of the data is in memory before the engine starts.
+
+It is set while nothing of the engine runs, looked at, and recorded with whatever could not be done:
+whether it was reached is for a check to say.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import bytes_text
+from assay.study import page_cache
+from assay.study.request import STATE_COLD, STATE_OS_WARM
+
+if TYPE_CHECKING:
+    from assay.study.request import RunRequest
+
+log = logging.getLogger(__name__)
+
+DROP_CACHES = Path("/proc/sys/vm/drop_caches")
+# The page cache, and directory entries with inodes; see proc_sys_vm(5).
+ALL_CACHES = "3"
+
+
+@dataclass
+class State:
+    """What is recorded of the state.
+
+    Attributes:
+        asked: `hot`, `cold` or `os-warm`.
+        passes: Untimed passes before the timed ones; None of a mix.
+        how: What was done, in words.
+        left: What was not done, or was of no effect, in words.
+        host_changes: What was changed that others on the host notice.
+        data_bytes: Size of the data files; None where they are not ours.
+        resident_bytes_before_start: How much of them was in memory, nothing of the engine running.
+    """
+
+    asked: str
+    passes: int | None
+    how: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    host_changes: list[str] = field(default_factory=list)
+    data_bytes: int | None = None
+    resident_bytes_before_start: int | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """As it stands in run.json."""
+        return asdict(self)
+
+
+def state_of(request: RunRequest) -> State:
+    """The state that is asked for, nothing done yet."""
+    passes = request.state_passes if request.clients is None else None
+    state = State(request.state, passes)
+    if passes:
+        state.how.append(f"{passes} untimed pass{'es' if passes > 1 else ''} first")
+    elif passes is None and request.warmup_s > 0:
+        state.how.append(f"an untimed warm-up of {request.warmup_s:g} s first")
+    return state
+
+
+def set_state(request: RunRequest, data: Path, drop_caches: Path = DROP_CACHES) -> State:
+    """Brings the files below `data` into the state that is asked for; nothing of the engine runs.
+
+    Args:
+        request: What is asked for.
+        data: The instance's data files.
+        drop_caches: The kernel's file that drops caches of the whole host, if that is allowed.
+    """
+    state = state_of(request)
+    if request.state == STATE_COLD:
+        _evict(state, data)
+        if request.allow_host_changes:
+            _drop_caches(state, drop_caches)
+        else:
+            state.left.append(
+                "the engine's programs, directory entries and inodes were left as they were:"
+                " --allow-host-changes drops them, too, for the whole host"
+            )
+    elif request.state == STATE_OS_WARM:
+        _read_in(state, data)
+    _look(state, data)
+    return state
+
+
+def _evict(state: State, data: Path) -> None:
+    try:
+        page_cache.evict(data)
+        state.how.append("data files written back and their pages evicted")
+    except OSError as error:
+        state.left.append(f"pages of the data files were not evicted: {_words(error)}")
+
+
+def _read_in(state: State, data: Path) -> None:
+    try:
+        page_cache.read_in(data)
+        state.how.append("all data files read into the page cache")
+    except OSError as error:
+        state.left.append(f"data files were not read into the page cache: {_words(error)}")
+
+
+def _drop_caches(state: State, drop_caches: Path) -> None:
+    os.sync()
+    try:
+        drop_caches.write_text(ALL_CACHES, encoding="ascii")
+    except OSError as error:
+        state.left.append(f"caches of the host were not dropped: {_words(error)}")
+    else:
+        state.how.append("page cache, directory entries and inodes of the whole host dropped")
+        state.host_changes.append(f"{drop_caches}: {ALL_CACHES}")
+
+
+def _look(state: State, data: Path) -> None:
+    """How much is in memory now, and what keeps it there where nothing should be."""
+    state.data_bytes = page_cache.size_bytes(data)
+    try:
+        state.resident_bytes_before_start = page_cache.resident_bytes(data)
+    except OSError as error:
+        state.left.append(f"what is in memory could not be seen: {_words(error)}")
+        return
+    resident = state.resident_bytes_before_start
+    if state.asked == STATE_COLD and resident:
+        whole = bytes_text(state.data_bytes)
+        state.left.append(f"{bytes_text(resident)} of {whole} stay in memory")
+    for words in state.left:
+        log.info("state %s: %s", state.asked, words)
+
+
+def _words(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}"

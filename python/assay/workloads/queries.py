@@ -1,0 +1,105 @@
+"""What a text of SQL reads, and whether it changes anything: by its grammar, without an engine."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlglot.expressions import Expr
+
+LIMIT = re.compile(r"(?i)\blimit\s+(\d+)\s*;?\s*\Z")
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What a text does to tables.
+
+    Attributes:
+        tables: Names, in small letters, of all that stands where a table can stand.
+        changes: Whether it is, or may be, more than a query.
+    """
+
+    tables: frozenset[str]
+    changes: bool
+
+
+def reads(text: str, dialect: str | None = None) -> Reads | None:
+    """What a text reads; None if its grammar is not known.
+
+    Args:
+        text: One statement or several.
+        dialect: As sqlglot names it; None: what all dialects share.
+    """
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
+    except SqlglotError:
+        return None
+    changing = (exp.DML, exp.DDL, exp.Command, exp.Drop, exp.Alter, exp.Into, exp.Lock)
+    queries = all(isinstance(tree, exp.Query | exp.Values) for tree in trees)
+    inside = any(
+        isinstance(node, changing) and not isinstance(node, exp.Query)
+        for tree in trees
+        for node in tree.walk()
+    )
+    tables = {table.name.lower() for tree in trees for table in tree.find_all(exp.Table)}
+    return Reads(frozenset(tables), changes=not queries or inside)
+
+
+def ordered_by(text: str, columns: Sequence[str], dialect: str | None = None) -> list[str]:
+    """Columns of the result by which its rows are ordered, the first first.
+
+    It ends before what the result does not show: rows that are equal in the columns until there
+    may come in any order, as far as anybody can see.
+
+    Args:
+        text: One query.
+        columns: Names of the result's columns.
+        dialect: As sqlglot names it.
+    """
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tree = sqlglot.parse_one(text, read=dialect)
+    except SqlglotError:
+        return []
+    order = tree.args.get("order")
+    shown = tree.selects if isinstance(tree, exp.Query) else []
+    names = [name.lower() for name in columns]
+    found: list[str] = []
+    for ordered in order.expressions if order is not None else []:
+        place = _place(ordered.this, names, shown if len(shown) == len(names) else [])
+        if place is None:
+            break
+        found.append(columns[place])
+    return found
+
+
+def _place(key: Expr, names: Sequence[str], shown: Sequence[Expr]) -> int | None:
+    """Which column of the result a sort key is, from 0."""
+    from sqlglot import exp
+
+    if isinstance(key, exp.Literal) and key.is_int:
+        place = int(key.this) - 1
+        return place if place < len(names) else None
+    if isinstance(key, exp.Column) and key.name.lower() in names:
+        return names.index(key.name.lower())
+    return next((place for place, column in enumerate(shown) if column.unalias() == key), None)
+
+
+def one_more(text: str) -> tuple[str, int] | None:
+    """A text that ends with a limit, with one row more, and the limit; None without one."""
+    found = LIMIT.search(text)
+    if found is None:
+        return None
+    rows = int(found[1])
+    return f"{text[: found.start(1)]}{rows + 1}", rows

@@ -1,0 +1,130 @@
+"""Files of a workload: which one a dialect gets, and its text with values in it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from glob import escape
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from assay._core import render_operation
+from assay.model.errors import UsageError
+from assay.workloads import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from assay.workloads.facts import WorkloadFacts
+
+MANIFEST = "workload.toml"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Which values are drawn: those of a seed for a stream."""
+
+    seed: int
+    stream: int
+
+
+def read_text(path: Path) -> str:
+    """The text of a file of a workload. Raises `UsageError` with the file and why."""
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text: {error}") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file of a workload. Raises `UsageError` with the file and why."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def operation_files(folder: Path) -> list[Path]:
+    """The SQL files that stand in a folder itself."""
+    found = sorted(path for path in folder.glob("*.sql") if path.is_file())
+    return [path for path in found if not path.name.startswith(".")]
+
+
+def version(plain: Path, dialects: Sequence[str]) -> Path | None:
+    """The file for the first of the dialects that has one, else the plain one."""
+    candidates = [plain.with_suffix(f".{dialect}.sql") for dialect in dialects]
+    return next((path for path in [*candidates, plain] if path.is_file()), None)
+
+
+def versions(folder: Path, name: str) -> list[str]:
+    """A file and what stands beside it for other dialects, relative to the folder."""
+    plain = folder / name
+    others = plain.parent.glob(f"{escape(plain.stem)}.*.sql")
+    found = sorted([*others, *([plain] if plain.is_file() else [])])
+    return [path.relative_to(folder).as_posix() for path in found]
+
+
+def render(
+    template: str,
+    operation: str,
+    facts: WorkloadFacts,
+    scale: float,
+    *,
+    fixed: Mapping[str, str],
+    told: Mapping[str, Mapping[str, Any]] = NOTHING,
+    drawn: Drawn | None = None,
+) -> tuple[str, dict[str, list[str]]]:
+    """A template with its values in it, and the values by name.
+
+    `fixed` are texts that are the same for a whole run, `told` the rules of parameters in the order
+    in which they are drawn; their values are the default ones where nothing is drawn.
+
+    Raises:
+        ValueError: If a rule cannot be carried out, or the template names what none gives.
+    """
+    constants = {name: {"default": text, "choice": [text]} for name, text in fixed.items()}
+    text, values = render_operation(
+        template,
+        operation,
+        json.dumps(constants | dict(told), default=str),
+        json.dumps(facts.lists, default=str),
+        scale,
+        drawn.seed if drawn else None,
+        drawn.stream if drawn else 0,
+        _sequence(operation, facts),
+    )
+    return text, json.loads(values)
+
+
+def _sequence(operation: str, facts: WorkloadFacts) -> int | None:
+    """Number of the sequence from which an operation's values are drawn, from 1."""
+    sequences = facts.parameters.sequences
+    return sequences.index(operation) + 1 if operation in sequences else None
+
+
+def scripts_at(
+    folder: Path,
+    facts: WorkloadFacts,
+    names: Sequence[str],
+    dialects: Sequence[str],
+    scale: float,
+    further: Mapping[str, str] = NOTHING,
+) -> dict[str, str]:
+    """Scripts of a folder with constants and `further` values in them: text by file, in order.
+
+    Raises:
+        UsageError: If a file is missing, cannot be read, or names no value.
+    """
+    fixed = {**rules.constants_at(facts.constants, scale), **further}
+    found = {}
+    for name in names:
+        path = version(folder / name, dialects)
+        if path is None:
+            raise UsageError(f"{folder / name} is missing: {MANIFEST} names it")
+        try:
+            found[name], _ = render(read_text(path), path.stem, facts, scale, fixed=fixed)
+        except ValueError as error:
+            raise UsageError(f"{path}: {error}") from error
+    return found

@@ -1,0 +1,10 @@
+-- why: SQLite has neither date literals nor intervals: dates are texts in ISO form, which compare as dates.
+-- What percentage of a month's revenue came from parts on promotion?
+select
+  100.00 * sum(
+    case when p_type like 'PROMO%' then l_extendedprice * (1 - l_discount) else 0 end
+  ) / sum(l_extendedprice * (1 - l_discount)) as promo_revenue
+from lineitem, part
+where l_partkey = p_partkey
+  and l_shipdate >= '${date}'
+  and l_shipdate < date('${date}', '+1 month')

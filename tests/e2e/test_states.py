@@ -1,0 +1,182 @@
+"""A state that is asked for is set on real files, looked at, and borne out by what queries read."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import POSTGRESQL, Lab
+from tests.e2e.server import DATABASE, HOST, PASSWORD
+
+ENGINES = pytest.mark.parametrize("engine", ["duckdb", POSTGRESQL])
+SCALE = ["--scale", "0.01"]
+PLAIN = ["--no-plans"]
+# On these there is no other place for a file's pages than memory.
+OF_MEMORY = {"tmpfs", "ramfs"}
+
+
+@pytest.fixture
+def lab(server_lab: Lab) -> Lab:
+    """A laboratory where embedded engines and servers of ours can be started."""
+    return server_lab
+
+
+def check(document: dict[str, Any], name: str = "state") -> dict[str, Any]:
+    (found,) = (one for one in document["checks"] if one["check"] == name)
+    return found
+
+
+def phases(lab: Lab) -> list[tuple[str, int]]:
+    """Phases of the last run with their passes, as they were carried out."""
+    from assay.record.reader import Run
+
+    events = Run(lab.latest()).table("events").sort("started_ns")
+    return [
+        (str(name), int(passes.max()) + 1)
+        for (name,), one in events.group_by("phase", maintain_order=True)
+        for passes in [one["pass"]]
+    ]
+
+
+@ENGINES
+def test_cold_has_nothing_in_memory_and_its_first_query_reads(lab: Lab, engine: str) -> None:
+    document = lab.document("run", "tpch", "--engine", engine, *SCALE, "--state", "cold", *PLAIN)
+    state = document["state"]
+    assert phases(lab) == [("measured", 1)]
+    assert state["data_bytes"] > 1 << 20
+    if document["host"]["filesystem"] in OF_MEMORY:
+        assert not state["reached"]
+        assert "not reached" in check(document)["reason"]
+        return
+    assert state["resident_share"] < 0.05
+    # The system reads ahead: of a file of some megabytes the engine's start may read the most.
+    assert state["first_read_bytes"] + state["start_read_bytes"] > 0
+    assert check(document)["verdict"] == "valid", check(document)["reason"]
+    assert check(document, "answers")["verdict"] == "valid"
+    # What was left alone is said to be.
+    assert any("--allow-host-changes" in words for words in state["left"])
+    assert state["host_changes"] == []
+    assert document["conditions"]["state"] == "cold"
+    lab.assert_nothing_left()
+
+
+@ENGINES
+def test_os_warm_has_all_files_in_memory(lab: Lab, engine: str) -> None:
+    document = lab.document("run", "tpch", "--engine", engine, *SCALE, "--state", "os-warm", *PLAIN)
+    assert phases(lab) == [("measured", 1)]
+    assert document["state"]["resident_share"] > 0.95
+    assert check(document)["verdict"] == "valid", check(document)["reason"]
+    assert document["conditions"]["state"] == "os-warm"
+
+
+@ENGINES
+def test_hot_has_as_many_passes_as_it_says(lab: Lab, engine: str) -> None:
+    asked = ["--state", "hot:2", "--min-time", "100ms"]
+    document = lab.document("run", "tpch", "--engine", engine, *SCALE, *asked, *PLAIN)
+    assert phases(lab)[0] == ("warmup", 2)
+    assert document["state"]["passes"] == 2
+    assert "hot after 2 passes" in lab.assay("show", "latest").stdout
+
+
+@ENGINES
+def test_what_prepare_changed_is_cold_too(lab: Lab, engine: str, tmp_path: Any) -> None:
+    file = tmp_path / "index.sql"
+    file.write_text("create index of_names on customer (c_name);\n")
+    asked = ["--state", "cold", "--prepare", str(file)]
+    document = lab.document("run", "tpch", "--engine", engine, *SCALE, *asked, *PLAIN)
+    assert [one["file"] for one in _recorded(lab)["prepared"]] == [str(file)]
+    if document["host"]["filesystem"] not in OF_MEMORY:
+        assert document["state"]["resident_share"] < 0.05
+    assert check(document, "answers")["verdict"] == "valid"
+    lab.assert_nothing_left()
+
+
+def test_passes_are_repeated_in_a_cold_run_where_that_is_asked_for(lab: Lab) -> None:
+    asked = ["--state", "cold", "--min-time", "1s"]
+    lab.document("run", "tpch", *SCALE, *asked, *PLAIN)
+    ((name, passes),) = phases(lab)
+    assert (name, passes > 1) == ("measured", True)
+
+
+def test_a_mix_in_a_cold_state_has_no_warm_up(lab: Lab) -> None:
+    asked = ["--engine", POSTGRESQL, *SCALE, "--state", "cold", "--clients", "2", "--time", "1s"]
+    document = lab.document("run", "tpch", *asked, *PLAIN)
+    assert {name for name, _ in phases(lab)} == {"measured"}
+    assert document["state"]["passes"] is None
+
+
+def test_the_buffer_is_the_engines_own_setting(lab: Lab) -> None:
+    asked = ["--engine", POSTGRESQL, *SCALE, "--buffer", "64MB", "--min-time", "10ms"]
+    lab.document("run", "tpch", *asked, *PLAIN)
+    assert _recorded(lab)["request"]["settings"] == {"shared_buffers": "64MB"}
+    told = json.loads((lab.latest() / "environment.json").read_text())
+    assert told["engine"]["settings"]["shared_buffers"] == "64MB"
+
+
+def test_the_client_is_kept_off_the_engines_cpus(lab: Lab) -> None:
+    first, *rest = sorted(os.sched_getaffinity(0))
+    if not rest:
+        pytest.skip("there is one CPU: no other is left for the client")
+    pin = ["--pin", f"engine={first},client=rest", "--min-time", "10ms"]
+    lab.document("run", "tpch", "--engine", POSTGRESQL, *SCALE, *pin, *PLAIN)
+    told = json.loads((lab.latest() / "environment.json").read_text())
+    assert told["pin"] == {"engine": [first], "client": rest}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--state", "tepid"], "one of cold, os-warm, hot"),
+        (["--state", "hot:0"], "hot:N with N passes"),
+        (["--state", "cold:2"], "hot:N with N passes"),
+        (["--allow-host-changes"], "is of --state cold"),
+        (["--engine", "null", "--state", "cold"], "null keeps no data"),
+        (["--clients", "2", "--state", "hot:2"], "a mix has no passes"),
+        (["--clients", "2", "--state", "cold", "--warmup", "2s"], "a warm-up ends it"),
+        (["--engine", "null", "--buffer", "1GB"], "no setting for cache"),
+        (["--buffer", "much"], "write it like 256MB"),
+        (["--buffer", "1GB", "--set", "memory_limit=2GB"], "are the same"),
+        (["--pin", "client=node77"], "node77 is not there"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(
+    lab: Lab, arguments: list[str], words: str
+) -> None:
+    told = lab.assay("run", "tpch", *SCALE, *arguments)
+    assert told.returncode == 1
+    assert words in " ".join(told.stderr.split())
+    assert not lab.runs.exists()
+
+
+def test_a_running_server_is_its_owners_to_restart(lab: Lab) -> None:
+    dsn = f"postgresql://somebody:{PASSWORD}@{HOST}:1/{DATABASE}"
+    told = lab.assay("run", "tpch", *SCALE, "--dsn", dsn, "--state", "cold")
+    assert told.returncode == 1
+    assert "its owner's" in " ".join(told.stderr.split())
+    assert PASSWORD not in told.stderr
+
+
+def _recorded(lab: Lab) -> dict[str, Any]:
+    recorded: dict[str, Any] = json.loads((lab.latest() / "run.json").read_text())
+    return recorded
+
+
+def test_a_file_system_of_memory_alone_cannot_be_cold(lab: Lab) -> None:
+    from assay.study.environment import describe_host
+
+    place = Path("/dev/shm")  # noqa: S108 - it is the file system that is asked for
+    kind = describe_host(place)["data_filesystem"]["type"] if place.is_dir() else "absent"
+    if kind not in OF_MEMORY:
+        pytest.skip(f"{place} is {kind}: this host has no file system of memory for it")
+    with tempfile.TemporaryDirectory(prefix="assay-lab-", dir=place) as state:
+        lab.extra_env["XDG_STATE_HOME"] = state
+        document = lab.document("run", "tpch", *SCALE, "--state", "cold", *PLAIN)
+    assert document["verdict"] == "unknown"
+    assert document["conditions"]["state"] == "cold (not reached)"
+    assert document["state"]["resident_share"] == 1
+    assert check(document)["reason"].startswith("state cold not reached: 100 % of")

@@ -1,0 +1,240 @@
+"""A test of the specification as document, on a terminal and on a page.
+
+`ASSAY_WRITE_GOLDEN=1` writes the texts anew; read the difference before keeping it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from assay.analysis.composite.naming import SPECIFIED
+from assay.cli.main import run_command
+from assay.record.reader import Run
+from assay.report import test_charts
+from assay.report.charts import Charts
+from assay.report.document import document
+from assay.report.html import page
+from assay.report.terminal_load import run_figure
+from assay.report.test_page import words_of_test
+from tests.specified import QUERIES, RUN, PlayedTest, even_times, write_test
+from tests.unit.test_report_document import VALIDATOR
+from tests.unit.test_report_terminal import assert_golden, rendered
+
+LEGAL = "derived from TPC-H, not comparable to published TPC results"
+SHORT = {name: seconds / 20 for name, seconds in even_times().items()}
+# What checks say of a made-up record is of other tests.
+ANSWERS = {
+    "check": "answers",
+    "verdict": "valid",
+    "reason": "22 of 22 answers right",
+    "measured": True,
+    "value": None,
+    "threshold": None,
+}
+
+
+def told(tmp_path: Path, **about: Any) -> dict[str, Any]:
+    """The document of a test, which holds to its schema."""
+    directory = write_test(tmp_path, PlayedTest(**about))
+    made = document(Run(directory), directory)
+    VALIDATOR.validate(json.loads(json.dumps(made, allow_nan=False)))
+    return made | {"path": f"runs/{RUN}", "checks": [ANSWERS], "verdict": "valid"}
+
+
+class TestDocument:
+    @pytest.mark.parametrize("refresh", [True, False])
+    @pytest.mark.parametrize("kind", ["full", "power", "throughput", "steady"])
+    def test_it_holds_to_its_schema(self, tmp_path: Path, kind: str, refresh: bool) -> None:
+        factors = (1.5, 1.0, 1.0, 1.0) if kind == "steady" else (1.0, 0.9)
+        made = told(tmp_path, kind=kind, refresh=refresh, factors=factors)["test"]
+        assert made["kind"] == kind
+        assert made["why_not"] == []
+        assert all(one["value"] is not None for one in made["metrics"])
+
+    def test_it_has_every_interval(self, tmp_path: Path) -> None:
+        first, second = told(tmp_path)["test"]["runs"]
+        for run in (first, second):
+            assert len(run["power"]) == 24
+            assert [run["power"][place]["operation"] for place in (0, -1)] == ["rf1", "rf2"]
+            assert [stream["stream"] for stream in run["throughput"]] == [1, 2, None]
+            assert [len(stream["intervals"]) for stream in run["throughput"]] == [22, 22, 4]
+
+    def test_counted_seconds_are_raised_and_rounded(self, tmp_path: Path) -> None:
+        times = even_times() | {"q09": 2000.0, "q01": 0.5}
+        (run,) = told(tmp_path, kind="power", seconds=times, gap_ns=0)["test"]["runs"]
+        counted = {one["operation"]: one["counted_seconds"] for one in run["power"]}
+        assert (counted["q01"], counted["q09"], counted["rf1"]) == (2.0, 2000.0, 0.5)
+
+    def test_the_metrics_can_be_worked_out_again_from_its_intervals(self, tmp_path: Path) -> None:
+        made = told(tmp_path)["test"]
+        run = made["runs"][made["reported_run"] - 1]
+        product = 1.0
+        for one in run["power"]:
+            product *= one["counted_seconds"]
+        power = 3600 / product ** (1 / 24)
+        throughput = 2 * 22 * 3600 / run["elapsed_counted_seconds"]
+        values = {one["metric"]: one["value"] for one in made["metrics"]}
+        assert values["test_power_per_h"] == pytest.approx(power, abs=0.05)
+        assert values["test_throughput_per_h"] == pytest.approx(throughput, abs=0.05)
+        composite = (power * throughput) ** 0.5
+        assert values["test_composite_per_h"] == pytest.approx(composite, abs=0.05)
+
+    def test_no_metric_has_a_reason_and_no_figure(self, tmp_path: Path) -> None:
+        made = told(tmp_path, failing=("throughput-2", 0, "q07"))
+        assert made["test"]["why_not"] == ["q07 of throughput-2, stream 1 failed: out_of_memory"]
+        assert {one["value"] for one in made["test"]["metrics"]} == {None}
+        assert made["test"]["sensitivity"] == []
+        assert made["what_if"] is None
+        assert run_figure(made) == "none QphH@1GB"
+
+    def test_memory_of_streams_and_at_larger_scales(self, tmp_path: Path) -> None:
+        peaks = told(tmp_path)["test"]["memory"]["peaks"]
+        assert [(one["streams"], one["bytes"]) for one in peaks] == [(2, 3 * (50 << 20))] * 2
+        at = {one["scale"]: one["bytes"] for one in peaks[0]["larger"]}
+        assert at[100] == pytest.approx(3 * (50 << 20) * 100 * 5 / 2)
+
+    def test_a_run_without_a_test_has_none(self, tmp_path: Path) -> None:
+        directory = write_test(tmp_path, PlayedTest())
+        facts = json.loads((directory / "run.json").read_text(encoding="utf-8"))
+        (directory / "run.json").write_text(json.dumps(facts | {"test": None}), encoding="utf-8")
+        made = document(Run(directory), directory)
+        assert made["test"] is None
+        assert words_of_test(made) is None
+
+
+class TestNeverAPlainName:
+    @pytest.mark.parametrize(
+        "about",
+        [
+            {"refresh": False},
+            {"parameters": "default"},
+            {"scale": 0.1, "standard": False},
+            {"streams": 1},
+            {"kind": "power"},
+            {"kind": "throughput"},
+            {"kind": "steady", "factors": (1.0, 1.0, 1.0)},
+        ],
+    )
+    def test_what_left_something_out(self, tmp_path: Path, about: dict[str, Any]) -> None:
+        made = told(tmp_path, **about)
+        for metric in [*made["test"]["metrics"], *made["what_if"]["metrics"]]:
+            assert not metric["label"].startswith(tuple(SPECIFIED.values()))
+            # In full it is only named as what it is not.
+            lead = metric["title"].partition("not ")[0]
+            assert not any(f"{name}@" in lead for name in SPECIFIED.values())
+
+
+class TestTerminal:
+    def test_a_whole_test(self, tmp_path: Path) -> None:
+        assert_golden("terminal-test-full.txt", rendered(told(tmp_path)))
+
+    def test_a_whole_test_with_everything(self, tmp_path: Path) -> None:
+        text = rendered(told(tmp_path), all_operations=True)
+        assert_golden("terminal-test-full-all.txt", text)
+
+    def test_steady_passes(self, tmp_path: Path) -> None:
+        made = told(tmp_path, kind="steady", factors=(1.6, 1.1, 1.0, 1.02, 1.01))
+        assert_golden("terminal-test-steady.txt", rendered(made))
+
+    def test_short_intervals_at_no_standard_scale(self, tmp_path: Path) -> None:
+        made = told(tmp_path, seconds=SHORT, scale=0.1, standard=False, refresh=False, gap_ns=0)
+        text = rendered(made)
+        assert made["test"]["rounding_dominates"]
+        assert_golden("terminal-test-short.txt", text)
+
+    def test_a_test_with_a_failed_query(self, tmp_path: Path) -> None:
+        made = told(tmp_path, failing=("power-1", 0, "q13"))
+        assert_golden("terminal-test-failed.txt", rendered(made))
+
+    @pytest.mark.parametrize("kind", ["full", "power", "throughput", "steady"])
+    @pytest.mark.parametrize("everything", [True, False])
+    def test_lines_fit_and_the_legal_one_is_among_them(
+        self, tmp_path: Path, kind: str, everything: bool
+    ) -> None:
+        factors = (1.5, 1.0, 1.0, 1.0) if kind == "steady" else (1.0, 0.9)
+        made = told(tmp_path, kind=kind, factors=factors, streams=3)
+        lines = rendered(made, all_operations=everything).splitlines()
+        assert max(map(len, lines)) <= 80
+        assert LEGAL in lines[-1]
+
+    def test_the_metric_stands_first_and_in_lists_of_runs(self, tmp_path: Path) -> None:
+        made = told(tmp_path)
+        first = made["test"]["metrics"][0]["value"]
+        _, _, figures, *_ = rendered(made).splitlines()
+        assert figures.startswith(f"  QphH@1GB {first:,.1f}   Power@1GB")
+        assert run_figure(made) == f"{first:,.1f} QphH@1GB"
+
+
+class TestPage:
+    def test_it_has_figures_tables_and_both_charts(self, tmp_path: Path) -> None:
+        directory = write_test(tmp_path, PlayedTest())
+        run = Run(directory)
+        text = page(run, document(run, directory))
+        for words in ("QphH@1GB", "Power@1GB", "reported: the lower composite", LEGAL):
+            assert words in text
+        for name in ("test-runs", "test-weights", "test-memory", "chart-streams"):
+            assert f'id="{name}"' in text
+
+    def test_steady_passes_have_a_table_of_passes_and_no_streams(self, tmp_path: Path) -> None:
+        test = PlayedTest(kind="steady", factors=(1.5, 1.0, 1.0, 1.0))
+        directory = write_test(tmp_path, test)
+        run = Run(directory)
+        text = page(run, document(run, directory))
+        assert "Steady after 1 of 4 passes" in text
+        assert "No throughput test was played." in text
+
+    def test_streams_are_drawn_with_the_refresh_stream_last(self, tmp_path: Path) -> None:
+        made = told(tmp_path, streams=3)
+        rows = test_charts.data("streams", made["test"])
+        names = rows["row"].unique(maintain_order=True).to_list()
+        assert names[:4] == [
+            "run 1, stream 1",
+            "run 1, stream 2",
+            "run 1, stream 3",
+            "run 1, refreshes",
+        ]
+        assert rows.height == 2 * (3 * 22 + 6)
+        assert rows.filter(pl.col("tone") == "refresh").height == 12
+        assert Charts(made, None)["streams"].to_dict()
+
+    def test_intervals_of_both_runs_stand_beside_each_other(self, tmp_path: Path) -> None:
+        rows = test_charts.data("intervals", told(tmp_path)["test"])
+        q21 = dict(rows.filter(pl.col("operation") == "q21").select("where", "seconds").iter_rows())
+        expected = {"power test 1": 2.1, "power test 2": 1.89, "beside other streams": 3.15}
+        assert q21 == pytest.approx(expected, abs=2e-3)
+
+    def test_a_run_without_a_test_says_so(self, tmp_path: Path) -> None:
+        made = told(tmp_path) | {"test": None}
+        charts = Charts(made, None)
+        assert charts.why_empty("streams") == "The run was put to no test of the specification."
+        assert not set(test_charts.NAMES) & set(charts.names)
+
+
+class TestWhatIf:
+    def test_two_queries_in_half_the_time(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        write_test(tmp_path, PlayedTest())
+        assert run_command(["whatif", "--halve", "q15,q17", "--runs", str(tmp_path)]) == 0
+        assert_golden("whatif-test-halved.txt", capsys.readouterr().out)
+
+    def test_what_the_metrics_depend_on(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        write_test(tmp_path, PlayedTest())
+        assert run_command(["whatif", "--runs", str(tmp_path)]) == 0
+        text = capsys.readouterr().out
+        assert_golden("whatif-test-sensitivity.txt", text)
+        assert max(map(len, text.splitlines())) <= 80
+
+    def test_a_test_without_a_metric_is_refused_with_the_reason(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        write_test(tmp_path, PlayedTest(failing=("throughput-1", 1, QUERIES[0])))
+        assert run_command(["whatif", "--halve", "q15", "--runs", str(tmp_path)]) == 1
+        assert "q01 of throughput-1, stream 2 failed" in capsys.readouterr().err

@@ -1,0 +1,130 @@
+"""A state is set as asked; what could not be done is recorded, never passed over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from assay.study import page_cache
+from assay.study.request import RunRequest
+from assay.study.state import set_state, state_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RESIDENT, SIZE = 40, 100
+
+
+class Cache:
+    """Stands for the page cache: counts what it was asked to do."""
+
+    def __init__(self, *, evicts: bool = True, error: OSError | None = None) -> None:
+        self.resident = RESIDENT
+        self._evicts = evicts
+        self._error = error
+
+    def evict(self, _data: Path) -> None:
+        if self._error:
+            raise self._error
+        if self._evicts:
+            self.resident = 0
+
+    def read_in(self, _data: Path) -> None:
+        if self._error:
+            raise self._error
+        self.resident = SIZE
+
+    def put_in_place(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(page_cache, "evict", self.evict)
+        monkeypatch.setattr(page_cache, "read_in", self.read_in)
+        monkeypatch.setattr(page_cache, "size_bytes", lambda _: SIZE)
+        monkeypatch.setattr(page_cache, "resident_bytes", lambda _: self.resident)
+
+
+def request(**asked: Any) -> RunRequest:
+    return RunRequest("w", "e", 1.0, **asked)
+
+
+def cold(**asked: Any) -> RunRequest:
+    return request(state="cold", state_passes=0, **asked)
+
+
+def test_hot_leaves_everything_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Cache().put_in_place(monkeypatch)
+    told = set_state(request(state_passes=2), tmp_path).facts()
+    assert told == {
+        "asked": "hot",
+        "passes": 2,
+        "how": ["2 untimed passes first"],
+        "left": [],
+        "host_changes": [],
+        "data_bytes": SIZE,
+        "resident_bytes_before_start": RESIDENT,
+    }
+
+
+def test_cold_evicts_and_says_what_it_did_not_touch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Cache().put_in_place(monkeypatch)
+    told = set_state(cold(), tmp_path)
+    assert (told.passes, told.resident_bytes_before_start) == (0, 0)
+    assert told.how == ["data files written back and their pages evicted"]
+    assert [words for words in told.left if "--allow-host-changes" in words]
+    assert told.host_changes == []
+
+
+def test_a_file_system_that_keeps_its_pages_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Cache(evicts=False).put_in_place(monkeypatch)
+    told = set_state(cold(), tmp_path)
+    assert told.resident_bytes_before_start == RESIDENT
+    assert told.left[-1] == "40 B of 100 B stay in memory"
+
+
+@pytest.mark.parametrize("state", ["cold", "os-warm"])
+def test_a_file_that_cannot_be_read_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    Cache(error=PermissionError(13, "Permission denied", "a/file")).put_in_place(monkeypatch)
+    told = set_state(request(state=state, state_passes=0), tmp_path)
+    assert told.how == []
+    assert told.left[0].endswith("a/file: Permission denied")
+
+
+def test_os_warm_reads_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Cache().put_in_place(monkeypatch)
+    told = set_state(request(state="os-warm", state_passes=0), tmp_path)
+    assert told.resident_bytes_before_start == SIZE
+    assert told.how == ["all data files read into the page cache"]
+
+
+def test_the_hosts_caches_are_dropped_where_that_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Cache().put_in_place(monkeypatch)
+    file = tmp_path / "drop_caches"
+    told = set_state(cold(allow_host_changes=True), tmp_path, file)
+    assert file.read_text() == "3"
+    assert told.host_changes == [f"{file}: 3"]
+    assert told.left == []
+
+
+def test_who_may_not_drop_them_is_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Cache().put_in_place(monkeypatch)
+    told = set_state(cold(allow_host_changes=True), tmp_path, tmp_path / "no" / "such")
+    assert told.host_changes == []
+    assert told.left[0].startswith("caches of the host were not dropped: ")
+    assert told.left[0].endswith("No such file or directory")
+
+
+def test_a_mix_has_no_passes() -> None:
+    told = state_of(request(clients=4, warmup_s=5.0))
+    assert (told.passes, told.how) == (None, ["an untimed warm-up of 5 s first"])
+
+
+def test_what_is_not_ours_is_not_looked_at() -> None:
+    told = state_of(request(dsn="postgresql://host/db"))
+    assert (told.data_bytes, told.resident_bytes_before_start) == (None, None)
