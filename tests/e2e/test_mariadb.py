@@ -101,7 +101,7 @@ def reasons(document: dict) -> dict[str, str]:
 def test_all_22_answers_are_right_and_all_plans_are_told(server_lab: Lab) -> None:
     document = server_lab.document("run", "tpch", *ENGINE, *SMALL)
     assert reasons(document)["answers"].startswith("valid: 22 of 22")
-    assert document["engine"].startswith("MariaDB 10.11")
+    assert document["engine"] == "mariadb"
     told = Run(Path(document["path"])).plans()
     assert told is not None
     assert len(told["plans"]) == 22
