@@ -232,6 +232,36 @@ class TestDriveOfNothing:
         assert run.ended("retries") == [0, 1, 1]
         assert run.balances()
 
+    def test_what_a_python_session_raises_says_its_class_and_whether_to_try_again(
+        self, tmp_path: Path
+    ) -> None:
+        class RefusedError(Exception):
+            def __init__(self, sqlstate: str, *, retryable: bool) -> None:
+                super().__init__("refused")
+                self.sqlstate, self.retryable = sqlstate, retryable
+
+        errors = [
+            RefusedError("40001", retryable=True),
+            RefusedError("42000", retryable=False),
+            ValueError("plain"),
+        ]
+
+        class Refusing:
+            def execute(self, operation: int, values: list[object]) -> pa.Table:
+                if operation == 0 and not self.tried:
+                    self.tried = True
+                    raise errors[0]
+                if operation:
+                    raise errors[operation]
+                return pa.table({"n": [1]})
+
+            tried = False
+
+        run = drive(tmp_path, plan([0, 1, 2], retries_max=3), Refusing())
+        assert run.ended() == ["ok", "failed", "failed"]
+        assert run.ended("retries") == [1, 0, 0]
+        assert run.ended("error") == [None, "42000", "ValueError"]
+
     def test_metered_readings_stand_around_every_operation(self, tmp_path: Path) -> None:
         drive(tmp_path, plan([0, 1]), _core.NullSession(), metered=True)
         with pa.OSFile(str(tmp_path / "tasks.arrows")) as file:

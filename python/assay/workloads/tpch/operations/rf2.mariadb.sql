@@ -1,4 +1,5 @@
 -- why: in a delete MariaDB asks a subquery once for each row of the table; a join finds the rows by their keys.
+-- Old orders go with their lines, so many in one transaction; lines first, because they refer to orders.
 begin;
 delete lineitem
 from orders_old
