@@ -1,4 +1,4 @@
-"""Options that say under which conditions a run is measured, understood before anything is asked."""
+"""Options that say under which conditions a run is measured, as they are understood."""
 
 from __future__ import annotations
 

@@ -37,9 +37,8 @@ class Peak:
 def memory_peaks(run: Run, *, under_load: bool = False) -> tuple[dict[str, Peak], Peak]:
     """Peaks of operations, and of the measured part as a whole.
 
-    Samples are an operation's own only where operations follow each other for as long as samples
-    are apart. Under a load, and of several at once, nothing but the whole is known of them, and what
-    the engine told of each.
+    Samples are an operation's own only where operations follow each other. Under a load, and of
+    several at once, nothing but the whole is known, and what the engine told of each.
     """
     samples = engine_samples(run)
     told = _told(run)
