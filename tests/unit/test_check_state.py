@@ -91,9 +91,15 @@ def test_cold_is_nothing_in_memory_and_a_first_query_that_reads(synthetic: Synth
 def test_the_page_cache_has_to_bear_it_out(
     synthetic: SyntheticRun, asked: str, resident: float, verdict: Verdict
 ) -> None:
-    result = judged(synthetic, facts(asked, round(resident)))
+    result = judged(synthetic, facts(asked, round(resident)), read_bytes=4 * MIB)
     assert result.verdict is verdict, result.reason
     assert result.reason.startswith(asked if verdict is Verdict.VALID else f"state {asked} not")
+
+
+def test_an_engine_that_reads_past_the_page_cache_is_not_os_warm(synthetic: SyntheticRun) -> None:
+    result = judged(synthetic, facts("os-warm", 100), read_bytes=20 * MIB)
+    assert result.verdict is Verdict.UNKNOWN
+    assert result.reason.endswith("read 20 MiB from devices: it goes past the page cache")
 
 
 def test_a_first_query_that_reads_nothing_is_doubted(synthetic: SyntheticRun) -> None:

@@ -86,14 +86,22 @@ def test_of_operations_at_once_only_the_whole_is_known(synthetic: SyntheticRun) 
     operations(synthetic, ("a", 0, 10), ("b", 5, 10))
     synthetic.streams["processes"] = [process(7, 1, rss=100, pss=90)]
     each, whole = memory_peaks(synthetic.write())
-    assert each == {"a": Peak(), "b": Peak()}
+    assert each == {}
     assert whole == Peak(100 * MIB, 90 * MIB)
 
 
 def test_records_from_before_have_no_proportional_memory(synthetic: SyntheticRun) -> None:
     operations(synthetic, ("a", 0, 10))
     del synthetic.streams["processes"]
-    assert memory_peaks(synthetic.write()) == ({"a": Peak()}, Peak())
+    assert memory_peaks(synthetic.write()) == ({}, Peak())
+
+
+def test_under_a_load_only_the_whole_is_known(synthetic: SyntheticRun) -> None:
+    operations(synthetic, ("a", 0, 10), ("b", 20, 10))
+    synthetic.streams["processes"] = [process(5, 1, rss=100, pss=90)]
+    each, whole = memory_peaks(synthetic.write(), under_load=True)
+    assert each == {}
+    assert whole == Peak(100 * MIB, 90 * MIB)
 
 
 def test_postgresql_adds_up_what_its_nodes_held_in_memory() -> None:

@@ -34,20 +34,23 @@ class Peak:
     engine_bytes: int | None = None
 
 
-def memory_peaks(run: Run) -> tuple[dict[str, Peak], Peak]:
-    """Peaks of each operation, and of the measured part as a whole.
+def memory_peaks(run: Run, *, under_load: bool = False) -> tuple[dict[str, Peak], Peak]:
+    """Peaks of operations, and of the measured part as a whole.
 
-    Samples are an operation's own only where operations follow each other; of several at once
-    nothing but the whole is known, and what the engine told of each.
+    Samples are an operation's own only where operations follow each other. Under a load, and of
+    several at once, nothing but the whole is known, and what the engine told of each.
     """
-    events = measured(run.table("events"))
     samples = engine_samples(run)
     told = _told(run)
-    tasks = run.table("tasks") if run.has("tasks") else None
-    seen = _of_operations(events, samples, tasks) if _is_serial(events) else {}
-    names = dict.fromkeys(events["operation"])
-    each = {name: _with_engine(seen.get(name, Peak()), told.get(name)) for name in names}
+    seen = {} if under_load else _seen(run, samples)
+    each = {name: _with_engine(seen.get(name, Peak()), told.get(name)) for name in {**seen, **told}}
     return each, _whole(run, samples, each)
+
+
+def _seen(run: Run, samples: pl.DataFrame) -> dict[str, Peak]:
+    events = measured(run.table("events"))
+    tasks = run.table("tasks") if run.has("tasks") else None
+    return _of_operations(events, samples, tasks) if _is_serial(events) else {}
 
 
 def engine_samples(run: Run) -> pl.DataFrame:

@@ -120,7 +120,7 @@ def summarise(run: Run) -> Summary:
     events = run.table("events")
     load = summarise_load(run)
     splits, where = where_time_went(run)
-    peaks, peak = memory_peaks(run)
+    peaks, peak = memory_peaks(run, under_load=load is not None)
     operations = tuple(
         _with_memory(operation, peaks.get(operation.name, Peak()))
         for operation in _operations(run, events, load, splits)

@@ -55,13 +55,15 @@ def beginning(context: typer.Context, text: str, *, mixed: bool) -> Beginning:
 def state_default(engine: str, *, test: bool, dsn: str | None) -> str:
     """Where no state is asked for: a specification's test follows the load, and nothing else does.
 
-    What was loaded is in the caches of the system then. A running server is as it is found, and
-    whatever it read in a first pass is what it would have read in the load.
+    What was loaded is in the caches of the system then, or in the engine's own where it goes past
+    those. A running server is as it is found, and whatever it read in a first pass is what it would
+    have read in the load.
     """
     from assay.engines.discovery import find_engine
     from assay.study.request import STATE_HOT, STATE_OS_WARM
 
-    settable = dsn is None and find_engine(engine).facts.kind != "none"
+    facts = find_engine(engine).facts
+    settable = dsn is None and facts.kind != "none" and facts.page_cache
     return STATE_OS_WARM if test and settable else STATE_HOT
 
 

@@ -56,6 +56,7 @@ class EngineFacts(BaseModel):
         obtained_from: Where it comes from, for people.
         products: Versions that can be obtained; the first is the default.
         schemes: Beginnings of the `--dsn` of a running server, such as `postgresql`.
+        page_cache: Whether it reads its data files through the system's page cache.
         answers: Whether it returns rows that can be right or wrong.
         settings: Defaults that ours differ from the product's in, each with its reason in README.
     """
@@ -72,6 +73,7 @@ class EngineFacts(BaseModel):
     version_pinned: str | None = None
     products: tuple[ProductFacts, ...] = ()
     schemes: tuple[str, ...] = ()
+    page_cache: bool = True
     answers: bool = True
     settings: dict[str, str] = {}
 
