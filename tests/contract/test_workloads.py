@@ -25,7 +25,7 @@ WORKLOADS = find_workloads()
 DIALECTS = {dialect for engine in find_engines().values() for dialect in engine.facts.dialects}
 SPOKEN = sorted({(), *(engine.facts.dialects for engine in find_engines().values())})
 PLACEHOLDER = re.compile(r"\$\{(\w+)(?:\[(\d+)\])?\}")
-SEEDS = range(200)
+SEEDS = range(1, 201)
 WHY_WORDS_MIN = 4
 
 
@@ -289,8 +289,9 @@ def obeys(
         return values == [lists[rule["map"]][drawn[rule["follows"]][0]]]
     kind = next(kind for kind in KINDS if kind in rule)
     told: Any = lists[rule[kind]] if isinstance(rule[kind], str) else rule[kind]
-    if kind == "words":
+    if kind in ("words", "combination"):
         told = [lists[part] if isinstance(part, str) else part for part in told]
+        told = [told[place] for place in rule.get("keep", range(len(told)))]
         return all(is_phrase(value, told, rule.get("separator", " ")) for value in values)
     return all(KINDS[kind](value, told) for value in values)
 
@@ -324,6 +325,7 @@ KINDS: dict[str, Callable[[str, Any], bool]] = {
     "month": lambda value, told: is_day(value, told) and value.endswith("-01"),
     "year": is_year,
     "words": lambda *_: False,
+    "combination": lambda *_: False,
     "per_scale": lambda value, told: Decimal(value) == Decimal(str(told)),
 }
 
@@ -339,6 +341,7 @@ KINDS: dict[str, Callable[[str, Any], bool]] = {
         (["1995-03-02"], {"month": ["1995-01-01", "1996-01-01"]}),
         (["1995-02-01"], {"year": [1995, 1996]}),
         (["red blue"], {"words": ["colours", ["warm"]]}),
+        (["red warm"], {"combination": ["colours", ["warm"]], "keep": [0]}),
         (["pink"], {"choice": "colours"}),
     ],
 )

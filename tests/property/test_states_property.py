@@ -1,4 +1,4 @@
-"""However refresh functions and queries lie in time, the states of a query are those of its time."""
+"""However refresh functions and queries lie in time, a query's states are those of its time."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload, find_workloads, read_workload
 from assay.workloads.generate import table_stream
 
-SEEDS = range(200)
+SEEDS = range(1, 201)
 
 MANIFEST = """
 name = "made"
@@ -361,13 +361,22 @@ class TestTpch:
             texts = {tpch.statement(operation, (), 1.0, 7, 0).text for _ in range(3)}
             assert len(texts) == 1
 
-    def test_seeds_and_streams_draw_by_themselves(self, tpch: Workload) -> None:
-        drawn = {
-            tpch.statement("q16", (), 1.0, seed, stream).text
-            for seed in (1, 2)
-            for stream in (0, 1)
-        }
-        assert len(drawn) == 4
+    def test_streams_draw_by_themselves(self, tpch: Workload) -> None:
+        drawn = {tpch.statement("q16", (), 1.0, 1, stream).text for stream in range(20)}
+        assert len(drawn) == 20
+
+    def test_a_stream_has_the_seed_that_is_so_much_higher(self, tpch: Workload) -> None:
+        """Clause 2.1.3: stream s is drawn from the seed of the power test plus s."""
+        for operation in tpch.facts.order:
+            told = tpch.statement(operation, (), 1.0, 40, 2)
+            assert told == tpch.statement(operation, (), 1.0, 42, 0)
+
+    @pytest.mark.parametrize(("seed", "stream"), [(0, 0), (2**31 - 1, 0), (2**31 - 3, 2)])
+    def test_a_seed_that_gives_only_zeros_is_refused(
+        self, tpch: Workload, seed: int, stream: int
+    ) -> None:
+        with pytest.raises(UsageError, match="no numbers; use another one"):
+            tpch.statement("q07", (), 1.0, seed, stream)
 
     def test_every_value_of_a_short_range_is_drawn(self, tpch: Workload) -> None:
         drawn = {tpch.statement("q18", (), 1.0, s, 0).parameters["quantity"][0] for s in SEEDS}

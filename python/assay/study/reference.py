@@ -38,8 +38,10 @@ log = logging.getLogger(__name__)
 
 # Words of a script that may leave other rows than the generator made.
 CHANGES_ROWS = re.compile(
-    r"(?i)\b(insert|update|delete|merge|truncate|copy|load|import|replace|call|do)\b"
+    r"(?i)(?<!\bon )\b(insert|update|delete|merge|truncate|copy|load\s+data|replace\s+into|call)\b"
+    r"|\b(do)\s*\$"
 )
+COMMENT = re.compile(r"--[^\n]*")
 
 
 class References:
@@ -124,8 +126,11 @@ class References:
             return f"the data of {workload.facts.name} are not made by a generator"
         setup = workload.setup(self._asked.dialects, request.scale)
         for name, script in {**setup, **request.prepare}.items():
-            if found := CHANGES_ROWS.search(script):
-                return f"{name} may change rows ({found[1].lower()})"
+            if found := CHANGES_ROWS.search(COMMENT.sub("", script)):
+                return f"{name} may change rows ({found[0].lower()})"
+        told = workload.facts.refresh
+        if self._asked.refresh_sets and told is not None and not told.deletes:
+            return f"[refresh] of {workload.facts.name} has no `deletes`, which says what goes"
         for one in texts:
             found_reads = reads(one["text"], GRAMMAR)
             if found_reads is None or found_reads.changes:

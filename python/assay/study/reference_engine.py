@@ -61,16 +61,18 @@ def columns_read(texts: Sequence[str], schemas: Mapping[str, pa.Schema]) -> dict
     for table, schema in schemas.items():
         empty = pa.RecordBatch.from_pylist([], schema)
         context.register_record_batches(table, [[empty]])
-    found: dict[str, set[str]] = {table: set() for table in schemas}
+    found: dict[str, set[str]] = {}
     for text in texts:
         try:
             plan = context.sql(text, _options()).optimized_logical_plan().display_indent()
         except Exception:  # noqa: BLE001, S112 - the binding has one class for all that may be wrong
             continue
         for table, columns in SCANNED.findall(plan):
-            found.setdefault(table, set()).update(columns.split(", "))
+            # Where rows are only counted, one column stands for them.
+            read = columns.split(", ") if columns else schemas[table].names[:1]
+            found.setdefault(table, set()).update(read)
     return {
-        table: [name for name in schema.names if name in found[table]]
+        table: [name for name in schema.names if name in found.get(table, ())]
         for table, schema in schemas.items()
     }
 

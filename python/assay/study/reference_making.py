@@ -64,7 +64,7 @@ class ReferenceMaking:
         self._reads: dict[str, bool] = {}
         self._engine: ReferenceEngine | None = None
         self._not_made: dict[tuple[str, int], dict[str, Any]] = {}
-        self._made = self._kept = 0
+        self._over = self._made = self._kept = 0
 
     def make(self) -> dict[str, Any]:
         """Writes files of expected rows beside the results; what was made, for `origin.json`.
@@ -74,14 +74,17 @@ class ReferenceMaking:
         """
         begun_s = time.monotonic()
         self._cache.sweep()
-        wanted = self._wanted()
-        pending, all_of_them = wanted, len(wanted)
+        pending = self._wanted()
+        expected = len(pending)
         while pending:
             # One state after another: going from one to another costs time.
-            pending = [
-                one for one in sorted(pending, key=lambda one: one.states[0]) if self._try(one)
-            ]
-            self._tell("reference", all_of_them - len(pending), all_of_them, "answers")
+            tried, pending = sorted(pending, key=lambda one: one.states[0]), []
+            for one in tried:
+                if self._try(one):
+                    pending.append(one)
+                else:
+                    self._over += 1
+                    self._tell("reference answers", self._over, expected, "answers")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB
         return {
             "engine": f"{reference_engine.TITLE} {reference_engine.version()}",

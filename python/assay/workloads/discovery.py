@@ -172,6 +172,8 @@ def _refuse_contradicting_refresh(
 ) -> None:
     if refresh.tables and facts.generator is None:
         raise UsageError(f"{manifest}: refresh.tables are filled by a generator; name it")
+    if strange := sorted(set(refresh.deletes) - set(facts.tables)):
+        raise UsageError(f"{manifest}: refresh.deletes names {strange[0]!r}, which is no table")
     for name in facts.refresh_operations:
         if name in (*facts.order, *facts.after):
             raise UsageError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
@@ -27,6 +28,7 @@ SETTING = "set."
 PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 - where it is, not what it is
 GIVEN_IN = f"{PASSWORD_VARIABLE} or in the DSN"
 SERVER = "MariaDB"
+NOBODY_LISTENS = 2002
 # Error numbers of server and client library, and what to do.
 MENDS = {
     1040: "the server has no connection left: raise its max_connections, or end other clients",
@@ -41,7 +43,7 @@ MENDS = {
     1232: "mend the setting's value in --set, or in the DSN",
     1238: "this is no setting of a session: give it in the server's own configuration",
     1698: f"the server does not accept this user so: give a password in {GIVEN_IN}",
-    2002: "nothing listens there: start the server, or mend host and port",
+    NOBODY_LISTENS: "nothing listens there: start the server, or mend host and port",
     2003: "nothing listens there: start the server, or mend host and port",
     2026: "the connection is not secured as asked: mend ssl_ca or the certificate",
 }
@@ -107,19 +109,21 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
     import pymysql
 
     ca = address.get("ssl_ca")
-    connection = pymysql.connect(
-        host=address["host"],
-        port=address["port"],
-        unix_socket=address["unix_socket"],
-        user=address["user"],
-        password=address["password"],
-        database=address["database"],
-        charset="utf8mb4",
-        autocommit=True,
-        connect_timeout=address.get("connect_timeout", CONNECT_PATIENCE_S),
+    given = {
+        "user": address["user"],
+        "password": address["password"],
+        "database": address["database"],
+        "charset": "utf8mb4",
+        "autocommit": True,
+        "connect_timeout": address.get("connect_timeout", CONNECT_PATIENCE_S),
         **({"ssl_ca": ca} if ca else {}),
-        **more,
-    )
+    }
+    path = address["unix_socket"]
+    if path is None:
+        connection = pymysql.connect(host=address["host"], port=address["port"], **(given | more))
+    else:
+        connection = pymysql.connect(defer_connect=True, **(given | more))
+        connection.connect(_connected(path, given["connect_timeout"]))
     try:
         with connection.cursor() as cursor:
             for name, value in address.get("settings", {}).items():
@@ -130,6 +134,20 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
     return connection
 
 
+def _connected(path: str, timeout_s: float) -> socket.socket:
+    """A Unix socket to a server. The client's library leaves its own open where nobody listens."""
+    import pymysql
+
+    peer = socket.socket(socket.AF_UNIX)
+    try:
+        peer.settimeout(timeout_s)
+        peer.connect(path)
+    except OSError as error:
+        peer.close()
+        raise pymysql.err.OperationalError(NOBODY_LISTENS, f"{path}: {error.strerror}") from error
+    return peer
+
+
 def answers(address: Address) -> bool:
     """Whether a server of ours answers by now. Raises `EngineError` if it refuses us."""
     import pymysql
@@ -138,7 +156,7 @@ def answers(address: Address) -> bool:
         opened(address).close()
     except pymysql.err.OperationalError as error:
         # While it starts, nothing listens, and what is accepted may be closed again.
-        if error.args[0] in {2002, 2003, 2006, 2013}:
+        if error.args[0] in {NOBODY_LISTENS, 2003, 2006, 2013}:
             return False
         raise EngineError(_explained(error, address)) from None
     return True

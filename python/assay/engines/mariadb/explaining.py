@@ -37,7 +37,7 @@ TRANSACTION_WORDS = {
     "truncate",
     "unlock",
 }
-OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
+OF_TRANSACTIONS = "it begins or ends a transaction, and the capture has one of its own"
 NO_PLAN = "MariaDB makes no plan for this kind of statement; it was executed without"
 # The server's numbers of errors: a text that cannot be explained, and a limit that was met.
 SYNTAX, TIMED_OUT, INTERRUPTED = 1064, 1969, 1317

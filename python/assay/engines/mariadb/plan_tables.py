@@ -12,6 +12,8 @@ MS_PER_S = 1000
 PERCENT = 100.0
 # How a table is accessed without an index; with `hash_` before it where a join hashes it.
 SCANS = {"ALL", "hash_ALL"}
+# Its one row is a constant for all that comes after, so executing does not count it.
+READ_WHILE_PLANNING = {"const", "system"}
 TOLD_ELSEWHERE = {
     "table_name",
     "key",
@@ -36,17 +38,18 @@ class Table:
 
     @property
     def loops(self) -> float | None:
-        """How often it was read; None: it was not executed, or not told."""
+        """How often it was read; None: not told, as of one that was read while planning."""
         loops: float | None = self.told.get("r_loops")
-        return loops
+        if loops is None and self.told.get("r_rows") is not None:
+            return 1.0  # What is changed is read once.
+        return None if self.told.get("access_type") in READ_WHILE_PLANNING else loops
 
     @property
     def rows(self) -> float | None:
         """Rows that its condition let through, over all loops."""
         read = self.rows_read
         # Averages and shares are told with ten digits; what they are of are whole rows.
-        share = self.told.get("r_filtered", PERCENT) / PERCENT
-        return None if read is None else float(round(read * share))
+        return None if read is None else float(round(read * _share(self.told, "r_filtered")))
 
     @property
     def rows_read(self) -> float | None:
@@ -60,7 +63,7 @@ class Table:
     def estimated(self) -> float | None:
         """Rows that were expected of one reading."""
         rows = self.told.get("rows")
-        return None if rows is None else rows * self.told.get("filtered", PERCENT) / PERCENT
+        return None if rows is None else rows * _share(self.told, "filtered")
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,15 @@ class Prefix:
             # One reading of the table serves all rows that the buffer holds.
             rows = buffered.get("r_effective_rows")
             if rows is not None:
-                share = buffered.get("r_filtered", PERCENT) / PERCENT
+                share = _share(buffered, "r_filtered")
                 rows = float(round(rows * (table.loops or 1.0) * share))
         return Prefix(estimated, rows)
+
+
+def _share(told: dict[str, Any], key: str) -> float:
+    """A share of rows; all of them where none is told."""
+    percent: float | None = told.get(key)
+    return 1.0 if percent is None else percent / PERCENT
 
 
 def seconds_of(told: dict[str, Any]) -> float | None:

@@ -86,7 +86,7 @@ def quoted(name: str) -> str:
 
 
 def statements(sql: str) -> Iterator[str]:
-    """Statements one by one; SQLite itself says where one ends."""
+    """Statements one by one, each with a semicolon; SQLite itself says where one ends."""
     begun = ""
     for part in sql.split(";"):
         begun += f"{part};"

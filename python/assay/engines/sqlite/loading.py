@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import pyarrow.compute
 from assay.engines.contract import EngineError
 from assay.engines.sqlite import settings as pragmas
 from assay.engines.sqlite.database import quoted, script, statements
+from assay.model.errors import RunFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from assay.engines.contract import ArrowStream
     from assay.engines.sqlite.database import Database
 
+# Every whole number of so many digits is a floating point number.
+DIGITS_EXACT = 15
 # Nothing is kept of a load that fails, so it needs neither a log nor syncs; sorts have memory.
 WHILE_LOADING = {"journal_mode": "off", "synchronous": "off", "cache_size": "-262144"}
 
@@ -28,7 +32,7 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
     """Appends all rows of a stream to a table.
 
     Raises:
-        EngineError: With SQLite's words. The database is of no use then.
+        RunFailedError: With SQLite's words. The database is of no use then.
     """
     begin_loading(database)
     reader = pyarrow.RecordBatchReader.from_stream(rows)
@@ -40,7 +44,7 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
         database.own.executemany(insert, tuples)
         database.own.execute("commit")
     except apsw.Error as error:
-        raise EngineError(f"SQLite cannot load {table}: {error}") from error
+        raise _failed(f"load {table}", error) from error
 
 
 def begin_loading(database: Database) -> None:
@@ -64,17 +68,28 @@ def make_keys(database: Database, sql: str) -> Iterator[None]:
 
 
 def run(database: Database, statement: str) -> None:
-    """One statement. Raises `EngineError` with it; a transaction that it was in is rolled back."""
+    """One statement; a transaction that it was in is rolled back if it fails.
+
+    Raises:
+        EngineError: With the statement at fault.
+        RunFailedError: If the disk is full.
+    """
     try:
         database.own.execute(statement).fetchall()
     except apsw.Error as error:
         if database.own.in_transaction:
             database.own.execute("rollback")
+        if isinstance(error, apsw.FullError):
+            raise _failed("go on", error) from error
         raise EngineError(f"SQLite refuses: {error}\nThe statement: {statement}") from error
 
 
 def finish(database: Database) -> None:
-    """Gathers statistics, makes the file durable and gives it its settings back."""
+    """Gathers statistics, makes the file durable and gives it its settings back.
+
+    Raises:
+        RunFailedError: With SQLite's words.
+    """
     try:
         database.own.execute(script("statistics.sql")).fetchall()
         if database.before_loading is not None:
@@ -82,7 +97,7 @@ def finish(database: Database) -> None:
             database.before_loading = None
         checkpoint(database)
     except apsw.Error as error:
-        raise EngineError(f"SQLite cannot finish the load: {error}") from error
+        raise _failed("finish the load", error) from error
     with database.path.open("rb") as file:
         os.fsync(file.fileno())
 
@@ -92,6 +107,15 @@ def checkpoint(database: Database) -> None:
     database.own.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
+def _failed(what: str, error: apsw.Error) -> RunFailedError:
+    full = isinstance(error, apsw.FullError)
+    mend = (
+        " Free some space, or set XDG_CACHE_HOME (data sets) and XDG_STATE_HOME (the copy of a"
+        " run) to places that have some."
+    )
+    return RunFailedError(f"SQLite cannot {what}: {error}.{mend if full else ''}")
+
+
 def _tuples(batch: pyarrow.RecordBatch) -> Iterator[tuple[Any, ...]]:
     return zip(*[_values(column) for column in batch.columns], strict=True)
 
@@ -99,8 +123,19 @@ def _tuples(batch: pyarrow.RecordBatch) -> Iterator[tuple[Any, ...]]:
 def _values(column: pyarrow.Array) -> list[Any]:
     """Values of a column as SQLite has them: no decimals, and dates are texts."""
     if pyarrow.types.is_decimal(column.type):
-        column = pyarrow.compute.cast(column, pyarrow.float64())
+        column = _fractions(column)
     elif pyarrow.types.is_temporal(column.type):
         column = pyarrow.compute.cast(column, pyarrow.string())
     values: list[Any] = column.to_pylist()
     return values
+
+
+def _fractions(column: pyarrow.Array) -> pyarrow.Array:
+    """The nearest floating point numbers; a plain cast is off by a last digit at times."""
+    compute, kind = pyarrow.compute, column.type
+    if kind.precision > DIGITS_EXACT:
+        return compute.cast(compute.cast(column, pyarrow.string()), pyarrow.float64())
+    unit = 10**kind.scale
+    factor = pyarrow.scalar(Decimal(unit), pyarrow.decimal128(kind.scale + 1, 0))
+    units = compute.cast(compute.multiply(column, factor), pyarrow.int64())
+    return compute.divide(compute.cast(units, pyarrow.float64()), float(unit))

@@ -143,7 +143,7 @@ def _input(row: _Row, aliases: dict[str, str], blooms: dict[str, str]) -> PlanNo
     if _CONSTANT.fullmatch(row.detail):
         return PlanNode("values", row.detail)
     if found := _ACCESS.fullmatch(row.detail):
-        return _access(row.detail, found, aliases, blooms)
+        return _access(found, aliases, blooms)
     if _PART.fullmatch(row.detail):
         below = _level(row.below, aliases)
         return below or PlanNode("result", row.detail)
@@ -155,9 +155,7 @@ def _input(row: _Row, aliases: dict[str, str], blooms: dict[str, str]) -> PlanNo
     return PlanNode(operator, row.detail, object=of, children=inputs)
 
 
-def _access(
-    detail: str, found: re.Match[str], aliases: dict[str, str], blooms: dict[str, str]
-) -> PlanNode:
+def _access(found: re.Match[str], aliases: dict[str, str], blooms: dict[str, str]) -> PlanNode:
     name, how = found["object"], found["how"]
     details: dict[str, Any] = {}
     if name in aliases:

@@ -1,4 +1,4 @@
--- MariaDB has no generate_series: a table named seq_1_to_N has the numbers to N.
+-- why: MariaDB has no generate_series: a table named seq_1_to_N has the numbers to N.
 -- The same rows everywhere: 7919 is a prime, so that k visits its range out of order, and texts come from a hash.
 
 insert into entries (id, k, c, pad)

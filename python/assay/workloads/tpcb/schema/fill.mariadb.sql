@@ -1,4 +1,4 @@
--- MariaDB has no generate_series: a table named seq_1_to_N has the numbers to N.
+-- why: MariaDB has no generate_series: a table named seq_1_to_N has the numbers to N.
 -- All balances begin at zero, so that sums can be compared. Ten tellers and 100,000 accounts belong to a branch.
 
 insert into branches (branch, balance, filler)

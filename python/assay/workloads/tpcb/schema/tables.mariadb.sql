@@ -1,4 +1,4 @@
--- MariaDB has no timestamp with a time zone: its timestamp is a moment, kept in UTC.
+-- why: MariaDB has no timestamp with a time zone: its timestamp is a moment, kept in UTC.
 -- Fillers give rows the hundred bytes that the benchmark asks for.
 
 create table branches (

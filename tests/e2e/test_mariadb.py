@@ -1,0 +1,223 @@
+"""MariaDB as a person uses it: TPC-H, transactions, a server that runs already, and what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pymysql
+import pytest
+
+from assay.engines.contract import EngineError, Place, Wanted, tell_nobody
+from assay.engines.discovery import find_engine
+from assay.record.reader import Run
+from assay.study.launcher import Guardian
+from assay.study.serving import ServerLauncher
+from tests.e2e.conftest import (
+    PATIENCE_S,
+    SMALL,
+    Lab,
+    end,
+    reachable_directory,
+    wait_for_phase,
+)
+
+ENGINE = ["--engine", "mariadb"]
+PLAYING = ["run", "point-select", *ENGINE, "--scale", "0.01", "--clients", "2"]
+MEASURING = [*PLAYING, "--warmup", "200ms", "--time", "10m"]
+PASSWORD = "s3cr:t/@%?&'\\ enD9x"  # noqa: S105 - made up, and gone with the server
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _obtained(server_place: Path) -> None:
+    try:
+        find_engine("mariadb").engine().obtain(
+            Wanted(server_place / "cache" / "assay" / "engines"), tell_nobody
+        )
+    except EngineError as error:
+        pytest.skip(f"this host cannot obtain MariaDB: {error}")
+
+
+class Running:
+    """A server that runs already, with a stranger's table and a user who may make databases."""
+
+    def __init__(self, port: int, administration: dict[str, str], pid: int) -> None:
+        self.port, self.pid = port, pid
+        self._administration = administration
+
+    def asked(self, statement: str) -> list[tuple[object, ...]]:
+        connection = pymysql.connect(
+            host="127.0.0.1", port=self.port, autocommit=True, **self._administration
+        )
+        with connection, connection.cursor() as cursor:
+            cursor.execute(statement)
+            return list(cursor.fetchall())
+
+    def dsn(self, password: str = PASSWORD) -> str:
+        return f"mariadb://owner:{quote(password, safe='')}@127.0.0.1:{self.port}/shop"
+
+
+@pytest.fixture(scope="module")
+def running(server_place: Path) -> Iterator[Running]:
+    engine = find_engine("mariadb").engine()
+    product = engine.obtain(Wanted(server_place / "cache" / "assay" / "engines"), tell_nobody)
+    with (
+        reachable_directory() as folder,
+        Guardian("running", folder / "instances") as guardian,
+    ):
+        data = guardian.directory / "data"
+        data.mkdir(mode=0o700)
+        launcher = ServerLauncher(guardian, folder / "server.log")
+        settings = {"local_infile": "ON", "innodb_buffer_pool_size": "128M"}
+        address = engine.start(product, Place(data, launcher.scratch), settings, launcher)
+        administration = {key: address[key] for key in ("user", "password")}
+        made = Running(address["port"], administration, address["pid"])
+        made.asked("create database shop")
+        made.asked("create table shop.customers (id integer) as select seq as id from seq_1_to_9")
+        quoted = PASSWORD.replace("\\", "\\\\").replace("'", "''")
+        made.asked(f"create user owner@'127.0.0.1' identified by '{quoted}'")
+        made.asked("grant all on *.* to owner@'127.0.0.1'")
+        yield made
+
+
+def assert_is_nowhere_within(password: str, place: Path) -> None:
+    words = {part.encode() for part in (password, quote(password, safe=""), password[:6])}
+    for file in place.rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            assert not any(word in content for word in words), file
+
+
+def reasons(document: dict) -> dict[str, str]:
+    return {
+        check["check"]: f"{check['verdict']}: {check['reason']}" for check in document["checks"]
+    }
+
+
+def test_all_22_answers_are_right_and_all_plans_are_told(server_lab: Lab) -> None:
+    document = server_lab.document("run", "tpch", *ENGINE, *SMALL)
+    assert reasons(document)["answers"].startswith("valid: 22 of 22")
+    assert document["engine"]["version"].startswith("10.11")
+    told = Run(Path(document["path"])).plans()
+    assert told is not None
+    assert len(told["plans"]) == 22
+    assert told["missing"] == []
+    server_lab.assert_nothing_left()
+
+
+def test_transactions_add_up(server_lab: Lab) -> None:
+    document = server_lab.document(
+        "run",
+        "tpcb",
+        *ENGINE,
+        "--scale",
+        "1",
+        "--clients",
+        "2",
+        "--time",
+        "500ms",
+        "--warmup",
+        "0s",
+    )
+    assert reasons(document)["answers"].startswith("valid: 1 of 1")
+    assert document["operations"][0]["failed"] == 0
+
+
+def test_the_same_rows_are_made_as_elsewhere(server_lab: Lab, tmp_path: Path) -> None:
+    """Point select's rows come from SQL of each dialect's own."""
+    folder = tmp_path / "entries"
+    operations = folder / "operations"
+    source = find_entries()
+    (folder / "schema").mkdir(parents=True)
+    operations.mkdir()
+    for file in (source / "schema").iterdir():
+        (folder / "schema" / file.name).write_bytes(file.read_bytes())
+    (operations / "rows.sql").write_text(
+        "select id, k, c, pad from entries where id <= 20 order by id"
+    )
+    manifest = (source / "workload.toml").read_text().partition("[operations.select]")[0]
+    (folder / "workload.toml").write_text(manifest.replace('"closed"', '"power"'))
+    rows = []
+    for engine in ("duckdb", "mariadb"):
+        document = server_lab.document("run", str(folder), "--engine", engine, *SMALL)
+        (result,) = (Path(document["path"]) / "raw" / "results").glob("rows*")
+        rows.append(read_rows(result))
+    assert rows[0] == rows[1]
+
+
+def find_entries() -> Path:
+    from assay.workloads.discovery import find_workload
+
+    return find_workload("point-select").folder
+
+
+def read_rows(file: Path) -> list[list[str]]:
+    import pyarrow as pa
+
+    with pa.OSFile(str(file)) as source:
+        table = pa.ipc.open_file(source).read_all()
+    return [[str(value).rstrip() for value in row.values()] for row in table.to_pylist()]
+
+
+def test_a_server_that_runs_already_is_left_as_it_was(server_lab: Lab, running: Running) -> None:
+    before = running.asked("show databases")
+    document = server_lab.document("run", "tpch", "--dsn", running.dsn(), *SMALL)
+    assert reasons(document)["answers"].startswith("valid: 22 of 22")
+    assert document["accounts"]["by_account_s"]["engine"] > 0
+    assert running.asked("show databases") == before
+    assert running.asked("select count(*) from shop.customers") == [(9,)]
+    assert_is_nowhere_within(PASSWORD, server_lab.root / "state")
+    assert_is_nowhere_within(PASSWORD, server_lab.runs)
+
+
+def test_a_wrong_password_is_told_and_not_repeated(server_lab: Lab, running: Running) -> None:
+    told = server_lab.assay("run", "tpch", "--dsn", running.dsn("wr0ng-word"), *SMALL)
+    assert told.returncode == 1
+    assert "does not accept this user with this password" in told.stderr
+    assert "wr0ng-word" not in told.stderr + told.stdout
+
+
+def test_an_unknown_setting_is_told_with_the_nearest(server_lab: Lab) -> None:
+    told = server_lab.assay("run", "tpch", *ENGINE, *SMALL, "--set", "sort_bufer_size=1M")
+    assert told.returncode == 1
+    assert "did you mean 'sort_buffer_size'?" in told.stderr
+
+
+def test_a_killed_server_is_a_failed_run_with_its_signal(server_lab: Lab) -> None:
+    started = server_lab.begin(*MEASURING)
+    wait_for_phase(server_lab, started, "measured")
+    (server,) = server_lab.titled("mariadbd")
+    os.kill(server, signal.SIGKILL)
+    _, errors = started.communicate(timeout=PATIENCE_S)
+    assert started.returncode == 2, errors
+    assert "Traceback" not in errors
+    assert "MariaDB went away: it was ended by signal 9" in errors
+    server_lab.assert_nothing_left()
+    document = server_lab.document("show", "latest", code=3)
+    assert document["verdict"] == "invalid"
+    assert document["metrics"]["operations"] > 0
+
+
+def test_ctrl_c_while_measuring(server_lab: Lab) -> None:
+    started = server_lab.begin(*MEASURING)
+    wait_for_phase(server_lab, started, "measured")
+    code, errors = end(started)
+    assert code == 2, errors
+    assert "Traceback" not in errors
+    assert server_lab.status() == "interrupted"
+    server_lab.assert_nothing_left()
+    assert server_lab.document("show", "latest")["verdict"] == "unknown"
+
+
+def test_ctrl_c_while_loading(server_lab: Lab) -> None:
+    started = server_lab.begin("run", "tpch", *ENGINE, "--scale", "1")
+    while not server_lab.titled("mariadbd"):
+        assert started.poll() is None
+    code, errors = end(started)
+    assert code == 2, errors
+    assert "Traceback" not in errors
+    server_lab.assert_nothing_left()
+    assert not server_lab.partial_data()

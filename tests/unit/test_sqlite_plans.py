@@ -1,0 +1,167 @@
+"""Plans that SQLite tells of small tables, in words that are no engine's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.engines.contract import Explained, PlanReader
+from assay.engines.sqlite.plans import normalised
+from assay.model.plan import OPERATORS, Plan, PlanNode
+from tests import sqlite
+
+SCHEMA = """
+create table t (a integer, b integer);
+create index t_a on t (a);
+create table u (a integer primary key, b integer);
+insert into t
+with recursive n (i) as (select 1 union all select i + 1 from n where i < 100)
+select i, i % 7 from n;
+insert into u select a, b from t;
+"""
+ENDLESS = "with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n"
+Shape = tuple[object, ...]
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[PlanReader]:
+    with sqlite.started(tmp_path) as (engine, instance):
+        engine.run_script(instance, SCHEMA)
+        made = engine.plan_reader(instance)
+        yield made
+        made.close()
+
+
+def asked(reader: PlanReader, text: str, *values: object) -> Explained:
+    (told,) = reader.explain([(text, values)], 60)
+    return told
+
+
+def plan(reader: PlanReader, text: str, *values: object) -> Plan:
+    told = asked(reader, text, *values)
+    assert told.native is not None, told.reason
+    return normalised(told.native, "q", 0, "q-0.json")
+
+
+def shape(node: PlanNode) -> Shape:
+    """Operator and table, then the shapes of the inputs."""
+    return ((node.operator, node.object), *(shape(child) for child in node.children))
+
+
+T, U = ("scan", "t"), ("scan", "u")
+SHAPES = [
+    ("select * from t", (T,)),
+    ("select * from t where a = 1", (("index scan", "t"),)),
+    ("select 1", (("values", None),)),
+    (
+        "select * from t as x, u where u.a = x.b",
+        (("nested loop", None), (T,), (("index scan", "u"),)),
+    ),
+    ("select b, count(*) from t group by b", (("aggregate", None), (T,))),
+    ("select * from t order by b", (("sort", None), (T,))),
+    (
+        "select b, count(*) from t group by b order by 2",
+        (("sort", None), (("aggregate", None), (T,))),
+    ),
+    (
+        "select * from t where b > (select avg(b) from u)",
+        (T, (("subquery", None), (U,))),
+    ),
+    (
+        "with x as (select max(a) n from t group by b) select 1 from x where n = (select 1 from x)",
+        (
+            ("scan", "x"),
+            (("cte", "x"), (("aggregate", None), (T,))),
+            (("subquery", None), (("scan", "x"),)),
+        ),
+    ),
+    (
+        "select a from t union all select a from u",
+        (("set operation", None), (("index scan", "t"),), (U,)),
+    ),
+    (
+        "select * from t where a = 1 or a = 2 and b = 3",
+        (("bitmap scan", "t"), (("index scan", "t"),), (("index scan", "t"),)),
+    ),
+    ("update u set b = $1 where a = 1", (("modify", "u"), (("index scan", "u"),))),
+    ("insert into u values ($1, 2)", (("modify", "u"),)),
+    ("delete from t", (("modify", "t"),)),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), SHAPES, ids=[text for text, _ in SHAPES])
+def test_what_it_tells_is_a_tree(reader: PlanReader, text: str, expected: Shape) -> None:
+    assert shape(plan(reader, text, *([200] if "$1" in text else [])).root) == expected
+
+
+def test_nothing_that_was_not_counted_is_a_number(reader: PlanReader) -> None:
+    told = plan(reader, "select * from t, u where u.a = t.b order by t.b")
+    assert not told.timed
+    for node in told.root.walk():
+        assert node.operator in OPERATORS
+        counted = (node.rows, node.estimated_rows, node.seconds, node.loops, node.removed_rows)
+        assert counted == (None,) * 5
+
+
+def test_an_index_is_told_with_what_is_looked_up(reader: PlanReader) -> None:
+    found = plan(reader, "select * from t where a > 3 and a < 7").root
+    assert (found.index, found.condition) == ("t_a", "a>? AND a<?")
+    assert found.native == "SEARCH USING INDEX"
+
+
+def test_a_row_by_its_key_has_no_index(reader: PlanReader) -> None:
+    found = plan(reader, "select * from u where a = 3").root
+    assert (found.index, found.condition) == (None, "rowid=?")
+    assert found.native == "SEARCH USING INTEGER PRIMARY KEY"
+
+
+def test_a_table_is_told_by_its_own_name(reader: PlanReader) -> None:
+    told = plan(reader, "select * from t as late where b = 3").root
+    assert (told.object, told.details) == ("t", {"alias": "late"})
+
+
+def test_what_is_counted_of_the_statement_is_told(reader: PlanReader) -> None:
+    told = plan(reader, "select * from t order by b")
+    assert told.details["fullscan_step"] == 99
+    assert told.details["sort"] == 1
+    assert told.execution_s is not None
+
+
+def test_the_reason_says_what_is_not_told(reader: PlanReader) -> None:
+    assert asked(reader, "select 1").reason == "SQLite tells neither rows nor times of operators"
+
+
+def test_nothing_is_changed_and_later_statements_see_earlier_ones(reader: PlanReader) -> None:
+    statements = [
+        ("begin", ()),
+        ("delete from t", ()),
+        ("select count(*) from t where b >= 0", ()),
+        ("commit", ()),
+    ]
+    first, _, counted, last = reader.explain(statements, 60)
+    assert [one.native for one in (first, last)] == [None, None]
+    assert "transaction" in (first.reason or "")
+    assert json.loads(counted.native or "")["counted"]["fullscan_step"] == 0
+    assert plan(reader, "select * from t").details["fullscan_step"] == 99
+
+
+def test_what_takes_too_long_is_cancelled_and_told_with_its_plan(reader: PlanReader) -> None:
+    first, second = reader.explain([(ENDLESS, ()), ("select 1", ())], 0.2)
+    assert first.reason == "it was cancelled after 0.2 s"
+    told = normalised(first.native or "", "q", 0, "q-0.json")
+    assert (told.execution_s, told.root.operator) == (None, "scan")
+    assert (second.native, second.reason) == (None, "a statement before it failed")
+
+
+def test_what_sqlite_refuses_is_a_reason(reader: PlanReader) -> None:
+    told = asked(reader, "select nosuch from t")
+    assert (told.native, told.reason) == (None, "SQLite said: no such column: nosuch")
+
+
+@pytest.mark.parametrize("told", ["[]", "{}", '{"plan": [{"id": 1, "parent": 9, "detail": "x"}]}'])
+def test_other_texts_are_no_plan(told: str) -> None:
+    with pytest.raises(ValueError, match="no plan of SQLite"):
+        normalised(told, "q", 0, "q-0.json")
