@@ -137,6 +137,10 @@ class TestMemory:
         # 3.5 GB at SF 100 and 5 streams are 630 GB at SF 10000 and 9.
         assert extrapolated_bytes(3.5e9, 100, 5, 10_000, 9) == pytest.approx(630e9)
 
+    def test_nothing_is_told_of_more_than_a_thousand_times_the_scale(self) -> None:
+        assert [row.scale for row in at_larger_scales(MemoryPeak("all", 2, 1), 0.01)] == [1, 10]
+        assert at_larger_scales(MemoryPeak("all", 2, 1), 100_000) == ()
+
     def test_each_larger_scale_has_its_fewest_streams(self) -> None:
         told = {row.scale: row for row in at_larger_scales(MemoryPeak("all", 5, 3_500_000), 100)}
         assert sorted(told) == [300, 1000, 3000, 10_000, 30_000, 100_000]
