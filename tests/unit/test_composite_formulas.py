@@ -127,6 +127,12 @@ class TestScales:
     def test_the_workload_asks_for_the_same(self) -> None:
         assert all(tpch().streams_minimum(scale) == least for scale, least in STREAMS_MINIMUM)
 
+    @pytest.mark.parametrize(("scale", "orders"), [(1, 1500), (0.1, 150), (100, 150_000)])
+    def test_a_refresh_function_is_of_1500_orders_at_scale_1(
+        self, scale: float, orders: int
+    ) -> None:
+        assert tpch().refresh_orders(scale) == orders
+
     def test_only_larger_ones_are_looked_at(self) -> None:
         assert larger_scales(30_000) == [(100_000, 11)]
         assert larger_scales(100_000) == []

@@ -18,6 +18,7 @@ from assay.record.reader import Run
 from assay.report import test_charts
 from assay.report.charts import Charts
 from assay.report.document import document
+from assay.report.exports import export
 from assay.report.html import page
 from assay.report.terminal_load import run_figure
 from assay.report.test_page import words_of_test
@@ -97,6 +98,14 @@ class TestDocument:
         assert [(one["streams"], one["bytes"]) for one in peaks] == [(2, 3 * (50 << 20))] * 2
         at = {one["scale"]: one["bytes"] for one in peaks[0]["larger"]}
         assert at[100] == pytest.approx(3 * (50 << 20) * 100 * 5 / 2)
+
+    def test_its_intervals_can_be_had_as_a_table(self, tmp_path: Path) -> None:
+        directory = write_test(tmp_path, PlayedTest())
+        export(Run(directory), "csv", tmp_path / "out")
+        table = pl.read_csv(tmp_path / "out" / "intervals.csv")
+        assert table.height == 2 * (24 + 2 * 22 + 4)
+        counted = table.filter(pl.col("test") == "power")["counted_seconds"]
+        assert counted.null_count() == 0
 
     def test_a_run_without_a_test_has_none(self, tmp_path: Path) -> None:
         directory = write_test(tmp_path, PlayedTest())
