@@ -22,6 +22,7 @@ from assay.report.exports import export
 from assay.report.html import page
 from assay.report.terminal_load import run_figure
 from assay.report.test_page import words_of_test
+from tests.records import truncate_run
 from tests.specified import QUERIES, RUN, PlayedTest, even_times, write_test
 from tests.unit.test_report_document import VALIDATOR
 from tests.unit.test_report_terminal import assert_golden, rendered
@@ -98,6 +99,16 @@ class TestDocument:
         assert [(one["streams"], one["bytes"]) for one in peaks] == [(2, 3 * (50 << 20))] * 2
         at = {one["scale"]: one["bytes"] for one in peaks[0]["larger"]}
         assert at[100] == pytest.approx(3 * (50 << 20) * 100 * 5 / 2)
+
+    @pytest.mark.parametrize("kind", ["full", "steady"])
+    def test_a_killed_run_has_none(self, tmp_path: Path, kind: str) -> None:
+        directory = truncate_run(write_test(tmp_path, PlayedTest(kind=kind)))
+        made = document(Run(directory), directory)
+        VALIDATOR.validate(json.loads(json.dumps(made, allow_nan=False)))
+        assert made["test"]["why_not"][0] == "the run is running"
+        assert {one["value"] for one in made["test"]["metrics"]} == {None}
+        assert page(Run(directory), made)
+        assert "no metric: the run is running" in rendered(made)
 
     def test_its_intervals_can_be_had_as_a_table(self, tmp_path: Path) -> None:
         directory = write_test(tmp_path, PlayedTest())

@@ -40,9 +40,10 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
 
     csv and parquet: one file for the table of operations, one for the seconds of a load (a row a
     second: rates, percentiles, backlog), those of the engine's counters and of the server's CPU
-    time (see `server_tables`), the intervals of a test, and one a stream of the record. json: the document, in `out`
-    itself if that ends in .json. folded, firefox, flamegraph and pprof: the CPU samples, of one
-    `operation` if it is named, into the file `out` or a file in the working directory.
+    time (see `server_tables`), the intervals of a test, and one a stream of the record. json: the
+    document, in `out` itself if that ends in .json. folded, firefox, flamegraph and pprof: the CPU
+    samples, of one `operation` if it is named, into the file `out` or a file in the working
+    directory.
 
     Raises:
         UsageError: If there is no such format, the run has no samples for it, or `out` cannot be
