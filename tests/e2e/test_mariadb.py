@@ -1,4 +1,4 @@
-"""MariaDB as a person uses it: TPC-H, transactions, a server that runs already, and what goes wrong."""
+"""MariaDB as a person uses it: TPC-H, transactions, a running server, and what goes wrong."""
 
 from __future__ import annotations
 

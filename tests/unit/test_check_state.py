@@ -102,6 +102,14 @@ def test_a_first_query_that_reads_nothing_is_doubted(synthetic: SyntheticRun) ->
     assert "read from no device" in result.reason
 
 
+def test_the_start_may_have_read_what_the_first_query_needs(synthetic: SyntheticRun) -> None:
+    for row in synthetic.streams["processes"]:
+        row["read_bytes"] = 4 * MIB
+    result = judged(synthetic, facts("cold", 0), read_bytes=0)
+    assert result.verdict is Verdict.VALID, result.reason
+    assert "read 0 B from devices, the engine's start 4 MiB" in result.reason
+
+
 @pytest.mark.parametrize(("scans", "verdict"), [(True, Verdict.UNKNOWN), (False, Verdict.VALID)])
 def test_one_that_scans_no_table_need_not_read(
     synthetic: SyntheticRun, scans: bool, verdict: Verdict

@@ -150,6 +150,12 @@ class TestFirstRun:
         ]
         assert [one.tells for one in found] == ["shape", "cause"]
 
+    def test_a_run_that_was_to_begin_cold_is_told_so(self) -> None:
+        known = case(operation(), executions=self.rows(2.0, "measured"), state="cold")
+        (found,) = first_run.find(known)
+        assert found.to_try is not None
+        assert found.to_try.startswith("--state hot")
+
     @pytest.mark.parametrize("first_s", [1.0, 1.19, 0.5])
     def test_one_that_is_about_as_long_is_not_told(self, first_s: float) -> None:
         assert first_run.find(case(operation(), executions=self.rows(first_s))) == []
@@ -180,6 +186,22 @@ class TestColdCache:
         known = case(operation(disk_read=0.5, cpu_user=0.5), executions=self.rows(*pass_bytes))
         (found,) = cold_cache.find(known)
         assert when in found.claim
+
+    @pytest.mark.parametrize(
+        ("pass_bytes", "when"),
+        [
+            ((GIB,), "were not in memory: the run was to begin cold; most in q1"),
+            ((GIB, 0.0), "were not in memory, in the first pass"),
+        ],
+    )
+    def test_a_run_that_was_to_begin_cold_is_told_so(
+        self, pass_bytes: tuple[float, ...], when: str
+    ) -> None:
+        rows = self.rows(*pass_bytes)
+        known = case(operation(disk_read=0.5, cpu_user=0.5), executions=rows, state="cold")
+        (found,) = cold_cache.find(known)
+        assert when in found.claim
+        assert found.to_try == "--state hot, to measure what is in memory already"
 
     def test_a_load_can_be_warmed_up(self) -> None:
         known = case(operation(disk_read=0.5, cpu_user=0.5), load=a_load())

@@ -14,6 +14,7 @@ from assay.study.request import (
     driver_plan,
     parse_probes,
     parse_settings,
+    parse_state,
     plan_sessions,
     read_prepare,
 )
@@ -36,6 +37,19 @@ class TestPlan:
         )
         assert (measured["name"], measured["passes_min"]) == ("measured", 1)
         assert measured["duration_ns"] == 20_000_000_000
+
+    def test_hot_may_be_several_untimed_passes(self) -> None:
+        warmup, _ = driver_plan(request(state_passes=3), ORDER, EQUAL)["phases"]
+        assert (warmup["name"], warmup["passes_min"]) == ("warmup", 3)
+
+    def test_a_state_without_passes_begins_with_what_is_timed(self) -> None:
+        asked = request(state="cold", state_passes=0, min_time_s=0.0)
+        (measured,) = driver_plan(asked, ORDER, EQUAL)["phases"]
+        assert (measured["name"], measured["passes_min"], measured["duration_ns"]) == (
+            "measured",
+            1,
+            0,
+        )
 
     def test_both_play_the_order_of_the_workload(self) -> None:
         plan = driver_plan(request(), ORDER, EQUAL)
@@ -148,6 +162,25 @@ class TestPrepare:
         file.write_text("one;")
         with pytest.raises(UsageError, match="given twice"):
             read_prepare([file, file])
+
+
+class TestState:
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("hot", ("hot", 1)),
+            ("hot:3", ("hot", 3)),
+            ("cold", ("cold", 0)),
+            ("os-warm", ("os-warm", 0)),
+        ],
+    )
+    def test_a_state_and_its_untimed_passes(self, text: str, told: tuple[str, int]) -> None:
+        assert parse_state(text) == told
+
+    @pytest.mark.parametrize("text", ["", "warm", "hot:", "hot:0", "hot:-1", "hot:x", "cold:1"])
+    def test_what_is_no_state_is_refused_with_those_there_are(self, text: str) -> None:
+        with pytest.raises(UsageError, match="one of cold, os-warm, hot, or hot:N"):
+            parse_state(text)
 
 
 class TestProbes:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from assay.model.units import bytes_text, count_text, parse_duration_s, percent_text, seconds_text
+from assay.model.units import (
+    bytes_text,
+    count_text,
+    parse_bytes,
+    parse_duration_s,
+    percent_text,
+    seconds_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +83,20 @@ def test_durations_with_their_units(text: str, seconds: float) -> None:
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         parse_duration_s(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("8192", 8192), ("256MB", 256 << 20), ("2 GiB", 2 << 30), ("1.5k", 1536), ("1tb", 1 << 40)],
+)
+def test_sizes_with_their_units(text: str, size: int) -> None:
+    assert parse_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "MB", "0", "-1", "1.2.3", "ten", "3 weeks"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a size"):
+        parse_bytes(text)
 
 
 def test_what_rounds_up_to_the_next_unit_is_of_it() -> None:

@@ -70,14 +70,14 @@ mod tests {
     #[test]
     fn what_was_just_written_is_in_memory_to_its_last_byte() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&[1; SIZE]).unwrap();
+        file.write_all(&vec![1; SIZE]).unwrap();
         assert_eq!(resident_bytes(file.path()).unwrap(), SIZE as u64);
     }
 
     #[test]
     fn windows_add_up() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&[1; SIZE]).unwrap();
+        file.write_all(&vec![1; SIZE]).unwrap();
         assert_eq!(count(file.path(), 2 * page_bytes().unwrap()).unwrap(), SIZE as u64);
     }
 

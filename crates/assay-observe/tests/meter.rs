@@ -167,5 +167,4 @@ fn the_peak_is_of_the_interval_and_not_of_the_process() {
     assert!(without_memory.rss_peak_bytes.unwrap() < peak, "{without_memory:?}");
     let pss = with_memory.pss_bytes.unwrap();
     assert!(pss > 0 && pss <= peak);
-    assert_eq!(without_memory.pss_bytes, None, "read once a second at most");
 }

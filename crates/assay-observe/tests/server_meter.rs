@@ -177,6 +177,22 @@ fn bytes_of_children_that_ended_are_their_parent_s() {
 }
 
 #[test]
+fn proportional_memory_is_that_of_all_processes_at_the_end() {
+    let mut tree = Tree::start();
+    tree.tell(HOLD);
+    let mut meter = tree.meter();
+    assert_eq!(meter.read(Edge::Start).pss_bytes, None);
+    let end = meter.read(Edge::End);
+    assert_eq!(meter.error(), None);
+    assert!(meter.processes() >= 2);
+    let Some(pss) = end.pss_bytes else {
+        eprintln!("SKIPPED: this host does not let us read smaps_rollup");
+        return;
+    };
+    assert!(pss > 0 && pss <= 2 * end.rss_bytes.unwrap(), "{end:?}");
+}
+
+#[test]
 fn sums_never_go_backwards_while_processes_come_and_go() {
     let mut tree = Tree::start();
     let (mut meter, mut before) = (tree.meter(), TaskCounters::default());

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from assay.analysis.findings.reading import executions
 from assay.analysis.operations import measured
 from assay.analysis.plans import read_plans
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 
 if TYPE_CHECKING:
     from assay.model.plan import Plan
@@ -28,6 +31,8 @@ class StartingState:
         host_changes: What was changed that others on the host notice.
         data_bytes: Size of the data files; None where they are not ours.
         resident_bytes_before_start: How much of them was in memory before the engine started.
+        start_read_bytes: What the engine's processes had read from devices by the last sample
+            before the first timed operation: a start reads files, too, and the system reads ahead.
         first_operation: The first one that was timed; None where none was.
         first_read_bytes: What it read from devices; None where that was not metered.
         first_scans: Whether it reads tables, by its plan; None where that is not known.
@@ -40,6 +45,7 @@ class StartingState:
     host_changes: tuple[str, ...]
     data_bytes: int | None
     resident_bytes_before_start: int | None
+    start_read_bytes: int | None = None
     first_operation: str | None = None
     first_read_bytes: float | None = None
     first_scans: bool | None = None
@@ -81,8 +87,23 @@ def _first(run: Run) -> dict[str, Any] | None:
     if not run.has("events"):
         return None
     tasks = run.table("tasks") if run.has("tasks") else None
-    done = executions(measured(run.table("events")), tasks)
-    return None if done.is_empty() else done.row(0, named=True)
+    events = measured(run.table("events"))
+    done = executions(events, tasks)
+    if done.is_empty():
+        return None
+    begun_ns = events.filter(pl.col("outcome") == "ok")["started_ns"].min()
+    return done.row(0, named=True) | {"started_ns": begun_ns}
+
+
+def _start_read_bytes(run: Run, before_ns: int) -> int | None:
+    if not run.has("processes"):
+        return None
+    account = pl.col("account").cast(pl.String)
+    rows = run.table("processes").filter(
+        account.is_in([ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER]) & (pl.col("time_ns") < before_ns)
+    )
+    last = rows.filter(pl.col("time_ns") == rows["time_ns"].max())["read_bytes"]
+    return None if last.is_empty() or last.null_count() else int(last.sum())
 
 
 def _with_first(run: Run, known: StartingState, first: dict[str, Any]) -> StartingState:
@@ -90,6 +111,7 @@ def _with_first(run: Run, known: StartingState, first: dict[str, Any]) -> Starti
     plans = read_plans(run).get(name, ())
     return replace(
         known,
+        start_read_bytes=_start_read_bytes(run, first["started_ns"]),
         first_operation=name,
         first_read_bytes=first["read_bytes"],
         first_scans=any(map(_scans, plans)) if plans else None,

@@ -50,15 +50,18 @@ def _judged(state: StartingState) -> CheckResult:
 
 
 def _by_reads(state: StartingState, seen: str, share: float) -> CheckResult:
-    """A cold engine's first query has to read, unless its plan names no table."""
+    """A cold engine's first query has to read, unless its start did, or its plan names no table."""
     if state.first_read_bytes is None:
         reads = "device reads of the first query not measured"
-    elif state.first_read_bytes == 0 and state.first_scans is not False:
+    elif not (state.first_read_bytes or state.start_read_bytes) and state.first_scans is not False:
         reason = f"{seen}, and yet {state.first_operation}, the first query, read from no device"
         return _not_reached(state, reason, share)
     else:
+        before = ""
+        if state.start_read_bytes:
+            before = f", the engine's start {bytes_text(state.start_read_bytes)}"
         read = bytes_text(state.first_read_bytes)
-        reads = f"{state.first_operation}, the first query, read {read} from devices"
+        reads = f"{state.first_operation}, the first query, read {read} from devices{before}"
     return CheckResult(
         NAME,
         Verdict.VALID,

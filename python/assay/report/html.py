@@ -30,6 +30,7 @@ from assay.report.operation_columns import cell, operation_columns
 from assay.report.plan_page import capture_words, missing_rows, plan_rows
 from assay.report.profile_page import profile_words
 from assay.report.terminal import check, conditions_text, doubts, host_text, title
+from assay.report.terminal_memory import memory_words, state_words
 from assay.report.test_page import words_of_test
 from assay.report.what_if_page import what_if_words
 from assay.report.why_page import FIRST_FOLD, anchors, finding_rows
@@ -173,6 +174,8 @@ def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[st
         "conditions": conditions_text(told),
         "doubts": doubts(told),
         "machine": _machine(told),
+        "state": state_words(told),
+        "memory": memory_words(told),
         "trust": _trust(told),
         "charts_about": method.charts_about(told, timeline),
         "table_about": method.table_about(told),

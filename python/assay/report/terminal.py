@@ -17,7 +17,7 @@ from assay.report.terminal_load import (
     pace_lines,
     run_figure,
 )
-from assay.report.terminal_memory import memory_line, memory_lines
+from assay.report.terminal_memory import memory_line, memory_lines, state_line
 from assay.report.terminal_test import conditions_of_test, figures_of_test, lines_of_test
 from assay.report.wrapping import indented, one_line
 
@@ -69,7 +69,7 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
     _say(console)
     for line in _operation_lines(document, width, all_operations=all_operations):
         _say(console, line)
-    lines = (pace_lines, engine_lines, memory_line)
+    lines = (pace_lines, engine_lines, state_line, memory_line)
     for line in [line for of in lines for line in of(document, width)]:
         _say(console, line)
     if all_operations:

@@ -1,10 +1,10 @@
-"""Memory on a terminal: the run's peaks in one line, and a table of operations."""
+"""Memory on a terminal: what of the data was in it at the start, the run's peaks, operations."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.model.units import bytes_text
+from assay.model.units import bytes_text, percent_text
 from assay.report.wrapping import indented
 
 if TYPE_CHECKING:
@@ -17,8 +17,35 @@ PEAKS = ("engine_memory_bytes", "memory_peak_pss_bytes", "memory_peak_bytes")
 COLUMN_WIDTH = 14
 
 
+def state_line(document: dict[str, Any], width: int) -> list[str]:
+    """What was in memory before a start that is not hot, in a line; nothing else."""
+    words = state_words(document)
+    return indented(words, f"  {'state':<{LABEL_WIDTH}}", width) if words else []
+
+
 def memory_line(document: dict[str, Any], width: int) -> list[str]:
-    """The most that the measured part needed; nothing where nothing of it is known."""
+    """The most that the measured part needed, in a line; nothing where nothing is known."""
+    words = memory_words(document)
+    return indented(words, f"  {'memory':<{LABEL_WIDTH}}", width) if words else []
+
+
+def state_words(document: dict[str, Any]) -> str:
+    """What was in memory before a start that is not hot, and what was read then; else empty."""
+    state = document["state"]
+    if state is None or state["asked"] == "hot" or state["resident_share"] is None:
+        return ""
+    share, data = percent_text(state["resident_share"]), bytes_text(state["data_bytes"])
+    told = [f"{share} of {data} of data files in memory before the start"]
+    if state["start_read_bytes"] is not None:
+        told.append(f"the start read {bytes_text(state['start_read_bytes'])} from devices")
+    if state["first_read_bytes"] is not None:
+        read = bytes_text(state["first_read_bytes"])
+        told.append(f"{state['first_operation']}, the first query, {read}")
+    return ", ".join(told)
+
+
+def memory_words(document: dict[str, Any]) -> str:
+    """The most that the measured part needed; empty where nothing of it is known."""
     metrics = document["metrics"]
     told = [
         f"{bytes_text(metrics[key])} {words}"
@@ -32,8 +59,7 @@ def memory_line(document: dict[str, Any], width: int) -> list[str]:
     if own is not None:
         most = _ordered(document)[0]["name"]
         told.append(f"{bytes_text(own)} by {document['engine_title']}'s own account ({most})")
-    lead = f"  {'memory':<{LABEL_WIDTH}}"
-    return indented(", ".join(told), lead, width) if told else []
+    return ", ".join(told)
 
 
 def memory_lines(document: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:

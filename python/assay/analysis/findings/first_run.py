@@ -66,12 +66,20 @@ def _first_executions(case: Case) -> list[Finding]:
         interval=None,
         runs=(case.run_id,),
         method=METHOD,
-        to_try=None if in_warm_up else "a pass before the measured ones: later ones have memory",
+        to_try=_to_try(case, in_warm_up=in_warm_up),
         tells=tells,
         operations=tuple(names[:NAMED_OPERATIONS]),
         evidence=(Evidence(_figures(sums), "timeline"),),
     )
     return [found]
+
+
+def _to_try(case: Case, *, in_warm_up: bool) -> str | None:
+    if in_warm_up:
+        return None
+    if case.asked_to_read:
+        return f"--state hot, to measure what comes after: this run was to begin {case.state}"
+    return "a pass before the measured ones: later ones have memory"
 
 
 def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:

@@ -1,0 +1,76 @@
+"""Memory and the state at the start, as a terminal tells them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.report.terminal_memory import memory_line, memory_lines, state_line
+
+MIB = 1 << 20
+WIDTH = 100
+
+
+def operation(name: str, rss: int | None, pss: int | None, own: int | None) -> dict[str, Any]:
+    """An operation with its peaks in MiB."""
+    sizes = {"memory_peak_bytes": rss, "memory_peak_pss_bytes": pss, "engine_memory_bytes": own}
+    return {"name": name} | {
+        key: None if size is None else size * MIB for key, size in sizes.items()
+    }
+
+
+def document(*operations: dict[str, Any], **state: Any) -> dict[str, Any]:
+    """A document of some operations; the whole needed what the largest of them did."""
+    keys = ("memory_peak_bytes", "memory_peak_pss_bytes", "engine_memory_bytes")
+    metrics = {
+        key: max((one[key] for one in operations if one[key] is not None), default=None)
+        for key in keys
+    }
+    told = {"asked": "cold", "resident_share": 0.0, "data_bytes": 210 * MIB} | state
+    return {
+        "engine_title": "Engine",
+        "operations": list(operations),
+        "metrics": metrics,
+        "state": told if state else None,
+    }
+
+
+def test_one_line_has_the_peaks_and_who_needed_most() -> None:
+    told = document(operation("a", 100, 90, 30), operation("b", 120, None, 40))
+    (line,) = memory_line(told, WIDTH)
+    words = "120 MiB resident at most, 90 MiB proportional, 40 MiB by Engine's own account (b)"
+    assert line == f"  memory    {words}"
+
+
+def test_what_is_not_known_is_no_line() -> None:
+    told = document(operation("a", None, None, None))
+    assert memory_line(told, WIDTH) == []
+    assert list(memory_lines(told, WIDTH, everything=True)) == []
+
+
+def test_a_table_has_those_first_that_needed_most_and_a_dash_for_what_is_absent() -> None:
+    told = document(operation("a", 100, 90, 30), operation("b", 120, None, 40))
+    *_, first, second = memory_lines(told, WIDTH, everything=True)
+    assert first.split() == ["b", "120", "MiB", "-", "40", "MiB"]
+    assert second.split() == ["a", "100", "MiB", "90", "MiB", "30", "MiB"]
+
+
+def test_a_long_table_says_how_many_are_left() -> None:
+    told = document(*(operation(f"q{number}", number, None, None) for number in range(1, 9)))
+    assert list(memory_lines(told, WIDTH, everything=False))[-1] == "  ... 3 more (--json)"
+    assert not [line for line in memory_lines(told, WIDTH, everything=True) if "more" in line]
+
+
+def test_a_cold_start_says_what_was_read() -> None:
+    told = document(start_read_bytes=MIB, first_read_bytes=9 * MIB, first_operation="q14")
+    (line, *rest) = state_line(told, 140)
+    assert rest == []
+    assert line.endswith(
+        "0 % of 210 MiB of data files in memory before the start, the start read 1 MiB from"
+        " devices, q14, the first query, 9 MiB"
+    )
+
+
+def test_a_hot_start_says_nothing_more() -> None:
+    told = document(asked="hot", start_read_bytes=None, first_read_bytes=None)
+    assert state_line(told, WIDTH) == []
+    assert state_line(document(), WIDTH) == []
