@@ -252,6 +252,15 @@ class TestWhatIf:
         assert_golden("whatif-test-sensitivity.txt", text)
         assert max(map(len, text.splitlines())) <= 80
 
+    def test_steady_passes_are_predicted_from_their_steady_times(self, tmp_path: Path) -> None:
+        made = told(tmp_path, kind="steady", factors=(1.6, 1.1, 1.0, 1.02, 1.01))
+        values = {one["metric"]: one["value"] for one in made["what_if"]["metrics"]}
+        figure, metric = made["test"]["steady"]["figure"], made["test"]["metrics"][0]
+        assert values["total_seconds"] == pytest.approx(figure["sum_seconds"])
+        mean = figure["geometric_mean_seconds"]
+        assert values["geometric_mean_seconds"] == pytest.approx(mean)
+        assert values["power_like_per_h"] == pytest.approx(metric["unrounded"])
+
     def test_a_test_without_a_metric_is_refused_with_the_reason(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
