@@ -11,7 +11,7 @@ import pyarrow as pa
 from assay.engines.contract import Instance, Place
 from assay.engines.discovery import find_engine
 from assay.engines.sqlite.engine import SqliteEngine, engine
-from assay.engines.sqlite.session import SqliteSession
+from assay.engines.sqlite.session import SqliteSession, described
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 
 
@@ -48,7 +48,8 @@ def session(instance: Instance, *operations: list[str]) -> SqliteSession:
             for number, texts in enumerate(operations)
         )
     )
-    return SqliteSession(instance.handle.session(), script)
+    connection = instance.handle.session()
+    return SqliteSession(connection, script, described(connection, script))
 
 
 def rows(session: SqliteSession, operation: int = 0, *values: object) -> list[tuple[object, ...]]:

@@ -15,7 +15,13 @@ from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload, find_workloads
 from assay.workloads.new import new_workload
 
-TABLES = (facts.WorkloadFacts, facts.OperationFacts, facts.Rule, facts.Constant, facts.Tolerance)
+TABLES = (
+    facts.WorkloadFacts,
+    facts.OperationFacts,
+    facts.Rule,
+    facts.Constant,
+    *facts.TABLES.values(),
+)
 
 
 @pytest.fixture

@@ -17,12 +17,16 @@ import pytest
 from assay.analysis.answers import Tolerances, difference, read_expected
 from assay.engines.discovery import find_engines
 from assay.model.script import Script, ScriptOperation
+from assay.study.reference_engine import DIALECT
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workloads, read_workload
 from assay.workloads.refreshing import VALUES
 
 WORKLOADS = find_workloads()
-DIALECTS = {dialect for engine in find_engines().values() for dialect in engine.facts.dialects}
+DIALECTS = {
+    DIALECT,
+    *(dialect for engine in find_engines().values() for dialect in engine.facts.dialects),
+}
 SPOKEN = sorted({(), *(engine.facts.dialects for engine in find_engines().values())})
 PLACEHOLDER = re.compile(r"\$\{(\w+)(?:\[(\d+)\])?\}")
 SEEDS = range(1, 201)

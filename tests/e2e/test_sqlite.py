@@ -174,3 +174,14 @@ def test_an_interrupted_load_leaves_nothing_that_looks_like_data(own_cache_lab):
     assert code == 2
     lab.assert_nothing_left()
     assert not [path for path in lab.datasets.iterdir() if path.is_dir()]
+
+
+def test_a_writer_that_finds_the_file_locked_fails_by_that_name_or_tries_again(lab):
+    arguments = ("run", "tpcb", *SQLITE, "--scale", "0.1", "--clients", "3", "--time", "1s")
+    impatient = (*arguments, "--warmup", "200ms", "--set", "busy_timeout=0")
+    refused = lab.document(*impatient, code=3)
+    assert refused["operations"][0]["error"] == "SQLITE_BUSY"
+    patient = lab.document(*impatient, "--retries", "1000000")
+    assert patient["metrics"]["retries"] > 0
+    checks = {check["check"]: check["verdict"] for check in patient["checks"]}
+    assert checks["outcomes"] == checks["answers"] == "valid"

@@ -76,6 +76,15 @@ class TestDiscovery:
         assert obtained(found.engine()) == "1.2.3"
         assert "duckdb" in find_engines()
 
+    def test_its_behaviour_may_stand_in_several_files(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        said = BEHAVIOUR.replace('"1.2.3"', "SAID")
+        folder = an_engine(tmp_path, behaviour=f"from .words import SAID\n{said}")
+        (folder / "words.py").write_text('SAID = "4.5.6"\n', encoding="utf-8")
+        monkeypatch.setenv("ASSAY_ENGINES", str(tmp_path))
+        assert obtained(find_engine("acme").engine()) == "4.5.6"
+
     def test_a_package_of_somebody_else_is_found_by_its_entry_point(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
+from unittest.mock import MagicMock
 
 import pyarrow as pa
 import pytest
@@ -14,10 +17,16 @@ from hypothesis import strategies as st
 
 from assay.analysis.answers import Expected, Tolerances, difference, expected_text, read_expected
 from assay.model.errors import RunFailedError
-from assay.study import reference_cache, reference_loading
+from assay.study import reference, reference_cache, reference_loading
+from assay.study.asking import understood
+from assay.study.reference import References
 from assay.study.reference_cache import ReferenceCache
 from assay.study.reference_data import ReferenceData, RefreshSets
 from assay.study.reference_engine import NotAnsweredError, ReferenceEngine, columns_read
+from assay.study.request import RunRequest
+from assay.workloads.discovery import find_workload
+from assay.workloads.refreshing import batches_of
+from tests.conftest import SyntheticRun, an_event
 
 ORDERS = 5
 BATCH = 4
@@ -110,7 +119,7 @@ class TestStates:
         for number in range(state):
             of_set, place = divmod(number, 2 * batches)
             batch = place % batches
-            first, last = batch * ORDERS // batches + 1, (batch + 1) * ORDERS // batches
+            first, last = batches_of(ORDERS, batches)[batch]
             span = range(first, last + 1)
             if place < batches:
                 expected |= {(of_set + 1) * 100 + order for order in span}
@@ -311,3 +320,62 @@ class TestRowsThatTie:
 
     def test_other_rows_are_wrong_in_any_order(self) -> None:
         assert "row 2" in str(self.compared([(1, "a"), (1, "a"), (2, "c")], ()))
+
+
+class TestARunThatNeedsRows:
+    """The owner's part: what is recorded when no rows can be made, and that it ends no run."""
+
+    @pytest.fixture
+    def made(
+        self, synthetic: SyntheticRun, monkeypatch: pytest.MonkeyPatch
+    ) -> Callable[..., dict[str, Any]]:
+        """Asks for rows of `q01` with drawn values; what the record says of it then."""
+        synthetic.events = [an_event(0, "q01", 1, 1)]
+        synthetic.expected = {"other": "n\n"}
+
+        def made(**request: Any) -> dict[str, Any]:
+            told = RunRequest(
+                workload="tpch", engine="duckdb", scale=0.01, parameters="drawn", **request
+            )
+            run = synthetic.write()
+            writer = SimpleNamespace(dir=run.dir, raw=run.dir / "raw")
+            references = References(understood(told, MagicMock()), writer, MagicMock())  # type: ignore[arg-type]
+            references.make(MagicMock())
+            return run.expected_origin
+
+        return made
+
+    def test_a_reference_that_goes_away_is_a_reason(
+        self, made: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        gone = MagicMock(side_effect=RunFailedError("it was ended by signal 9"))
+        monkeypatch.setattr(reference, "host", gone)
+        assert made() == {"why": "it was ended by signal 9"}
+        assert gone.call_args.args[2]["texts"][0]["operation"] == "q01"
+
+    def test_what_is_asked_is_the_text_of_the_run(
+        self, made: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        host = MagicMock()
+        host.return_value.__enter__.return_value.next.return_value = {"kind": "made", "facts": {}}
+        monkeypatch.setattr(reference, "host", host)
+        assert made(seed=7) == {"made": {}}
+        text = find_workload("tpch").statement("q01", (), 0.01, 7).text
+        (asked,) = host.call_args.args[2]["texts"]
+        assert asked == {"operation": "q01", "variant": 0, "text": text}
+
+    @pytest.mark.parametrize(
+        ("sql", "word"),
+        [("delete from orders", "delete"), ("insert into region values (9)", "insert")],
+    )
+    def test_prepared_rows_are_nobodys(
+        self, made: Callable[..., dict[str, Any]], sql: str, word: str
+    ) -> None:
+        assert made(prepare={"mine.sql": sql}) == {"why": f"mine.sql may change rows ({word})"}
+
+    def test_an_index_changes_no_rows(
+        self, made: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(reference, "host", MagicMock(side_effect=RunFailedError("asked")))
+        index = "-- so that nobody has to update rows\ncreate index i on orders (o_custkey)"
+        assert made(prepare={"mine.sql": index}) == {"why": "asked"}

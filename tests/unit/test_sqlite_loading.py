@@ -63,6 +63,8 @@ def test_a_full_disk_is_told_with_the_table(tmp_path: Path) -> None:
         engine.run_script(instance, "create table t (word text)")
         with pytest.raises(RunFailedError, match=r"load t: database or disk is full\. Free some"):
             engine.load(instance, "t", Full(), 1)
+        with pytest.raises(RunFailedError, match="cannot load t"):
+            engine.load(instance, "t", ROWS, 1)
 
 
 def test_after_the_load_settings_are_what_they_were_and_the_planner_knows(tmp_path: Path) -> None:

@@ -19,6 +19,21 @@ def test_a_value_is_recorded_in_one_way(value: str, recorded: str) -> None:
     assert checked({"synchronous": value}) == {"synchronous": recorded}
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "recorded"),
+    [
+        ("cache_size", "64MiB", "-65536"),
+        ("cache_size", "1 gib", "-1048576"),
+        ("cache_size", "512KiB", "-512"),
+        ("cache_size", "4000", "4000"),
+        ("mmap_size", "1MiB", "1048576"),
+        ("threads", "-0", "0"),
+    ],
+)
+def test_a_size_may_have_a_unit(name: str, value: str, recorded: str) -> None:
+    assert checked({name: value}) == {name: recorded}
+
+
 @pytest.mark.parametrize("value", ["yes", "TRUE", "1", "on"])
 def test_a_switch_takes_several_words(value: str) -> None:
     assert checked({"automatic_index": value}) == {"automatic_index": "on"}
@@ -29,8 +44,9 @@ def test_a_switch_takes_several_words(value: str) -> None:
     [
         ("synchronous", "sometimes", "one of off, normal, full, extra"),
         ("synchronous", "7", "one of off, normal, full, extra"),
-        ("cache_size", "many", "a whole number"),
-        ("cache_size", "", "a whole number"),
+        ("cache_size", "many", "a whole number or a size such as 64MiB"),
+        ("threads", "", "a whole number"),
+        ("threads", "1MiB", "a whole number"),
         ("automatic_index", "2", "one of off, on"),
     ],
 )

@@ -414,6 +414,71 @@ mod tests {
         assert!(reason(json!({"month": ["1995", "1996-01-01"]})).contains("not a date"));
     }
 
+    /// All values of rules that share a sequence of numbers, one after another.
+    fn draw_in_sequence(rules: &[(&str, Value)], seed: u64, stream: u64) -> Vec<Vec<String>> {
+        let told = rules.iter().map(|(name, json)| ((*name).into(), rule(json.clone()))).collect();
+        let source = Source::Drawn { seed, stream, sequence: Some(1) };
+        let mut values = values("q", &Rules(told), &Lists::new(), 1.0, source).unwrap();
+        rules.iter().map(|(name, _)| values.remove(*name).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_sequence_goes_on_from_one_parameter_to_the_next() {
+        let number = json!({"integer": [1, 1_000_000]});
+        let one = draw_in_sequence(&[("z", number.clone()), ("a", number.clone())], 7, 0);
+        let other = draw_in_sequence(&[("a", number.clone()), ("z", number)], 7, 0);
+        assert_eq!(one, other);
+        assert_ne!(one[0], one[1]);
+    }
+
+    #[test]
+    fn the_only_word_of_a_list_takes_no_number() {
+        let digit = json!({"words": [["#"], ["1", "2", "3", "4", "5"]], "separator": ""});
+        let number = json!({"integer": [1, 5]});
+        for seed in 1..50 {
+            let drawn = draw_in_sequence(&[("p", digit.clone())], seed, 0);
+            let bare = draw_in_sequence(&[("p", number.clone())], seed, 0);
+            assert_eq!(drawn[0][0], format!("#{}", bare[0][0]));
+        }
+    }
+
+    #[test]
+    fn a_stream_has_the_seed_that_is_higher_by_its_number() {
+        let number = json!({"integer": [1, 1_000_000]});
+        let drawn = |seed, stream| draw_in_sequence(&[("p", number.clone())], seed, stream);
+        assert_eq!(drawn(40, 2), drawn(42, 0));
+        assert_ne!(drawn(40, 2), drawn(40, 0));
+    }
+
+    #[test]
+    fn one_draw_says_which_of_all_combinations() {
+        let lists = json!([["a", "b"], ["x", "y", "z"]]);
+        let places = json!({"integer": [0, 5]});
+        for seed in 1..200 {
+            let drawn = |json| draw_in_sequence(&[("p", json)], seed, 0).remove(0).remove(0);
+            let place: usize = drawn(places.clone()).parse().unwrap();
+            let both = ["a x", "a y", "a z", "b x", "b y", "b z"][place];
+            assert_eq!(drawn(json!({"combination": lists})), both);
+            assert_eq!(drawn(json!({"combination": lists, "keep": [1]})), both[2..]);
+            let joined = drawn(json!({"combination": lists, "separator": "", "keep": [1, 0]}));
+            assert_eq!(joined, format!("{}{}", &both[2..], &both[..1]));
+        }
+        let reason = draw(json!({"combination": lists, "keep": [2]}), 1).unwrap_err().reason;
+        assert!(reason.contains("keep [2] of 2 words"));
+    }
+
+    #[test]
+    fn what_is_shuffled_is_all_of_it() {
+        let reason = |json| draw(json, 1).unwrap_err().reason;
+        let mut all =
+            draw(json!({"integer": [1, 50], "distinct": 50, "shuffled": true}), 3).unwrap();
+        assert!(!all.is_sorted());
+        all.sort_by_key(|number| number.parse::<i64>().unwrap());
+        assert_eq!(all, (1..=50).map(|number| number.to_string()).collect::<Vec<_>>());
+        let wide = json!({"integer": [1, 9_000_000], "distinct": 2, "shuffled": true});
+        assert!(reason(wide).contains("too many to shuffle"));
+    }
+
     proptest! {
         #[test]
         fn values_stay_in_range(seed in any::<u64>()) {

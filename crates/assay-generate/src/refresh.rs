@@ -40,7 +40,7 @@ pub fn table(name: &str, scale: f64, sets: u32) -> Result<Box<dyn Parts>, Genera
 #[derive(Clone, Copy, Debug)]
 struct Sets {
     scale: f64,
-    sets: u32,
+    count: u32,
     loaded: i64,
     per_set: u64,
     /// How many orders the generator makes at once, from a multiple of that many.
@@ -68,11 +68,11 @@ impl Sets {
         if 2 * loaded / unit > i64::from(i32::MAX) {
             return Err(GenerateError::Scale(scale));
         }
-        Ok(Self { scale, sets, loaded, per_set, unit })
+        Ok(Self { scale, count: sets, loaded, per_set, unit })
     }
 
     const fn parts(&self) -> u32 {
-        self.sets * self.parts_per_set()
+        self.count * self.parts_per_set()
     }
 
     const fn parts_per_set(&self) -> u32 {
@@ -80,7 +80,7 @@ impl Sets {
     }
 
     fn orders(&self) -> u64 {
-        u64::from(self.sets) * self.per_set
+        u64::from(self.count) * self.per_set
     }
 
     fn slice(&self, part: u32) -> Slice {
@@ -217,5 +217,98 @@ impl Parts for OrdersOld {
         let batch = RecordBatch::try_new(Arc::new(schema), vec![keys])
             .expect("one column of the schema's type");
         numbered(&slice, &numbers, &batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Date32Type, Decimal128Type, Int32Type, Int64Type};
+    use proptest::prelude::*;
+
+    fn made(name: &str, scale: f64, sets: u32) -> Vec<RecordBatch> {
+        let table = table(name, scale, sets).unwrap();
+        (0..table.parts()).map(|part| table.make(part)).collect()
+    }
+
+    fn keys(batches: &[RecordBatch]) -> Vec<i64> {
+        batches
+            .iter()
+            .flat_map(|batch| batch.column(2).as_primitive::<Int64Type>().values())
+            .copied()
+            .collect()
+    }
+
+    /// The first line of `orders.tbl.u1` at scale 1 as the specification's generator makes it.
+    #[test]
+    fn the_first_new_order_is_the_published_one() {
+        let batch = &made("orders_new", 1.0, 1)[0];
+        let number =
+            |name: &str| batch.column_by_name(name).unwrap().as_primitive::<Int64Type>().value(0);
+        assert_eq!((number("o_orderkey"), number("o_custkey")), (9, 12_658));
+        let price = batch.column_by_name("o_totalprice").unwrap();
+        assert_eq!(price.as_primitive::<Decimal128Type>().value(0), 12_987_268);
+        let date = batch.column_by_name("o_orderdate").unwrap();
+        assert_eq!(date.as_primitive::<Date32Type>().value(0), 10_413, "1998-07-06");
+    }
+
+    #[test]
+    fn a_set_is_a_thousandth_and_at_least_one() {
+        let orders =
+            [(1.0, 1_500), (0.01, 15), (0.001, 2), (0.29, 435), (0.145, 218), (30.0, 45_000)];
+        for (scale, expected) in orders {
+            assert_eq!(set_orders(scale), expected, "{scale}");
+        }
+    }
+
+    #[test]
+    fn a_scale_that_is_cut_otherwise_has_the_same_orders() {
+        // At 0.1 the generator makes an order at a time; parts of 50 make as many.
+        let whole = Sets::new(0.1, 3).unwrap();
+        assert_eq!(whole.unit, 1);
+        let cut = OrdersNew(Sets { unit: 50, ..whole });
+        let rows: Vec<RecordBatch> = (0..cut.parts()).map(|part| cut.make(part)).collect();
+        assert_eq!(rows, made("orders_new", 0.1, 3));
+        let cut = LineitemNew(Sets { unit: 50, ..whole });
+        let rows: Vec<RecordBatch> = (0..cut.parts()).map(|part| cut.make(part)).collect();
+        assert_eq!(rows, made("lineitem_new", 0.1, 3));
+    }
+
+    #[test]
+    fn large_sets_have_parts_and_their_orders_go_on() {
+        let batches = made("orders_new", 11.0, 2);
+        assert_eq!(
+            batches.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(),
+            [15_000, 1_500, 15_000, 1_500]
+        );
+        let orders = |batch: &RecordBatch| batch.column(1).as_primitive::<Int32Type>().clone();
+        assert_eq!(orders(&batches[1]).value(0), 15_001);
+        assert_eq!(orders(&batches[2]).value(0), 1);
+    }
+
+    #[test]
+    fn a_scale_whose_orders_have_no_number_is_refused() {
+        assert_eq!(
+            table("orders_new", 2_000.000_1, 1).err(),
+            Some(GenerateError::Scale(2_000.000_1))
+        );
+        assert!(table("orders_new", 100_000.0, 1).is_ok());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20))]
+        #[test]
+        fn keys_are_holes_or_loaded(thousandths in 1_u32..60, sets in 1_u32..5) {
+            let scale = f64::from(thousandths) / 1_000.0;
+            let (new, old) = (keys(&made("orders_new", scale, sets)), keys(&made("orders_old", scale, sets)));
+            prop_assert!(new.iter().all(|key| (8..16).contains(&(key % 32))));
+            prop_assert!(old.iter().all(|key| (0..8).contains(&(key % 32))));
+            prop_assert!(new.is_sorted_by(|a, b| a < b) && old.is_sorted_by(|a, b| a < b));
+            let lines = keys(&made("lineitem_new", scale, sets));
+            let mut of_lines = lines.clone();
+            of_lines.dedup();
+            prop_assert_eq!(of_lines, new);
+        }
     }
 }

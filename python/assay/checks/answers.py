@@ -37,9 +37,10 @@ def check(run: Run) -> CheckResult:
     asked = executed.filter(~pl.col("operation").is_in(list(counted)))
     found = _Judgement(run, refresh, asked)
     if found.wrong:
-        names = {words.operation for words in found.wrong}
+        names = list(dict.fromkeys(words.operation for words in found.wrong))
         of = asked["operation"].n_unique()
-        more = f" ({len(names)} of {of} operations are wrong)" if len(names) > 1 else ""
+        others = f" ({len(names)} of {of} operations are wrong: {', '.join(names)})"
+        more = others if len(names) > 1 else ""
         return CheckResult(NAME, Verdict.INVALID, f"wrong answer: {found.wrong[0].words}{more}")
     why_unknown = _why_unknown(run, refresh, executed, found)
     if why_unknown:

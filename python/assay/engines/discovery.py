@@ -111,9 +111,13 @@ def _module(folder: Path) -> ModuleType:
     if folder.parent == Path(__file__).parent:
         return importlib.import_module(f"assay.engines.{folder.name}.engine")
     name, file = f"assay_engine_{folder.name}", folder / "engine.py"
-    spec = importlib.util.spec_from_file_location(name, file) if file.is_file() else None
-    if spec is None or spec.loader is None:
+    if not file.is_file():
         raise EngineError(f"{file} is missing: an engine needs it.")
+    # As a package, so that `from .plans import ...` finds what stands beside it.
+    places = [str(folder)]
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=places)
+    if spec is None or spec.loader is None:
+        raise EngineError(f"{file} cannot be imported: an engine needs it.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

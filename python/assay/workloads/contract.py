@@ -145,8 +145,9 @@ class Workload:
         return streams.minimum_at(self._streams, scale)
 
     def scale_is_standard(self, scale: float) -> bool:
-        """Whether it is one of the scales that `[streams]` names."""
-        return streams.is_standard(self._streams, scale)
+        """Whether it is one of the scales that `[streams]` names; each is where it names none."""
+        told = self.facts.streams
+        return told is None or streams.is_standard(told, scale)
 
     def refresh_orders(self, scale: float) -> int:
         """How many orders a refresh set has at a scale."""

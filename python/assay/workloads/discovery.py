@@ -75,7 +75,9 @@ def _manifest(path: Path) -> WorkloadFacts:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     except ValidationError as error:
-        first = error.errors()[0]
+        # A misspelt key is told before the one that is missing for it.
+        told = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        first = told[0]
         location = first["loc"]
         hint = ""
         if first["type"] == "extra_forbidden":

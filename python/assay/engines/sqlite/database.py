@@ -15,6 +15,8 @@ from assay.engines.sqlite import settings as pragmas
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from assay.model.errors import RunFailedError
+
 DATABASE_FILE = "assay.sqlite"
 BLANK = " \t\r\n;"
 CONF = Path(__file__).parent / "conf"
@@ -27,6 +29,7 @@ class Database:
     Attributes:
         settings: Checked, with our defaults.
         before_loading: Settings to go back to while it is filled; nothing is durable then.
+        failure: Why it could not be filled.
     """
 
     path: Path
@@ -34,6 +37,7 @@ class Database:
     own: apsw.Connection
     sessions: list[apsw.Connection] = field(default_factory=list)
     before_loading: dict[str, str] | None = None
+    failure: RunFailedError | None = None
 
     def session(self) -> apsw.Connection:
         """A connection more, which is closed with the database."""

@@ -22,7 +22,7 @@ from assay.engines.sqlite.database import (
 )
 from assay.engines.sqlite.explaining import SqlitePlans
 from assay.engines.sqlite.plans import normalised
-from assay.engines.sqlite.session import SqliteSession
+from assay.engines.sqlite.session import SqliteSession, described
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,8 +76,9 @@ class SqliteEngine:
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""
         database, told = _database(instance), json.dumps(script.facts())
+        columns = described(database.own, script)
         return [
-            PythonSession(SqliteSession(database.session(), script), told, seed, number)
+            PythonSession(SqliteSession(database.session(), script, columns), told, seed, number)
             for number in range(clients)
         ]
 

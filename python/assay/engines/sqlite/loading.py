@@ -32,19 +32,23 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
     """Appends all rows of a stream to a table.
 
     Raises:
-        RunFailedError: With SQLite's words. The database is of no use then.
+        RunFailedError: With SQLite's words. The database is of no use then, so that is what every
+            other table is told, too.
     """
+    if database.failure is not None:
+        raise database.failure
     begin_loading(database)
     reader = pyarrow.RecordBatchReader.from_stream(rows)
     places = ", ".join("?" * len(reader.schema))
     insert = script("append.sql", table=quoted(table), places=places)
-    tuples: Any = chain.from_iterable(_tuples(batch) for batch in reader)
+    values: Any = chain.from_iterable(tuples(batch) for batch in reader)
     try:
         database.own.execute("begin")
-        database.own.executemany(insert, tuples)
+        database.own.executemany(insert, values)
         database.own.execute("commit")
     except apsw.Error as error:
-        raise _failed(f"load {table}", error) from error
+        database.failure = _failed(f"load {table}", error)
+        raise database.failure from error
 
 
 def begin_loading(database: Database) -> None:
@@ -116,7 +120,8 @@ def _failed(what: str, error: apsw.Error) -> RunFailedError:
     return RunFailedError(f"SQLite cannot {what}: {error}.{mend if full else ''}")
 
 
-def _tuples(batch: pyarrow.RecordBatch) -> Iterator[tuple[Any, ...]]:
+def tuples(batch: pyarrow.RecordBatch) -> Iterator[tuple[Any, ...]]:
+    """Rows as SQLite takes them."""
     return zip(*[_values(column) for column in batch.columns], strict=True)
 
 

@@ -9,9 +9,12 @@ import apsw.ext
 import pyarrow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from assay.model.script import Script, ScriptStatement
+
+# Names, and types where they are declared; none: a statement has no rows.
+Columns = tuple[tuple[str, pyarrow.DataType | None], ...]
 
 NO_ROWS = pyarrow.table({})
 # Beginnings of declared types whose values are numbers with a fraction.
@@ -24,20 +27,14 @@ RESULT_BYTE = 0xFF
 class SqliteSession:
     """One connection. The driver calls `execute` from a thread of its own."""
 
-    def __init__(self, connection: apsw.Connection, script: Script) -> None:
+    def __init__(
+        self, connection: apsw.Connection, script: Script, columns: Mapping[str, Columns]
+    ) -> None:
+        """`columns` are the `described` ones of this script."""
         self._connection = connection
         self._operations = script.operations
         self._may_cache = script.prepared
-        texts = {one.text for asked in script.operations for one in asked.statements}
-        self._columns = {text: self._described(text) for text in texts}
-
-    def _described(self, text: str) -> tuple[tuple[str, pyarrow.DataType | None], ...]:
-        """Names of a statement's columns and the types that are declared; none: it has no rows."""
-        try:
-            told = apsw.ext.query_info(self._connection, text).description
-        except apsw.Error:  # It fails where it is executed, and is told there.
-            return ()
-        return tuple((name, _declared(kind)) for name, kind in told)
+        self._columns = columns
 
     def execute(self, operation: int, values: Sequence[object]) -> object:
         """Runs an operation; all rows of its last statement that has any, as an Arrow table.
@@ -72,9 +69,21 @@ class SqliteSession:
         self._connection.interrupt()
 
 
-def table(
-    columns: Sequence[tuple[str, pyarrow.DataType | None]], rows: Sequence[tuple[Any, ...]]
-) -> pyarrow.Table:
+def described(connection: apsw.Connection, script: Script) -> dict[str, Columns]:
+    """Columns of every statement by its text, and the types that are declared of them."""
+    texts = {one.text for asked in script.operations for one in asked.statements}
+    return {text: _described(connection, text) for text in texts}
+
+
+def _described(connection: apsw.Connection, text: str) -> Columns:
+    try:
+        told = apsw.ext.query_info(connection, text).description
+    except apsw.Error:  # It fails where it is executed, and is told there.
+        return ()
+    return tuple((name, _declared(kind)) for name, kind in told)
+
+
+def table(columns: Columns, rows: Sequence[tuple[Any, ...]]) -> pyarrow.Table:
     """Rows as an Arrow table: a column has its declared type where all its values fit it."""
     cells: Any = zip(*rows, strict=True) if rows else [()] * len(columns)
     arrays = [_array(values, kind) for values, (_, kind) in zip(cells, columns, strict=True)]

@@ -5,6 +5,7 @@ SQLite takes an unknown pragma and a senseless value without a word, so both are
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ JOURNAL_MODE = "journal_mode"
 # They are of the file, and a filled one has to be written anew for them.
 OF_THE_FILE = ("page_size", "auto_vacuum")
 SWITCH = ("off", "on")
+SIZES = {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+_SIZE = re.compile(rf"(\d+) ?({'|'.join(SIZES)})")
 SWITCH_WORDS = {"0": "off", "no": "off", "false": "off", "1": "on", "yes": "on", "true": "on"}
 
 
@@ -32,50 +35,64 @@ class Pragma:
 
     Attributes:
         words: By the number that SQLite tells; it takes numbers, too.
+        bytes_each: What one is where it is a size, which may be written with a unit then.
     """
 
     words: tuple[str, ...] = ()
+    bytes_each: int | None = None
 
     def canonical(self, value: str) -> str | None:
         """A value as it is recorded; None if the pragma does not take it."""
         word = value.strip().lower()
         if not self.words:
-            return str(int(word)) if word.removeprefix("-").isdecimal() else None
+            return self._number(word)
         if self.words[: len(SWITCH)] == SWITCH:
             word = SWITCH_WORDS.get(word, word)
         if word.isdecimal() and int(word) < len(self.words):
             word = self.words[int(word)]
         return word if word in self.words else None
 
+    def _number(self, word: str) -> str | None:
+        if word.removeprefix("-").isdecimal():
+            return str(int(word))
+        size = _SIZE.fullmatch(word)
+        if size is None or self.bytes_each is None:
+            return None
+        return str(int(size[1]) * SIZES[size[2]] // self.bytes_each)
+
     @property
     def takes(self) -> str:
         """What it takes, in words."""
-        return f"one of {', '.join(self.words)}" if self.words else "a whole number"
+        if self.words:
+            return f"one of {', '.join(self.words)}"
+        return "a whole number" + (" or a size such as 64MiB" if self.bytes_each else "")
 
 
-NUMBER, BOOLEAN = Pragma(), Pragma(SWITCH)
+NUMBER, BOOLEAN, BYTES = Pragma(), Pragma(SWITCH), Pragma(bytes_each=1)
+# Below zero it is in KiB, above it in pages.
+PAGES_OR_SIZE = Pragma(bytes_each=-1024)
 PRAGMAS = {
     "analysis_limit": NUMBER,
     "auto_vacuum": Pragma(("none", "full", "incremental")),
     "automatic_index": BOOLEAN,
     "busy_timeout": NUMBER,
-    "cache_size": NUMBER,
+    "cache_size": PAGES_OR_SIZE,
     CASE_SENSITIVE_LIKE: BOOLEAN,
     "cell_size_check": BOOLEAN,
     "checkpoint_fullfsync": BOOLEAN,
     "foreign_keys": BOOLEAN,
     "fullfsync": BOOLEAN,
-    "hard_heap_limit": NUMBER,
+    "hard_heap_limit": BYTES,
     JOURNAL_MODE: Pragma(("delete", "persist", "off", "truncate", "memory", "wal")),
-    "journal_size_limit": NUMBER,
+    "journal_size_limit": BYTES,
     "max_page_count": NUMBER,
-    "mmap_size": NUMBER,
+    "mmap_size": BYTES,
     "page_size": NUMBER,
     "read_uncommitted": BOOLEAN,
     "recursive_triggers": BOOLEAN,
     "reverse_unordered_selects": BOOLEAN,
     "secure_delete": Pragma(("off", "on", "fast")),
-    "soft_heap_limit": NUMBER,
+    "soft_heap_limit": BYTES,
     "synchronous": Pragma(("off", "normal", "full", "extra")),
     "temp_store": Pragma(("default", "file", "memory")),
     "threads": NUMBER,

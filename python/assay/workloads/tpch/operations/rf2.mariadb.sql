@@ -1,4 +1,4 @@
--- In a delete MariaDB asks a subquery once for each row of the table; a join finds the rows by their keys.
+-- why: in a delete MariaDB asks a subquery once for each row of the table; a join finds the rows by their keys.
 begin;
 delete lineitem
 from orders_old

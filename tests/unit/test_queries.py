@@ -1,0 +1,98 @@
+"""What a text of SQL reads, whether it may change anything, and by what its rows are ordered."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.workloads.discovery import find_workload
+from assay.workloads.queries import one_more, ordered_by, reads
+
+GRAMMAR = "postgres"
+
+
+class TestReads:
+    @pytest.mark.parametrize(
+        ("text", "tables"),
+        [
+            ("select 1", set()),
+            ("select * from A, b as x join c on true", {"a", "b", "c"}),
+            ("select (select max(n) from t) from u where exists (select 1 from v)", set("tuv")),
+            ("with w as (select * from t) select * from w", {"t", "w"}),
+            ("(select a from t) union all values (1)", {"t"}),
+            ("values (1)", set()),
+            ("-- a question\nselect 'delete from x' from t", {"t"}),
+        ],
+    )
+    def test_a_query_reads_its_tables(self, text: str, tables: set[str]) -> None:
+        found = reads(text, GRAMMAR)
+        assert found is not None
+        assert (set(found.tables), found.changes) == (tables, False)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "insert into t select 1",
+            "with gone as (delete from t returning *) select * from gone",
+            "update t set a = 1",
+            "create table x as select 1",
+            "select * into y from t",
+            "begin; update t set a = 1; commit",
+            "select 1; drop table t",
+            "select * from t for update",
+            "vacuum",
+            "truncate t",
+        ],
+    )
+    def test_what_is_more_than_a_query_may_change_something(self, text: str) -> None:
+        found = reads(text, GRAMMAR)
+        assert found is None or found.changes
+
+    def test_what_is_no_sql_is_not_known(self) -> None:
+        assert reads("select ((", GRAMMAR) is None
+
+    def test_queries_of_tpch_change_nothing_and_its_refreshes_do(self) -> None:
+        workload = find_workload("tpch")
+        texts = {name: workload.statement(name, (), 1).text for name in workload.facts.order}
+        assert [name for name, text in texts.items() if reads(text, GRAMMAR).changes] == []  # type: ignore[union-attr]
+        for function in workload.facts.refresh_operations:
+            text = workload.refresh_statement(function, 1, 1, (), 1).text
+            found = reads(text, GRAMMAR)
+            assert found is not None
+            assert found.changes
+
+
+class TestOrder:
+    @pytest.mark.parametrize(
+        ("text", "columns", "expected"),
+        [
+            ("select a, b from t order by b desc, a", ["a", "b"], ["b", "a"]),
+            ("select a, b from t", ["a", "b"], []),
+            ("select a as x, b from t order by 2, 1", ["x", "b"], ["b", "x"]),
+            ("select a, sum(b) from t group by a order by sum(b)", ["a", "sum"], ["sum"]),
+            ("select t.a from t order by t.a", ["a"], ["a"]),
+            ("select * from t order by B", ["a", "b"], ["b"]),
+            # A key that nobody sees ends what is known of the order.
+            ("select a, b from t order by a, c, b", ["a", "b"], ["a"]),
+            ("select a from t order by 7", ["a"], []),
+            ("select a from (select a from t order by a) as s", ["a"], []),
+            ("select a from t union select b from u order by 1", ["a"], ["a"]),
+            ("no sql at all ((", ["a"], []),
+        ],
+    )
+    def test_it_is_what_the_last_order_by_says(
+        self, text: str, columns: list[str], expected: list[str]
+    ) -> None:
+        assert ordered_by(text, columns, GRAMMAR) == expected
+
+
+class TestLimit:
+    def test_one_row_more_is_asked_for(self) -> None:
+        assert one_more("select a from t order by a limit 10\n") == (
+            "select a from t order by a limit 11",
+            10,
+        )
+        assert one_more("select a from t LIMIT 9;") == ("select a from t LIMIT 10", 9)
+
+    @pytest.mark.parametrize("text", ["select 1", "select * from (select 1 limit 2) as t"])
+    def test_where_nothing_is_cut_off_nothing_is_asked(self, text: str) -> None:
+        assert one_more(text) is None
