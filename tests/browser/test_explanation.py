@@ -12,11 +12,13 @@ from assay.analysis.whatif import measured_of, predict
 from assay.analysis.whatif.changes import ScaleOperation
 from assay.model.units import seconds_text
 from assay.record.reader import Run
+from assay.report.build import build
 from assay.report.html import page as page_of
 from tests.browser.test_report import WIDE, Opened, browser
 from tests.explained import NATIVE, explained, with_causes
 from tests.records import write_run
 from tests.sampled import as_sampled
+from tests.specified import write_test
 
 __all__ = ["browser"]
 
@@ -234,4 +236,28 @@ def test_weights_are_sorted_by_a_heading(browser: Browser, report: Path) -> None
     page.locator("#sensitivity").get_by_role("button", name="in total").click()
     page.locator("#sensitivity").get_by_role("button", name="in total").click()
     assert first.inner_text() == "q02"
+    assert opened.wrong == []
+
+
+def test_a_test_is_computed_by_its_own_metrics_and_its_weights_are_sorted(
+    browser: Browser, tmp_path: Path
+) -> None:
+    directory = write_test(tmp_path)
+    told = build(directory)
+    run = Run(directory)
+    predicted = predict(measured_of(run, summarise(run)), [ScaleOperation("q21", 0.5)])
+    opened = Opened(browser)
+    page = opened.show(Path(told["report"]))
+    page.locator(".calculator select").select_option("q21")
+    page.locator(".calculator input[type=number]").fill("0.5")
+    words = page.locator(".calculator output").inner_text()
+    for name in ("power", "throughput", "composite"):
+        change = predicted.metric(f"test_{name}_per_h").change
+        assert change is not None
+        assert f"({100 * change:+.1f} %)" in words
+    first = page.locator("#test-weights tbody tr td:first-child").first
+    assert first.inner_text() == "q14"
+    page.locator("#test-weights").get_by_role("button", name="in composite").click()
+    page.locator("#test-weights").get_by_role("button", name="in composite").click()
+    assert first.inner_text() in ("rf1", "rf2", "q22")
     assert opened.wrong == []

@@ -127,6 +127,12 @@ class TestScales:
     def test_the_workload_asks_for_the_same(self) -> None:
         assert all(tpch().streams_minimum(scale) == least for scale, least in STREAMS_MINIMUM)
 
+    @pytest.mark.parametrize(("scale", "orders"), [(1, 1500), (0.1, 150), (100, 150_000)])
+    def test_a_refresh_function_is_of_1500_orders_at_scale_1(
+        self, scale: float, orders: int
+    ) -> None:
+        assert tpch().refresh_orders(scale) == orders
+
     def test_only_larger_ones_are_looked_at(self) -> None:
         assert larger_scales(30_000) == [(100_000, 11)]
         assert larger_scales(100_000) == []
@@ -136,6 +142,10 @@ class TestMemory:
     def test_it_grows_with_scale_and_streams(self) -> None:
         # 3.5 GB at SF 100 and 5 streams are 630 GB at SF 10000 and 9.
         assert extrapolated_bytes(3.5e9, 100, 5, 10_000, 9) == pytest.approx(630e9)
+
+    def test_nothing_is_told_of_more_than_a_thousand_times_the_scale(self) -> None:
+        assert [row.scale for row in at_larger_scales(MemoryPeak("all", 2, 1), 0.01)] == [1, 10]
+        assert at_larger_scales(MemoryPeak("all", 2, 1), 100_000) == ()
 
     def test_each_larger_scale_has_its_fewest_streams(self) -> None:
         told = {row.scale: row for row in at_larger_scales(MemoryPeak("all", 5, 3_500_000), 100)}

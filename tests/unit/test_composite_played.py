@@ -12,6 +12,7 @@ from assay.analysis.composite.figures import figures, short_share
 from assay.analysis.composite.formulas import composite, power, throughput
 from assay.analysis.composite.intervals import performance_runs
 from assay.analysis.composite.played import Played, played_of
+from assay.analysis.composite.rounding import elapsed_s, reported
 from tests.specified import QUERIES, REFRESHES, PlayedTest, even_times, tpch
 
 S = 1_000_000_000
@@ -97,6 +98,19 @@ class TestMetrics:
         times = whole_seconds(0.5) | {"q09": 2000.0, "rf1": 1.0, "rf2": 1.0}
         told = played(kind="power", seconds=times, gap_ns=0).figures()
         assert told.power == pytest.approx(power([2000.0, *[2.0] * 21], [1.0, 1.0], 1.0))
+
+    def test_the_example_of_the_documents(self) -> None:
+        times = whole_seconds(1.004) | {"q09": 40.006, "q02": 0.012, "rf1": 0.5, "rf2": 0.003}
+        test = played(seconds=times, factors=(1.0, 1.0), gap_ns=0)
+        # Streams are as long as is asked for, whatever their queries take.
+        elapsed = throughput(2, elapsed_s(100_001_000_000), 1.0)
+        told, unrounded = test.figures().power, test.figures(rounded=False).power
+        assert told is not None
+        assert unrounded is not None
+        assert reported(told) == 4402.2
+        assert reported(elapsed) == 1583.8
+        assert reported(composite(told, elapsed)) == 2640.5
+        assert reported(composite(unrounded, throughput(2, 100.001, 1.0))) == 2703.2
 
     def test_a_throughput_test_is_not_raised(self) -> None:
         times = whole_seconds(0.5) | {"q09": 2000.0}

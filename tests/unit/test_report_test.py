@@ -18,9 +18,11 @@ from assay.record.reader import Run
 from assay.report import test_charts
 from assay.report.charts import Charts
 from assay.report.document import document
+from assay.report.exports import export
 from assay.report.html import page
 from assay.report.terminal_load import run_figure
 from assay.report.test_page import words_of_test
+from tests.records import truncate_run
 from tests.specified import QUERIES, RUN, PlayedTest, even_times, write_test
 from tests.unit.test_report_document import VALIDATOR
 from tests.unit.test_report_terminal import assert_golden, rendered
@@ -97,6 +99,24 @@ class TestDocument:
         assert [(one["streams"], one["bytes"]) for one in peaks] == [(2, 3 * (50 << 20))] * 2
         at = {one["scale"]: one["bytes"] for one in peaks[0]["larger"]}
         assert at[100] == pytest.approx(3 * (50 << 20) * 100 * 5 / 2)
+
+    @pytest.mark.parametrize("kind", ["full", "steady"])
+    def test_a_killed_run_has_none(self, tmp_path: Path, kind: str) -> None:
+        directory = truncate_run(write_test(tmp_path, PlayedTest(kind=kind)))
+        made = document(Run(directory), directory)
+        VALIDATOR.validate(json.loads(json.dumps(made, allow_nan=False)))
+        assert made["test"]["why_not"][0] == "the run is running"
+        assert {one["value"] for one in made["test"]["metrics"]} == {None}
+        assert page(Run(directory), made)
+        assert "no metric: the run is running" in rendered(made)
+
+    def test_its_intervals_can_be_had_as_a_table(self, tmp_path: Path) -> None:
+        directory = write_test(tmp_path, PlayedTest())
+        export(Run(directory), "csv", tmp_path / "out")
+        table = pl.read_csv(tmp_path / "out" / "intervals.csv")
+        assert table.height == 2 * (24 + 2 * 22 + 4)
+        counted = table.filter(pl.col("test") == "power")["counted_seconds"]
+        assert counted.null_count() == 0
 
     def test_a_run_without_a_test_has_none(self, tmp_path: Path) -> None:
         directory = write_test(tmp_path, PlayedTest())
@@ -231,6 +251,15 @@ class TestWhatIf:
         text = capsys.readouterr().out
         assert_golden("whatif-test-sensitivity.txt", text)
         assert max(map(len, text.splitlines())) <= 80
+
+    def test_steady_passes_are_predicted_from_their_steady_times(self, tmp_path: Path) -> None:
+        made = told(tmp_path, kind="steady", factors=(1.6, 1.1, 1.0, 1.02, 1.01))
+        values = {one["metric"]: one["value"] for one in made["what_if"]["metrics"]}
+        figure, metric = made["test"]["steady"]["figure"], made["test"]["metrics"][0]
+        assert values["total_seconds"] == pytest.approx(figure["sum_seconds"])
+        mean = figure["geometric_mean_seconds"]
+        assert values["geometric_mean_seconds"] == pytest.approx(mean)
+        assert values["power_like_per_h"] == pytest.approx(metric["unrounded"])
 
     def test_a_test_without_a_metric_is_refused_with_the_reason(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -32,6 +32,7 @@ COUNTERS = "counters"
 COUNTERS_BY_OPERATION = "counters-by-operation"
 COUNTERS_OVER_TIME = "counters-over-time"
 SERVER_CPU = "server-cpu"
+INTERVALS = "intervals"
 
 
 def export(run: Run, to: str, out: Path | None = None, operation: str | None = None) -> list[Path]:
@@ -39,9 +40,10 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
 
     csv and parquet: one file for the table of operations, one for the seconds of a load (a row a
     second: rates, percentiles, backlog), those of the engine's counters and of the server's CPU
-    time (see `server_tables`), and one a stream of the record. json: the document, in `out`
-    itself if that ends in .json. folded, firefox, flamegraph and pprof: the CPU samples, of one
-    `operation` if it is named, into the file `out` or a file in the working directory.
+    time (see `server_tables`), the intervals of a test, and one a stream of the record. json: the
+    document, in `out` itself if that ends in .json. folded, firefox, flamegraph and pprof: the CPU
+    samples, of one `operation` if it is named, into the file `out` or a file in the working
+    directory.
 
     Raises:
         UsageError: If there is no such format, the run has no samples for it, or `out` cannot be
@@ -92,6 +94,8 @@ def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
     told = document(run, run.dir)
     yield OPERATIONS, operations_table(told)
     yield from server_tables(told)
+    if told["test"] is not None:
+        yield INTERVALS, intervals_table(told["test"])
     seconds = per_second(run) if run.has("events") else None
     if seconds is not None:
         yield SECONDS, seconds
@@ -100,6 +104,37 @@ def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
             yield path.stem, run.table(path.stem)
         except RecordUnreadableError as error:
             log.warning("stream left out of the export: %s", error)
+
+
+def intervals_table(test: dict[str, Any]) -> pl.DataFrame:
+    """One row an interval of a test, as in the document.
+
+    `stream` is 0 in a power test, and null in the stream of refresh functions.
+    """
+    import polars as pl
+
+    rows = [
+        {"run": run["run"], "test": "power", "stream": 0} | one
+        for run in test["runs"]
+        for one in run["power"]
+    ]
+    rows += [
+        {"run": run["run"], "test": "throughput", "stream": stream["stream"]} | one
+        for run in test["runs"]
+        for stream in run["throughput"]
+        for one in stream["intervals"]
+    ]
+    schema = {
+        "run": pl.Int64,
+        "test": pl.String,
+        "stream": pl.Int64,
+        "operation": pl.String,
+        "variant": pl.Int64,
+        "begun_seconds": pl.Float64,
+        "seconds": pl.Float64,
+        "counted_seconds": pl.Float64,
+    }
+    return pl.DataFrame(rows, schema=schema)
 
 
 def server_tables(told: dict[str, Any]) -> Iterator[tuple[str, pl.DataFrame]]:

@@ -29,6 +29,20 @@ MEASURED_WORDS = (
     " sending the statement to holding its last row; the total is the sum of the medians, and"
     " the geometric mean is over the medians."
 )
+TEST_WORDS = (
+    "A power test plays the queries of stream 0 in one session, between the two refresh functions"
+    " where there are any; a throughput test plays each stream in a session of its own, and the"
+    " refresh functions in one more. A query's interval goes from its submission to that of the"
+    " next one of its session, the last one's to its last row; a refresh function's to its last"
+    " commit. What each counts as, and the metrics, are as the specification has them: raised to a"
+    " thousandth of the longest and rounded to 0.01 s in a power test, the elapsed time of a"
+    " throughput test rounded up. Figures of operations are of the power tests."
+)
+STEADY_WORDS = (
+    "The power order is played until its last three passes are alike: the longest is at most 5 %"
+    " longer than the shortest. The steady figure is of each query's median over these three; the"
+    " first pass stands beside it."
+)
 # Ways of finding what waited for a disk of which there is nothing to excuse.
 EXACT_ENOUGH = {BY_DELAY_ACCOUNTING, BY_LOOKS}
 SPLIT_WORDS = (
@@ -189,6 +203,8 @@ def table_about(told: dict[str, Any]) -> str:
 def _measured_words(told: dict[str, Any]) -> str:
     """How the operations were issued and what is counted of them."""
     conditions = told["conditions"]
+    if told["test"] is not None:
+        return STEADY_WORDS if told["test"]["steady"] else TEST_WORDS
     if conditions["clients"] is None:
         return MEASURED_WORDS.format(min_time=seconds_text(conditions["min_time_s"]))
     rate = conditions["rate_per_s"]

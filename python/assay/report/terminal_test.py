@@ -14,6 +14,14 @@ LEAD = "  "
 TOP_WEIGHTS = 3
 # Of all larger scales the one that is told of without being asked.
 SCALE_SHOWN = 10_000
+# Columns of the table of weights: heading and width.
+WEIGHTS = (
+    ("power test", 11),
+    ("in streams", 12),
+    ("weight", 9),
+    ("spread", 20),
+    ("moves it", 9),
+)
 # Columns of the table of runs: heading, width, key.
 COLUMNS = (
     ("composite", 11, "composite_per_h"),
@@ -149,13 +157,12 @@ def _weight_lines(told: dict[str, Any], *, all_operations: bool) -> Iterator[str
         return
     ordered = sorted(weighed, key=_moves)
     shown = ordered if all_operations else ordered[:TOP_WEIGHTS]
+    cells = [_weight_cells(one) for one in shown]
+    columns = [place for place in range(len(WEIGHTS)) if any(row[place] for row in cells)]
     yield ""
-    yield (
-        f"  {'what moves it':<14}{'power test':>11}{'in streams':>12}{'weight':>9}"
-        f"{'spread':>20}{'moves it':>9}"
-    )
-    for one in shown:
-        yield _weight_line(one)
+    yield f"  {'what moves it':<14}" + _aligned([words for words, _ in WEIGHTS], columns)
+    for one, row in zip(shown, cells, strict=True):
+        yield f"  {one['operation']:<14}{_aligned(row, columns)}".rstrip()
     left = len(ordered) - len(shown)
     if left:
         yield f"  ... {left} more (--all); weight: % of the metric for 1 % of the time"
@@ -180,20 +187,24 @@ def _moves(one: dict[str, Any]) -> tuple[float, float]:
     return -(spread_moves(one) or 0.0), first_weight(one)
 
 
-def _weight_line(one: dict[str, Any]) -> str:
+def _weight_cells(one: dict[str, Any]) -> list[str]:
+    """What the columns of `WEIGHTS` say of an operation; empty where it has none."""
     spread, moves = "", spread_moves(one)
     if one["seconds_min"] is not None:
         low, high = seconds_text(one["seconds_min"]), seconds_text(one["seconds_max"])
         spread = f"{low} to {high}"
-    return (
-        f"  {one['operation']:<14}{_time(one['power_seconds']):>11}"
-        f"{_time(one['throughput_seconds']):>12}{-100 * first_weight(one):>7.1f} %"
-        f"{spread:>20}{'' if moves is None else f'{100 * moves:.1f} %':>9}"
-    ).rstrip()
+    power, in_streams = one["power_seconds"], one["throughput_seconds"]
+    return [
+        "" if power is None else seconds_text(power),
+        "" if in_streams is None else seconds_text(in_streams),
+        f"{-100 * first_weight(one):.1f} %",
+        spread,
+        "" if moves is None else f"{100 * moves:.1f} %",
+    ]
 
 
-def _time(seconds: float | None) -> str:
-    return "-" if seconds is None else seconds_text(seconds)
+def _aligned(cells: list[str], columns: list[int]) -> str:
+    return "".join(f"{cells[place]:>{WEIGHTS[place][1]}}" for place in columns)
 
 
 def _memory_lines(

@@ -86,12 +86,21 @@ def _reported(value: float | None) -> float | None:
 
 def _warnings(test: Played) -> list[str]:
     found = [ROUNDING_DOMINATES] if test.rounding_dominates else []
-    told = [figures(run, test.scale).first_known for run in test.runs]
-    known = [value for value in told if value is not None]
-    if len(known) > 1 and not test.why_not and min(known) > 0:
-        apart = max(known) / min(known) - 1
-        found.append(f"the runs' metrics are {percent_text(apart)} apart; the lower one counts")
+    if not test.why_not and len(test.runs) > 1:
+        found.append(_apart(test))
     return found
+
+
+def _apart(test: Played) -> str:
+    """By how much the runs differ, and which of their tests does more."""
+    told = [figures(run, test.scale) for run in test.runs]
+    shares = {
+        kind: max(known) / min(known) - 1
+        for kind in (COMPOSITE, POWER, THROUGHPUT)
+        if len(known := [one for each in told if (one := _figure(each, kind))]) > 1
+    }
+    words = ", ".join(f"{kind} {percent_text(share)}" for kind, share in shares.items())
+    return f"the runs are apart by: {words}; the lower composite counts"
 
 
 def _run(run: PerformanceRun, test: Played) -> dict[str, Any]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from assay.analysis.composite.intervals import PerformanceRun
     from assay.analysis.summary import OperationSummary
 
+# Further up nothing that was measured tells: what does not grow with the data would outweigh it.
+SCALE_FACTOR_MAX = 1000
 FORMULA = "M(SF', S') = M x (SF' / SF) x (S' / S)"
 
 
@@ -61,10 +63,11 @@ def extrapolated_bytes(
 
 
 def at_larger_scales(peak: MemoryPeak, scale: float) -> tuple[MemoryAt, ...]:
-    """The same peak at each larger standard scale, with the fewest streams there."""
+    """The same peak at standard scales up to a thousand times this one, with the fewest streams."""
     return tuple(
         MemoryAt(size, streams, extrapolated_bytes(peak.bytes, scale, peak.streams, size, streams))
         for size, streams in larger_scales(scale)
+        if size <= SCALE_FACTOR_MAX * scale
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.composite.intervals import PerformanceRun
     from assay.analysis.composite.played import Played
+    from assay.analysis.composite.steady import Steady
     from assay.analysis.profile import Profile
     from assay.analysis.summary import OperationSummary, Summary
     from assay.record.reader import Run
@@ -134,7 +136,7 @@ class Measured:
 
     @property
     def has_test_metrics(self) -> bool:
-        """Whether its metrics are those of a test: steady passes have those of any passes."""
+        """Whether its metrics are those of a test: steady passes have those of other passes."""
         return self.test is not None and self.test.steady is None
 
     @property
@@ -163,6 +165,8 @@ def measured_of(run: Run, summary: Summary) -> Measured:
     reported = None if test is None or test.steady is not None else test.reported
     if reported is not None:
         timed = _in_a_test(known, reported)
+    elif test is not None and test.steady is not None:
+        timed = _in_steady_passes(known, test.steady)
     else:
         timed = _in_passes(known, events) if load is None else _in_a_mix(known, events)
     return Measured(
@@ -212,6 +216,27 @@ def _in_a_test(known: list[OperationSummary], run: PerformanceRun) -> list[Timed
             made = TimedOperation(
                 name=operation.name,
                 seconds=seconds,
+                thread_s=_thread_s(operation, seconds),
+                threads=operation.threads_at_work,
+            )
+            found.append(made)
+    return found
+
+
+def _in_steady_passes(known: list[OperationSummary], steady: Steady) -> list[TimedOperation]:
+    """Operations of passes that became alike, with their intervals in those alone."""
+    each = [{one.operation: one.seconds for one in test.queries} for test in steady.tests]
+    found = []
+    for operation in known:
+        passes = tuple(times[operation.name] for times in each if operation.name in times)
+        if passes:
+            seconds = median(passes)
+            made = TimedOperation(
+                name=operation.name,
+                seconds=seconds,
+                seconds_min=min(passes),
+                seconds_max=max(passes),
+                passes=passes,
                 thread_s=_thread_s(operation, seconds),
                 threads=operation.threads_at_work,
             )
