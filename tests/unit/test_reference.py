@@ -353,6 +353,12 @@ class TestARunThatNeedsRows:
         assert made() == {"why": "it was ended by signal 9"}
         assert gone.call_args.args[2]["texts"][0]["operation"] == "q01"
 
+    def test_a_defect_of_ours_is_a_reason_too(
+        self, made: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(reference, "reads", MagicMock(side_effect=RecursionError("deep")))
+        assert made() == {"why": "making reference rows broke down: RecursionError: deep"}
+
     def test_what_is_asked_is_the_text_of_the_run(
         self, made: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -76,6 +76,9 @@ class References:
         except (AssayError, OSError) as error:
             log.warning("no reference rows were made: %s", error)
             self._tell(why=str(error))
+        except Exception as error:
+            log.exception("making reference rows broke down")
+            self._tell(why=f"making reference rows broke down: {type(error).__name__}: {error}")
 
     def _made(self, guardian: Guardian) -> None:
         missing = list(_missing(Run(self._run.dir)))
