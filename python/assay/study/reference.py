@@ -77,6 +77,7 @@ class References:
             log.warning("no reference rows were made: %s", error)
             self._tell(why=str(error))
         except Exception as error:
+            # What was measured is worth more than its check.
             log.exception("making reference rows broke down")
             self._tell(why=f"making reference rows broke down: {type(error).__name__}: {error}")
 
