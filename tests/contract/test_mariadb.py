@@ -377,6 +377,20 @@ class TestLoading:
         with pytest.raises(EngineError, match=r"Duplicate entry(?s:.*)The statement: alter table"):
             shared.engine.make_keys(instance, KEYS, 2, tell_nobody)
 
+    def test_what_is_under_way_is_ended_when_another_is_refused(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        make(instance, "insert into parent select seq, '' from seq_1_to_10")
+        held = opened(instance.address, autocommit=False)
+        held.cursor().execute("select * from parent")
+        # The one waits for a lock that is not given back, the other is refused.
+        keys = "create index held on parent (name); create index wrong on child (nothing)"
+        with pytest.raises(EngineError, match="nothing"):
+            shared.engine.make_keys(instance, keys, 2, tell_nobody)
+        held.rollback()
+        held.close()
+        assert rows(instance, "show index from parent where key_name = 'held'") == []
+
     def test_an_open_transaction_is_refused(self, shared: Started, instance: Instance) -> None:
         make(instance, "begin; insert into parent values (1, '')")
         with pytest.raises(EngineError, match="transaction is left open"):

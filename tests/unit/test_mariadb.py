@@ -220,7 +220,7 @@ class TestErrors:
         self, monkeypatch: pytest.MonkeyPatch, number: int, sqlstate: str | None, retryable: bool
     ) -> None:
         connection = FakeConnection(pymysql.OperationalError(number, "no", sqlstate=sqlstate))
-        monkeypatch.setattr("assay.engines.mariadb.session.opened", lambda *_, **__: connection)
+        monkeypatch.setattr("assay.engines.mariadb.session.connect", lambda *_, **__: connection)
         script = Script((ScriptOperation("one", (ScriptStatement("select 1"),)),))
         with pytest.raises(Exception, match=f"no .{number}.") as caught:
             MariaSession(ADDRESS, script).execute(0, [])
@@ -230,7 +230,7 @@ class TestErrors:
 
     def test_a_lost_connection_is_closed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         connection = FakeConnection(pymysql.OperationalError(2013, "Lost connection"))
-        monkeypatch.setattr("assay.engines.mariadb.session.opened", lambda *_, **__: connection)
+        monkeypatch.setattr("assay.engines.mariadb.session.connect", lambda *_, **__: connection)
         script = Script((ScriptOperation("one", (ScriptStatement("select 1"),)),))
         with pytest.raises(Exception, match="Lost connection") as caught:
             MariaSession(ADDRESS, script).execute(0, [])

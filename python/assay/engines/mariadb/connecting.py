@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -160,6 +161,17 @@ def answers(address: Address) -> bool:
             return False
         raise EngineError(_explained(error, address)) from None
     return True
+
+
+def interrupt(address: Address, connection: pymysql.Connection[Any], *, whole: bool) -> None:
+    """Ends the statement that runs on a connection, or the whole connection, from any thread."""
+    import pymysql
+
+    file = "kill_connection.sql" if whole else "kill_query.sql"
+    text = filled(file, plain={"connection": str(connection.thread_id())})
+    # It may have ended by itself, and so may the server.
+    with contextlib.suppress(pymysql.Error), opened(address) as other, other.cursor() as cursor:
+        cursor.execute(text)
 
 
 def words_of(error: Exception) -> str:

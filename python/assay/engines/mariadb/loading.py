@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import tempfile
+import threading
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ import pymysql
 from pyarrow import csv
 
 from assay.engines.contract import EngineError
-from assay.engines.mariadb.connecting import connect, words_of
+from assay.engines.mariadb.connecting import connect, interrupt, words_of
 from assay.engines.mariadb.statements import file_text, filled, name_of, split
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
     """Runs the statements, kind by kind, tables side by side on up to `streams` connections.
 
     Raises:
-        EngineError: With the statement that was refused.
+        EngineError: With the statement that was refused; those under way are ended.
     """
     statements = split(sql)
     for kind in ORDER:
@@ -195,14 +196,20 @@ def _side_by_side(
     """Runs groups of statements beside each other, those of a group one after another."""
     if not any(groups):
         return
+    open_now: set[pymysql.Connection[Any]] = set()
+    given_up = threading.Event()
 
     def run(group: Sequence[str]) -> None:
         connection = connect(instance.address)
+        open_now.add(connection)
         try:
             execute(connection, file_text("load_session.sql"))
             for statement in group:
+                if given_up.is_set():
+                    return
                 execute(connection, statement)
         finally:
+            open_now.discard(connection)
             connection.close()
 
     tell(phase, 0, len(groups), "tables")
@@ -214,4 +221,8 @@ def _side_by_side(
                 tell(phase, done, len(groups), "tables")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            # Nothing goes on in the server that nobody waits for, and nothing is begun any more.
+            given_up.set()
+            for connection in list(open_now):
+                interrupt(instance.address, connection, whole=True)
             raise

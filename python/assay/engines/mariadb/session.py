@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pymysql
 
-from assay.engines.mariadb.connecting import opened, words_of
-from assay.engines.mariadb.statements import bound, filled, pieces
+from assay.engines.mariadb.connecting import connect, interrupt, opened, words_of
+from assay.engines.mariadb.statements import bound, pieces
 from assay.engines.mariadb.values import table
 from assay.model.errors import AssayError
 
@@ -27,6 +27,8 @@ CONNECTION_LOST = "08006"
 # Of the client's library, for a connection that is no more.
 LOST = {0, 2006, 2013, 2014, 2055}
 GENERAL = "HY000"
+# How values are written; nothing is here of how they are read, so that rows stay texts.
+ESCAPED = dict(pymysql.converters.encoders)
 
 
 class StatementError(AssayError):
@@ -51,14 +53,14 @@ class MariaSession:
             [(pieces(one.text), one.values) for one in asked.statements]
             for asked in script.operations
         ]
-        self._connection = self._opened()
+        self._connection: pymysql.Connection[Any] = connect(address, conv=ESCAPED)
 
     def execute(self, operation: int, values: Sequence[object]) -> pa.Table:
         """Runs an operation; all rows of its last statement that has rows."""
         found: pa.Table = NO_ROWS
         try:
             if not self._connection.open:
-                self._connection = self._opened()
+                self._connection = opened(self._address, conv=ESCAPED)
             for parts, drawn in self._operations[operation]:
                 asked = bound(parts, [values[draw] for draw in drawn], self._connection.escape)
                 fetched = self._fetched(asked)
@@ -69,12 +71,7 @@ class MariaSession:
 
     def interrupt(self) -> None:
         """Ends a running `execute`, from any thread, by a connection of its own."""
-        number = str(self._connection.thread_id())
-        with contextlib.suppress(pymysql.Error), opened(self._address) as other:
-            other.cursor().execute(filled("kill_query.sql", plain={"connection": number}))
-
-    def _opened(self) -> pymysql.Connection[Any]:
-        return opened(self._address, conv=_ESCAPED)
+        interrupt(self._address, self._connection, whole=False)
 
     def _fetched(self, text: str) -> pa.Table | None:
         """All rows of a statement; None of one that only counts what it changed."""
@@ -93,7 +90,3 @@ class MariaSession:
             self._connection.rollback()
         state = error.sqlstate or GENERAL
         return StatementError(words_of(error), state, retryable=number in RETRYABLE)
-
-
-# How values are written; nothing is here of how they are read, so that rows stay texts.
-_ESCAPED = dict(pymysql.converters.encoders)
