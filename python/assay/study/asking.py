@@ -277,7 +277,12 @@ def _check_prepare(request: RunRequest, workload: Workload, behaviour: Engine) -
 def _check_test(request: RunRequest, workload: Workload) -> None:
     """Refuses a test that the workload cannot be put to, or that would spoil what is kept."""
     test = specified(request, workload)
-    if test is not None and test.refresh is not None and request.keep_data:
+    if test is None or test.refresh is None:
+        return
+    facts = workload.facts
+    for table in facts.refresh.tables if facts.refresh is not None else ():
+        table_stream(facts.generator or "", table, request.scale, 1, test.refresh.sets)
+    if request.keep_data:
         raise UsageError(
             "--test changes the tables by its refresh functions, and --keep-data leaves them to"
             " runs that want the plain ones: leave --keep-data out, or say --no-refresh"
