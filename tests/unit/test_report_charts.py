@@ -114,6 +114,13 @@ class TestTimeline:
         assert found.disk.is_empty()
         assert found.bands.height
 
+    def test_what_several_streams_played_is_one_band(self, tmp_path: Path) -> None:
+        bands = timeline(Run(write_test(tmp_path))).bands
+        of_streams = bands.filter(pl.col("phase").str.starts_with("throughput"))
+        assert of_streams["operation"].to_list() == ["throughput-1", "throughput-2"]
+        of_power = bands.filter(pl.col("phase") == "power-1")
+        assert of_power["operation"].to_list()[:2] == ["rf1", "q14"]
+
     def test_operations_under_way(self) -> None:
         bands = pl.DataFrame(
             {"begin_s": [0.0, 1.0, 2.5], "end_s": [0.9, 2.0, 3.0], "operation": ["a", "b", "c"]}

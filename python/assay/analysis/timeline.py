@@ -86,7 +86,7 @@ def timeline(run: Run) -> Timeline:
     events = run.table("events")
     zero_ns = origin_ns(events)
     is_load = load_of(run.facts) is not None
-    every_band = phase_bands(events, zero_ns) if is_load else bands(events, zero_ns)
+    every_band = phase_bands(events, zero_ns) if is_load else readable_bands(events, zero_ns)
     sampled = _sample_times(run, every_band, zero_ns)
     ticks = thinned(sampled, TICKS_MAX)
     cpus, processes = _stream(run, "cpus"), _stream(run, "processes")
@@ -128,6 +128,13 @@ def bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
         )
         .select(pl.col(name).cast(kind) for name, kind in BANDS_SCHEMA.items())
     )
+
+
+def readable_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
+    """Operations as bands where one session played them, and as one band what several played."""
+    several = pl.col("session").n_unique().over("phase") > 1
+    together = phase_bands(events.filter(several), zero_ns)
+    return pl.concat([bands(events.filter(~several), zero_ns), together]).sort("begin_s")
 
 
 def phase_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
