@@ -151,7 +151,9 @@ class TestDeclarations:
             names = [figure.name for figure in shown]
             assert len(names) == len(set(names)), file
             sources = {path.stem for path in (file.parent / "conf" / "counters").glob("*.sql")}
-            assert {figure.source for figure in shown} <= sources, file
+            # An engine that is a library is asked by calls, not by statements.
+            if sources:
+                assert {figure.source for figure in shown} <= sources, file
 
 
 class TestOfARun:

@@ -20,6 +20,7 @@ from assay.report.charts import Charts, save
 from assay.report.document import document
 from assay.report.exports import export
 from tests.records import CPUS, ENGINE_AND_DRIVER, OPERATIONS, PASSES, RSS_BYTES, write_run
+from tests.specified import write_test
 
 S = 1_000_000_000
 

@@ -29,7 +29,7 @@ class MariaCounters:
             OSError: If the server does not answer.
         """
         try:
-            rows = execute(self._connection, file_text("counters.sql"))
+            rows = execute(self._connection, file_text(f"counters/{SOURCE}.sql"))
         except EngineError as error:
             raise OSError(f"the server's counters cannot be read: {error}") from error
         return [(SOURCE, OBJECT, name.lower(), float(value)) for name, value in rows]
