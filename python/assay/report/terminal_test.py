@@ -72,8 +72,9 @@ def lines_of_test(told: dict[str, Any], width: int, *, all_operations: bool) -> 
     for words in told["why_not"]:
         yield from _wrapped(f"no metric: {words}", width)
     if told["left_out"]:
-        named = f"left out: {', '.join(told['left_out'])}; not {_specified(told)}"
-        yield from _wrapped(named, width)
+        name = told["metrics"][0]["is_not"]
+        is_not = "" if name is None else f"; not {name}"
+        yield from _wrapped(f"left out: {', '.join(told['left_out'])}{is_not}", width)
     for words in told["warnings"]:
         yield from _wrapped(f"note: {words}", width)
     if told["steady"] is not None:
@@ -82,11 +83,6 @@ def lines_of_test(told: dict[str, Any], width: int, *, all_operations: bool) -> 
         yield from _run_lines(told)
     yield from _weight_lines(told, all_operations=all_operations)
     yield from _memory_lines(told["memory"], width, all_operations=all_operations)
-
-
-def _specified(told: dict[str, Any]) -> str:
-    """The name that the first metric would have if nothing had been left out."""
-    return str(told["metrics"][0]["title"]).rpartition("not ")[2]
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -197,7 +193,7 @@ def _weight_cells(one: dict[str, Any]) -> list[str]:
     return [
         "" if power is None else seconds_text(power),
         "" if in_streams is None else seconds_text(in_streams),
-        f"{-100 * first_weight(one):.1f} %",
+        f"{100 * abs(first_weight(one)):.1f} %",
         spread,
         "" if moves is None else f"{100 * moves:.1f} %",
     ]

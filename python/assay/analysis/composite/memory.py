@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.composite.scales import larger_scales
 from assay.record.layout import ENGINE_ACCOUNTS
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from assay.analysis.summary import OperationSummary
 
 # Further up nothing that was measured tells: what does not grow with the data would outweigh it.
-SCALE_FACTOR_MAX = 1000
+SCALE_FACTOR_MAX = 100
 FORMULA = "M(SF', S') = M x (SF' / SF) x (S' / S)"
 
 
@@ -46,7 +45,7 @@ class MemoryAt:
         bytes: What queries would take.
     """
 
-    scale: int
+    scale: float
     streams: int
     bytes: float
 
@@ -62,11 +61,19 @@ def extrapolated_bytes(
     return peak_bytes * (to_scale / scale) * (to_streams / streams)
 
 
-def at_larger_scales(peak: MemoryPeak, scale: float) -> tuple[MemoryAt, ...]:
-    """The same peak at standard scales up to a thousand times this one, with the fewest streams."""
+def at_larger_scales(
+    peak: MemoryPeak, scale: float, larger: Iterable[tuple[float, int]]
+) -> tuple[MemoryAt, ...]:
+    """The same peak at scales up to a hundred times this one.
+
+    Args:
+        peak: At the scale that was measured.
+        scale: That scale.
+        larger: Larger ones, each with its fewest query streams.
+    """
     return tuple(
         MemoryAt(size, streams, extrapolated_bytes(peak.bytes, scale, peak.streams, size, streams))
-        for size, streams in larger_scales(scale)
+        for size, streams in larger
         if size <= SCALE_FACTOR_MAX * scale
     )
 
