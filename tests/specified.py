@@ -96,7 +96,7 @@ class PlayedTest:
         """run.json."""
         made, planned = run_facts(RUN), self.planned
         made["request"] |= {"scale": self.scale, "parameters": self.parameters}
-        made["workload"]["operation_titles"] = {}
+        made["workload"] |= tpch().recorded() | {"operation_titles": {}, "answer_columns": {}}
         made["test"] = self.specified.facts()
         made["plan"] |= {
             "operations": [name for name, _ in planned.pieces],

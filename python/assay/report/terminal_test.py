@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 LEAD = "  "
 TOP_WEIGHTS = 3
-# Of all larger scales the one that is told of without being asked.
-SCALE_SHOWN = 10_000
 # Columns of the table of weights: heading and width.
 WEIGHTS = (
     ("power test", 11),
@@ -206,22 +204,17 @@ def _aligned(cells: list[str], columns: list[int]) -> str:
 def _memory_lines(
     memory: dict[str, Any] | None, width: int, *, all_operations: bool
 ) -> Iterator[str]:
-    """What queries took and would take at larger scales; without `--all` the first of each."""
+    """What queries took and would take at larger scales; without `--all` only the first peak."""
     if memory is None:
         return
     yield ""
     for peak in memory["peaks"] if all_operations else memory["peaks"][:1]:
         streams = f", {peak['streams']} streams" if peak["streams"] > 1 else ""
-        told = f"memory of queries: {bytes_text(peak['bytes'])}, {peak['what']}{streams}"
-        larger = peak["larger"] if all_operations else _at(peak["larger"], SCALE_SHOWN)
+        told = f"memory of queries M: {bytes_text(peak['bytes'])}, {peak['what']}{streams}"
+        larger = peak["larger"] if all_operations else peak["larger"][-1:]
         scales = ", ".join(
-            f"{bytes_text(one['bytes'])} at SF {one['scale']:,} with {one['streams']} streams"
+            f"{bytes_text(one['bytes'])} at SF {one['scale']:,g} with {one['streams']} streams"
             for one in larger
         )
-        yield from _wrapped(f"{told}; {scales}" if scales else told, width)
-    if all_operations:
-        yield f"  by {memory['formula']}"
-
-
-def _at(larger: list[dict[str, Any]], scale: int) -> list[dict[str, Any]]:
-    return [one for one in larger if one["scale"] == scale] or larger[-1:]
+        by = f"; extrapolated, not measured, by {memory['formula']}: {scales}" if scales else ""
+        yield from _wrapped(f"{told}{by}", width)

@@ -230,7 +230,8 @@ def _memory(run: Run, test: Played, summary: Summary) -> dict[str, Any] | None:
     return {
         "formula": FORMULA,
         "peaks": [
-            asdict(peak) | {"larger": [asdict(row) for row in at_larger_scales(peak, test.scale, test.larger)]}
+            asdict(peak)
+            | {"larger": [asdict(row) for row in at_larger_scales(peak, test.scale, test.larger)]}
             for peak in peaks
         ],
     }

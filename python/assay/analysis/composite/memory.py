@@ -83,7 +83,9 @@ def memory_peaks(
     operations: Iterable[OperationSummary],
     processes: pl.DataFrame | None,
 ) -> tuple[MemoryPeak, ...]:
-    """What was measured, throughput tests first; nothing that took nothing.
+    """What was measured, what is most a stream first: it decides at other scales.
+
+    What took nothing is not among them.
 
     Args:
         runs: Runs of the test.
@@ -97,7 +99,6 @@ def memory_peaks(
         grown = _growth_bytes(processes, begun_ns, begun_ns + test.elapsed_ns)
         if grown:
             found.append(MemoryPeak(f"throughput test {number}", len(test.streams), grown))
-    found.sort(key=lambda peak: -peak.bytes)
     queries = list(operations)
     own = [(op.engine_memory_bytes, op.name) for op in queries if op.engine_memory_bytes]
     grown_by = [(op.memory_growth_bytes, op.name) for op in queries if op.memory_growth_bytes]
@@ -105,7 +106,7 @@ def memory_peaks(
         if known:
             most, name = max(known)
             found.append(MemoryPeak(f"{name} alone, {words}", 1, most))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda peak: -peak.bytes / peak.streams))
 
 
 def _growth_bytes(processes: pl.DataFrame | None, begun_ns: int, ended_ns: int) -> int | None:

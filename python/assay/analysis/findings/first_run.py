@@ -111,7 +111,9 @@ def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:
     if max(metric or 0.0, longer) < RUNS_APART_MIN or excess_s < SECONDS_MIN:
         return []
     names = _most_first(each, times)
-    cost = "" if metric is None or metric <= 0 else f", whose power is {percent_text(metric)} higher"
+    cost = (
+        "" if metric is None or metric <= 0 else f", whose power is {percent_text(metric)} higher"
+    )
     found = Finding(
         claim=(
             f"The first power test took {seconds_text(excess_s)} longer than the second"
