@@ -162,7 +162,7 @@ class TestNeverAPlainName:
     @pytest.mark.parametrize(
         ("checks", "words"),
         [
-            ([CheckResult("outcomes", Verdict.INVALID, "q1 failed")], "the run is invalid"),
+            ([CheckResult("outcomes", Verdict.INVALID, "q1 failed")], "no valid run"),
             ([CheckResult("answers", Verdict.UNKNOWN, "none kept")], "answers not verified"),
         ],
     )
@@ -333,7 +333,7 @@ class TestWhatIf:
         _, rounded, unrounded, *_ = (
             line.split() for line in capsys.readouterr().out.splitlines()[3:]
         )
-        assert rounded == ["Power@1GB", "360,000.0/h", "360,000.0/h", "none"]
+        assert rounded == ["Power@1GB", "360,000.0", "360,000.0", "none"]
         assert unrounded[:2] == ["not", "rounded"]
         assert unrounded[-2:] == ["+0.4", "%"]
 

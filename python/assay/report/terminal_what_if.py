@@ -150,7 +150,7 @@ def _figure(value: float | None, unit: str) -> str:
         return "no bound"
     if unit == "s":
         return seconds_text(value)
-    return f"{metric_text(value) if unit == '/h' else grouped_text(value)}{unit}"
+    return metric_text(value) if unit == "/h" else f"{grouped_text(value)}{unit}"
 
 
 def _change(share: float | None) -> str:

@@ -143,8 +143,12 @@ def _memory(memory: dict[str, Any] | None) -> dict[str, Any] | None:
         "formula": memory["formula"],
         "heads": [(f"SF {scale:,g}", _streams(streams)) for scale, streams in scales],
         "rows": [
-            (peak["what"], _streams(peak["streams"]), bytes_text(peak["bytes"]))
-            + ([bytes_text(one["bytes"]) for one in peak["larger"]],)
+            (
+                peak["what"],
+                _streams(peak["streams"]),
+                bytes_text(peak["bytes"]),
+                [bytes_text(one["bytes"]) for one in peak["larger"]],
+            )
             for peak in peaks
         ],
     }

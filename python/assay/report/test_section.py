@@ -41,10 +41,12 @@ ROUNDING_DOMINATES = (
 
 def judged(test: Played, checks: Iterable[CheckResult]) -> Played:
     """The test with what its checks leave out: only a verified one has a specification's names."""
+    if test.why_not:
+        return test
     verdicts = {one.check: one.verdict for one in checks}
     words = []
     if Verdict.INVALID in verdicts.values():
-        words.append("the run is invalid")
+        words.append("no valid run")
     elif verdicts.get("answers") != Verdict.VALID and NO_ANSWERS not in test.left_out:
         words.append("answers not verified")
     return replace(test, left_out=(*test.left_out, *words))
