@@ -201,12 +201,11 @@ class TestNames:
         told = test.named("composite")
         assert (told.label, told.title, told.is_not) == ("composite", "composite", None)
 
-    def test_more_untimed_passes_than_one_stand_in_the_name(self) -> None:
-        test = PlayedTest()
-        facts = test.facts()
-        (warmup,) = [one for one in facts["plan"]["phases"] if one["name"] == "warmup"]
-        warmup["passes_min"] = 3
-        assert played_of(facts, frame(test)).left_out == ("3 untimed passes before",)
+    @pytest.mark.parametrize(
+        ("passes", "words"), [(1, "1 untimed pass before"), (3, "3 untimed passes before")]
+    )
+    def test_untimed_passes_stand_in_the_name(self, passes: int, words: str) -> None:
+        assert played(untimed=passes).left_out == (words,)
 
     def test_one_test_alone_is_no_result(self) -> None:
         assert played(kind="power").left_out == ("no throughput test", "one run")

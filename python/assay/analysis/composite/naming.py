@@ -78,9 +78,9 @@ def _streams(test: dict[str, Any]) -> str:
 
 
 def _passes_before(phases: list[dict[str, Any]]) -> str:
-    """More untimed passes than the one that a run has unless it is asked for others."""
+    """Untimed passes before the first power test, after which it finds more in memory."""
     passes = sum(phase["passes_min"] for phase in phases if phase["name"] == PHASE_WARMUP)
-    return f"{passes} untimed passes before" if passes > 1 else ""
+    return f"{passes} untimed pass{'es' if passes > 1 else ''} before" if passes else ""
 
 
 def _runs(runs: int) -> str:
