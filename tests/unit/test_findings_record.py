@@ -179,6 +179,15 @@ class TestFirstRun:
         found = first_run.find(case(operation(), executions=executions(*rows), test=test))
         assert not [one for one in found if one.claim.startswith("First executions")]
 
+    def test_no_pass_is_advised_before_a_test(self) -> None:
+        played = PlayedTest(kind="steady", factors=(1.0, 1.0, 1.0))
+        test = played_of(played.facts(), pl.DataFrame(played.events(), infer_schema_length=None))
+        rows = self.rows(2.0, "measured")
+        (plain,) = first_run.find(case(operation(), executions=rows))
+        (tested,) = first_run.find(case(operation(), executions=rows, test=test))
+        assert plain.to_try is not None
+        assert tested.to_try is None
+
     def test_power_tests_that_are_about_alike_are_not_told(self) -> None:
         rows = self.power_tests(q1=(1.04, 1.0), q2=(1.04, 1.0))
         assert first_run.find(case(operation(), executions=rows)) == []

@@ -239,7 +239,7 @@ class TestTerminal:
     def test_the_metric_stands_first_and_in_lists_of_runs(self, tmp_path: Path) -> None:
         made = told(tmp_path)
         first = made["test"]["metrics"][0]["value"]
-        _, _, figures, *_ = rendered(made).splitlines()
+        _, figures, *_ = rendered(made).splitlines()
         assert figures.startswith(f"  QphH@1GB {first:,.1f}   Power@1GB")
         assert run_figure(made) == f"{first:,.1f} QphH@1GB"
 
