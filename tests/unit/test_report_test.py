@@ -263,6 +263,8 @@ class TestPage:
         assert heads == ["in streams", "in throughput"]
         assert {len(row["cells"]) for row in words["weights"]} == {len(heads)}
         assert "composite" not in words["about_weights"]
+        assert "power" not in words["about_weights"]
+        assert "throughput metric" in words["about_weights"]
 
     def test_memory_has_a_row_a_peak_and_a_column_a_scale(self, tmp_path: Path) -> None:
         words = words_of_test(told(tmp_path))

@@ -9,11 +9,17 @@ from assay.report.terminal_test import first_weight, metric_text, spread_moves
 
 METRICS = ("composite", "power", "throughput")
 ABOUT_WEIGHTS = (
-    "By how many per cent a metric changes where an operation's time changes by one per cent. In"
-    " the power metric every interval weighs the same, however short it is; in the throughput"
-    " metric only the stream that ends last counts, by the operation's share of it."
+    "By how many per cent a metric changes where an operation's time changes by one per cent."
 )
-ABOUT_COMPOSITE = " The composite is half of both; Ts itself weighs one half in it."
+# What is said of the weights in each metric, where there are any.
+ABOUT_WEIGHTS_IN = {
+    "power": " In the power metric every interval weighs the same, however short it is.",
+    "throughput": (
+        " In the throughput metric only the stream that ends last counts, by the operation's share"
+        " of it."
+    ),
+    "composite": " The composite is half of both; Ts itself weighs one half in it.",
+}
 # Columns of the table of runs: key, heading, what it is.
 RUN_COLUMNS = (
     ("composite", "composite", ""),
@@ -59,7 +65,6 @@ def words_of_test(told: dict[str, Any]) -> dict[str, Any] | None:
         for place in range(len(WEIGHT_COLUMNS))
         if any(not row["cells"][place]["missing"] for row in weights)
     ]
-    has_composite = any(one["composite"] is not None for one in test["sensitivity"])
     runs = [_run(run, test) for run in test["runs"]]
     return {
         "metrics": [_metric(one) for one in test["metrics"]],
@@ -72,12 +77,22 @@ def words_of_test(told: dict[str, Any]) -> dict[str, Any] | None:
         "run_columns": [one for one in RUN_COLUMNS if any(run[one[0]] for run in runs)],
         "weights": [row | {"cells": [row["cells"][place] for place in shown]} for row in weights],
         "weight_columns": [WEIGHT_COLUMNS[place] for place in shown],
-        "about_weights": ABOUT_WEIGHTS + (ABOUT_COMPOSITE if has_composite else ""),
+        "about_weights": _about_weights(test),
         "about_utilisation": ABOUT_UTILISATION if test["utilisation"] else None,
         "memory": _memory(test["memory"]),
         "about_memory": ABOUT_MEMORY,
         "steady": _steady(test["steady"]),
     }
+
+
+def _about_weights(test: dict[str, Any]) -> str:
+    weighed = test["sensitivity"]
+    known = [
+        words
+        for kind, words in ABOUT_WEIGHTS_IN.items()
+        if any(one[kind] is not None for one in weighed)
+    ]
+    return ABOUT_WEIGHTS + "".join(known)
 
 
 def _metric(one: dict[str, Any]) -> dict[str, str]:
