@@ -201,6 +201,11 @@ def run_facts(run_id: str) -> dict[str, Any]:
             "title": "TPC-H",
             "legal": "derived from TPC-H, not comparable to published TPC results",
             "scale_name": "SF",
+            "metrics": {
+                "power": "Power@${scale}GB",
+                "throughput": "Throughput@${scale}GB",
+                "composite": "QphH@${scale}GB",
+            },
             "content_sha256": "0" * 64,
             "tolerance": {"sum_absolute": 100.0, "ratio_relative": 0.01},
             "answer_columns": {},

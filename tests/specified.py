@@ -58,6 +58,7 @@ class PlayedTest:
         gap_ns: Between the last output of a query and the submission of the next one.
         failing: Phase, session and operation of one that fails.
         absent: Phase, session and operation of one that is not played.
+        untimed: Passes before the first phase of the test.
     """
 
     kind: str = "full"
@@ -72,6 +73,7 @@ class PlayedTest:
     gap_ns: int = GAP_NS
     failing: tuple[str, int, str] | None = None
     absent: tuple[str, int, str] | None = None
+    untimed: int = 0
 
     @property
     def specified(self) -> SpecifiedTest:
@@ -90,13 +92,13 @@ class PlayedTest:
     @property
     def planned(self) -> PlannedTest:
         """Its phases and pieces."""
-        return PlannedTest(self.specified, tpch(), warmup_passes=1)
+        return PlannedTest(self.specified, tpch(), warmup_passes=self.untimed)
 
     def facts(self) -> dict[str, Any]:
         """run.json."""
         made, planned = run_facts(RUN), self.planned
         made["request"] |= {"scale": self.scale, "parameters": self.parameters}
-        made["workload"]["operation_titles"] = {}
+        made["workload"] |= tpch().recorded() | {"operation_titles": {}, "answer_columns": {}}
         made["test"] = self.specified.facts()
         made["plan"] |= {
             "operations": [name for name, _ in planned.pieces],

@@ -13,13 +13,18 @@ from assay.analysis.composite.memory import (
     at_larger_scales,
     extrapolated_bytes,
 )
+from assay.analysis.composite.played import larger_scales
 from assay.analysis.composite.rounding import counted_s, elapsed_s, raised, reported
-from assay.analysis.composite.scales import STREAMS_MINIMUM, larger_scales, streams_minimum
 from assay.analysis.composite.utilisation import utilised_share
 from tests.specified import tpch
 
 S = 1_000_000_000
 MS = 1_000_000
+
+
+def larger(scale: float) -> tuple[tuple[float, int], ...]:
+    """Scales above one that TPC-H names."""
+    return larger_scales({"workload": tpch().recorded()}, scale)
 
 
 class TestRounding:
@@ -100,14 +105,14 @@ class TestPower:
 
 class TestThroughput:
     def test_it_has_the_22_queries_of_each_stream(self) -> None:
-        assert throughput(2, 100.0, 1.0) == pytest.approx(1584.0)
-        assert throughput(2, 100.0, 1.0) == 22 * throughput(2, 100.0, 1.0, queries=1)
+        assert throughput(2, 100.0, 1.0, 22) == pytest.approx(1584.0)
+        assert throughput(2, 100.0, 1.0, 22) == 22 * throughput(2, 100.0, 1.0, 1)
 
     def test_it_grows_with_streams_and_scale(self) -> None:
-        assert throughput(5, 165.0, 100.0) == pytest.approx(5 * 22 * 3600 / 165 * 100)
+        assert throughput(5, 165.0, 100.0, 22) == pytest.approx(5 * 22 * 3600 / 165 * 100)
 
     def test_what_takes_no_time_has_no_bound(self) -> None:
-        assert throughput(2, 0.0, 1.0) == math.inf
+        assert throughput(2, 0.0, 1.0, 22) == math.inf
 
 
 def test_the_composite_is_their_geometric_mean() -> None:
@@ -122,10 +127,7 @@ class TestScales:
     def test_the_fewest_streams_are_those_of_the_largest_scale_up_to_this_one(
         self, scale: float, streams: int
     ) -> None:
-        assert streams_minimum(scale) == streams
-
-    def test_the_workload_asks_for_the_same(self) -> None:
-        assert all(tpch().streams_minimum(scale) == least for scale, least in STREAMS_MINIMUM)
+        assert tpch().streams_minimum(scale) == streams
 
     @pytest.mark.parametrize(("scale", "orders"), [(1, 1500), (0.1, 150), (100, 150_000)])
     def test_a_refresh_function_is_of_1500_orders_at_scale_1(
@@ -134,8 +136,11 @@ class TestScales:
         assert tpch().refresh_orders(scale) == orders
 
     def test_only_larger_ones_are_looked_at(self) -> None:
-        assert larger_scales(30_000) == [(100_000, 11)]
-        assert larger_scales(100_000) == []
+        assert larger(30_000) == ((100_000, 11),)
+        assert larger(100_000) == ()
+
+    def test_a_workload_that_names_none_has_none(self) -> None:
+        assert larger_scales({"workload": {}}, 1.0) == ()
 
 
 class TestMemory:
@@ -143,13 +148,15 @@ class TestMemory:
         # 3.5 GB at SF 100 and 5 streams are 630 GB at SF 10000 and 9.
         assert extrapolated_bytes(3.5e9, 100, 5, 10_000, 9) == pytest.approx(630e9)
 
-    def test_nothing_is_told_of_more_than_a_thousand_times_the_scale(self) -> None:
-        assert [row.scale for row in at_larger_scales(MemoryPeak("all", 2, 1), 0.01)] == [1, 10]
-        assert at_larger_scales(MemoryPeak("all", 2, 1), 100_000) == ()
+    def test_nothing_is_told_of_more_than_a_hundred_times_the_scale(self) -> None:
+        peak = MemoryPeak("all", 2, 1)
+        assert [row.scale for row in at_larger_scales(peak, 0.1, larger(0.1))] == [1, 10]
+        assert at_larger_scales(peak, 100_000, larger(100_000)) == ()
 
     def test_each_larger_scale_has_its_fewest_streams(self) -> None:
-        told = {row.scale: row for row in at_larger_scales(MemoryPeak("all", 5, 3_500_000), 100)}
-        assert sorted(told) == [300, 1000, 3000, 10_000, 30_000, 100_000]
+        peak = MemoryPeak("all", 5, 3_500_000)
+        told = {row.scale: row for row in at_larger_scales(peak, 100, larger(100))}
+        assert sorted(told) == [300, 1000, 3000, 10_000]
         assert (told[10_000].streams, told[10_000].bytes) == (9, pytest.approx(630e6))
 
 

@@ -27,6 +27,17 @@ def played(**about: Any) -> Played:
     return played_of(test.facts(), frame(test))
 
 
+OTHER_NAMES = ["composite", "power-like", "throughput-like"]
+
+
+def changed_test(changed: dict[str, dict[str, Any]]) -> Played:
+    """A whole test of which something else stands in run.json."""
+    test = PlayedTest()
+    facts = test.facts()
+    told = facts | {key: facts[key] | more for key, more in changed.items()}
+    return played_of(told, frame(test))
+
+
 def whole_seconds(seconds: float = 1.0) -> dict[str, float]:
     """Every operation takes as long."""
     return dict.fromkeys((*QUERIES, *REFRESHES), seconds)
@@ -103,19 +114,19 @@ class TestMetrics:
         times = whole_seconds(1.004) | {"q09": 40.006, "q02": 0.012, "rf1": 0.5, "rf2": 0.003}
         test = played(seconds=times, factors=(1.0, 1.0), gap_ns=0)
         # Streams are as long as is asked for, whatever their queries take.
-        elapsed = throughput(2, elapsed_s(100_001_000_000), 1.0)
+        elapsed = throughput(2, elapsed_s(100_001_000_000), 1.0, 22)
         told, unrounded = test.figures().power, test.figures(rounded=False).power
         assert told is not None
         assert unrounded is not None
         assert reported(told) == 4402.2
         assert reported(elapsed) == 1583.8
         assert reported(composite(told, elapsed)) == 2640.5
-        assert reported(composite(unrounded, throughput(2, 100.001, 1.0))) == 2703.2
+        assert reported(composite(unrounded, throughput(2, 100.001, 1.0, 22))) == 2703.2
 
     def test_a_throughput_test_is_not_raised(self) -> None:
         times = whole_seconds(0.5) | {"q09": 2000.0}
         run = played(seconds=times, beside=1.0, gap_ns=0).runs[0]
-        assert figures(run, 1.0).throughput == pytest.approx(throughput(2, 2010.5, 1.0))
+        assert figures(run, 1.0).throughput == pytest.approx(throughput(2, 2010.5, 1.0, 22))
 
     def test_queries_without_rows_count_as_all_others(self) -> None:
         test = PlayedTest(kind="power")
@@ -169,6 +180,32 @@ class TestNames:
         assert test.named("composite").title == (
             f"composite ({words}), not QphH@{about.get('scale', 1):g}GB"
         )
+
+    @pytest.mark.parametrize(
+        ("changed", "words"),
+        [
+            ({"engine": {"answers": False}}, "no answers"),
+            ({"request": {"prepare": {"indexes.sql": "create index"}}}, "changed by --prepare"),
+            ({"workload": {"differs_from": "tpch"}}, "not the workload tpch"),
+        ],
+    )
+    def test_what_is_not_the_specification_s_has_none_of_its_names(
+        self, changed: dict[str, Any], words: str
+    ) -> None:
+        test = changed_test(changed)
+        assert test.left_out == (words,)
+        assert [test.named(kind).label for kind in test.metrics] == OTHER_NAMES
+
+    def test_a_workload_without_a_specification_has_no_name_that_it_is_not(self) -> None:
+        test = changed_test({"workload": {"metrics": None}})
+        told = test.named("composite")
+        assert (told.label, told.title, told.is_not) == ("composite", "composite", None)
+
+    @pytest.mark.parametrize(
+        ("passes", "words"), [(1, "1 untimed pass before"), (3, "3 untimed passes before")]
+    )
+    def test_untimed_passes_stand_in_the_name(self, passes: int, words: str) -> None:
+        assert played(untimed=passes).left_out == (words,)
 
     def test_one_test_alone_is_no_result(self) -> None:
         assert played(kind="power").left_out == ("no throughput test", "one run")

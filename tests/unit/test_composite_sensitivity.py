@@ -51,7 +51,7 @@ def measured(test: Played, **about: Any) -> Measured:
     assert run.power is not None
     every = (*run.power.queries, *run.power.refreshes)
     operations = tuple(TimedOperation(one.operation, one.seconds) for one in every)
-    return Measured("r", "tpch", test.scale, operations, cores=2, test=test, **about)
+    return Measured("r", test.scale, operations, cores=2, test=test, **about)
 
 
 class TestWeights:

@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 from assay.analysis.accounts import Accounts
+from assay.analysis.composite.figures import figures
+from assay.analysis.composite.played import played_of
 from assay.analysis.findings import (
     buffer_manager,
     cold_cache,
@@ -30,6 +32,7 @@ from assay.analysis.summary import summarise
 from tests.cases import case, even, executions, operation
 from tests.conftest import BEGUN_NS, MS, SyntheticRun, an_event
 from tests.profiles import MadeProfile
+from tests.specified import PlayedTest, even_times
 from tests.truths import copied, counted, from_storage
 
 GIB, MIB = 1 << 30, 1 << 20
@@ -119,9 +122,8 @@ class TestFirstRun:
         rows = self.power_tests(q1=(8.0, 1.0), q2=(1.0, 1.0), q3=(1.0, 1.0))
         (found,) = first_run.find(case(operation(), executions=rows))
         assert found.claim == (
-            "The first power test took 7.00 s longer than the second (233 %), and the second one's"
-            " metric is 100 % higher; most by q1, q2, q3: 7.1 % of that in the kernel, 2 k more"
-            " page faults, 1 GiB more from storage"
+            "The first power test took 7.00 s longer than the second (233 %); most by q1, q2, q3:"
+            " 7.1 % of that in the kernel, 2 k more page faults, 1 GiB more from storage"
         )
         assert found.effect_share == pytest.approx(7 / 13)
         assert found.tells == "cause"
@@ -131,7 +133,51 @@ class TestFirstRun:
         rows = self.power_tests(q2=(2.0, 0.2), q9=(30.0, 28.2), q3=(10.0, 10.0))
         (found,) = first_run.find(case(operation(), executions=rows))
         assert found.operations[0] == "q2"
-        assert f"metric is {100 * ((10 * 30 / 28.2) ** (1 / 3) - 1):.0f} % higher" in found.claim
+
+    def test_what_counts_as_a_hundredth_of_a_second_either_way_does_not_matter(self) -> None:
+        rows = self.power_tests(q2=(0.009, 0.001), q9=(2.0, 1.0))
+        (found,) = first_run.find(case(operation(), executions=rows))
+        assert found.operations[0] == "q9"
+
+    def test_the_metric_is_that_of_the_table_of_runs(self) -> None:
+        played = PlayedTest(seconds=dict.fromkeys(even_times(), 0.004), factors=(2.0, 1.0))
+        test = played_of(played.facts(), pl.DataFrame(played.events(), infer_schema_length=None))
+        rows = self.power_tests(q1=(2.0, 1.0), q2=(2.0, 1.0))
+        (alike,) = first_run.find(case(operation(), executions=rows, test=test))
+        # 8 ms and 4 ms both count as a hundredth of a second.
+        assert "power" not in alike.claim.partition("power test")[2]
+        played = PlayedTest(factors=(2.0, 1.0), gap_ns=0)
+        test = played_of(played.facts(), pl.DataFrame(played.events(), infer_schema_length=None))
+        first, second = (figures(run, 1.0).power or 0.0 for run in test.runs)
+        (found,) = first_run.find(case(operation(), executions=rows, test=test))
+        assert f"whose power is {100 * (second / first - 1):.0f} % higher" in found.claim
+
+    def test_a_run_that_was_asked_to_read_is_advised_nothing_else(self) -> None:
+        rows = self.power_tests(q1=(8.0, 1.0))
+        (found,) = first_run.find(case(operation(), executions=rows, state="cold"))
+        assert found.to_try is None
+
+    def test_streams_beside_each_other_are_no_first_and_later_executions(self) -> None:
+        rows = self.power_tests(q1=(8.0, 1.0)).with_columns(
+            phase=pl.lit("throughput-1"), **{"pass": pl.lit(0, pl.UInt32)}
+        )
+        assert first_run.find(case(operation(), executions=rows)) == []
+
+    def test_refresh_functions_are_no_first_executions(self) -> None:
+        played = PlayedTest(kind="power")
+        test = played_of(played.facts(), pl.DataFrame(played.events(), infer_schema_length=None))
+        zero = {"system_s": 0.0, "minor_faults": 0.0, "read_bytes": 0.0, "pass": 0}
+        rows = [
+            {"phase": phase, "operation": name, "seconds": seconds} | zero
+            for phase, name, seconds in (
+                ("power-1", "rf1", 9.0),
+                ("power-1", "q1", 1.0),
+                ("power-2", "rf1", 1.0),
+                ("warmup", "q1", 1.0),
+            )
+        ]
+        found = first_run.find(case(operation(), executions=executions(*rows), test=test))
+        assert not [one for one in found if one.claim.startswith("First executions")]
 
     def test_power_tests_that_are_about_alike_are_not_told(self) -> None:
         rows = self.power_tests(q1=(1.04, 1.0), q2=(1.04, 1.0))

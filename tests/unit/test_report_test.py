@@ -12,8 +12,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.composite.naming import SPECIFIED
+from assay.checks.judge import judge
 from assay.cli.main import run_command
+from assay.model.verdict import CheckResult, Verdict
 from assay.record.reader import Run
 from assay.report import test_charts
 from assay.report.charts import Charts
@@ -38,6 +39,18 @@ ANSWERS = {
     "value": None,
     "threshold": None,
 }
+
+
+@pytest.fixture(autouse=True)
+def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the answers of a made-up record are like is of other tests: here they are right."""
+
+    def verified(run: Run) -> list[CheckResult]:
+        right = CheckResult("answers", Verdict.VALID, "22 of 22 answers right")
+        return [right if one.check == right.check else one for one in judge(run)]
+
+    monkeypatch.setattr("assay.report.document.judge", verified)
+    monkeypatch.setattr("assay.checks.judge.judge", verified)
 
 
 def told(tmp_path: Path, **about: Any) -> dict[str, Any]:
@@ -91,6 +104,8 @@ class TestDocument:
         assert made["test"]["why_not"] == ["q07 of throughput-2, stream 1 failed: out_of_memory"]
         assert {one["value"] for one in made["test"]["metrics"]} == {None}
         assert made["test"]["sensitivity"] == []
+        assert made["test"]["utilisation"] == []
+        assert made["test"]["memory"] is None
         assert made["what_if"] is None
         assert run_figure(made) == "none QphH@1GB"
 
@@ -142,11 +157,36 @@ class TestNeverAPlainName:
     )
     def test_what_left_something_out(self, tmp_path: Path, about: dict[str, Any]) -> None:
         made = told(tmp_path, **about)
-        for metric in [*made["test"]["metrics"], *made["what_if"]["metrics"]]:
-            assert not metric["label"].startswith(tuple(SPECIFIED.values()))
-            # In full it is only named as what it is not.
-            lead = metric["title"].partition("not ")[0]
-            assert not any(f"{name}@" in lead for name in SPECIFIED.values())
+        assert_not_named(made)
+
+    @pytest.mark.parametrize(
+        ("checks", "words"),
+        [
+            ([CheckResult("outcomes", Verdict.INVALID, "q1 failed")], "no valid run"),
+            ([CheckResult("answers", Verdict.UNKNOWN, "none kept")], "answers not verified"),
+        ],
+    )
+    def test_what_was_not_verified(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        checks: list[CheckResult],
+        words: str,
+    ) -> None:
+        monkeypatch.setattr("assay.report.document.judge", lambda _: checks)
+        made = told(tmp_path)
+        assert made["test"]["left_out"] == [words]
+        assert_not_named(made)
+
+
+def assert_not_named(made: dict[str, Any]) -> None:
+    """No metric of a document has a name of the specification."""
+    names = ("QphH@", "Power@", "Throughput@")
+    for metric in [*made["test"]["metrics"], *made["what_if"]["metrics"]]:
+        assert not metric["label"].startswith(names)
+        # In full it is only named as what it is not.
+        lead = metric["title"].partition("not ")[0]
+        assert not any(name in lead for name in names)
 
 
 class TestTerminal:
@@ -182,6 +222,20 @@ class TestTerminal:
         assert max(map(len, lines)) <= 80
         assert LEGAL in lines[-1]
 
+    def test_what_weighs_nothing_has_no_sign(self, tmp_path: Path) -> None:
+        made = told(tmp_path, kind="throughput")
+        text = rendered(made, all_operations=True)
+        assert "-0.0 %" not in text
+        assert any("rf1" in line and "0.0 %" in line for line in text.splitlines())
+
+    def test_memory_elsewhere_is_told_with_how_it_is_known(self, tmp_path: Path) -> None:
+        words = " ".join(rendered(told(tmp_path)).split())
+        assert (
+            "memory of queries M: 150 MiB, throughput test 1, 2 streams; extrapolated, not"
+            " measured, by M(SF', S') = M x (SF' / SF) x (S' / S): 36.6 GiB at SF 100 with 5"
+            " streams"
+        ) in words
+
     def test_the_metric_stands_first_and_in_lists_of_runs(self, tmp_path: Path) -> None:
         made = told(tmp_path)
         first = made["test"]["metrics"][0]["value"]
@@ -199,6 +253,24 @@ class TestPage:
             assert words in text
         for name in ("test-runs", "test-weights", "test-memory", "chart-streams"):
             assert f'id="{name}"' in text
+
+    def test_a_throughput_test_alone_has_no_empty_columns(self, tmp_path: Path) -> None:
+        made = told(tmp_path, kind="throughput")
+        words = words_of_test(made)
+        assert words is not None
+        assert [key for key, *_ in words["run_columns"]] == ["throughput", "elapsed"]
+        heads = [head for head, _ in words["weight_columns"]]
+        assert heads == ["in streams", "in throughput"]
+        assert {len(row["cells"]) for row in words["weights"]} == {len(heads)}
+        assert "composite" not in words["about_weights"]
+
+    def test_memory_has_a_row_a_peak_and_a_column_a_scale(self, tmp_path: Path) -> None:
+        words = words_of_test(told(tmp_path))
+        assert words is not None
+        assert words["memory"]["heads"][-1] == ("SF 100", "5 streams")
+        first = words["memory"]["rows"][0]
+        assert first[:3] == ("throughput test 1", "2 streams", "150 MiB")
+        assert first[3][-1] == "36.6 GiB"
 
     def test_steady_passes_have_a_table_of_passes_and_no_streams(self, tmp_path: Path) -> None:
         test = PlayedTest(kind="steady", factors=(1.5, 1.0, 1.0, 1.0))
@@ -251,6 +323,19 @@ class TestWhatIf:
         text = capsys.readouterr().out
         assert_golden("whatif-test-sensitivity.txt", text)
         assert max(map(len, text.splitlines())) <= 80
+
+    def test_where_rounding_decides_the_figures_that_are_not_rounded_move(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        times = dict.fromkeys(even_times(), 0.0139)
+        write_test(tmp_path, PlayedTest(seconds=times, gap_ns=0, factors=(1.0, 1.0)))
+        assert run_command(["whatif", "--scale-operation", "q09=0.9", "--runs", str(tmp_path)]) == 0
+        _, rounded, unrounded, *_ = (
+            line.split() for line in capsys.readouterr().out.splitlines()[3:]
+        )
+        assert rounded == ["Power@1GB", "360,000.0", "360,000.0", "none"]
+        assert unrounded[:2] == ["not", "rounded"]
+        assert unrounded[-2:] == ["+0.4", "%"]
 
     def test_steady_passes_are_predicted_from_their_steady_times(self, tmp_path: Path) -> None:
         made = told(tmp_path, kind="steady", factors=(1.6, 1.1, 1.0, 1.02, 1.01))

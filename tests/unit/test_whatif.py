@@ -110,7 +110,7 @@ class TestLoads:
             TimedOperation("writes", 0.3, weight=0.5),
         )
         about = {"clients": 4, "throughput_per_s": 20.0} | about
-        return a_run(reads, writes, workload="mix", **about)
+        return a_run(reads, writes, has_composite=False, **about)
 
     def test_a_closed_loop_does_more_when_its_operations_are_shorter(self) -> None:
         told = predict(self.run(), [ScaleOperation("writes", 0.5)])

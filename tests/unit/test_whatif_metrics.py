@@ -6,14 +6,14 @@ import math
 
 import pytest
 
+from assay.analysis.composite.formulas import throughput
+from assay.analysis.composite.rounding import raised_s
 from assay.analysis.whatif.metrics import (
     closed_loop,
     composite,
     geometric,
     metrics_of,
     power_like,
-    raised,
-    throughput_like,
     weighted_mean,
 )
 from assay.analysis.whatif.weights import sensitivity
@@ -26,11 +26,11 @@ def test_a_second_a_query_is_3600_an_hour() -> None:
 
 
 def test_throughput_has_all_queries_of_all_streams() -> None:
-    assert throughput_like(22, 2, 100.0, 1.0) == pytest.approx(1584.0)
+    assert throughput(2, 100.0, 1.0, 22) == pytest.approx(1584.0)
 
 
 def test_the_composite_is_their_geometric_mean() -> None:
-    assert math.sqrt(3600.0 * throughput_like(22, 2, 100.0, 1.0)) == pytest.approx(2388.0, abs=0.05)
+    assert math.sqrt(3600.0 * throughput(2, 100.0, 1.0, 22)) == pytest.approx(2388.0, abs=0.05)
     # One stream of 22 seconds: 3600 of both.
     assert composite([1.0] * 22, 1.0) == pytest.approx(3600.0)
     # Power-like 3600/2, throughput-like 2*3600/5.
@@ -38,8 +38,8 @@ def test_the_composite_is_their_geometric_mean() -> None:
 
 
 def test_no_interval_counts_less_than_a_thousandth_of_the_longest() -> None:
-    assert raised([2000.0, *[0.5] * 21]) == [2000.0, *[2.0] * 21]
-    assert raised([500.0, 0.5]) == [500.0, 0.5]
+    assert raised_s([2000.0, *[0.5] * 21]) == [2000.0, *[2.0] * 21]
+    assert raised_s([500.0, 0.5]) == [500.0, 0.5]
     shorter, as_short = [2000.0, *[0.5] * 21], [2000.0, *[2.0] * 21]
     assert power_like(shorter, 1.0) == pytest.approx(power_like(as_short, 1.0))
 
@@ -47,7 +47,7 @@ def test_no_interval_counts_less_than_a_thousandth_of_the_longest() -> None:
 def test_what_takes_no_time_leaves_no_bound() -> None:
     assert geometric([0.0, 1.0]) == 0.0
     assert power_like([0.0], 1.0) == math.inf
-    assert throughput_like(1, 1, 0.0, 1.0) == math.inf
+    assert composite([0.0], 1.0) == math.inf
     assert closed_loop(10.0, 1.0, 0.0) == math.inf
 
 
@@ -60,7 +60,7 @@ def test_the_mean_of_a_mix_counts_executions() -> None:
 
 
 def test_only_the_workload_of_the_specification_has_a_composite() -> None:
-    names = [metric.name for metric in metrics_of(timed(1.0, workload="mine"))]
+    names = [metric.name for metric in metrics_of(timed(1.0, has_composite=False))]
     assert names == ["total_seconds", "geometric_mean_seconds"]
     titles = {metric.name: metric.title for metric in metrics_of(timed(1.0))}
     assert titles["composite_per_h"] == "composite without refreshes, not a TPC metric"

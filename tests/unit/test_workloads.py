@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from decimal import Decimal
 from pathlib import Path
 
@@ -415,3 +416,36 @@ class TestGenerator:
     def test_every_table_of_the_workload_is_generated(self, tpch: Workload) -> None:
         for table in tpch.facts.tables:
             assert table_stream("tpch", table, 0.01, 1).rows_expected > 0
+
+
+class TestNamesOfMetrics:
+    """Only what is TPC-H has the names of its metrics."""
+
+    def copied(self, root: Path, name: str) -> Path:
+        ours = find_workload("tpch").folder
+        return Path(shutil.copytree(ours, root / name))
+
+    def test_the_workload_itself_has_them(self, tpch: Workload) -> None:
+        told = tpch.recorded()
+        assert told["differs_from"] is None
+        assert told["metrics"]["composite"] == "QphH@${scale}GB"
+        assert told["queries"] == 22
+        assert told["streams_minimum"][:2] == [[1, 2], [10, 3]]
+
+    def test_the_same_files_elsewhere_are_the_same_workload(self, tmp_path: Path) -> None:
+        assert read_workload(self.copied(tmp_path, "tpch")).differs_from is None
+
+    @pytest.mark.parametrize("name", ["tpch", "mine"])
+    def test_a_copy_with_another_query_is_not(self, tmp_path: Path, name: str) -> None:
+        folder = self.copied(tmp_path, name)
+        (folder / "operations" / "q09.sql").write_text("select count(*) from lineitem\n", "utf-8")
+        assert read_workload(folder).recorded()["differs_from"] == "tpch"
+
+    def test_names_of_its_own_are_its_own(self, tmp_path: Path) -> None:
+        metrics = '[metrics]\npower = "P"\nthroughput = "T"\ncomposite = "C"\n'
+        made = read_workload(a_workload(tmp_path, MANIFEST + metrics))
+        assert made.differs_from is None
+        assert made.recorded()["metrics"] == {"power": "P", "throughput": "T", "composite": "C"}
+
+    def test_without_the_table_there_are_none(self, tmp_path: Path) -> None:
+        assert read_workload(a_workload(tmp_path)).recorded()["metrics"] is None

@@ -161,10 +161,11 @@ def _pair(option: str, text: str, parse: Callable[[str], float], example: str) -
 
 def _measured(run: Run) -> Measured:
     from assay.analysis.summary import summarise
-    from assay.analysis.whatif import measured_of
     from assay.analysis.whatif.prediction import check_whole
+    from assay.checks.judge import judge
+    from assay.report.what_if_section import judged_of
 
-    made = measured_of(run, summarise(run))
+    made = judged_of(run, summarise(run), judge(run))
     check_whole(made)
     return made
 

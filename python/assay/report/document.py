@@ -15,7 +15,6 @@ import assay
 from assay.analysis.load import load_of
 from assay.analysis.load_metrics import no_load_metrics
 from assay.analysis.summary import Summary, summarise
-from assay.analysis.whatif import measured_of
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
@@ -24,7 +23,7 @@ from assay.report.plan_section import capture_section, plans_section
 from assay.report.profile_section import profile_of, section
 from assay.report.state_section import state_section
 from assay.report.test_section import section_of_test
-from assay.report.what_if_section import what_if
+from assay.report.what_if_section import judged_of, what_if
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,8 +92,8 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "profile": _profile(run),
         "plans": plans_section(run),
         "plan_capture": capture_section(run),
-        "what_if": _what_if(run, summary),
-        "test": _test(run, summary),
+        "what_if": _what_if(run, summary, checks),
+        "test": _test(run, summary, checks),
         "probes": _probes(facts, summary),
         "report": str(page) if page.is_file() else None,
         "legal": facts["workload"]["legal"],
@@ -114,13 +113,13 @@ def _profile(run: Run) -> dict[str, Any] | None:
     return None if profile is None else section(run, profile)
 
 
-def _what_if(run: Run, summary: Summary) -> dict[str, Any] | None:
-    return what_if(measured_of(run, summary)) if summary.operations else None
+def _what_if(run: Run, summary: Summary, checks: list[CheckResult]) -> dict[str, Any] | None:
+    return what_if(judged_of(run, summary, checks)) if summary.operations else None
 
 
-def _test(run: Run, summary: Summary) -> dict[str, Any] | None:
+def _test(run: Run, summary: Summary, checks: list[CheckResult]) -> dict[str, Any] | None:
     try:
-        return section_of_test(run, summary)
+        return section_of_test(run, summary, checks)
     except RecordUnreadableError as error:
         log.warning("the test of run %s is not known: %s", run.id, error)
         return None

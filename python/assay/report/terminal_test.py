@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 LEAD = "  "
 TOP_WEIGHTS = 3
-# Of all larger scales the one that is told of without being asked.
-SCALE_SHOWN = 10_000
 # Columns of the table of weights: heading and width.
 WEIGHTS = (
     ("power test", 11),
@@ -72,8 +70,9 @@ def lines_of_test(told: dict[str, Any], width: int, *, all_operations: bool) -> 
     for words in told["why_not"]:
         yield from _wrapped(f"no metric: {words}", width)
     if told["left_out"]:
-        named = f"left out: {', '.join(told['left_out'])}; not {_specified(told)}"
-        yield from _wrapped(named, width)
+        name = told["metrics"][0]["is_not"]
+        is_not = "" if name is None else f"; not {name}"
+        yield from _wrapped(f"left out: {', '.join(told['left_out'])}{is_not}", width)
     for words in told["warnings"]:
         yield from _wrapped(f"note: {words}", width)
     if told["steady"] is not None:
@@ -82,11 +81,6 @@ def lines_of_test(told: dict[str, Any], width: int, *, all_operations: bool) -> 
         yield from _run_lines(told)
     yield from _weight_lines(told, all_operations=all_operations)
     yield from _memory_lines(told["memory"], width, all_operations=all_operations)
-
-
-def _specified(told: dict[str, Any]) -> str:
-    """The name that the first metric would have if nothing had been left out."""
-    return str(told["metrics"][0]["title"]).rpartition("not ")[2]
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -197,7 +191,7 @@ def _weight_cells(one: dict[str, Any]) -> list[str]:
     return [
         "" if power is None else seconds_text(power),
         "" if in_streams is None else seconds_text(in_streams),
-        f"{-100 * first_weight(one):.1f} %",
+        f"{100 * abs(first_weight(one)):.1f} %",
         spread,
         "" if moves is None else f"{100 * moves:.1f} %",
     ]
@@ -210,22 +204,17 @@ def _aligned(cells: list[str], columns: list[int]) -> str:
 def _memory_lines(
     memory: dict[str, Any] | None, width: int, *, all_operations: bool
 ) -> Iterator[str]:
-    """What queries took and would take at larger scales; without `--all` the first of each."""
+    """What queries took and would take at larger scales; without `--all` only the first peak."""
     if memory is None:
         return
     yield ""
     for peak in memory["peaks"] if all_operations else memory["peaks"][:1]:
         streams = f", {peak['streams']} streams" if peak["streams"] > 1 else ""
-        told = f"memory of queries: {bytes_text(peak['bytes'])}, {peak['what']}{streams}"
-        larger = peak["larger"] if all_operations else _at(peak["larger"], SCALE_SHOWN)
+        told = f"memory of queries M: {bytes_text(peak['bytes'])}, {peak['what']}{streams}"
+        larger = peak["larger"] if all_operations else peak["larger"][-1:]
         scales = ", ".join(
-            f"{bytes_text(one['bytes'])} at SF {one['scale']:,} with {one['streams']} streams"
+            f"{bytes_text(one['bytes'])} at SF {one['scale']:,g} with {one['streams']} streams"
             for one in larger
         )
-        yield from _wrapped(f"{told}; {scales}" if scales else told, width)
-    if all_operations:
-        yield f"  by {memory['formula']}"
-
-
-def _at(larger: list[dict[str, Any]], scale: int) -> list[dict[str, Any]]:
-    return [one for one in larger if one["scale"] == scale] or larger[-1:]
+        by = f"; extrapolated, not measured, by {memory['formula']}: {scales}" if scales else ""
+        yield from _wrapped(f"{told}{by}", width)

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.units import grouped_text, seconds_text
 from assay.report.terminal_profile import titled
+from assay.report.terminal_test import metric_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 TOP_OPERATIONS = 10
+FIGURE_WIDTH = 9
+UNROUNDED = "_unrounded"
 TOP_WORTH = 6
 LABEL_WIDTH = 16
 ENDS = 14
@@ -43,9 +46,11 @@ def predicted_lines(
     yield ""
     metrics = told["metrics"]
     open_ends = any(_open_ends(metric) for metric in metrics)
-    yield _heading(told, open_ends=open_ends)
+    figures = [_figure(one[key], one["unit"]) for one in metrics for key in ("before", "after")]
+    wide = max(FIGURE_WIDTH, *map(len, figures))
+    yield _heading(told, wide, open_ends=open_ends)
     for metric in metrics:
-        yield _metric_line(metric, open_ends=open_ends)
+        yield _metric_line(metric, wide, open_ends=open_ends)
     yield ""
     yield from _operation_lines(told["operations"], all_operations=all_operations)
     yield from _sentences("Assumed", told["assumptions"], width)
@@ -88,21 +93,20 @@ def _interval(metric: dict[str, Any]) -> str:
     return "" if metric["interval"] is None else _between(metric["interval"])
 
 
-def _heading(told: dict[str, Any], *, open_ends: bool) -> str:
+def _heading(told: dict[str, Any], wide: int, *, open_ends: bool) -> str:
     known, measured = told["known_operations"], told["measured_operations"]
     # Metrics hold the operations that stay as they are, too.
     of = f"  {known} of {measured} operations" if known < measured else ""
-    line = f"{of:<{LABEL_WIDTH + 5}} {'before':>6} {'after':>9} {'change':>8}"
+    line = f"{of:<{LABEL_WIDTH + wide - 4}} {'before':>6} {'after':>{wide}} {'change':>8}"
     line += f"  {'left open, %':<{ENDS}}" if open_ends else ""
     passes = any(_interval(metric) for metric in told["metrics"])
     return (line + (f"  {told['passes']} passes, %" if passes else "")).rstrip()
 
 
-def _metric_line(metric: dict[str, Any], *, open_ends: bool) -> str:
+def _metric_line(metric: dict[str, Any], wide: int, *, open_ends: bool) -> str:
     before, after = (_figure(metric[key], metric["unit"]) for key in ("before", "after"))
-    line = (
-        f"  {_label(metric):<{LABEL_WIDTH}} {before:>9} {after:>9} {_change(metric['change']):>8}"
-    )
+    change = _change(metric["change"])
+    line = f"  {_label(metric):<{LABEL_WIDTH}} {before:>{wide}} {after:>{wide}} {change:>8}"
     if open_ends:
         line += f"  {_open_ends(metric):<{ENDS}}"
     return f"{line}  {_interval(metric)}".rstrip()
@@ -111,6 +115,9 @@ def _metric_line(metric: dict[str, Any], *, open_ends: bool) -> str:
 def _label(metric: dict[str, Any]) -> str:
     """The column's name; a star where it is not the title."""
     label, title = metric["label"], metric["title"]
+    if metric["metric"].endswith(UNROUNDED):
+        # It stands below the one that it is.
+        return f"  {label}"
     return str(label) if len(label) <= LABEL_WIDTH and label == title else _starred(label, title)
 
 
@@ -121,7 +128,8 @@ def _starred(label: str, title: str) -> str:
 
 def _names(metrics: list[dict[str, Any]]) -> list[str]:
     """What a star means."""
-    titles = [one["title"] for one in metrics if one["title"] != one["label"]]
+    rounded = [one for one in metrics if not one["metric"].endswith(UNROUNDED)]
+    titles = [one["title"] for one in rounded if one["title"] != one["label"]]
     return [f"* {titles[-1]}."] if titles else []
 
 
@@ -140,7 +148,9 @@ def _columns(told: dict[str, Any], *, open_ends: bool) -> list[str]:
 def _figure(value: float | None, unit: str) -> str:
     if value is None:
         return "no bound"
-    return seconds_text(value) if unit == "s" else f"{grouped_text(value)}{unit}"
+    if unit == "s":
+        return seconds_text(value)
+    return metric_text(value) if unit == "/h" else f"{grouped_text(value)}{unit}"
 
 
 def _change(share: float | None) -> str:

@@ -7,11 +7,34 @@ from typing import Any
 from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.report.terminal_test import first_weight, metric_text, spread_moves
 
+METRICS = ("composite", "power", "throughput")
 ABOUT_WEIGHTS = (
     "By how many per cent a metric changes where an operation's time changes by one per cent. In"
     " the power metric every interval weighs the same, however short it is; in the throughput"
-    " metric only the stream that ends last counts, by the operation's share of it; the composite"
-    " is half of both. Ts itself weighs one half in the composite."
+    " metric only the stream that ends last counts, by the operation's share of it."
+)
+ABOUT_COMPOSITE = " The composite is half of both; Ts itself weighs one half in it."
+# Columns of the table of runs: key, heading, what it is.
+RUN_COLUMNS = (
+    ("composite", "composite", ""),
+    ("power", "power", ""),
+    ("throughput", "throughput", ""),
+    ("power_seconds", "power test", ""),
+    ("elapsed", "Ts", "elapsed time of the throughput test, rounded up to 0.01 s"),
+    ("share", "utilised", ""),
+)
+# Columns of the table of weights: heading, what it is.
+OVER_TESTS = "over the power tests or steady passes"
+WEIGHT_COLUMNS = (
+    ("power test", "interval in the power test"),
+    ("in streams", "mean of its intervals in the throughput test"),
+    ("cores", "CPU seconds a second in the power test"),
+    ("in power", "weight in the power metric"),
+    ("in throughput", "weight in the throughput metric"),
+    ("in composite", "weight in the composite"),
+    ("shortest", OVER_TESTS),
+    ("longest", OVER_TESTS),
+    ("moves it", "change of the first metric from the longest to the shortest interval"),
 )
 ABOUT_UTILISATION = (
     "Elapsed seconds a stream over the seconds of the power test: what one stream's work takes of a"
@@ -30,6 +53,14 @@ def words_of_test(told: dict[str, Any]) -> dict[str, Any] | None:
     if test is None:
         return None
     parallelism = {op["name"]: op["parallelism"] for op in told["operations"]}
+    weights = [_weight(one, parallelism) for one in test["sensitivity"]]
+    shown = [
+        place
+        for place in range(len(WEIGHT_COLUMNS))
+        if any(not row["cells"][place]["missing"] for row in weights)
+    ]
+    has_composite = any(one["composite"] is not None for one in test["sensitivity"])
+    runs = [_run(run, test) for run in test["runs"]]
     return {
         "metrics": [_metric(one) for one in test["metrics"]],
         "reported": test["reported_run"] if len(test["runs"]) > 1 else None,
@@ -37,9 +68,11 @@ def words_of_test(told: dict[str, Any]) -> dict[str, Any] | None:
         "left_out": test["left_out"],
         "title": test["metrics"][0]["title"],
         "warnings": test["warnings"],
-        "runs": [_run(run, test) for run in test["runs"]],
-        "weights": [_weight(one, parallelism) for one in test["sensitivity"]],
-        "about_weights": ABOUT_WEIGHTS,
+        "runs": runs,
+        "run_columns": [one for one in RUN_COLUMNS if any(run[one[0]] for run in runs)],
+        "weights": [row | {"cells": [row["cells"][place] for place in shown]} for row in weights],
+        "weight_columns": [WEIGHT_COLUMNS[place] for place in shown],
+        "about_weights": ABOUT_WEIGHTS + (ABOUT_COMPOSITE if has_composite else ""),
         "about_utilisation": ABOUT_UTILISATION if test["utilisation"] else None,
         "memory": _memory(test["memory"]),
         "about_memory": ABOUT_MEMORY,
@@ -62,13 +95,15 @@ def _run(run: dict[str, Any], test: dict[str, Any]) -> dict[str, Any]:
     return {
         "run": run["run"],
         "is_reported": run["run"] == test["reported_run"],
-        "composite": metric_text(run["composite_per_h"]),
-        "power": metric_text(run["power_per_h"]),
-        "throughput": metric_text(run["throughput_per_h"]),
+        **{name: _known_metric(run[f"{name}_per_h"]) for name in METRICS},
         "power_seconds": "" if run["power_seconds"] is None else f"{run['power_seconds']:,.2f} s",
         "elapsed": "" if counted is None else f"{counted:,.2f} s",
         "share": "" if used is None else percent_text(used["share"]),
     }
+
+
+def _known_metric(value: float | None) -> str:
+    return "" if value is None else metric_text(value)
 
 
 def _weight(one: dict[str, Any], parallelism: dict[str, float | None]) -> dict[str, Any]:
@@ -99,24 +134,24 @@ def _weight_text(weight: float) -> str:
 
 
 def _memory(memory: dict[str, Any] | None) -> dict[str, Any] | None:
-    """A table with a column a peak and a row a scale."""
+    """A table with a row a peak and a column a scale."""
     if memory is None:
         return None
     peaks = memory["peaks"]
     scales = [(one["scale"], one["streams"]) for one in peaks[0]["larger"]]
     return {
         "formula": memory["formula"],
-        "heads": [f"{peak['what']}, {_streams(peak['streams'])}" for peak in peaks],
-        "now": [bytes_text(peak["bytes"]) for peak in peaks],
+        "heads": [(f"SF {scale:,g}", _streams(streams)) for scale, streams in scales],
         "rows": [
-            (f"SF {scale:,}", _streams(streams), [_at(peak, place) for peak in peaks])
-            for place, (scale, streams) in enumerate(scales)
+            (
+                peak["what"],
+                _streams(peak["streams"]),
+                bytes_text(peak["bytes"]),
+                [bytes_text(one["bytes"]) for one in peak["larger"]],
+            )
+            for peak in peaks
         ],
     }
-
-
-def _at(peak: dict[str, Any], place: int) -> str:
-    return bytes_text(peak["larger"][place]["bytes"])
 
 
 def _streams(count: int) -> str:

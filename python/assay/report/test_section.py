@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.composite.figures import (
@@ -11,21 +11,25 @@ from assay.analysis.composite.figures import (
     figures,
 )
 from assay.analysis.composite.memory import FORMULA, at_larger_scales, memory_peaks
-from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
+from assay.analysis.composite.naming import COMPOSITE, NO_ANSWERS, POWER, THROUGHPUT
 from assay.analysis.composite.played import played
 from assay.analysis.composite.rounding import reported
 from assay.analysis.composite.sensitivity import interval_weights
 from assay.analysis.composite.utilisation import utilisation
 from assay.analysis.operations import NS
 from assay.model.units import percent_text
+from assay.model.verdict import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from assay.analysis.composite.figures import Figures
     from assay.analysis.composite.intervals import Interval, PerformanceRun
     from assay.analysis.composite.played import Played
     from assay.analysis.composite.steady import Steady
     from assay.analysis.composite.utilisation import Utilisation
     from assay.analysis.summary import Summary
+    from assay.model.verdict import CheckResult
     from assay.record.reader import Run
 
 UNIT = "/h"
@@ -35,11 +39,33 @@ ROUNDING_DOMINATES = (
 )
 
 
-def section_of_test(run: Run, summary: Summary) -> dict[str, Any] | None:
-    """What is told of a run's test; None of a run without one."""
-    test = played(run)
-    if test is None:
+def judged(test: Played, checks: Iterable[CheckResult]) -> Played:
+    """The test with what its checks leave out: only a verified one has a specification's names."""
+    if test.why_not:
+        return test
+    verdicts = {one.check: one.verdict for one in checks}
+    words = []
+    if Verdict.INVALID in verdicts.values():
+        words.append("no valid run")
+    elif verdicts.get("answers") != Verdict.VALID and NO_ANSWERS not in test.left_out:
+        words.append("answers not verified")
+    return replace(test, left_out=(*test.left_out, *words))
+
+
+def section_of_test(
+    run: Run, summary: Summary, checks: Iterable[CheckResult]
+) -> dict[str, Any] | None:
+    """What is told of a run's test; None of a run without one.
+
+    Args:
+        run: The run.
+        summary: What `analysis.summary` tells of it.
+        checks: What its checks came to, because they decide about names.
+    """
+    known_test = played(run)
+    if known_test is None:
         return None
+    test = judged(known_test, checks)
     facts = run.facts["test"]
     known = ("streams", "streams_minimum", "scale_standard", "parameters", "seed", "refresh")
     return {
@@ -54,9 +80,11 @@ def section_of_test(run: Run, summary: Summary) -> dict[str, Any] | None:
         "runs": [_run(one, test) for one in test.runs],
         "sensitivity": _sensitivity(test),
         "utilisation": [
-            _utilisation(told) for one in test.runs if (told := utilisation(one)) is not None
+            _utilisation(told)
+            for one in test.runs
+            if not test.why_not and (told := utilisation(one)) is not None
         ],
-        "memory": _memory(run, test, summary),
+        "memory": None if test.why_not else _memory(run, test, summary),
         "steady": None if test.steady is None else _steady(test.steady),
     }
 
@@ -68,6 +96,7 @@ def _metrics(test: Played) -> list[dict[str, Any]]:
             "metric": f"test_{kind}_per_h",
             "label": test.named(kind).label,
             "title": test.named(kind).title,
+            "is_not": test.named(kind).is_not,
             "unit": UNIT,
             "value": _reported(_figure(rounded, kind)),
             "unrounded": _figure(unrounded, kind),
@@ -203,7 +232,8 @@ def _memory(run: Run, test: Played, summary: Summary) -> dict[str, Any] | None:
     return {
         "formula": FORMULA,
         "peaks": [
-            asdict(peak) | {"larger": [asdict(row) for row in at_larger_scales(peak, test.scale)]}
+            asdict(peak)
+            | {"larger": [asdict(row) for row in at_larger_scales(peak, test.scale, test.larger)]}
             for peak in peaks
         ],
     }

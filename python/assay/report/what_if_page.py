@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.model.units import grouped_text, rate_text, seconds_text
+from assay.model.units import rate_text, seconds_text
+from assay.report.terminal_test import metric_text
+from assay.report.terminal_what_if import UNROUNDED
 
 # A composite has these two within it; a table that has it can do without them.
 PARTS_OF_COMPOSITE = {"power_like_per_h", "throughput_like_per_h"}
@@ -50,7 +52,9 @@ def what_if_words(told: dict[str, Any]) -> dict[str, Any] | None:
 def shown_metrics(section: dict[str, Any]) -> list[dict[str, Any]]:
     """The metrics that have a column of their own."""
     names = {metric["metric"] for metric in section["metrics"]}
-    left_out = PARTS_OF_COMPOSITE if COMPOSITE in names else set()
+    left_out = set(PARTS_OF_COMPOSITE) if COMPOSITE in names else set()
+    # Weights are of intervals that are not rounded anyway.
+    left_out |= {name for name in names if name.endswith(UNROUNDED)}
     return [metric for metric in section["metrics"] if metric["metric"] not in left_out]
 
 
@@ -73,7 +77,7 @@ def value_text(value: float | None, unit: str) -> str:
         return seconds_text(value)
     if unit == "/s" or value is None:
         return rate_text(value)
-    return f"{grouped_text(value)} an hour"
+    return f"{metric_text(value)} an hour"
 
 
 def _has(metrics: list[dict[str, Any]], name: str) -> bool:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.whatif import sensitivity, worth
+from assay.analysis.whatif import measured_of, sensitivity, worth
 from assay.analysis.whatif.metrics import Metric, metrics_of
 from assay.analysis.whatif.resampling import PASSES_MIN, passes_of
+from assay.report.test_section import judged
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.analysis.summary import Summary
     from assay.analysis.whatif.timing import Measured
+    from assay.model.verdict import CheckResult
+    from assay.record.reader import Run
+
+
+def judged_of(run: Run, summary: Summary, checks: Iterable[CheckResult]) -> Measured:
+    """What predictions start from; a test's metrics are called what its checks let them be."""
+    made = measured_of(run, summary)
+    return made if made.test is None else replace(made, test=judged(made.test, checks))
 
 
 def what_if(measured: Measured) -> dict[str, Any] | None:

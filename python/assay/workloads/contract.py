@@ -46,10 +46,18 @@ class Statement:
 
 @dataclass(frozen=True)
 class Workload:
-    """One workload folder. Its facts are complete: what the manifest leaves out is filled in."""
+    """One workload folder. Its facts are complete: what the manifest leaves out is filled in.
+
+    Attributes:
+        facts: What the manifest says.
+        folder: Where it is.
+        differs_from: The workload of ours whose names of metrics it has without being the same;
+            None of all others.
+    """
 
     facts: WorkloadFacts
     folder: Path
+    differs_from: str | None = None
 
     @cached_property
     def content_hash(self) -> str:
@@ -98,6 +106,7 @@ class Workload:
     def recorded(self) -> dict[str, Any]:
         """What stands in `run.json` about the workload, as JSON values."""
         facts, operations = self.facts, self.facts.operations.items()
+        names = None if facts.metrics is None else facts.metrics.model_dump()
         return {
             "name": facts.name,
             "title": facts.title,
@@ -111,6 +120,12 @@ class Workload:
             "operation_titles": {name: op.title for name, op in operations},
             "drawn_operations": list(self.drawn_operations),
             "rows_expected": {name: op.rows for name, op in operations if op.rows is not None},
+            "queries": len(set(facts.order)),
+            "metrics": names,
+            "differs_from": self.differs_from,
+            "streams_minimum": [list(row) for row in facts.streams.minimum]
+            if facts.streams
+            else [],
         }
 
     def setup(self, dialects: Sequence[str], scale: float) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
     from assay.workloads.facts import RefreshFacts
 
 NO_NAME = re.compile(r"[^\w.-]+")
+OURS = Path(__file__).parent
 
 
 def find_workloads() -> dict[str, Workload]:
     """All workloads with a manifest, by name: ours, and those in folders of ASSAY_WORKLOADS."""
-    roots = [Path(__file__).parent]
+    roots = [OURS]
     roots += [Path(text) for text in os.environ.get("ASSAY_WORKLOADS", "").split(":") if text]
     folders = [path.parent for root in roots for path in sorted(root.glob(f"*/{MANIFEST}"))]
     found: dict[str, Workload] = {}
@@ -66,7 +68,22 @@ def read_workload(folder: Path) -> Workload:
     workload = Workload(_completed(facts, folder, manifest), folder)
     _refuse_contradictions(workload.facts, manifest)
     _refuse_stray_files(workload, manifest)
-    return workload
+    return replace(workload, differs_from=_differs_from(workload))
+
+
+def _differs_from(workload: Workload) -> str | None:
+    """The workload of ours whose names of metrics this one has, though its content is another."""
+    metrics = workload.facts.metrics
+    if metrics is None or workload.folder.resolve().parent == OURS.resolve():
+        return None
+    taken = set(metrics.model_dump().values())
+    for path in sorted(OURS.glob(f"*/{MANIFEST}")):
+        ours = read_workload(path.parent)
+        names = ours.facts.metrics
+        is_same = ours.content_hash == workload.content_hash
+        if names is not None and taken & set(names.model_dump().values()) and not is_same:
+            return ours.facts.name
+    return None
 
 
 def _manifest(path: Path) -> WorkloadFacts:

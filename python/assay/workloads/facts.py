@@ -207,6 +207,20 @@ class RefreshFacts(Facts):
         return self
 
 
+class MetricsFacts(Facts):
+    """What the metrics of a whole test are called; `${scale}` is the scale.
+
+    Attributes:
+        power: Of the power test.
+        throughput: Of the throughput test.
+        composite: Of both.
+    """
+
+    power: str
+    throughput: str
+    composite: str
+
+
 class WorkloadFacts(Facts):
     """`workload.toml` as a whole.
 
@@ -227,6 +241,7 @@ class WorkloadFacts(Facts):
         lists: Lists that rules may name, by name.
         parameters: How the values of parameters are drawn.
         streams: Orders of the streams of a throughput test; None where there are none.
+        metrics: What a specification calls the metrics of a whole test; None where there is none.
         refresh: Operations that change the data within a test; None where there are none.
     """
 
@@ -248,6 +263,7 @@ class WorkloadFacts(Facts):
     operations: dict[str, OperationFacts] = {}
     parameters: ParameterFacts = ParameterFacts()
     streams: StreamsFacts | None = None
+    metrics: MetricsFacts | None = None
     refresh: RefreshFacts | None = None
 
     @property
@@ -260,6 +276,7 @@ TABLES: dict[str, type[Facts]] = {
     "tolerance": Tolerance,
     "parameters": ParameterFacts,
     "streams": StreamsFacts,
+    "metrics": MetricsFacts,
     "refresh": RefreshFacts,
 }
 
@@ -273,7 +290,7 @@ def keys_at(location: tuple[int | str, ...]) -> list[str]:
             return list(OperationFacts.model_fields)
         case ("constants", _):
             return list(Constant.model_fields)
-        case (("tolerance" | "parameters" | "streams" | "refresh") as table,):
+        case (("tolerance" | "parameters" | "streams" | "metrics" | "refresh") as table,):
             return list(TABLES[table].model_fields)
         case ("refresh", "orders"):
             return list(Constant.model_fields)

@@ -9,9 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SECONDS_PER_HOUR = 3600.0
-QUERIES = 22
-# One pair of refresh functions belongs to a power test.
-REFRESHES = 2
 
 
 def power(query_s: Sequence[float], refresh_s: Sequence[float], scale: float) -> float:
@@ -30,7 +27,7 @@ def power(query_s: Sequence[float], refresh_s: Sequence[float], scale: float) ->
     return SECONDS_PER_HOUR * scale * math.exp(-math.fsum(map(math.log, every)) / len(every))
 
 
-def throughput(streams: int, elapsed_s: float, scale: float, queries: int = QUERIES) -> float:
+def throughput(streams: int, elapsed_s: float, scale: float, queries: int) -> float:
     """Throughput@Size: queries of all streams an hour, times the scale factor.
 
     Args:

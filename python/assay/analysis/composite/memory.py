@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.composite.scales import larger_scales
 from assay.record.layout import ENGINE_ACCOUNTS
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from assay.analysis.summary import OperationSummary
 
 # Further up nothing that was measured tells: what does not grow with the data would outweigh it.
-SCALE_FACTOR_MAX = 1000
+SCALE_FACTOR_MAX = 100
 FORMULA = "M(SF', S') = M x (SF' / SF) x (S' / S)"
 
 
@@ -46,7 +45,7 @@ class MemoryAt:
         bytes: What queries would take.
     """
 
-    scale: int
+    scale: float
     streams: int
     bytes: float
 
@@ -62,11 +61,19 @@ def extrapolated_bytes(
     return peak_bytes * (to_scale / scale) * (to_streams / streams)
 
 
-def at_larger_scales(peak: MemoryPeak, scale: float) -> tuple[MemoryAt, ...]:
-    """The same peak at standard scales up to a thousand times this one, with the fewest streams."""
+def at_larger_scales(
+    peak: MemoryPeak, scale: float, larger: Iterable[tuple[float, int]]
+) -> tuple[MemoryAt, ...]:
+    """The same peak at scales up to a hundred times this one.
+
+    Args:
+        peak: At the scale that was measured.
+        scale: That scale.
+        larger: Larger ones, each with its fewest query streams.
+    """
     return tuple(
         MemoryAt(size, streams, extrapolated_bytes(peak.bytes, scale, peak.streams, size, streams))
-        for size, streams in larger_scales(scale)
+        for size, streams in larger
         if size <= SCALE_FACTOR_MAX * scale
     )
 
@@ -76,7 +83,9 @@ def memory_peaks(
     operations: Iterable[OperationSummary],
     processes: pl.DataFrame | None,
 ) -> tuple[MemoryPeak, ...]:
-    """What was measured, throughput tests first; nothing that took nothing.
+    """What was measured, what is most a stream first: it decides at other scales.
+
+    What took nothing is not among them.
 
     Args:
         runs: Runs of the test.
@@ -90,7 +99,6 @@ def memory_peaks(
         grown = _growth_bytes(processes, begun_ns, begun_ns + test.elapsed_ns)
         if grown:
             found.append(MemoryPeak(f"throughput test {number}", len(test.streams), grown))
-    found.sort(key=lambda peak: -peak.bytes)
     queries = list(operations)
     own = [(op.engine_memory_bytes, op.name) for op in queries if op.engine_memory_bytes]
     grown_by = [(op.memory_growth_bytes, op.name) for op in queries if op.memory_growth_bytes]
@@ -98,7 +106,7 @@ def memory_peaks(
         if known:
             most, name = max(known)
             found.append(MemoryPeak(f"{name} alone, {words}", 1, most))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda peak: -peak.bytes / peak.streams))
 
 
 def _growth_bytes(processes: pl.DataFrame | None, begun_ns: int, ended_ns: int) -> int | None:

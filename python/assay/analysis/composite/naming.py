@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from assay.analysis.composite.formulas import QUERIES
+from assay.record.layout import PHASE_WARMUP
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 RUNS = 2
 POWER, THROUGHPUT, COMPOSITE = "power", "throughput", "composite"
-SPECIFIED = {POWER: "Power", THROUGHPUT: "Throughput", COMPOSITE: "QphH"}
+NO_ANSWERS = "no answers"
 OTHERWISE = {POWER: "power-like", THROUGHPUT: "throughput-like", COMPOSITE: "composite"}
 
 
@@ -20,27 +23,47 @@ class MetricName:
     Attributes:
         label: What a column is called; a plain name of the specification only for a whole test.
         title: In full: what was left out, and which metric it therefore is not.
+        is_not: The name of the specification that it does not have; None where it has it, or the
+            workload has no specification that names one.
     """
 
     label: str
     title: str
+    is_not: str | None = None
 
 
-def left_out(test: dict[str, Any], *, scale: float, queries: int, runs: int) -> tuple[str, ...]:
+def specified_names(facts: dict[str, Any]) -> dict[str, str]:
+    """What the workload's specification calls the metrics of a whole test; empty without one.
+
+    Args:
+        facts: run.json.
+    """
+    scale = f"{float(facts['request']['scale']):g}"
+    told: dict[str, str] = facts["workload"].get("metrics") or {}
+    return {kind: name.replace("${scale}", scale) for kind, name in told.items()}
+
+
+def left_out(facts: dict[str, Any], *, queries: int, runs: int) -> tuple[str, ...]:
     """What of the specification a test did not do, each in a few words; empty for a whole one.
 
     Args:
-        test: `test` of run.json.
-        scale: Scale factor.
+        facts: run.json of a run with a test.
         queries: Different queries that were played.
         runs: Runs of power and throughput that were played.
     """
+    test, workload, scale = facts["test"], facts["workload"], float(facts["request"]["scale"])
+    known = workload.get("queries", queries)
+    other = workload.get("differs_from")
     found = [
-        f"{queries} of {QUERIES} queries" if queries != QUERIES else "",
+        f"not the workload {other}" if other else "",
+        "" if facts["engine"]["answers"] else NO_ANSWERS,
+        "changed by --prepare" if facts["request"].get("prepare") else "",
+        f"{queries} of {known} queries" if queries != known else "",
         "" if test["refresh"] else "no refreshes",
         "default parameters" if test["parameters"] == "default" else "",
         "" if test["scale_standard"] else f"SF {scale:g} is no standard scale",
         _streams(test),
+        _passes_before(facts["plan"]["phases"]),
         {"power": "no throughput test", "throughput": "no power test before"}.get(test["kind"], ""),
         "steady passes" if test["kind"] == "steady" else _runs(runs),
     ]
@@ -54,14 +77,26 @@ def _streams(test: dict[str, Any]) -> str:
     return f"{streams} of {least} streams"
 
 
+def _passes_before(phases: list[dict[str, Any]]) -> str:
+    """Untimed passes before the first power test, after which it finds more in memory."""
+    passes = sum(phase["passes_min"] for phase in phases if phase["name"] == PHASE_WARMUP)
+    return f"{passes} untimed pass{'es' if passes > 1 else ''} before" if passes else ""
+
+
 def _runs(runs: int) -> str:
     return "one run" if runs < RUNS else ""
 
 
-def metric_name(kind: str, scale: float, missing: tuple[str, ...]) -> MetricName:
-    """What the power, the throughput or the composite metric of a test is called."""
-    specified = f"{SPECIFIED[kind]}@{scale:g}GB"
-    if not missing:
-        return MetricName(specified, specified)
-    label = OTHERWISE[kind]
-    return MetricName(label, f"{label} ({', '.join(missing)}), not {specified}")
+def metric_name(kind: str, specified: Mapping[str, str], missing: tuple[str, ...]) -> MetricName:
+    """What the power, the throughput or the composite metric of a test is called.
+
+    Args:
+        kind: Which of them.
+        specified: What a specification calls them; without one they have no name of one.
+        missing: What was left out.
+    """
+    label, name = OTHERWISE[kind], specified.get(kind)
+    if name is not None and not missing:
+        return MetricName(name, name)
+    words = f"{label} ({', '.join(missing)})" if missing else label
+    return MetricName(label, words if name is None else f"{words}, not {name}", name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -29,11 +29,14 @@ from assay.analysis.composite.naming import (
     MetricName,
     left_out,
     metric_name,
+    specified_names,
 )
 from assay.analysis.composite.steady import Steady, steady
 from assay.record.layout import PHASE_POWER, STATUS_COMPLETE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.record.reader import Run
 
 STEADY = "steady"
@@ -53,6 +56,8 @@ class Played:
         queries: How many different queries were planned.
         left_out: What of the specification was not done, each in a few words.
         why_not: Why there is no metric, a sentence each; empty where there is.
+        specified: What the workload's specification calls each kind of metric; empty without one.
+        larger: Larger scales of the specification, each with its fewest query streams.
     """
 
     kind: str
@@ -64,6 +69,8 @@ class Played:
     queries: int = 0
     left_out: tuple[str, ...] = ()
     why_not: tuple[str, ...] = ()
+    specified: Mapping[str, str] = field(default_factory=dict)
+    larger: tuple[tuple[float, int], ...] = ()
 
     @property
     def reported(self) -> PerformanceRun | None:
@@ -77,7 +84,7 @@ class Played:
 
     def named(self, kind: str) -> MetricName:
         """What the power, the throughput or the composite metric is called."""
-        return metric_name(kind, self.scale, self.left_out)
+        return metric_name(kind, self.specified, self.left_out)
 
     @property
     def powers(self) -> tuple[PowerTest, ...]:
@@ -118,7 +125,7 @@ def played_of(facts: dict[str, Any], events: pl.DataFrame) -> Played:
     runs = performance_runs(events, refreshes)
     queries = len({name for _, _, name, _ in planned_operations(facts)} - set(refreshes))
     reasons = list(why_not_whole(facts, events))
-    missing = left_out(test, scale=scale, queries=queries, runs=len(runs))
+    missing = left_out(facts, queries=queries, runs=len(runs))
     passes = None
     if test["kind"] == STEADY:
         passes = steady(_whole_passes(events, queries), _steady_rule(facts))
@@ -139,7 +146,15 @@ def played_of(facts: dict[str, Any], events: pl.DataFrame) -> Played:
         queries=queries,
         left_out=missing,
         why_not=tuple(reasons),
+        specified=specified_names(facts),
+        larger=larger_scales(facts, scale),
     )
+
+
+def larger_scales(facts: dict[str, Any], scale: float) -> tuple[tuple[float, int], ...]:
+    """Scales above one that the specification names, each with its fewest query streams."""
+    told = facts["workload"].get("streams_minimum", [])
+    return tuple((size, streams) for size, streams in told if size > scale)
 
 
 def refresh_names(test: dict[str, Any]) -> tuple[str, ...]:

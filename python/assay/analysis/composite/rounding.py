@@ -1,4 +1,4 @@
-"""How intervals and metrics are rounded before they count, and the 1000:1 rule. All exact."""
+"""How intervals and metrics are rounded before they count, and the 1000:1 rule."""
 
 from __future__ import annotations
 
@@ -34,6 +34,12 @@ def raised(lengths_ns: Sequence[int]) -> list[Fraction]:
     """
     least = Fraction(max(lengths_ns), SPREAD_MAX)
     return [max(Fraction(length), least) for length in lengths_ns]
+
+
+def raised_s(seconds: Sequence[float]) -> list[float]:
+    """The same of seconds that are medians, or predicted, and so no whole nanoseconds."""
+    least_s = max(seconds) / SPREAD_MAX
+    return [max(one, least_s) for one in seconds]
 
 
 def reported(value: float) -> float:

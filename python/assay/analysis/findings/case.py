@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from assay.analysis.accounts import Accounts
+    from assay.analysis.composite.played import Played
     from assay.analysis.load import LoadSummary
     from assay.analysis.profile import Profile
     from assay.analysis.summary import OperationSummary
@@ -115,6 +116,7 @@ class Case:
         throttled_share: Share of the measured part during which a CPU limit held the engine back.
         environment: Host and product.
         state: What was in memory at the start: `hot`, `cold` or `os-warm`; None: not recorded.
+        test: Of the specification, as it was played; None without one.
     """
 
     run_id: str
@@ -136,6 +138,7 @@ class Case:
     throttled_share: float | None = None
     environment: Mapping[str, Any] = field(default_factory=dict)
     state: str | None = None
+    test: Played | None = None
 
     @property
     def asked_to_read(self) -> bool:

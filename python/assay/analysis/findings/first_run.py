@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.analysis.composite.figures import figures
 from assay.analysis.findings.case import names_text
 from assay.analysis.operations import is_measured
 from assay.model.finding import Evidence, Finding, Tells
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
-from assay.record.layout import PHASE_POWER, PHASE_WARMUP
+from assay.record.layout import PHASE_POWER, PHASE_THROUGHPUT, PHASE_WARMUP
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
@@ -25,16 +25,26 @@ NAMED_OPERATIONS = 3
 # Two power tests that differ by less deviate as any two do.
 RUNS_APART_MIN = 0.05
 RUNS = 2
+COUNTED_MIN_S = 0.01
+ADVICE = (
+    "the lower of two runs is reported: give the engine a cache that holds all that the first one"
+    " read"
+)
 FIGURES = ("seconds", "system_s", "minor_faults", "read_bytes")
 # The kernel is named where it is this much of the excess: a little of it is in everything.
 KERNEL_SHARE = 0.2
 
 
 def find(case: Case) -> list[Finding]:
-    """The excess of first executions, and of a first power test; silent under a load."""
-    if case.load is not None:
+    """The excess of first executions, and of a first power test.
+
+    Silent under a load, and of a throughput test alone: its streams share the machine, and each
+    has parameters of its own.
+    """
+    powers = _phases(case.executions, PHASE_POWER)
+    streams_only = not powers and _phases(case.executions, PHASE_THROUGHPUT)
+    if case.load is not None or streams_only:
         return []
-    powers = _power_phases(case.executions)
     if len(powers) < RUNS:
         return _first_executions(case)
     # Without a warm-up the first power test is what was executed first.
@@ -43,7 +53,9 @@ def find(case: Case) -> list[Finding]:
 
 
 def _first_executions(case: Case) -> list[Finding]:
-    each = first_and_later(case.executions)
+    refreshes = () if case.test is None else case.test.refreshes
+    queries = case.executions.filter(~pl.col("operation").is_in(refreshes))
+    each = first_and_later(queries)
     if each.is_empty():
         return []
     sums = _sums(each)
@@ -85,43 +97,55 @@ def _to_try(case: Case, *, in_warm_up: bool) -> str | None:
 def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:
     """What the first of two power tests took that the second did not, and what it cost its metric.
 
-    A geometric mean weighs how many times as long an operation took, so short ones matter as much.
+    A geometric mean weighs how many times as long an operation took, so short ones matter as much;
+    those below a hundredth of a second count as one.
     """
     each = first_and_second(case.executions, *powers[:RUNS])
     if each.is_empty():
         return []
     sums = _sums(each)
     excess_s = sums["seconds"] - sums["later_seconds"]
-    times = (pl.col("seconds") / pl.col("later_seconds")).log()
-    metric = math.exp(float(each.select(times.mean()).item())) - 1
-    longer = excess_s / sums["later_seconds"]
-    if max(metric, longer) < RUNS_APART_MIN or excess_s < SECONDS_MIN:
+    counted = (pl.col(name).clip(COUNTED_MIN_S) for name in ("seconds", "later_seconds"))
+    times = next(counted) / next(counted)
+    metric, longer = _second_is_better(case), excess_s / sums["later_seconds"]
+    if max(metric or 0.0, longer) < RUNS_APART_MIN or excess_s < SECONDS_MIN:
         return []
     names = _most_first(each, times)
+    cost = (
+        "" if metric is None or metric <= 0 else f", whose power is {percent_text(metric)} higher"
+    )
     found = Finding(
         claim=(
             f"The first power test took {seconds_text(excess_s)} longer than the second"
-            f" ({percent_text(longer)}), and the second one's metric is {percent_text(metric)}"
-            f" higher; most by {names_text(names)}{_why(sums, excess_s)}"
+            f" ({percent_text(longer)}){cost}; most by {names_text(names)}{_why(sums, excess_s)}"
         ),
         effect_share=_share(excess_s, case.executions),
         interval=None,
         runs=(case.run_id,),
         method=METHOD,
-        to_try=(
-            "the lower of two runs is reported: let more passes come before the first one (--state"
-            " hot:3), or give the engine a cache that holds the small tables, too"
-        ),
+        to_try=None if case.asked_to_read else ADVICE,
         operations=tuple(names[:NAMED_OPERATIONS]),
         evidence=(Evidence(_figures(sums), "timeline"),),
     )
     return [found]
 
 
-def _power_phases(executions: pl.DataFrame) -> list[str]:
-    """Phases of power tests, by their numbers."""
+def _second_is_better(case: Case) -> float | None:
+    """By which share the second power test's metric is higher, as the test's table has both.
+
+    None where the test has no metric.
+    """
+    if case.test is None or case.test.why_not:
+        return None
+    told = [figures(run, case.test.scale).power for run in case.test.runs[:RUNS]]
+    first, second = told if len(told) == RUNS else (None, None)
+    return second / first - 1 if first and second else None
+
+
+def _phases(executions: pl.DataFrame, kind: str) -> list[str]:
+    """Phases of one kind of test, by their numbers."""
     phases: list[str] = executions["phase"].unique().to_list()
-    return sorted(phase for phase in phases if phase.startswith(f"{PHASE_POWER}-"))
+    return sorted(phase for phase in phases if phase.startswith(f"{kind}-"))
 
 
 def _sums(each: pl.DataFrame) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.analysis.composite.played import played
 from assay.analysis.engine_counters import around
 from assay.analysis.findings.case import EXECUTIONS, Case, TableFacts
 from assay.analysis.operations import NS, plain, window_ns
@@ -60,6 +61,7 @@ def read_case(
         throttled_share=_throttled_share(run),
         environment=run.environment,
         state=(run.facts.get("state") or {}).get("asked"),
+        test=played(run),
     )
 
 

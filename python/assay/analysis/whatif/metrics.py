@@ -13,14 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from assay.analysis.composite import formulas
+from assay.analysis.composite.rounding import raised_s
+
 if TYPE_CHECKING:
     from assay.analysis.whatif.timing import Measured
-
-SECONDS_PER_HOUR = 3600.0
-# Where the longest interval is so many times a shorter one, the shorter one counts as much.
-SPREAD_MAX = 1000.0
-# Workloads whose specification has such a composite.
-WITH_COMPOSITE = frozenset({"tpch"})
 
 Of = Callable[[Sequence[float]], float]
 Better = Literal["lower", "higher"]
@@ -72,13 +69,12 @@ def metrics_of(measured: Measured) -> tuple[Metric, ...]:
             "geometric_mean_seconds", "geometric mean", "geometric mean", "s", "lower", geometric
         ),
     )
-    with_composite = measured.workload in WITH_COMPOSITE
-    return (*found, *_of_a_stream(measured.scale)) if with_composite else found
+    return (*found, *_of_a_stream(measured.scale)) if measured.has_composite else found
 
 
 def _of_a_stream(scale: float) -> tuple[Metric, ...]:
     def throughput(seconds: Sequence[float]) -> float:
-        return throughput_like(len(seconds), 1, math.fsum(seconds), scale)
+        return throughput_like(seconds, scale)
 
     def made(name: str, label: str, of: Of) -> Metric:
         title = f"{label} without refreshes, not a TPC metric"
@@ -120,26 +116,17 @@ def geometric(seconds: Sequence[float]) -> float:
 
 def power_like(seconds: Sequence[float], scale: float) -> float:
     """Queries an hour by the geometric mean of one stream, times the scale."""
-    mean_s = geometric(raised(seconds))
-    return SECONDS_PER_HOUR * scale / mean_s if mean_s > 0 else math.inf
+    return formulas.power(raised_s(seconds), (), scale)
 
 
-def raised(seconds: Sequence[float]) -> list[float]:
-    """The times as a power test counts them: none below a thousandth of the longest."""
-    least_s = max(seconds) / SPREAD_MAX
-    return [max(one, least_s) for one in seconds]
-
-
-def throughput_like(queries: int, streams: int, elapsed_s: float, scale: float) -> float:
-    """Queries an hour of some streams that took so long together, times the scale."""
-    done = queries * streams * SECONDS_PER_HOUR * scale
-    return done / elapsed_s if elapsed_s > 0 else math.inf
+def throughput_like(seconds: Sequence[float], scale: float) -> float:
+    """Queries an hour of one stream, times the scale."""
+    return formulas.throughput(1, math.fsum(seconds), scale, len(seconds))
 
 
 def composite(seconds: Sequence[float], scale: float) -> float:
     """Geometric mean of the power-like and the throughput-like figure of one stream."""
-    throughput = throughput_like(len(seconds), 1, math.fsum(seconds), scale)
-    return math.sqrt(power_like(seconds, scale)) * math.sqrt(throughput)
+    return formulas.composite(power_like(seconds, scale), throughput_like(seconds, scale))
 
 
 def closed_loop(throughput_per_s: float, before_s: float, after_s: float) -> float:

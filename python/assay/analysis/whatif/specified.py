@@ -6,6 +6,7 @@ stream goes on as it did, and the reported run is the one with the lower composi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.composite.figures import Figures, figures, reported_run
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from assay.analysis.composite.played import Played
     from assay.analysis.whatif.timing import TimedOperation
 
+UNROUNDED = "not rounded"
 IN_ORDER = (POWER, THROUGHPUT, COMPOSITE)
 BOTH_TESTS = (
     "In the throughput test each execution of an operation changes by the same factor as in the"
@@ -31,7 +33,8 @@ BOTH_TESTS = (
 def metrics_of_test(test: Played, operations: Sequence[TimedOperation]) -> tuple[Metric, ...]:
     """The metrics of a test that has them, over the times of its operations."""
     model = _Model(test, [(one.name, one.seconds) for one in operations])
-    return tuple(model.metric(kind) for kind in IN_ORDER if kind in test.metrics)
+    forms = (model.metric, model.unrounded) if test.rounding_dominates else (model.metric,)
+    return tuple(form(kind) for kind in IN_ORDER if kind in test.metrics for form in forms)
 
 
 class _Model:
@@ -60,6 +63,16 @@ class _Model:
         also: tuple[Of, ...] = () if kind == POWER else (shared,)
         return Metric(
             f"test_{kind}_per_h", name.label, name.title, "/h", "higher", rounded, smooth, also
+        )
+
+    def unrounded(self, kind: str) -> Metric:
+        """The same from intervals that are not rounded, of the run that is reported now."""
+        name, rounded = self._test.named(kind), self.metric(kind)
+        title = f"{name.title}, of intervals that are not rounded"
+        smooth = rounded.smooth
+        assert smooth is not None  # noqa: S101 - each has one
+        return replace(
+            rounded, name=f"{rounded.name}_unrounded", label=UNROUNDED, title=title, of=smooth
         )
 
     def _factors(self, seconds: Sequence[float]) -> dict[str, float]:

@@ -101,7 +101,6 @@ class Measured:
 
     Attributes:
         run: Its id.
-        workload: Name of the workload.
         scale: Of its data.
         operations: In the order of the first pass.
         cores: CPUs that the engine was allowed to use; None: not recorded.
@@ -109,12 +108,12 @@ class Measured:
         rate_per_s: Of an open load; None for the others.
         throughput_per_s: Of a load; None in the power order.
         background_share: Of the machine's CPU time, what others used; None: not measured.
+        has_composite: Whether the workload's specification has a metric of both tests.
         without_time: Operations that never succeeded: no metric has a value then.
         test: Of the specification, as it was played; None without one.
     """
 
     run: str
-    workload: str
     scale: float
     operations: tuple[TimedOperation, ...]
     cores: int | None = None
@@ -122,6 +121,7 @@ class Measured:
     rate_per_s: float | None = None
     throughput_per_s: float | None = None
     background_share: float | None = None
+    has_composite: bool = False
     without_time: tuple[str, ...] = ()
     test: Played | None = None
 
@@ -171,7 +171,6 @@ def measured_of(run: Run, summary: Summary) -> Measured:
         timed = _in_passes(known, events) if load is None else _in_a_mix(known, events)
     return Measured(
         run=run.id,
-        workload=str(run.facts["workload"]["name"]),
         scale=float(run.facts["request"]["scale"]),
         operations=tuple(_with_work(timed, _profile(run))),
         cores=_cores(run),
@@ -179,6 +178,7 @@ def measured_of(run: Run, summary: Summary) -> Measured:
         rate_per_s=load.rate_per_s if load else None,
         throughput_per_s=summary.load.all_operations.throughput_per_s if summary.load else None,
         background_share=used.background_s / used.capacity_s if used and used.capacity_s else None,
+        has_composite=bool(run.facts["workload"].get("metrics")),
         without_time=tuple(op.name for op in summary.operations if op.seconds is None),
         test=test,
     )
