@@ -322,13 +322,12 @@ def _executed(
         progress.close()
         if progress.partial is None:
             raise
-        stopped = isinstance(error, KeyboardInterrupt)
-        complain("stopped by Ctrl-C" if stopped else str(error))
+        by = isinstance(error, KeyboardInterrupt)
+        complain(f"stopped by {stopped_by(error)}" if by else folded(str(error)))
         complain(f"what was measured until then is kept: assay show {progress.partial}")
         if as_json:
             say_json(build(progress.partial))
-        code = error.exit_code if isinstance(error, AssayError) else RunFailedError.exit_code
-        raise typer.Exit(code) from error
+        raise typer.Exit(RunFailedError.exit_code) from error
     finally:
         progress.close()
 

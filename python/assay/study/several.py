@@ -154,8 +154,8 @@ class _Record:
     ) -> None:
         if kind is None:
             self._status = STATUS_COMPLETE
-        elif issubclass(kind, KeyboardInterrupt):
-            self._status, self._reason = STATUS_INTERRUPTED, "stopped by Ctrl-C or a signal"
+        elif isinstance(error, KeyboardInterrupt):
+            self._status, self._reason = STATUS_INTERRUPTED, f"stopped by {stopped_by(error)}"
         else:
             self._status, self._reason = STATUS_FAILED, str(error) or repr(error)
         try:

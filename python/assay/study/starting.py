@@ -12,6 +12,7 @@ from assay.study.places import cache_dir
 from assay.study.running import running
 from assay.study.serving import ServerLauncher
 from assay.study.subject import Subject, embedded
+from assay.workloads import generate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -99,6 +100,7 @@ def _key(asked: Asked) -> DatasetKey:
         engine=asked.engine.facts.name,
         version=asked.version,
         refresh_sets=asked.refresh_sets,
+        generators_version=generate.VERSION if asked.workload.facts.generator else None,
     )
 
 
