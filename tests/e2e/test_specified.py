@@ -145,7 +145,7 @@ def _plays_streams(run: Path | None) -> bool:
         (["--test", "pwer"], "one of power, throughput, full, steady"),
         (["--streams", "3"], "say --test"),
         (["--test", "power", "--streams", "3"], "of the throughput test"),
-        (["--test", "full", "--min-time", "3s"], "as many as it has"),
+        (["--test", "full", "--min-time", "3s"], "as many operations as it has"),
         (["--test", "full", "--clients", "3"], "played as a mix"),
         (["--test", "full", "--no-refresh", "--refresh-batches", "2"], "leave it out"),
         (["--test", "power", "--refresh-batches", "99", "--scale", "0.01"], "batches"),

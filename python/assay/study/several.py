@@ -12,7 +12,7 @@ import tomllib
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from assay.model.errors import AssayError, RecordUnreadableError
+from assay.model.errors import AssayError, RecordUnreadableError, stopped_by
 from assay.record.layout import (
     STATUS_COMPLETE,
     STATUS_FAILED,
