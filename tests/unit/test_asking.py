@@ -14,7 +14,7 @@ from assay.study.request import RunRequest
 class Silent:
     """A teller that tells nobody."""
 
-    def phase(self, name: str) -> None:
+    def phase(self, name: str, begun_s: float | None = None) -> None:
         pass
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:

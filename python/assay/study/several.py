@@ -217,8 +217,8 @@ class _Noting:
         self._record.began(self._planned, directory.name)
         self._teller.record(directory)
 
-    def phase(self, name: str) -> None:
-        self._teller.phase(name)
+    def phase(self, name: str, begun_s: float | None = None) -> None:
+        self._teller.phase(name, begun_s)
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
         self._teller.amount(done, expected, unit)

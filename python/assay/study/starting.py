@@ -126,15 +126,16 @@ class _OwnServer:
             )
         else:
             data.mkdir(mode=0o700)
-        loading.teller.phase("start")
         request = self._asked.request
         change = steps.change
         if change is not None and steps.restart:
             log = "server-prepare.log"
+            loading.teller.phase("start")
             with self._started(data, request.settings, log, request.pin) as subject:
                 change(subject)
             change = None
         steps.settle(data)
+        loading.teller.phase("start")
         with self._started(data, request.settings, "server.log", request.pin) as subject:
             if change is not None:
                 change(subject)
