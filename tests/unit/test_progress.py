@@ -60,4 +60,4 @@ def test_the_rate_of_rows_is_that_of_the_whole_part(
     progress.amount(500, 1000, "rows")
     progress.amount(1000, 1000, "rows")
     progress.phase("stop", begun_s + 4)
-    assert " ".join(lines(written)[0]) == "loading 4.00 s 1,000 rows, 250 rows/s"
+    assert " ".join(lines(written)[0]) == "loading 4.00 s 1 k rows, 250 rows/s"

@@ -77,7 +77,7 @@ def _embedded(
 
     dataset = None
     if asked.engine.facts.kind != "none" and asked.workload.makes_data:
-        dataset = _cache(loading).copy_to(_key(asked), data, make)
+        dataset = _cache(loading).copy_to(key_of(asked), data, make)
     subject = embedded(name, data, scratch, asked.request.settings)
     if steps.change is not None:
         steps.change(subject)
@@ -92,7 +92,8 @@ def _cache(loading: Loading) -> DatasetCache:
     return DatasetCache(cache_dir() / DATASETS, lambda: loading.teller.phase(waiting))
 
 
-def _key(asked: Asked) -> DatasetKey:
+def key_of(asked: Asked) -> DatasetKey:
+    """What the data of a run depend on."""
     return DatasetKey(
         workload=asked.workload.facts.name,
         content_hash=asked.workload.content_hash,
@@ -122,7 +123,7 @@ class _OwnServer:
         dataset = None
         if self._asked.workload.makes_data:
             dataset = _cache(loading).copy_to(
-                _key(self._asked), data, lambda place: self._make(place, loading)
+                key_of(self._asked), data, lambda place: self._make(place, loading)
             )
         else:
             data.mkdir(mode=0o700)
