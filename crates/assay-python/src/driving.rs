@@ -105,7 +105,7 @@ fn read_script(text: &str) -> PyResult<Script> {
 }
 
 /// Drives a plan (JSON) on sessions and writes its streams into `raw_dir`; returns the report as
-/// JSON. `tick(phase, ended, phase_ns)` is called several times a second.
+/// JSON. `tick(phase, ended, phase_ns)` is called several times a second, and at least once a phase.
 ///
 /// For phases of the power order: `metered` is the process whose counters are read just outside each
 /// operation's interval, this one or the root of a server's; `observer(sequence, edge)` is called

@@ -259,6 +259,8 @@ class _Execution:
             self._end(driver)
             raise
         self._keep_report(message)
+        ended_ns = max(phase["ended_ns"] for phase in message["report"]["phases"])
+        self._teller.phase("plans" if self._wants_plans else "stop", ended_ns / NS_PER_S)
         if message["report"]["ended"] != "done":
             self._await_absence(subject)
             raise RunFailedError(
@@ -294,12 +296,13 @@ class _Execution:
         if message["kind"] != "progress":
             return
         phase = message["phase"]
-        self._teller.phase(phase)
+        self._teller.phase(phase, message["begun_s"])
         before, expected = self._played[phase]
         if self._asked.test is not None and expected is not None:
             self._teller.amount(max(0, message["ended"] - before), expected, "operations")
         else:
-            self._teller.amount(message["phase_ns"] / NS_PER_S, self._expected_s(phase), "s")
+            played_s = time.monotonic() - message["begun_s"]
+            self._teller.amount(played_s, self._expected_s(phase), "s")
 
     def _expected_s(self, phase: str) -> float | None:
         """How long a phase takes, where that is known beforehand."""
