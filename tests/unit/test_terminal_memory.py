@@ -61,16 +61,21 @@ def test_a_long_table_says_how_many_are_left() -> None:
 
 
 def test_a_cold_start_says_what_was_read() -> None:
-    told = document(start_read_bytes=MIB, first_read_bytes=9 * MIB, first_operation="q14")
-    (line, *rest) = state_line(told, 140)
+    told = document(
+        resident_bytes_before_start=0,
+        resident_bytes_after_start=MIB,
+        first_read_bytes=9 * MIB,
+        first_operation="q14",
+    )
+    (line, *rest) = state_line(told, 160)
     assert rest == []
     assert line.endswith(
-        "0 % of 210 MiB of data files in memory before the start, the start read 1 MiB from"
-        " devices, q14, the first query, 9 MiB"
+        "0 % of 210 MiB of data files in memory before the start; the start brought 1 MiB into"
+        " memory; q14, the first query, read 9 MiB from devices"
     )
 
 
 def test_a_hot_start_says_nothing_more() -> None:
-    told = document(asked="hot", start_read_bytes=None, first_read_bytes=None)
+    told = document(asked="hot", resident_bytes_after_start=None, first_read_bytes=None)
     assert state_line(told, WIDTH) == []
     assert state_line(document(), WIDTH) == []

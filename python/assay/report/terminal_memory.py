@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, percent_text
+from assay.report.state_section import start_brought_bytes
 from assay.report.wrapping import indented
 
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ def state_words(document: dict[str, Any]) -> str:
         return ""
     share, data = percent_text(state["resident_share"]), bytes_text(state["data_bytes"])
     told = [f"{share} of {data} of data files in memory before the start"]
-    if state["start_read_bytes"] is not None:
-        told.append(f"the start read {bytes_text(state['start_read_bytes'])} from devices")
+    if (brought := start_brought_bytes(state)) and state["asked"] == "cold":
+        told.append(f"the start brought {bytes_text(brought)} into memory")
     if state["first_read_bytes"] is not None:
-        read = bytes_text(state["first_read_bytes"])
-        told.append(f"{state['first_operation']}, the first query, {read}")
-    return ", ".join(told)
+        read = bytes_text(state["first_read_bytes"]) if state["first_read_bytes"] else "nothing"
+        told.append(f"{state['first_operation']}, the first query, read {read} from devices")
+    return "; ".join(told)
 
 
 def memory_words(document: dict[str, Any]) -> str:
