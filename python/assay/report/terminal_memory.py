@@ -15,6 +15,8 @@ LABEL_WIDTH = 10
 TOP_OPERATIONS = 5
 # What is told of memory, the engine's own account first: operations are ordered by the first known.
 PEAKS = ("engine_memory_bytes", "memory_peak_pss_bytes", "memory_peak_bytes")
+# As they stand in the table: level and growth beside each other.
+COLUMNS = ("memory_peak_bytes", "memory_growth_bytes", "memory_peak_pss_bytes", "engine_memory_bytes")
 COLUMN_WIDTH = 14
 
 
@@ -72,11 +74,11 @@ def memory_lines(document: dict[str, Any], width: int, *, everything: bool) -> I
     name_width = max(len(operation["name"]) for operation in shown)
     yield ""
     yield from indented("Memory, the most that was seen of each operation", "", width)
-    headings = ("resident", "proportional", f"{document['engine_title']}'s own")
+    headings = ("resident", "grown by", "proportional", f"{document['engine_title']}'s own")
     room = max(COLUMN_WIDTH, *(len(words) + 2 for words in headings))
     yield f"  {'':<{name_width}}{''.join(f'{words:>{room}}' for words in headings)}"
     for operation in shown:
-        cells = [_cell(operation[key]) for key in reversed(PEAKS)]
+        cells = [_cell(operation[key]) for key in COLUMNS]
         yield f"  {operation['name']:<{name_width}}{''.join(f'{cell:>{room}}' for cell in cells)}"
     if left := len(ordered) - len(shown):
         yield f"  ... {left} more (--json)"
