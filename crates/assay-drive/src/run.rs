@@ -271,6 +271,7 @@ fn players<'a>(
                 clock: &MonotonicClock,
                 session: session.as_mut(),
                 meter,
+                weighed: Vec::new(),
                 observer,
                 watch: &mine[0],
                 books,

@@ -22,6 +22,7 @@ fn plan(arrival: Arrival, operations_max: u64) -> Plan {
         duration_ns: 0,
         operations_max,
         late_limit_ns: 0,
+        memory: false,
     };
     Plan {
         operations: vec!["a".into(), "b".into()],

@@ -149,7 +149,7 @@ fn drive(
 
 fn meter(pid: u32) -> PyResult<Box<dyn Meter + Send>> {
     Ok(if pid == std::process::id() {
-        Box::new(ProcessMeter::of_self(true).map_err(errors::observing)?)
+        Box::new(ProcessMeter::of_self().map_err(errors::observing)?)
     } else {
         Box::new(ServerMeter::of(pid).map_err(errors::observing)?)
     })

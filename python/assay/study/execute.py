@@ -39,7 +39,7 @@ from assay.study.places import cache_dir, instances_dir
 from assay.study.reference import References
 from assay.study.request import STATE_HOT, plan_sessions, steps
 from assay.study.starting import Steps, ready
-from assay.study.state import set_state, state_of
+from assay.study.state import State, look_after_start, set_state, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,6 +120,7 @@ class _Execution:
         self._run = run
         self._teller = teller
         self._played = steps(asked.plan)
+        self._settled: tuple[State, Path] | None = None
 
     def carry_out(self) -> None:
         """All steps, in the order in which the record tells them."""
@@ -148,7 +149,17 @@ class _Execution:
     def _set_state(self, data: Path) -> None:
         if self._request.state != STATE_HOT:
             self._teller.phase(f"state {self._request.state}")
-        self._run.update(state=set_state(self._request, data).facts())
+        state = set_state(self._request, data)
+        state.page_cache = self._asked.engine.facts.page_cache
+        self._settled = (state, data)
+        self._run.update(state=state.facts())
+
+    def _look_after_start(self) -> None:
+        if self._settled is None or self._request.state == STATE_HOT:
+            return
+        state, data = self._settled
+        look_after_start(state, data)
+        self._run.update(state=state.facts())
 
     def _prepare(self, guardian: Guardian, subject: Subject) -> None:
         """Changes the loaded data as asked, in a host of its own, as loading has one."""
@@ -191,6 +202,7 @@ class _Execution:
                     "pin": self._request.pin,
                 }
             )
+            self._look_after_start()
             with self._counters(subject) as counters, self._probes(accounts, counters):
                 driver.send("go")
                 self._driven(driver, subject)
