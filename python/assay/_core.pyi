@@ -39,6 +39,8 @@ def drive(
 ) -> str: ...
 def postgres_copy(config: str, table: str, rows: object, streams: int | None) -> int: ...
 
+GENERATORS_VERSION: int
+
 @final
 class TableStream:
     def __new__(

@@ -187,10 +187,24 @@ def test_ctrl_c_leaves_a_readable_record_and_nothing_else(lab):
 def test_sigterm_ends_as_ctrl_c_does(lab):
     started = lab.begin("run", "tpch", *LONG)
     wait_for_phase(lab, started, "measured")
-    code, _ = end(started, signal.SIGTERM)
+    code, told = end(started, signal.SIGTERM)
     assert code == 2
+    assert "stopped by SIGTERM" in told
     assert lab.status() == "interrupted"
+    assert lab.document("show", "latest")["status_reason"] == "stopped by SIGTERM"
     lab.assert_nothing_left()
+
+
+def test_where_a_record_is_left_the_run_failed(lab):
+    """The words are wrong usage's, of an engine that takes the size and then cannot open its data."""
+    told = lab.assay("run", "tpch", *SMALL, "--buffer", "1")
+    assert told.returncode == 2, told.stderr
+    assert lab.status() == "failed"
+    first, second = [line for line in told.stderr.splitlines() if line.startswith("assay: ")]
+    assert "DuckDB cannot open" in first
+    assert "is kept: assay show" in second
+    assert told.stderr.endswith(f"{second}\n")
+    assert "Possible solutions" not in told.stderr
 
 
 def test_a_killed_run_stays_readable_and_is_at_best_unknown(lab):

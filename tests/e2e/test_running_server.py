@@ -166,7 +166,7 @@ def test_a_schema_that_is_not_ours_is_not_touched(guest, server):
         ("postgresql://owner@127.0.0.1:{port}/shop", ["wants a password", "PGPASSFILE"]),
         ("postgresql://owner:wr0ng-pass@127.0.0.1:1/shop", ["nothing listens there"]),
         ("postgresql://trusted@127.0.0.1:{port}/shpo", ["no such database", "shpo"]),
-        ("mysql://owner:wr0ng-pass@127.0.0.1/shop", ["no engine speaks", "postgresql://"]),
+        ("oracle://owner:wr0ng-pass@127.0.0.1/shop", ["no engine speaks", "postgresql://"]),
         ("shop", ["no engine speaks", "--engine"]),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 
 from assay.record.reader import Run
 from assay.workloads.discovery import find_workload
-from tests.e2e.conftest import POSTGRESQL, Lab, wait_until
+from tests.e2e.conftest import POSTGRESQL, Lab, end, wait_until
 
 TINY = ["--scale", "0.01", "--no-plans"]
 STREAMS = 2
@@ -132,6 +132,42 @@ def test_stopped_in_a_throughput_test_it_leaves_a_record_and_nothing_else(lab: L
     lab.assert_nothing_left()
 
 
+def test_stopped_while_rows_are_made_it_keeps_its_metric(own_cache_lab: Lab) -> None:
+    """All was played: only whether the answers are right stays open."""
+    lab = own_cache_lab
+    run = lab.begin("run", "tpch", "--test", "power", *TINY)
+
+    def made() -> bool:
+        assert run.poll() is None, run.communicate()
+        return lab.runs.exists() and any(lab.runs.glob("*/raw/host-reference.log"))
+
+    wait_until(made, "no reference was ever made")
+    code, told = end(run, signal.SIGTERM)
+    assert code == 2, told
+    assert "stopped by SIGTERM while reference rows were made" in told
+    assert lab.status() == "interrupted"
+    document = lab.document("show", "latest")
+    checks = {check["check"]: check for check in document["checks"]}
+    assert document["verdict"] == "unknown", checks
+    assert "its figures are whole" in checks["completeness"]["reason"]
+    assert "stopped before all reference rows were made" in checks["answers"]["reason"]
+    assert document["test"]["why_not"] == []
+    (power,) = document["test"]["metrics"]
+    assert power["value"] > 0
+    lab.assert_nothing_left()
+
+
+def test_every_phase_has_its_line(lab: Lab) -> None:
+    """However short it is: no engine is faster than the one that does nothing."""
+    told = lab.assay("run", "tpch", "--engine", "null", "--test", "full", *TINY)
+    assert told.returncode == 0, told.stderr
+    begun = [line.split()[0] for line in told.stderr.splitlines() if line.startswith("  ")]
+    phases = ["power-1", "throughput-1", "power-2", "throughput-2", "after", "stop"]
+    first = begun.index("power-1")
+    assert begun[first - 1] == "start"
+    assert begun[first : first + len(phases)] == phases
+
+
 def _plays_streams(run: Path | None) -> bool:
     if run is None:
         return False
@@ -145,7 +181,7 @@ def _plays_streams(run: Path | None) -> bool:
         (["--test", "pwer"], "one of power, throughput, full, steady"),
         (["--streams", "3"], "say --test"),
         (["--test", "power", "--streams", "3"], "of the throughput test"),
-        (["--test", "full", "--min-time", "3s"], "as many as it has"),
+        (["--test", "full", "--min-time", "3s"], "as many operations as it has"),
         (["--test", "full", "--clients", "3"], "played as a mix"),
         (["--test", "full", "--no-refresh", "--refresh-batches", "2"], "leave it out"),
         (["--test", "power", "--refresh-batches", "99", "--scale", "0.01"], "batches"),

@@ -54,8 +54,8 @@ def test_cold_has_nothing_in_memory_and_its_first_query_reads(lab: Lab, engine: 
         assert "not reached" in check(document)["reason"]
         return
     assert state["resident_share"] < 0.05
-    # The system reads ahead: of a file of some megabytes the engine's start may read the most.
-    assert state["first_read_bytes"] + state["start_read_bytes"] > 0
+    # The system reads ahead: of a file of some megabytes the start may bring in the most.
+    assert state["first_read_bytes"] + state["resident_bytes_after_start"] > 0
     assert check(document)["verdict"] == "valid", check(document)["reason"]
     assert check(document, "answers")["verdict"] == "valid"
     # What was left alone is said to be.

@@ -14,7 +14,7 @@ from assay.study.request import RunRequest
 class Silent:
     """A teller that tells nobody."""
 
-    def phase(self, name: str) -> None:
+    def phase(self, name: str, begun_s: float | None = None) -> None:
         pass
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
@@ -59,6 +59,16 @@ class TestOptionsThatWouldDoNothing:
             (("tpch", "--probes", "profile"), ("--probes profile", "--profile")),
             (("point-select", "--min-time", "3s"), ("--min-time", "--time")),
             (("tpch", "--clients", "2", "--min-time", "3s"), ("--min-time", "--time")),
+            (("tpch", "--no-refresh"), ("--no-refresh is of a test", "--test")),
+            (("tpch", "--refresh"), ("--refresh is of a test", "--test")),
+            (("tpch", "--refresh-batches", "2"), ("--refresh-batches is of a test", "--test")),
+            (("tpch", "--test", "power", "--clients", "4"), ("--test and --clients", "leave one")),
+            (("tpch", "--test", "power", "--time", "5s"), ("--test and --time", "leave one")),
+            (("tpch", "--test", "power", "--rate", "5"), ("--test and --rate", "leave one")),
+            (("tpch", "--test", "full", "--min-time", "5s"), ("--test and --min-time", "leave")),
+            (("point-select", "--test", "full"), ("point-select is a mix", "leave it out")),
+            (("tpch", "--test", "power", "--seed", "0"), ("--seed 0", "say another one")),
+            (("tpch", "--parameters", "drawn", "--seed", "0"), ("--seed 0", "say another one")),
         ],
     )
     def test_they_are_refused_with_the_mend(
@@ -71,6 +81,7 @@ class TestOptionsThatWouldDoNothing:
         assert run_command(["run", *arguments]) == 1
         told = capsys.readouterr().err
         assert all(word in told for word in words), told
+        assert "say --min-time" not in told or "--test" not in arguments
         assert not list(nowhere.iterdir())
 
     def test_defaults_of_a_file_are_for_whatever_they_fit(

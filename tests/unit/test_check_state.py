@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from assay.analysis.state import starting_state
+from assay.analysis.state import StartingState, starting_state
 from assay.checks import state
-from assay.checks.thresholds import COLD_RESIDENT_SHARE_MAX, WARM_RESIDENT_SHARE_MIN
+from assay.checks.thresholds import (
+    COLD_RESIDENT_SHARE_MAX,
+    PROGRAMS_READ_BYTES_MAX,
+    WARM_RESIDENT_SHARE_MIN,
+)
 from assay.model.verdict import CheckResult, Verdict
+from assay.record.reader import Run
+from tests.conftest import BEGUN_NS, MS, an_event
 from tests.plans import captured_facts, made, made_plan
 
 if TYPE_CHECKING:
@@ -96,24 +102,114 @@ def test_the_page_cache_has_to_bear_it_out(
     assert result.reason.startswith(asked if verdict is Verdict.VALID else f"state {asked} not")
 
 
-def test_an_engine_that_reads_past_the_page_cache_is_not_os_warm(synthetic: SyntheticRun) -> None:
-    result = judged(synthetic, facts("os-warm", 100), read_bytes=20 * MIB)
+def test_reads_of_programs_do_not_make_a_warm_start_cold(synthetic: SyntheticRun) -> None:
+    small = facts("os-warm", 5, data_bytes=5 * MIB)
+    for row in synthetic.streams["processes"]:
+        row["read_bytes"] = 58 * MIB
+    result = judged(synthetic, small, read_bytes=3 * MIB)
+    assert result.verdict is Verdict.VALID, result.reason
+    assert result.reason.endswith(", a, the first query, read 3 MiB from devices")
+
+
+@pytest.mark.parametrize(
+    ("read", "verdict"),
+    [
+        (PROGRAMS_READ_BYTES_MAX, Verdict.VALID),
+        (PROGRAMS_READ_BYTES_MAX + 1, Verdict.UNKNOWN),
+        (1000 * MIB, Verdict.UNKNOWN),
+        (1000 * MIB + 1, Verdict.VALID),
+    ],
+)
+def test_large_reads_within_the_data_are_of_the_data(
+    synthetic: SyntheticRun, read: int, verdict: Verdict
+) -> None:
+    told = facts("os-warm", 1000, data_bytes=1000 * MIB)
+    result = judged(synthetic, told, read_bytes=read)
+    assert result.verdict is verdict, result.reason
+    assert ("past the page cache" in result.reason) is (verdict is Verdict.UNKNOWN)
+
+
+def test_an_engine_that_says_it_reads_past_the_page_cache_is_believed(
+    synthetic: SyntheticRun,
+) -> None:
+    result = judged(synthetic, facts("os-warm", 100, page_cache=False), read_bytes=0)
     assert result.verdict is Verdict.UNKNOWN
-    assert result.reason.endswith("read 20 MiB from devices: it goes past the page cache")
+    assert result.reason.endswith("the engine reads them past the page cache")
 
 
 def test_a_first_query_that_reads_nothing_is_doubted(synthetic: SyntheticRun) -> None:
     result = judged(synthetic, facts("cold", 0), read_bytes=0)
     assert result.verdict is Verdict.UNKNOWN
-    assert "read from no device" in result.reason
+    assert "read nothing from devices" in result.reason
 
 
-def test_the_start_may_have_read_what_the_first_query_needs(synthetic: SyntheticRun) -> None:
+def test_what_processes_read_before_it_is_no_proof(synthetic: SyntheticRun) -> None:
     for row in synthetic.streams["processes"]:
-        row["read_bytes"] = 4 * MIB
+        row["read_bytes"] = 58 * MIB
     result = judged(synthetic, facts("cold", 0), read_bytes=0)
+    assert result.verdict is Verdict.UNKNOWN
+    assert result.reason.endswith("a, the first query, read nothing from devices")
+
+
+def test_the_start_may_have_brought_in_what_the_first_query_needs(synthetic: SyntheticRun) -> None:
+    told = facts("cold", 1, resident_bytes_after_start=5 * MIB)
+    result = judged(synthetic, told, read_bytes=0)
     assert result.verdict is Verdict.VALID, result.reason
-    assert "read 0 B from devices, the engine's start 4 MiB" in result.reason
+    assert result.reason.endswith("the start had brought 4 MiB of the data files into memory")
+
+
+def test_a_start_that_brought_nothing_in_is_no_proof(synthetic: SyntheticRun) -> None:
+    told = facts("cold", 1, resident_bytes_after_start=1 * MIB)
+    assert judged(synthetic, told, read_bytes=0).verdict is Verdict.UNKNOWN
+
+
+class TestTheFirstQuery:
+    """Which operation of a test is looked at."""
+
+    def told(self, run: SyntheticRun, **reads: int) -> StartingState:
+        """Operations in their order, each with what it read."""
+        run.facts |= {
+            "state": facts("cold", 0),
+            "test": {"refresh": {"insert": "rf1", "delete": "rf2", "batches": 1}},
+        }
+        run.events = [
+            an_event(number, name, BEGUN_NS + number * 10 * MS, 5)
+            for number, name in enumerate(reads)
+        ]
+        run.streams["tasks"] = [
+            {"sequence": event["sequence"], "edge": edge, "time_ns": 0, "read_bytes": bytes_}
+            for event in run.events
+            for edge, bytes_ in (("start", 0), ("end", reads[event["operation"]]))
+        ]
+        run.write()
+        state = starting_state(Run(run.dir))
+        assert state is not None
+        return state
+
+    def test_a_refresh_function_is_no_query(self, synthetic: SyntheticRun) -> None:
+        state = self.told(synthetic, rf1=0, q14=7)
+        assert (state.first_operation, state.first_read_bytes) == ("q14", 7)
+        assert isinstance(state.first_read_bytes, int)
+
+    def test_what_it_brought_in_the_query_need_not_read(self, synthetic: SyntheticRun) -> None:
+        self.told(synthetic, rf1=5, q14=0)
+        assert state.check(Run(synthetic.dir)).verdict is Verdict.VALID
+
+    def test_what_was_read_after_it_is_no_proof(self, synthetic: SyntheticRun) -> None:
+        self.told(synthetic, rf1=0, q14=0, q02=9)
+        assert state.check(Run(synthetic.dir)).verdict is Verdict.UNKNOWN
+
+    def test_one_that_must_read_goes_before_one_that_need_not(
+        self, synthetic: SyntheticRun
+    ) -> None:
+        self.told(synthetic, rf1=0, q14=0, q02=9)
+        _write_plan(synthetic, "q02", scans=True)
+        told = starting_state(Run(synthetic.dir))
+        assert told is not None
+        assert (told.first_operation, told.first_scans) == ("q02", True)
+
+    def test_of_refresh_functions_alone_there_is_none(self, synthetic: SyntheticRun) -> None:
+        assert self.told(synthetic, rf1=9).first_operation is None
 
 
 @pytest.mark.parametrize(("scans", "verdict"), [(True, Verdict.UNKNOWN), (False, Verdict.VALID)])

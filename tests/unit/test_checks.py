@@ -190,6 +190,16 @@ class TestAnswers:
         synthetic.expected = {"a": "n\n1\n"}
         assert "default parameters only" in told(answers, synthetic.write(), UNKNOWN).reason
 
+    @pytest.mark.parametrize("status", ["interrupted", "failed", "running"])
+    def test_for_a_run_that_ended_before_they_were_made_the_reason_says_so(
+        self, synthetic: SyntheticRun, status: str
+    ) -> None:
+        synthetic.facts["request"] = {"parameters": "drawn"}
+        synthetic.expected = {"a": "n\n1\n"}
+        synthetic.status, synthetic.sealed = status, False
+        reason = told(answers, synthetic.write(), UNKNOWN).reason
+        assert reason.endswith("the run ended before reference rows were made")
+
     def test_an_operation_without_reference_rows_is_named(self, synthetic: SyntheticRun) -> None:
         synthetic.expected = {"a": "n\n1\n"}
         assert told(answers, synthetic.write(), UNKNOWN).reason.endswith("are kept for b")
@@ -399,6 +409,20 @@ class TestCompleteness:
         reason = told(completeness, synthetic.write(), UNKNOWN).reason
         assert status in reason
         assert "why" in reason
+
+    @pytest.mark.parametrize(
+        ("driver", "figures"),
+        [
+            ({"ended": "done"}, "its figures are whole"),
+            ({"ended": "cancelled"}, "its figures are of a part of it"),
+            (None, "its figures are of a part of it"),
+        ],
+    )
+    def test_figures_are_whole_once_the_plan_was_played(
+        self, synthetic: SyntheticRun, driver: dict[str, Any] | None, figures: str
+    ) -> None:
+        synthetic.status, synthetic.sealed, synthetic.driver = "interrupted", False, driver
+        assert figures in told(completeness, synthetic.write(), UNKNOWN).reason
 
     def test_a_killed_run_has_no_reason_of_its_own(self, synthetic: SyntheticRun) -> None:
         synthetic.status = "running"

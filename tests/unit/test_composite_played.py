@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -12,8 +14,12 @@ from assay.analysis.composite.figures import figures, short_share
 from assay.analysis.composite.formulas import composite, power, throughput
 from assay.analysis.composite.intervals import performance_runs
 from assay.analysis.composite.played import Played, played_of
+from assay.analysis.composite.played import played as played_in
 from assay.analysis.composite.rounding import elapsed_s, reported
-from tests.specified import QUERIES, REFRESHES, PlayedTest, even_times, tpch
+from assay.record.layout import DRIVER_FILE
+from assay.record.reader import Run
+from assay.record.writer import write_json
+from tests.specified import QUERIES, REFRESHES, PlayedTest, even_times, tpch, write_test
 
 S = 1_000_000_000
 
@@ -261,6 +267,21 @@ class TestNoMetric:
         test = PlayedTest()
         told = played_of(test.facts() | {"status": "interrupted"}, frame(test))
         assert told.why_not == ("the run is interrupted",)
+
+    def test_a_run_that_was_stopped_when_all_was_played(self, tmp_path: Path) -> None:
+        """Only what came after its figures is missing, such as rows to compare answers with."""
+        directory = write_test(tmp_path)
+        facts = json.loads((directory / "run.json").read_text())
+        write_json(directory / "run.json", facts | {"status": "interrupted"})
+        stopped = played_in(Run(directory))
+        assert stopped is not None
+        assert stopped.why_not == ()
+        assert stopped.figures() == played().figures()
+        report = json.loads((directory / "raw" / DRIVER_FILE).read_text())
+        write_json(directory / "raw" / DRIVER_FILE, report | {"ended": "cancelled"})
+        cut = played_in(Run(directory))
+        assert cut is not None
+        assert cut.why_not == ("the run is interrupted",)
 
     def test_a_record_without_events_of_the_test(self) -> None:
         test = PlayedTest()

@@ -7,14 +7,20 @@ import json
 import multiprocessing
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
 from assay.model.errors import RunFailedError
 from assay.study import datasets
+from assay.study.asking import understood
 from assay.study.datasets import DatasetCache, DatasetKey
+from assay.study.request import RunRequest
+from assay.study.starting import key_of
+from assay.workloads import generate
 
 KEY = DatasetKey("tpch", "c0ffee", 0.01, "duckdb", "2.0.0")
 # Generous: a slow host makes the test slow, not red.
@@ -67,10 +73,23 @@ class TestKey:
             DatasetKey("tpch", "c0ffee", 0.0100000001, "duckdb", "2.0.0"),
             DatasetKey("tpch", "c0ffee", 0.01, "null", "2.0.0"),
             DatasetKey("tpch", "c0ffee", 0.01, "duckdb", "2.0.1"),
+            replace(KEY, refresh_sets=1),
+            replace(KEY, generators_version=1),
         ],
     )
     def test_whatever_changes_the_data_changes_the_name(self, other: DatasetKey) -> None:
         assert other.name != KEY.name
+
+    def test_sets_and_versions_are_not_taken_for_each_other(self) -> None:
+        assert replace(KEY, refresh_sets=1).name != replace(KEY, generators_version=1).name
+
+    def test_rows_of_another_generator_are_not_those_that_were_kept(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked = understood(RunRequest("tpch", "duckdb", 0.01), MagicMock())
+        before = key_of(asked).name
+        monkeypatch.setattr(generate, "VERSION", generate.VERSION + 1)
+        assert key_of(asked).name != before
 
 
 class TestCopy:

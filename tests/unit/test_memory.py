@@ -82,6 +82,22 @@ def test_a_server_has_the_reading_at_the_end_beside_its_samples(synthetic: Synth
     assert each == {"a": Peak(120 * MIB)}
 
 
+def test_a_test_has_the_readings_of_its_untimed_pass(synthetic: SyntheticRun) -> None:
+    operations(synthetic, ("a", 0, 10), ("rf", 10, 5), ("a", 20, 10), ("b", 30, 5))
+    phases = ["power-1", "power-1", "after", "after"]
+    for event, phase in zip(synthetic.events, phases, strict=True):
+        event["phase"] = phase
+    synthetic.streams["processes"] = [process(5, 1, rss=100), process(25, 1, rss=999)]
+    ends = {0: (95, None), 1: (90, None), 2: (500, 70), 3: (500, 80)}
+    synthetic.streams["tasks"] = [
+        {"sequence": sequence, "edge": "end", "time_ns": BEGUN_NS}
+        | {"rss_peak_bytes": rss * MIB, "pss_bytes": None if pss is None else pss * MIB}
+        for sequence, (rss, pss) in ends.items()
+    ]
+    each, _ = memory_peaks(synthetic.write())
+    assert each == {"a": Peak(95 * MIB, 70 * MIB), "rf": Peak(90 * MIB)}
+
+
 def test_of_operations_at_once_only_the_whole_is_known(synthetic: SyntheticRun) -> None:
     operations(synthetic, ("a", 0, 10), ("b", 5, 10))
     synthetic.streams["processes"] = [process(7, 1, rss=100, pss=90)]

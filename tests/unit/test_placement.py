@@ -51,7 +51,12 @@ def test_what_is_no_placement_is_refused_with_the_form(text: str) -> None:
         ("client=rest", TWO_NODES, "Say engine=... beside it"),
         ("engine=rest,client=rest", TWO_NODES, "the rest of what"),
         ("engine=0,rest", TWO_NODES, "rest stands alone"),
-        ("engine=0,client=rest", ONE_CPU, "engine has all of them; there are 0"),
+        ("engine=0,client=rest", ONE_CPU, r"\(0\), and none is left for client; leave --pin out"),
+        (
+            "engine=node0,client=rest",
+            Host(frozenset({0, 1}), {"node0": frozenset({0, 1})}),
+            r"\(0, 1\), and none is left for client; say fewer for engine, such as engine=0",
+        ),
         (
             "engine=node1",
             Host(frozenset({0}), TWO_NODES.nodes),

@@ -62,13 +62,20 @@ class TestWriter:
             raise ZeroDivisionError
         assert facts(run.dir)["reason"] == "ZeroDivisionError()"
 
-    def test_ctrl_c_leaves_interrupted(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("interrupt", "reason"),
+        [
+            (KeyboardInterrupt(), "stopped by Ctrl-C"),
+            (KeyboardInterrupt("SIGTERM"), "stopped by SIGTERM"),
+        ],
+    )
+    def test_what_stopped_it_is_told(
+        self, tmp_path: Path, interrupt: KeyboardInterrupt, reason: str
+    ) -> None:
         with pytest.raises(KeyboardInterrupt), RunWriter(tmp_path, "r1", ASKED) as run:
-            raise KeyboardInterrupt
-        assert (facts(run.dir)["status"], facts(run.dir)["reason"]) == (
-            "interrupted",
-            "stopped by Ctrl-C or a signal",
-        )
+            raise interrupt
+        told = facts(run.dir)
+        assert (told["status"], told["reason"]) == ("interrupted", reason)
 
     def test_leaving_without_a_seal_is_a_failure_with_a_reason(self, tmp_path: Path) -> None:
         with RunWriter(tmp_path, "r1", ASKED) as run:

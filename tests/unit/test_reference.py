@@ -17,12 +17,14 @@ from hypothesis import strategies as st
 
 from assay.analysis.answers import Expected, Tolerances, difference, expected_text, read_expected
 from assay.model.errors import RunFailedError
+from assay.record.reader import Run
 from assay.study import reference, reference_cache, reference_loading
 from assay.study.asking import understood
 from assay.study.reference import References
 from assay.study.reference_cache import ReferenceCache
 from assay.study.reference_data import ReferenceData, RefreshSets
 from assay.study.reference_engine import NotAnsweredError, ReferenceEngine, columns_read
+from assay.study.reference_making import ReferenceMaking
 from assay.study.request import RunRequest
 from assay.workloads.discovery import find_workload
 from assay.workloads.refreshing import batches_of
@@ -298,6 +300,54 @@ class TestRowsInAFile:
             expected_text(["a"], [(value,)])
 
 
+class TestMaking:
+    """What is done in the host, of rows for a run with the operations `a` and `b`."""
+
+    KEYS: ClassVar = {"a": "n_nationkey", "b": "n_regionkey"}
+
+    @pytest.fixture
+    def job(self, synthetic: SyntheticRun, tmp_path: Path) -> dict[str, Any]:
+        synthetic.expected = {"other": "n\n"}
+        texts = [
+            {"operation": name, "variant": 0, "text": f"select n_name from nation order by {key}"}
+            for name, key in self.KEYS.items()
+        ]
+        return TestMemory.JOB | {
+            "run": str(synthetic.write().dir),
+            "cache": str(tmp_path / "references"),
+            "content_sha256": "c0ffee",
+            "generators_version": 1,
+            "tables": ["nation"],
+            "plain": False,
+            "texts": texts,
+        }
+
+    def test_rows_of_another_generator_are_not_those_that_were_kept(
+        self, job: dict[str, Any]
+    ) -> None:
+        def files_kept(version: int) -> int:
+            for path in Path(job["run"]).glob("raw/results/expected/?-*.csv"):
+                path.unlink()
+            making = ReferenceMaking(job | {"generators_version": version}, MagicMock())
+            found: int = making.make()["files_kept_from_before"]
+            return found
+
+        assert [files_kept(1), files_kept(1), files_kept(2)] == [0, 2, 0]
+
+    def test_what_is_there_when_it_is_stopped_has_its_order(self, job: dict[str, Any]) -> None:
+        """Else rows that tie would have to be in the very places where the reference had them."""
+
+        def stop(phase: str, *_: object) -> None:
+            if phase == "reference answers":
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            ReferenceMaking(job, stop).make()
+        run = Run(Path(job["run"]))
+        (made,) = [name for name in self.KEYS if run.expected(name, 0, 0)]
+        assert made in run.expected_origin["made"]["ordered_by"]
+
+
 class TestRowsThatTie:
     TOLERANCES = Tolerances.of({"s": "sum"}, 1.0, 0.0, 1.0)
     ROWS = (("1", "a"), ("1", "b"), ("2", "c"))
@@ -358,6 +408,24 @@ class TestARunThatNeedsRows:
     ) -> None:
         monkeypatch.setattr(reference, "reads", MagicMock(side_effect=RecursionError("deep")))
         assert made() == {"why": "making reference rows broke down: RecursionError: deep"}
+
+    @pytest.mark.parametrize(
+        ("interrupt", "by"),
+        [(KeyboardInterrupt(), "Ctrl-C"), (KeyboardInterrupt("SIGTERM"), "SIGTERM")],
+    )
+    def test_one_that_is_stopped_says_what_was(
+        self,
+        synthetic: SyntheticRun,
+        made: Callable[..., dict[str, Any]],
+        monkeypatch: pytest.MonkeyPatch,
+        interrupt: KeyboardInterrupt,
+        by: str,
+    ) -> None:
+        monkeypatch.setattr(reference, "host", MagicMock(side_effect=interrupt))
+        with pytest.raises(KeyboardInterrupt, match=f"{by} while reference rows were made"):
+            made()
+        told = Run(synthetic.dir).expected_origin
+        assert told == {"why": "the run was stopped before all reference rows were made"}
 
     def test_what_is_asked_is_the_text_of_the_run(
         self, made: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch

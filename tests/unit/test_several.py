@@ -34,7 +34,7 @@ class Told:
     def record(self, directory: Path) -> None:
         pass
 
-    def phase(self, name: str) -> None:
+    def phase(self, name: str, begun_s: float | None = None) -> None:
         pass
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from assay.study import page_cache
 from assay.study.request import RunRequest
-from assay.study.state import set_state, state_of
+from assay.study.state import look_after_start, set_state, state_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +61,8 @@ def test_hot_leaves_everything_as_it_is(tmp_path: Path, monkeypatch: pytest.Monk
         "host_changes": [],
         "data_bytes": SIZE,
         "resident_bytes_before_start": RESIDENT,
+        "resident_bytes_after_start": None,
+        "page_cache": True,
     }
 
 
@@ -118,6 +120,18 @@ def test_who_may_not_drop_them_is_told_why(tmp_path: Path, monkeypatch: pytest.M
     assert told.host_changes == []
     assert told.left[0].startswith("caches of the host were not dropped: ")
     assert told.left[0].endswith("No such file or directory")
+
+
+def test_what_the_start_brought_in_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = Cache()
+    cache.put_in_place(monkeypatch)
+    state = set_state(cold(), tmp_path)
+    cache.resident = 30
+    look_after_start(state, tmp_path)
+    told = state.facts()
+    assert (told["resident_bytes_before_start"], told["resident_bytes_after_start"]) == (0, 30)
 
 
 def test_a_mix_has_no_passes() -> None:

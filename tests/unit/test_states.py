@@ -145,6 +145,10 @@ class TestMany:
         assert told is not None
         assert (told.batches, told.many) == (1, True)
 
+    def test_orders_of_one_that_was_tried_again_may_be_there_twice(self) -> None:
+        again = function("in", 1, 10, 20, retries=1)
+        assert seen(again, query(25, 26), batches=0) == [(None, None)]
+
 
 class TestDistinct:
     def test_the_same_rows_in_the_same_states_are_one(self) -> None:

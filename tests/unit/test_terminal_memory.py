@@ -10,9 +10,16 @@ MIB = 1 << 20
 WIDTH = 100
 
 
-def operation(name: str, rss: int | None, pss: int | None, own: int | None) -> dict[str, Any]:
+def operation(
+    name: str, rss: int | None, pss: int | None, own: int | None, growth: int | None = None
+) -> dict[str, Any]:
     """An operation with its peaks in MiB."""
-    sizes = {"memory_peak_bytes": rss, "memory_peak_pss_bytes": pss, "engine_memory_bytes": own}
+    sizes = {
+        "memory_peak_bytes": rss,
+        "memory_growth_bytes": growth,
+        "memory_peak_pss_bytes": pss,
+        "engine_memory_bytes": own,
+    }
     return {"name": name} | {
         key: None if size is None else size * MIB for key, size in sizes.items()
     }
@@ -48,10 +55,11 @@ def test_what_is_not_known_is_no_line() -> None:
 
 
 def test_a_table_has_those_first_that_needed_most_and_a_dash_for_what_is_absent() -> None:
-    told = document(operation("a", 100, 90, 30), operation("b", 120, None, 40))
-    *_, first, second = memory_lines(told, WIDTH, everything=True)
-    assert first.split() == ["b", "120", "MiB", "-", "40", "MiB"]
-    assert second.split() == ["a", "100", "MiB", "90", "MiB", "30", "MiB"]
+    told = document(operation("a", 100, 90, 30, 7), operation("b", 120, None, 40))
+    *_, heads, first, second = memory_lines(told, WIDTH, everything=True)
+    assert heads.split() == ["resident", "grown", "by", "proportional", "Engine's", "own"]
+    assert first.split() == ["b", "120", "MiB", "-", "-", "40", "MiB"]
+    assert second.split() == ["a", "100", "MiB", "7", "MiB", "90", "MiB", "30", "MiB"]
 
 
 def test_a_long_table_says_how_many_are_left() -> None:
@@ -61,16 +69,21 @@ def test_a_long_table_says_how_many_are_left() -> None:
 
 
 def test_a_cold_start_says_what_was_read() -> None:
-    told = document(start_read_bytes=MIB, first_read_bytes=9 * MIB, first_operation="q14")
-    (line, *rest) = state_line(told, 140)
+    told = document(
+        resident_bytes_before_start=0,
+        resident_bytes_after_start=MIB,
+        first_read_bytes=9 * MIB,
+        first_operation="q14",
+    )
+    (line, *rest) = state_line(told, 160)
     assert rest == []
     assert line.endswith(
-        "0 % of 210 MiB of data files in memory before the start, the start read 1 MiB from"
-        " devices, q14, the first query, 9 MiB"
+        "0 % of 210 MiB of data files in memory before the start; the start brought 1 MiB into"
+        " memory; q14, the first query, read 9 MiB from devices"
     )
 
 
 def test_a_hot_start_says_nothing_more() -> None:
-    told = document(asked="hot", start_read_bytes=None, first_read_bytes=None)
+    told = document(asked="hot", resident_bytes_after_start=None, first_read_bytes=None)
     assert state_line(told, WIDTH) == []
     assert state_line(document(), WIDTH) == []

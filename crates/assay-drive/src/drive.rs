@@ -37,6 +37,8 @@ pub struct Worker<'a, C, S: ?Sized, K> {
     pub session: &'a mut S,
     /// Reads the engine's tasks outside the timed interval, in serial tests.
     pub meter: Option<Box<dyn Meter + Send>>,
+    /// Operations of which proportional memory was read.
+    pub weighed: Vec<bool>,
     /// Reads the engine's own counters there.
     pub observer: Option<Observer>,
     /// Tells the watchdog what is running.
@@ -55,6 +57,7 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         shared: &Shared,
     ) -> Result<(), DriveError> {
         self.books.clear();
+        self.weighed.resize(plan.operations.len(), false);
         self.books.note_backend(self.session, self.number);
         let mut now_ns = self.clock.now_ns();
         while !shared.stop.load(Ordering::Relaxed) {
@@ -96,9 +99,9 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         if let Some(observe) = self.observer.as_mut().filter(|_| alone) {
             observe(issue.sequence, Edge::Start);
         }
-        self.read_meter(issue.sequence, Edge::Start, alone);
+        self.read_meter(plan, issue, Edge::Start);
         let ended = self.attempt(plan, issue.ticket.operation);
-        self.read_meter(issue.sequence, Edge::End, alone);
+        self.read_meter(plan, issue, Edge::End);
         let finished_ns = ended.finished_ns;
         self.books.ended(plan, self.session, issue, ended)?;
         if let Some(observe) = self.observer.as_mut().filter(|_| alone) {
@@ -128,11 +131,17 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         }
     }
 
-    fn read_meter(&mut self, sequence: u64, edge: Edge, alone: bool) {
-        if let Some(meter) = self.meter.as_mut().filter(|_| alone) {
-            let counters = meter.read(edge);
-            self.books.sink.reading(sequence, edge, &counters);
+    fn read_meter(&mut self, plan: &Plan, issue: &Issue, edge: Edge) {
+        let phase = &plan.phases[usize::from(issue.phase)];
+        let alone = phase.arrival == Arrival::Power;
+        let Some(meter) = self.meter.as_mut().filter(|_| alone) else { return };
+        let mut counters = meter.read(edge);
+        if edge == Edge::End && phase.memory {
+            let weighed = &mut self.weighed[usize::from(issue.ticket.operation)];
+            counters.pss_bytes = meter.read_pss_bytes(!*weighed);
+            *weighed |= counters.pss_bytes.is_some();
         }
+        self.books.sink.reading(issue.sequence, edge, &counters);
     }
 }
 

@@ -197,7 +197,7 @@ struct Stage<'a> {
 }
 
 /// Drives `plan` and writes its streams into `raw_dir`. Blocks; `tick` is called several times a
-/// second from this thread.
+/// second from this thread, and at least once a phase unless the run is stopped before.
 pub fn drive(
     plan: &Plan,
     parts: Parts,
@@ -271,6 +271,7 @@ fn players<'a>(
                 clock: &MonotonicClock,
                 session: session.as_mut(),
                 meter,
+                weighed: Vec::new(),
                 observer,
                 watch: &mine[0],
                 books,
@@ -332,8 +333,8 @@ impl<'a> Stage<'a> {
         let mut outcome = Ok(());
         for (index, schedule) in self.schedules.iter().enumerate() {
             if self.barrier.wait().is_leader() {
-                self.phase.store(index as u64, Ordering::Relaxed);
                 schedule.begin(MonotonicClock.now_ns());
+                self.phase.store(index as u64, Ordering::Release);
             }
             self.barrier.wait();
             let taking_part = player.first() < self.plan.phases[index].arrival.sessions();
@@ -442,6 +443,7 @@ impl Guard<'_> {
         let clock = MonotonicClock;
         let (stop, begun_ns) = (&self.stage.shared.stop, clock.now_ns());
         let mut ended = Ended::Done;
+        let mut told = 0;
         while !done() {
             let now_ns = clock.now_ns();
             let limit_ns = self.plan.run_deadline_ns;
@@ -456,18 +458,36 @@ impl Guard<'_> {
             for watch in self.watches {
                 watch.look(now_ns, self.plan.operation_deadline_ns, stopping);
             }
-            tick(&self.progress(now_ns));
+            self.tell(tick, &mut told, now_ns);
             thread::sleep(LOOK_INTERVAL);
         }
+        self.tell(tick, &mut told, clock.now_ns());
         ended
     }
 
-    fn progress(&self, now_ns: i64) -> Progress {
-        let phase = self.stage.phase.load(Ordering::Relaxed) as usize;
+    /// Tells of the phase under way, and before it of those that ended since the last word.
+    fn tell(&self, tick: &mut impl FnMut(&Progress), told: &mut usize, now_ns: i64) {
+        // Workers run through the phases that a stopped run has left; those are not played.
+        if !self.stage.shared.stop.load(Ordering::Relaxed) {
+            let now = self.stage.phase.load(Ordering::Acquire) as usize;
+            for over in *told..now {
+                tick(&self.progress(over, now_ns));
+            }
+            *told = now;
+        }
+        tick(&self.progress(*told, now_ns));
+    }
+
+    fn progress(&self, phase: usize, now_ns: i64) -> Progress {
+        // 0: no worker has begun it yet.
+        let begun_ns = match self.stage.schedules[phase].begun_ns() {
+            0 => now_ns,
+            begun_ns => begun_ns,
+        };
         Progress {
             phase: self.plan.phases[phase].name.clone(),
             ended: self.stage.shared.ended.load(Ordering::Relaxed),
-            phase_ns: (now_ns - self.stage.schedules[phase].begun_ns()).max(0),
+            phase_ns: (now_ns - begun_ns).max(0),
         }
     }
 }

@@ -168,6 +168,7 @@ mod tests {
             duration_ns,
             operations_max: 0,
             late_limit_ns: 0,
+            memory: false,
         }
     }
 

@@ -118,6 +118,7 @@ fn plan(arrival: Arrival, duration_ns: i64, operations_max: u64) -> Plan {
         duration_ns,
         operations_max,
         late_limit_ns: 0,
+        memory: false,
     };
     Plan {
         operations: vec!["echo".into()],
@@ -141,6 +142,7 @@ fn parts_of(sessions: impl Iterator<Item = Echo>) -> Parts {
     Parts {
         sessions: sessions.map(|echo| Box::new(echo) as Box<dyn Session>).collect(),
         meter: None,
+        weighed: Vec::new(),
         observer: None,
         cancel: CancelFlag::default(),
     }

@@ -22,6 +22,7 @@ fn plan(arrival: Arrival, operations_max: u64) -> Plan {
         duration_ns: 0,
         operations_max,
         late_limit_ns: 0,
+        memory: false,
     };
     Plan {
         operations: vec!["a".into(), "b".into()],
@@ -91,6 +92,25 @@ fn streams_play_their_orders_with_their_variants() {
     assert_eq!(played(&raw.path().join("events.arrows")), wanted);
     let told: Vec<u32> = report.phases[0].operations.iter().map(|one| one.variant).collect();
     assert_eq!(told, [1, 1, 2]);
+}
+
+#[test]
+fn phases_shorter_than_a_tick_are_told_of_with_their_beginning() {
+    let raw = tempfile::tempdir().unwrap();
+    let mut plan = plan(Arrival::Power, 0);
+    let names = ["power-1", "throughput-1", "power-2", "throughput-2"];
+    plan.phases = names.map(|name| Phase { name: name.into(), ..plan.phases[0].clone() }).into();
+    let mut told: Vec<(String, i64)> = Vec::new();
+    let tick = |progress: &assay_drive::Progress| {
+        if told.last().is_none_or(|(phase, _)| *phase != progress.phase) {
+            told.push((progress.phase.clone(), progress.phase_ns));
+        }
+    };
+    let report = drive(&plan, parts(&plan, 0), raw.path(), tick).unwrap();
+    let phases: Vec<&str> = told.iter().map(|(phase, _)| phase.as_str()).collect();
+    assert_eq!(phases, names);
+    // Of one that nobody has begun yet it is 0, and not all the time since the host was started.
+    assert!(told.iter().all(|(_, phase_ns)| *phase_ns < report.phases[0].begun_ns));
 }
 
 #[test]

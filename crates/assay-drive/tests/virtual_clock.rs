@@ -44,6 +44,7 @@ fn plan(arrival: Arrival, duration_ns: i64) -> Plan {
         duration_ns,
         operations_max: 0,
         late_limit_ns: 0,
+        memory: false,
     };
     Plan {
         operations: vec!["select".into()],
@@ -70,6 +71,7 @@ fn play(plan: &Plan, script: impl FnMut(u64) -> Answer + Send) -> Played {
         clock: &clock,
         session: &mut session,
         meter: None,
+        weighed: Vec::new(),
         observer: None,
         watch: &Watch::default(),
         books: Books::new(&mut log, None, 1),

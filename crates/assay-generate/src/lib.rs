@@ -14,6 +14,10 @@ use arrow_schema::SchemaRef;
 pub use parallel::TableStream;
 pub use parameters::{ParameterError, Rule, Rules, render};
 
+/// Version of the rows that generators make, refresh sets included: raised by every change that
+/// gives other rows for the same request, because what was made of the former ones is kept.
+pub const VERSION: u32 = 1;
+
 /// A table whose parts can be made in any order, by any thread.
 pub trait Parts: Send + Sync + 'static {
     /// Schema of every part.

@@ -47,7 +47,7 @@ pub struct TaskCounters {
     pub rss_bytes: Option<u64>,
     /// Highest resident memory since the reading at the start of the interval; null there.
     pub rss_peak_bytes: Option<u64>,
-    /// Proportional resident memory (a gauge), taken at the end only, as often as its cost allows.
+    /// Proportional resident memory (a gauge), taken at the end only, where it is in no interval.
     pub pss_bytes: Option<u64>,
 }
 
@@ -55,6 +55,10 @@ pub struct TaskCounters {
 pub trait Meter {
     /// Takes one reading; what the host does not give is `None`.
     fn read(&mut self, edge: Edge) -> TaskCounters;
+
+    /// Proportional resident memory now, which takes milliseconds a gigabyte: with `wanted` unless
+    /// the last reading took too long for that, else as often as its cost allows.
+    fn read_pss_bytes(&mut self, wanted: bool) -> Option<u64>;
 
     /// Why readings lack what the host does give: the first error, if there was one.
     fn error(&self) -> Option<String>;

@@ -91,6 +91,9 @@ pub struct Phase {
     /// An operation that is later than this is skipped; 0: never.
     #[serde(default)]
     pub late_limit_ns: i64,
+    /// Proportional memory is read after operations: nobody times what is between two of them.
+    #[serde(default)]
+    pub memory: bool,
 }
 
 const fn one() -> u32 {
@@ -226,6 +229,7 @@ mod tests {
                 duration_ns: 1,
                 operations_max: 0,
                 late_limit_ns: 0,
+                memory: false,
             }],
             seed: 0,
             operation_deadline_ns: 0,

@@ -14,6 +14,7 @@ const SECONDS: u64 = 10;
 const INTERVAL: Duration = Duration::from_millis(100);
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 const READINGS: usize = 1_000;
+const PSS_READINGS: usize = 50;
 const THREADS: usize = 8;
 const PROCESSES: usize = 20;
 
@@ -28,9 +29,14 @@ fn main() -> Result<(), ObserveError> {
     for _ in 0..THREADS {
         std::thread::spawn(|| std::thread::sleep(Duration::from_secs(3_600)));
     }
-    meter("without PSS", ProcessMeter::of_self(false)?);
-    meter("with PSS", ProcessMeter::of_self(true)?);
-    Ok(())
+    meter("of itself", ProcessMeter::of_self()?);
+    proportional_memory("this process", ProcessMeter::of_self()?);
+    pids.first().map_or(Ok(()), |pid| {
+        let mut server = ServerMeter::of(*pid)?;
+        server.read(Edge::Start);
+        proportional_memory("the first process that was given", server);
+        Ok(())
+    })
 }
 
 fn probes(pids: &[u32]) -> Result<(), ObserveError> {
@@ -114,6 +120,15 @@ fn meter(name: &str, mut meter: impl Meter) {
         ends_us.push(timed_us(|| meter.read(Edge::End)));
     }
     println!("  {name}: start {:.0} us, end {:.0} us", median(starts_us), median(ends_us));
+}
+
+fn proportional_memory(name: &str, mut meter: impl Meter) {
+    let mut took_us = Vec::new();
+    for _ in 0..PSS_READINGS {
+        took_us.push(timed_us(|| meter.read_pss_bytes(true)));
+    }
+    let size_mib = meter.read_pss_bytes(true).unwrap_or_default() >> 20;
+    println!("proportional memory of {name}, {size_mib} MiB: {:.0} us", median(took_us));
 }
 
 fn timed_us<T>(work: impl FnOnce() -> T) -> f64 {

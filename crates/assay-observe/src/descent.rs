@@ -11,12 +11,16 @@ use crate::{ObserveError, ProcRoot};
 
 /// A pid is given out a moment before its process can be seen, so all are listed this often, too.
 const SCAN_INTERVAL_NS: i64 = 1_000_000_000;
+/// Up to so many numbers are asked for one by one; listing all processes costs as much as that.
+const NUMBERS_MAX: u64 = 64;
 
 /// Which processes were looked at, and when to look again.
 pub(crate) struct Descent {
     root: ProcRoot,
     loadavg: ProcFile,
     newest_pid: Option<u64>,
+    /// The newest one at the scan before.
+    older_pid: Option<u64>,
     strangers: HashSet<u32>,
     due_ns: i64,
 }
@@ -25,7 +29,7 @@ impl Descent {
     pub fn new(root: ProcRoot) -> Self {
         let loadavg = ProcFile::record(root.join("loadavg"));
         let strangers = HashSet::new();
-        Self { root, loadavg, newest_pid: None, strangers, due_ns: i64::MIN }
+        Self { root, loadavg, newest_pid: None, older_pid: None, strangers, due_ns: i64::MIN }
     }
 
     /// Looks at all processes again at the next scan, which is due now: those seen before may
@@ -35,7 +39,7 @@ impl Descent {
         self.due_ns = i64::MIN;
     }
 
-    /// New descendants with the accounts they inherit; nothing if a scan is not due. `account_of`
+    /// New descendants with the accounts they inherit; nothing if no process may have started. `account_of`
     /// tells the account of a process that is followed.
     pub fn scan<A: Clone>(
         &mut self,
@@ -43,32 +47,53 @@ impl Descent {
         account_of: impl Fn(u32) -> Option<A>,
         reader: &mut Reader,
     ) -> Result<BTreeMap<u32, A>, ObserveError> {
-        if !self.is_due(now_ns, &mut reader.buffer)? {
+        // The last word of loadavg is the pid that was given out last.
+        let text = self.loadavg.read(&mut reader.buffer)?;
+        let newest_pid = text.and_then(|text| words(text).last()).and_then(number);
+        let before = std::mem::replace(&mut self.newest_pid, newest_pid);
+        let is_due = now_ns >= self.due_ns;
+        if !is_due && newest_pid == before {
             return Ok(BTreeMap::new());
+        }
+        // One that could not be seen yet when it was new is asked for once more.
+        let older_pid = std::mem::replace(&mut self.older_pid, before);
+        if let (false, Some(numbers)) = (is_due, numbers(older_pid, newest_pid)) {
+            let pids = numbers.collect();
+            self.strangers.retain(|pid| !HashSet::contains(&pids, pid));
+            return self.descendants(&pids, &account_of, reader);
         }
         self.due_ns = now_ns.saturating_add(SCAN_INTERVAL_NS);
         let pids = self.pids()?;
-        let mut new = Vec::new();
-        for pid in &pids {
-            if !self.strangers.contains(pid) && account_of(*pid).is_none() {
-                let parent = self.parent(*pid, reader)?;
-                new.extend(parent.map(|parent| (*pid, parent)));
-            }
-        }
-        let found = inherit(&new, &account_of);
+        let found = self.descendants(&pids, &account_of, reader)?;
         self.strangers = pids;
         self.strangers.retain(|pid| !found.contains_key(pid) && account_of(*pid).is_none());
         Ok(found)
     }
 
-    /// Whether a process may have started since the last scan.
-    fn is_due(&mut self, now_ns: i64, buffer: &mut Buffer) -> Result<bool, ObserveError> {
-        // The last word of loadavg is the pid that was given out last.
-        let newest =
-            self.loadavg.read(buffer)?.and_then(|text| words(text).last()).and_then(number);
-        let is_new = newest != self.newest_pid;
-        self.newest_pid = newest;
-        Ok(is_new || now_ns >= self.due_ns)
+    fn descendants<A: Clone>(
+        &self,
+        pids: &HashSet<u32>,
+        account_of: &impl Fn(u32) -> Option<A>,
+        reader: &mut Reader,
+    ) -> Result<BTreeMap<u32, A>, ObserveError> {
+        let mut new = Vec::new();
+        for pid in pids {
+            if !self.strangers.contains(pid) && account_of(*pid).is_none() {
+                let parent = self.parent(*pid, reader)?;
+                new.extend(parent.map(|parent| (*pid, parent)));
+            }
+        }
+        let mut found = inherit(&new, account_of);
+        // A thread has a number and a parent, too, though no listing shows it.
+        found.retain(|pid, _| self.is_process(*pid, &mut reader.buffer));
+        Ok(found)
+    }
+
+    fn is_process(&self, pid: u32, buffer: &mut Buffer) -> bool {
+        let mut file = ProcFile::record(self.root.process(pid).join("status"));
+        let Ok(Some(text)) = file.read(buffer) else { return true };
+        let group = words(text).skip_while(|word| *word != b"Tgid:").nth(1).and_then(number);
+        group.is_none_or(|group| group == u64::from(pid))
     }
 
     fn pids(&self) -> Result<HashSet<u32>, ObserveError> {
@@ -83,6 +108,13 @@ impl Descent {
         let Some(text) = file.read(buffer)? else { return Ok(None) };
         ProcessStat::parse(file.path(), text, units).map(|stat| Some(stat.ppid))
     }
+}
+
+/// Numbers that were given out after `older`; `None` where they are too many, or began anew.
+fn numbers(older: Option<u64>, newest: Option<u64>) -> Option<impl Iterator<Item = u32>> {
+    let (older, newest) = (older?, newest?);
+    let count = newest.checked_sub(older)?;
+    (count <= NUMBERS_MAX).then(|| (older + 1..=newest).filter_map(|pid| u32::try_from(pid).ok()))
 }
 
 /// Children of followed processes, their children, and so on.
@@ -102,5 +134,41 @@ fn inherit<A: Clone>(
         if found.len() == before {
             return found;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_after_the_older_one() {
+        let told = |older, newest| numbers(older, newest).map(Iterator::collect::<Vec<_>>);
+        assert_eq!(told(Some(7), Some(9)), Some(vec![8, 9]));
+        assert_eq!(told(Some(7), Some(7)), Some(vec![]));
+    }
+
+    #[test]
+    fn where_they_are_many_or_began_anew_all_are_listed() {
+        assert!(numbers(Some(9), Some(7)).is_none());
+        assert!(numbers(Some(1), Some(2 + NUMBERS_MAX)).is_none());
+        assert!(numbers(None, Some(7)).is_none());
+    }
+
+    #[test]
+    fn a_thread_is_no_child() {
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let (tell, told) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            tell.send(nix::unistd::gettid().as_raw() as u32).unwrap();
+            // An error is the end of it, too.
+            let _ = stopped.recv();
+        });
+        let descent = Descent::new(ProcRoot::default());
+        let mut buffer = Buffer::new();
+        assert!(!descent.is_process(told.recv().unwrap(), &mut buffer));
+        assert!(descent.is_process(std::process::id(), &mut buffer));
+        drop(stop);
+        thread.join().unwrap();
     }
 }

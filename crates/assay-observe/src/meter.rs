@@ -31,7 +31,7 @@ pub struct ProcessMeter {
     root: ProcRoot,
     pid: u32,
     is_self: bool,
-    pss: Option<Pss>,
+    pss: Pss,
     block_delay: bool,
     units: Units,
     buffer: Buffer,
@@ -51,14 +51,13 @@ struct Start {
 }
 
 impl ProcessMeter {
-    /// A meter of process `pid`; `with_pss` if proportional memory is wanted at the end of
-    /// intervals, as often as its cost allows.
-    pub fn new(root: ProcRoot, pid: u32, with_pss: bool) -> Result<Self, ObserveError> {
+    /// A meter of process `pid`.
+    pub fn new(root: ProcRoot, pid: u32) -> Result<Self, ObserveError> {
         let dir = root.process(pid);
         Ok(Self {
             pid,
             is_self: pid == std::process::id() && root == ProcRoot::default(),
-            pss: with_pss.then(|| Pss::new(root.clone(), PSS_PARTS)),
+            pss: Pss::new(root.clone(), PSS_PARTS),
             block_delay: root.counts_block_delay(),
             units: Units::of_host()?,
             buffer: Buffer::new(),
@@ -73,8 +72,8 @@ impl ProcessMeter {
     }
 
     /// A meter of the calling process.
-    pub fn of_self(with_pss: bool) -> Result<Self, ObserveError> {
-        Self::new(ProcRoot::default(), std::process::id(), with_pss)
+    pub fn of_self() -> Result<Self, ObserveError> {
+        Self::new(ProcRoot::default(), std::process::id())
     }
 
     fn read_start(&mut self, counters: &mut TaskCounters) -> Result<(), ObserveError> {
@@ -107,9 +106,6 @@ impl ProcessMeter {
         if let Some(start) = start {
             counters.threads_at_work = self.threads_at_work(&start, counters.time_ns);
             self.read_rss(counters, start.peak_was_reset)?;
-        }
-        if let Some(pss) = &mut self.pss {
-            counters.pss_bytes = pss.sum(std::iter::once(self.pid), &mut self.buffer)?;
         }
         Ok(())
     }
@@ -241,6 +237,14 @@ impl ProcessMeter {
 impl Meter for ProcessMeter {
     fn error(&self) -> Option<String> {
         self.error.as_ref().map(ToString::to_string)
+    }
+
+    fn read_pss_bytes(&mut self, wanted: bool) -> Option<u64> {
+        let read = self.pss.sum(wanted, std::iter::once(self.pid), &mut self.buffer);
+        read.unwrap_or_else(|error| {
+            self.error.get_or_insert(error);
+            None
+        })
     }
 
     fn read(&mut self, edge: Edge) -> TaskCounters {

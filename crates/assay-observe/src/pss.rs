@@ -7,17 +7,21 @@ use crate::file::{Buffer, ProcFile};
 use crate::parse::SmapsRollup;
 use crate::{ObserveError, ProcRoot};
 
+/// Where a reading took longer than this, one that is wanted waits until it is paid for, as all do.
+const WANTED_NS_MAX: i64 = 50_000_000;
+
 /// Reads proportional memory in at most one part in `parts` of the time.
 pub(crate) struct Pss {
     root: ProcRoot,
     parts: i64,
     begun_ns: i64,
     due_ns: i64,
+    took_ns: i64,
 }
 
 impl Pss {
     pub fn new(root: ProcRoot, parts: i64) -> Self {
-        Self { root, parts, begun_ns: 0, due_ns: i64::MIN }
+        Self { root, parts, begun_ns: 0, due_ns: i64::MIN, took_ns: 0 }
     }
 
     /// Whether the time since the last reading has paid for it. Begins one if so.
@@ -36,17 +40,19 @@ impl Pss {
     /// Ends a reading, of however many processes it was.
     pub fn end(&mut self) {
         let now_ns = monotonic_ns();
-        let cost_ns = now_ns.saturating_sub(self.begun_ns);
-        self.due_ns = now_ns.saturating_add(cost_ns.saturating_mul(self.parts));
+        self.took_ns = now_ns.saturating_sub(self.begun_ns);
+        self.due_ns = now_ns.saturating_add(self.took_ns.saturating_mul(self.parts));
     }
 
-    /// The sum over processes that tell, if it is due; `None` if none does.
+    /// The sum over processes that tell, if it is due or wanted; `None` if none does.
     pub fn sum(
         &mut self,
+        wanted: bool,
         pids: impl Iterator<Item = u32>,
         buffer: &mut Buffer,
     ) -> Result<Option<u64>, ObserveError> {
-        if !self.begin() {
+        let is_due = self.begin();
+        if !is_due && !(wanted && self.took_ns <= WANTED_NS_MAX) {
             return Ok(None);
         }
         let mut sum = None;
@@ -78,20 +84,30 @@ mod tests {
     #[test]
     fn processes_add_up_and_those_that_ended_are_left_out() {
         let (_folder, mut pss) = told(&[(1, 3), (2, 4)]);
-        let sum = pss.sum([1, 2, 3].into_iter(), &mut Buffer::new()).unwrap();
+        let sum = pss.sum(false, [1, 2, 3].into_iter(), &mut Buffer::new()).unwrap();
         assert_eq!(sum, Some(7 * 1024));
     }
 
     #[test]
     fn nobody_tells() {
         let (_folder, mut pss) = told(&[]);
-        assert_eq!(pss.sum([3].into_iter(), &mut Buffer::new()).unwrap(), None);
+        assert_eq!(pss.sum(true, [3].into_iter(), &mut Buffer::new()).unwrap(), None);
     }
 
     #[test]
     fn a_reading_has_to_be_paid_for_before_the_next() {
         let (_folder, mut pss) = told(&[(1, 3)]);
-        assert!(pss.sum([1].into_iter(), &mut Buffer::new()).unwrap().is_some());
-        assert_eq!(pss.sum([1].into_iter(), &mut Buffer::new()).unwrap(), None);
+        assert!(pss.sum(false, [1].into_iter(), &mut Buffer::new()).unwrap().is_some());
+        assert_eq!(pss.sum(false, [1].into_iter(), &mut Buffer::new()).unwrap(), None);
+    }
+
+    #[test]
+    fn one_that_is_wanted_is_taken_unless_the_last_was_too_costly() {
+        let (_folder, mut pss) = told(&[(1, 3)]);
+        let mut wanted = |pss: &mut Pss| pss.sum(true, [1].into_iter(), &mut Buffer::new());
+        assert!(wanted(&mut pss).unwrap().is_some());
+        assert!(wanted(&mut pss).unwrap().is_some());
+        pss.took_ns = WANTED_NS_MAX + 1;
+        assert_eq!(wanted(&mut pss).unwrap(), None);
     }
 }

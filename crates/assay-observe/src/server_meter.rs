@@ -117,16 +117,9 @@ impl ServerMeter {
 }
 
 impl ServerMeter {
-    fn end(&mut self, counters: &mut TaskCounters, start: Option<Start>) {
+    fn end(&self, counters: &mut TaskCounters, start: Option<Start>) {
         if let Some(start) = start.filter(|_| counters.on_cpu_ns.is_some()) {
             counters.threads_at_work = Some(self.threads_at_work(&start, counters.time_ns));
-        }
-        let pids = self.tree.live.iter().map(Followed::pid);
-        match self.pss.sum(pids, &mut self.buffer) {
-            Ok(bytes) => counters.pss_bytes = bytes,
-            Err(error) => {
-                self.error.get_or_insert(error);
-            }
         }
     }
 }
@@ -134,6 +127,14 @@ impl ServerMeter {
 impl Meter for ServerMeter {
     fn error(&self) -> Option<String> {
         self.error.as_ref().map(ToString::to_string)
+    }
+
+    fn read_pss_bytes(&mut self, wanted: bool) -> Option<u64> {
+        let pids = self.tree.live.iter().map(Followed::pid);
+        self.pss.sum(wanted, pids, &mut self.buffer).unwrap_or_else(|error| {
+            self.error.get_or_insert(error);
+            None
+        })
     }
 
     fn read(&mut self, edge: Edge) -> TaskCounters {

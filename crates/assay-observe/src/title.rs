@@ -3,8 +3,10 @@
 use crate::file::{Buffer, ProcFile};
 use crate::{ObserveError, ProcRoot};
 
-/// Reading it looks into the memory of the process.
-const TITLE_INTERVAL_NS: i64 = 1_000_000_000;
+/// Reading it looks into the memory of the process. One that was just started may take its title a
+/// little later, and hardly ever another one.
+const NEW_TITLE_INTERVAL_NS: i64 = 1_000_000_000;
+const TITLE_INTERVAL_NS: i64 = 10_000_000_000;
 const TITLE_BYTES_MAX: usize = 64;
 
 /// The title of one process, as last read.
@@ -12,22 +14,26 @@ pub(crate) struct Title {
     cmdline: ProcFile,
     text: Option<String>,
     due_ns: i64,
+    readings: u32,
 }
 
 impl Title {
     pub fn new(root: &ProcRoot, pid: u32) -> Self {
         let cmdline = ProcFile::record(root.process(pid).join("cmdline"));
-        Self { cmdline, text: None, due_ns: i64::MIN }
+        Self { cmdline, text: None, due_ns: i64::MIN, readings: 0 }
     }
 
-    /// The title; read once a second at most, so it may be that old.
+    /// The title; read twice in a second and then every ten seconds, so it may be that old.
     pub fn read(
         &mut self,
         time_ns: i64,
         buffer: &mut Buffer,
     ) -> Result<Option<&str>, ObserveError> {
         if time_ns >= self.due_ns {
-            self.due_ns = time_ns.saturating_add(TITLE_INTERVAL_NS);
+            let interval_ns =
+                if self.readings == 0 { NEW_TITLE_INTERVAL_NS } else { TITLE_INTERVAL_NS };
+            self.due_ns = time_ns.saturating_add(interval_ns);
+            self.readings = self.readings.saturating_add(1);
             self.text = self.cmdline.read(buffer)?.and_then(title);
         }
         Ok(self.text.as_deref())

@@ -13,6 +13,8 @@ use assay_record::Stream;
 
 /// A killed process loses at most what came after its last flush.
 const FLUSH_INTERVAL_NS: i64 = 1_000_000_000;
+/// After so many samples it is known what one costs.
+const SAMPLES_TO_KNOW: u64 = 10;
 
 /// What the sampler's owner asks of the thread.
 pub(crate) enum Command {
@@ -50,6 +52,9 @@ impl Worker {
                 break;
             }
             self.sample()?;
+            if self.report.samples == SAMPLES_TO_KNOW {
+                schedule = schedule.with_interval(self.affordable_interval_ns());
+            }
             if monotonic_ns() + self.interval_ns - self.flushed_ns > FLUSH_INTERVAL_NS {
                 let affordable_ns = self.affordable_interval_ns();
                 self.flush()?;

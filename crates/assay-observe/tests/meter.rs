@@ -70,7 +70,7 @@ fn growing(counters: &TaskCounters) -> [Option<u64>; 9] {
 
 #[test]
 fn another_process_is_read_from_its_files() {
-    let mut meter = ProcessMeter::new(common::proc_fixture(), 4242, true).unwrap();
+    let mut meter = ProcessMeter::new(common::proc_fixture(), 4242).unwrap();
     let start = meter.read(Edge::Start);
     let expected = TaskCounters {
         time_ns: start.time_ns,
@@ -96,13 +96,14 @@ fn another_process_is_read_from_its_files() {
     let end = meter.read(Edge::End);
     // The fixture has no clear_refs, so the peak could not be reset and is not told.
     let at_end = (end.threads_at_work, end.rss_peak_bytes, end.pss_bytes);
-    assert_eq!(at_end, (Some(0), None, Some(461 * 1024)));
+    assert_eq!(at_end, (Some(0), None, None));
+    assert_eq!(meter.read_pss_bytes(false), Some(461 * 1024));
     assert!(meter.error().is_none());
 }
 
 #[test]
 fn a_process_that_is_not_there_is_absent_and_no_error() {
-    let mut meter = ProcessMeter::new(common::proc_fixture(), 9_999_999, true).unwrap();
+    let mut meter = ProcessMeter::new(common::proc_fixture(), 9_999_999).unwrap();
     for edge in [Edge::Start, Edge::End] {
         let counters = meter.read(edge);
         assert_eq!(counters, TaskCounters { time_ns: counters.time_ns, ..Default::default() });
@@ -113,7 +114,7 @@ fn a_process_that_is_not_there_is_absent_and_no_error() {
 #[test]
 fn two_readings_in_a_row_never_go_backwards() {
     let _alone = alone();
-    let mut meter = ProcessMeter::of_self(false).unwrap();
+    let mut meter = ProcessMeter::of_self().unwrap();
     let mut before = meter.read(Edge::Start);
     for round in 0..200 {
         // Threads that come and go between readings must not take counts away with them.
@@ -132,7 +133,7 @@ fn two_readings_in_a_row_never_go_backwards() {
 fn an_engine_thread_at_work_is_counted_and_ours_is_not() {
     const BURN_MS: i64 = 200;
     let _alone = alone();
-    let mut meter = ProcessMeter::of_self(false).unwrap();
+    let mut meter = ProcessMeter::of_self().unwrap();
     let on_cpu_ms = |meter: &mut ProcessMeter, name: &str| {
         let start = meter.read(Edge::Start);
         let burner = Burner::burnt(name, BURN_MS);
@@ -152,11 +153,12 @@ fn an_engine_thread_at_work_is_counted_and_ours_is_not() {
 fn the_peak_is_of_the_interval_and_not_of_the_process() {
     const HELD_BYTES: usize = 64 * MEBIBYTE;
     let _alone = alone();
-    let mut meter = ProcessMeter::of_self(true).unwrap();
+    let mut meter = ProcessMeter::of_self().unwrap();
     let start = meter.read(Edge::Start);
     assert_eq!((start.rss_peak_bytes, start.pss_bytes, start.threads_at_work), (None, None, None));
     drop(black_box(vec![1_u8; HELD_BYTES]));
     let with_memory = meter.read(Edge::End);
+    let pss_bytes = meter.read_pss_bytes(true);
     meter.read(Edge::Start);
     let without_memory = meter.read(Edge::End);
     let Some(peak) = with_memory.rss_peak_bytes else {
@@ -165,6 +167,6 @@ fn the_peak_is_of_the_interval_and_not_of_the_process() {
     };
     assert!(peak >= HELD_BYTES as u64, "{peak}");
     assert!(without_memory.rss_peak_bytes.unwrap() < peak, "{without_memory:?}");
-    let pss = with_memory.pss_bytes.unwrap();
+    let pss = pss_bytes.unwrap();
     assert!(pss > 0 && pss <= peak);
 }

@@ -105,7 +105,7 @@ fn read_script(text: &str) -> PyResult<Script> {
 }
 
 /// Drives a plan (JSON) on sessions and writes its streams into `raw_dir`; returns the report as
-/// JSON. `tick(phase, ended, phase_ns)` is called several times a second.
+/// JSON. `tick(phase, ended, phase_ns)` is called several times a second, and at least once a phase.
 ///
 /// For phases of the power order: `metered` is the process whose counters are read just outside each
 /// operation's interval, this one or the root of a server's; `observer(sequence, edge)` is called
@@ -149,7 +149,7 @@ fn drive(
 
 fn meter(pid: u32) -> PyResult<Box<dyn Meter + Send>> {
     Ok(if pid == std::process::id() {
-        Box::new(ProcessMeter::of_self(true).map_err(errors::observing)?)
+        Box::new(ProcessMeter::of_self().map_err(errors::observing)?)
     } else {
         Box::new(ServerMeter::of(pid).map_err(errors::observing)?)
     })

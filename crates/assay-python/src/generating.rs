@@ -93,6 +93,7 @@ fn render_operation(
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("GENERATORS_VERSION", assay_generate::VERSION)?;
     module.add_class::<PyTableStream>()?;
     module.add_function(wrap_pyfunction!(render_operation, module)?)
 }

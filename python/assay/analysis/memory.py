@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.operations import measured, window_ns
+from assay.analysis.operations import measured, plain, window_ns
 from assay.analysis.plans import read_plans
-from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER, PHASE_AFTER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,26 @@ def memory_peaks(run: Run, *, under_load: bool = False) -> tuple[dict[str, Peak]
 def _seen(run: Run, samples: pl.DataFrame) -> dict[str, Peak]:
     events = measured(run.table("events"))
     tasks = run.table("tasks") if run.has("tasks") else None
-    return _of_operations(events, samples, tasks) if _is_serial(events) else {}
+    if not _is_serial(events):
+        return {}
+    return _with_later(_of_operations(events, samples, tasks), _later_pss_bytes(run, tasks))
+
+
+def _later_pss_bytes(run: Run, tasks: pl.DataFrame | None) -> dict[str, int]:
+    """By operation proportional memory after it, when it was played once more, untimed."""
+    events = run.table("events").filter(pl.col("phase").cast(pl.String) == PHASE_AFTER)
+    if tasks is None or events.is_empty():
+        return {}
+    read = plain(events).filter(pl.col("outcome") == "ok").join(tasks, on="sequence")
+    most = read.drop_nulls("pss_bytes").group_by("operation").agg(pl.col("pss_bytes").max())
+    return dict(most.select("operation", pl.col("pss_bytes").cast(pl.Int64)).iter_rows())
+
+
+def _with_later(seen: dict[str, Peak], later: Mapping[str, int]) -> dict[str, Peak]:
+    return {
+        name: replace(peak, pss_bytes=_most([peak.pss_bytes, later.get(name)]))
+        for name, peak in seen.items()
+    }
 
 
 def engine_samples(run: Run) -> pl.DataFrame:

@@ -1,16 +1,19 @@
-"""The state that a run began in: what was asked, what was seen of the page cache, what was read."""
+"""The state that a run began in: what was asked, what was seen of the page cache, what was read.
+
+What shows a state is how much of the data files the page cache held, and what the first query read
+from devices. What processes had read before it tells nothing: their programs are in it, too.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from assay.analysis.findings.reading import executions
 from assay.analysis.operations import measured
 from assay.analysis.plans import read_plans
-from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 
 if TYPE_CHECKING:
     from assay.model.plan import Plan
@@ -31,11 +34,13 @@ class StartingState:
         host_changes: What was changed that others on the host notice.
         data_bytes: Size of the data files; None where they are not ours.
         resident_bytes_before_start: How much of them was in memory before the engine started.
-        start_read_bytes: What the engine's processes had read from devices by the last sample
-            before the first timed operation: a start reads files, too, and the system reads ahead.
-        first_operation: The first one that was timed; None where none was.
+        resident_bytes_after_start: The same when it was up, nothing asked yet; None: not looked at.
+        page_cache: Whether the engine reads them through the page cache, as it says itself.
+        first_operation: The first timed query, of those that read tables by their plans if any
+            does; None where none succeeded. Refresh functions are no queries.
         first_read_bytes: What it read from devices; None where that was not metered.
         first_scans: Whether it reads tables, by its plan; None where that is not known.
+        earlier_read_bytes: What timed operations before it read from devices.
     """
 
     asked: str
@@ -45,10 +50,12 @@ class StartingState:
     host_changes: tuple[str, ...]
     data_bytes: int | None
     resident_bytes_before_start: int | None
-    start_read_bytes: int | None = None
+    resident_bytes_after_start: int | None = None
+    page_cache: bool = True
     first_operation: str | None = None
-    first_read_bytes: float | None = None
+    first_read_bytes: int | None = None
     first_scans: bool | None = None
+    earlier_read_bytes: int = 0
 
     @property
     def resident_share(self) -> float | None:
@@ -56,6 +63,12 @@ class StartingState:
         if self.resident_bytes_before_start is None or not self.data_bytes:
             return None
         return self.resident_bytes_before_start / self.data_bytes
+
+    @property
+    def start_brought_bytes(self) -> int | None:
+        """How much of the data the engine's start brought into memory; None: not known."""
+        before, after = self.resident_bytes_before_start, self.resident_bytes_after_start
+        return None if before is None or after is None else max(0, after - before)
 
     @property
     def words(self) -> str:
@@ -77,44 +90,48 @@ def starting_state(run: Run) -> StartingState | None:
         host_changes=tuple(told["host_changes"]),
         data_bytes=told["data_bytes"],
         resident_bytes_before_start=told["resident_bytes_before_start"],
+        resident_bytes_after_start=told.get("resident_bytes_after_start"),
+        page_cache=told.get("page_cache", True),
     )
-    first = _first(run)
-    return known if first is None else _with_first(run, known, first)
+    return _with_first(run, known)
 
 
-def _first(run: Run) -> dict[str, Any] | None:
-    """The first timed execution that succeeded; None if there is none."""
-    if not run.has("events"):
-        return None
-    tasks = run.table("tasks") if run.has("tasks") else None
-    events = measured(run.table("events"))
-    done = executions(events, tasks)
-    if done.is_empty():
-        return None
-    begun_ns = events.filter(pl.col("outcome") == "ok")["started_ns"].min()
-    return done.row(0, named=True) | {"started_ns": begun_ns}
-
-
-def _start_read_bytes(run: Run, before_ns: int) -> int | None:
-    if not run.has("processes"):
-        return None
-    account = pl.col("account").cast(pl.String)
-    rows = run.table("processes").filter(
-        account.is_in([ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER]) & (pl.col("time_ns") < before_ns)
-    )
-    last = rows.filter(pl.col("time_ns") == rows["time_ns"].max())["read_bytes"]
-    return None if last.is_empty() or last.null_count() else int(last.sum())
-
-
-def _with_first(run: Run, known: StartingState, first: dict[str, Any]) -> StartingState:
-    name = first["operation"]
-    plans = read_plans(run).get(name, ())
+def _with_first(run: Run, known: StartingState) -> StartingState:
+    queries = _timed(run)
+    if queries.is_empty():
+        return known
+    scans = {name: any(map(_scans, of_it)) for name, of_it in read_plans(run).items() if of_it}
+    scanning = [name for name, does in scans.items() if does]
+    reading = queries.filter(pl.col("operation").is_in(scanning))
+    first = (queries if reading.is_empty() else reading).row(0, named=True)
     return replace(
         known,
-        start_read_bytes=_start_read_bytes(run, first["started_ns"]),
-        first_operation=name,
+        first_operation=first["operation"],
         first_read_bytes=first["read_bytes"],
-        first_scans=any(map(_scans, plans)) if plans else None,
+        first_scans=scans.get(first["operation"]),
+        earlier_read_bytes=first["earlier_read_bytes"],
+    )
+
+
+def _timed(run: Run) -> pl.DataFrame:
+    """Timed queries that succeeded, in their order: operation, read_bytes, earlier_read_bytes.
+
+    The last one is what timed operations before it read, refresh functions included.
+    """
+    if not run.has("events"):
+        return pl.DataFrame()
+    tasks = run.table("tasks") if run.has("tasks") else None
+    refresh = (run.facts.get("test") or {}).get("refresh") or {}
+    functions = [refresh[kind] for kind in ("insert", "delete") if kind in refresh]
+    read = pl.col("read_bytes").cast(pl.Int64)
+    return (
+        executions(measured(run.table("events")), tasks)
+        .select(
+            "operation",
+            read,
+            read.fill_null(0).cum_sum().shift(1, fill_value=0).alias("earlier_read_bytes"),
+        )
+        .filter(~pl.col("operation").is_in(functions))
     )
 
 

@@ -122,7 +122,7 @@ class _History:
         least = most = ended_ns = 0
         for event in played.iter_rows(named=True):
             before = refresh.state_before(event["operation"], event["variant"])
-            tried_again = event["retries"] > 0 and refresh.batches > 1
+            tried_again = event["retries"] > 0 and (refresh.many or refresh.batches > 1)
             if not least == most == before or event["started_ns"] < ended_ns or tried_again:
                 return cls(**(vars(found) | {"lost_ns": event["started_ns"]}))
             ended_ns = NEVER_NS if event["finished_ns"] is None else event["finished_ns"]

@@ -259,6 +259,8 @@ def _without(run: Run, found: _Judgement) -> str:
     not_made = origin.get("made", {}).get("not_made", [])
     if why := origin.get("why") or _of_one(not_made, unknown):
         return str(why)
+    if not run.complete:
+        return "the run ended before reference rows were made"
     if run.facts["request"]["parameters"] != "default":
         return "reference rows are kept for default parameters only"
     if len(unknown) == found.asked["operation"].n_unique():

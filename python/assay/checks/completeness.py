@@ -21,7 +21,10 @@ def check(run: Run) -> CheckResult:
         return CheckResult(NAME, Verdict.INVALID, reason)
     if not run.complete:
         why = run.facts.get("reason") or "it was killed or is still running"
-        reason = f"the run is {run.facts['status']} ({why}): its figures are of a part of it"
+        told = "its figures are whole, for its plan was played to the end"
+        if not run.driven:
+            told = "its figures are of a part of it"
+        reason = f"the run is {run.facts['status']} ({why}): {told}"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     ended = (run.driver_report or {}).get("ended", "done")
     if ended != "done":

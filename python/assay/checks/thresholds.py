@@ -29,3 +29,5 @@ SAMPLES_LOST_SHARE_MAX = 0.01
 COLD_RESIDENT_SHARE_MAX = 0.05
 # An os-warm run begins with this share of them in memory at least.
 WARM_RESIDENT_SHARE_MIN = 0.95
+# What an engine reads of its programs and libraries in its first query comes to no more than this.
+PROGRAMS_READ_BYTES_MAX = 1 << 28

@@ -118,12 +118,12 @@ def _failed(message: str, code: int, *, as_json: bool) -> int:
 
 
 def _stopped() -> int:
-    complain("stopped by Ctrl-C; what was measured until then is kept")
+    complain("stopped by Ctrl-C or a signal; what was measured until then is kept")
     return RunFailedError.exit_code
 
 
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def _stop(number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt(signal.Signals(number).name)
 
 
 def main() -> None:

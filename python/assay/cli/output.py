@@ -12,6 +12,11 @@ def complain(message: str) -> None:
     print(f"assay: {message}", file=sys.stderr)
 
 
+def folded(message: str) -> str:
+    """A message on one line: what engines say may be of several, and with advice of their own."""
+    return " ".join(message.split())
+
+
 def say_json(document: object) -> None:
     """Exactly one JSON document on stdout."""
     json.dump(document, sys.stdout, indent=1, ensure_ascii=False, default=str)

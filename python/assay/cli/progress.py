@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 BAR_CELLS = 12
 REDRAW_INTERVAL_S = 0.1
+SHORTEST_S = 1e-6
 
 
 class Progress:
@@ -25,7 +26,7 @@ class Progress:
         self._quiet = quiet
         self._name: str | None = None
         self._begun_s = 0.0
-        self._told = ""
+        self._rows = 0.0
         self._redrawn_s = 0.0
         self._status: Status | None = None
         self.partial: Path | None = None
@@ -34,12 +35,13 @@ class Progress:
         """The run's directory is there from now on."""
         self.partial = directory
 
-    def phase(self, name: str) -> None:
-        """A new part of the run has begun."""
+    def phase(self, name: str, begun_s: float | None = None) -> None:
+        """A new part of the run has begun, and the one before it is over."""
         if name == self._name:
             return
-        self._fold()
-        self._name, self._begun_s, self._told = name, time.monotonic(), ""
+        now_s = time.monotonic() if begun_s is None else begun_s
+        self._fold(now_s)
+        self._name, self._begun_s, self._rows = name, now_s, 0.0
         if self._console.is_terminal and not self._quiet:
             self._status = self._console.status(name, spinner="dots")
             self._status.start()
@@ -47,8 +49,8 @@ class Progress:
     def amount(self, done: float, expected: float | None, unit: str) -> None:
         """How much of the part is done."""
         seconds = time.monotonic() - self._begun_s
-        if unit == "rows" and done:
-            self._told = f"{count_text(done)} rows, {count_text(done / max(seconds, 1e-6))} rows/s"
+        if unit == "rows":
+            self._rows = done
         if self._status is None or time.monotonic() - self._redrawn_s < REDRAW_INTERVAL_S:
             return
         self._redrawn_s = time.monotonic()
@@ -56,17 +58,21 @@ class Progress:
 
     def close(self) -> None:
         """Folds the last phase."""
-        self._fold()
+        self._fold(time.monotonic())
         self._name = None
 
-    def _fold(self) -> None:
+    def _fold(self, ended_s: float) -> None:
         if self._status is not None:
             self._status.stop()
             self._status = None
         if self._name is None or self._quiet:
             return
-        seconds = time.monotonic() - self._begun_s
-        line = f"  {self._name:<26}{seconds_text(seconds):>9}  {self._told}".rstrip()
+        seconds = max(0.0, ended_s - self._begun_s)
+        rows = ""
+        if self._rows:
+            rate = self._rows / max(seconds, SHORTEST_S)
+            rows = f"{count_text(self._rows)} rows, {count_text(rate)} rows/s"
+        line = f"  {self._name:<26}{seconds_text(seconds):>9}  {rows}".rstrip()
         self._console.print(line, style="dim", markup=False)
 
 

@@ -9,8 +9,8 @@ import typer
 
 from assay.cli.conditions import beginning, is_given, resolved_pin, state_default, with_buffer
 from assay.cli.options import AsJson, RunsDir, exit_code
-from assay.cli.output import complain, console, say_json
-from assay.model.errors import AssayError, RunFailedError, UsageError
+from assay.cli.output import complain, console, folded, say_json
+from assay.model.errors import AssayError, RunFailedError, UsageError, stopped_by
 from assay.model.secrets import without_secrets
 from assay.model.units import parse_duration_s
 
@@ -46,7 +46,6 @@ ENGINE_DEFAULT = "duckdb"
 
 # Options that only one of the two kinds of load has a meaning for.
 OF_A_MIX = ("time", "warmup", "retries")
-OF_AN_ORDER = ("min_time", "test")
 OF_A_TEST = ("streams", "refresh", "refresh_batches")
 
 
@@ -265,18 +264,18 @@ run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"
 def _check_load(context: typer.Context, workload: str, *, mixed: bool) -> None:
     """Refuses options that would do nothing; those of files and the environment are defaults."""
     given = [name for name in context.params if is_given(context, name)]
-    if "test" in given and "min_time" in given:
-        raise UsageError("--min-time repeats passes, and a test is of as many as it has: say one")
-    for name in OF_A_TEST:
-        if name in given and "test" not in given:
-            raise UsageError(f"--{name.replace('_', '-')} is of a test: say --test, too")
-    if mixed:
-        for name in OF_AN_ORDER:
+    if context.params["test"] is not None:
+        _check_beside_test(given)
+    else:
+        for name in OF_A_TEST:
             if name in given:
-                raise UsageError(
-                    f"--{name.replace('_', '-')} is of an order that is repeated; {workload} is"
-                    " played as a mix here: say --time"
-                )
+                raise UsageError(f"{_as_given(context, name)} is of a test: say --test, too")
+    if mixed:
+        if "min_time" in given:
+            raise UsageError(
+                f"--min-time is of an order that is repeated; {workload} is played as a mix here:"
+                " say --time"
+            )
         return
     for name in ("rate", *OF_A_MIX):
         if name in given:
@@ -284,6 +283,27 @@ def _check_load(context: typer.Context, workload: str, *, mixed: bool) -> None:
                 f"--{name} is of a mix; {workload} is played in its order here: add --clients N"
                 " to play it as a mix, or say --min-time"
             )
+
+
+def _check_beside_test(given: list[str]) -> None:
+    """Refuses what a test leaves no room for."""
+    if "clients" in given:
+        raise UsageError(
+            "--test and --clients: with clients it is played as a mix, and a test plays orders;"
+            " leave one of the two out"
+        )
+    for name in ("min_time", "rate", *OF_A_MIX):
+        if name in given:
+            raise UsageError(
+                f"--test and --{name.replace('_', '-')}: a test is of as many operations as it has;"
+                " leave one of the two out"
+            )
+
+
+def _as_given(context: typer.Context, name: str) -> str:
+    """An option as it stands on the command line."""
+    denied = context.params[name] is False
+    return f"--{'no-' if denied else ''}{name.replace('_', '-')}"
 
 
 def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:
@@ -323,12 +343,11 @@ def _executed(
         if progress.partial is None:
             raise
         stopped = isinstance(error, KeyboardInterrupt)
-        complain("stopped by Ctrl-C" if stopped else str(error))
+        complain(f"stopped by {stopped_by(error)}" if stopped else folded(str(error)))
         complain(f"what was measured until then is kept: assay show {progress.partial}")
         if as_json:
             say_json(build(progress.partial))
-        code = error.exit_code if isinstance(error, AssayError) else RunFailedError.exit_code
-        raise typer.Exit(code) from error
+        raise typer.Exit(RunFailedError.exit_code) from error
     finally:
         progress.close()
 

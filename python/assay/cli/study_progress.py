@@ -40,8 +40,9 @@ class StudyProgress:
         """The record of the run is there from now on."""
         self.partial = directory
 
-    def phase(self, name: str) -> None:
+    def phase(self, name: str, begun_s: float | None = None) -> None:
         """A new part of the run has begun."""
+        del begun_s
         if name != self._phase:
             self._phase = name
             self._draw("")

@@ -24,6 +24,11 @@ class RecordUnreadableError(AssayError):
     """A record is missing, damaged or of a newer version: exit code 1."""
 
 
+def stopped_by(interrupt: KeyboardInterrupt) -> str:
+    """What stopped a command: the signal that its message names, or Ctrl-C."""
+    return str(interrupt) or "Ctrl-C"
+
+
 def suggestion(wrong: str, known: list[str]) -> str:
     """A hint that names the nearest known word, or all of them when none is near."""
     import difflib

@@ -96,6 +96,11 @@ class Run:
         path = self.dir / RAW_DIR / DRIVER_FILE
         return _read_json(path) if path.exists() else None
 
+    @property
+    def driven(self) -> bool:
+        """Whether all of its plan was played, however the run ended after that."""
+        return (self.driver_report or {}).get("ended") == "done"
+
     @cached_property
     def sampling(self) -> dict[str, Any] | None:
         """How CPU samples were taken; None if the run was not profiled."""

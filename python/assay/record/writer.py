@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from assay.model.errors import RunFailedError
+from assay.model.errors import RunFailedError, stopped_by
 from assay.record.layout import (
     DERIVED_DIR,
     ENVIRONMENT_FILE,
@@ -89,9 +89,9 @@ class RunWriter:
     ) -> None:
         if self._sealed or not self.dir.exists():
             return
-        interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
-        if interrupted:
-            reason = "stopped by Ctrl-C or a signal"
+        interrupted = isinstance(error, KeyboardInterrupt)
+        if isinstance(error, KeyboardInterrupt):
+            reason = f"stopped by {stopped_by(error)}"
         elif error is None:
             reason = "it was left before its seal"
         else:

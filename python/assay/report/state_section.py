@@ -27,7 +27,8 @@ def state_section(run: Run, checks: Sequence[CheckResult]) -> dict[str, Any] | N
         return None
     reached = all(one.verdict is Verdict.VALID for one in checks if one.check == NAME)
     told = asdict(state)
-    del told["first_scans"]
+    for inner in ("first_scans", "earlier_read_bytes", "page_cache"):
+        del told[inner]
     return told | {
         "how": list(state.how),
         "left": list(state.left),
@@ -36,6 +37,12 @@ def state_section(run: Run, checks: Sequence[CheckResult]) -> dict[str, Any] | N
         "reached": reached,
         "resident_share": state.resident_share,
     }
+
+
+def start_brought_bytes(state: dict[str, Any]) -> int | None:
+    """How much of the data the engine's start brought into memory; None: not known."""
+    before, after = state["resident_bytes_before_start"], state["resident_bytes_after_start"]
+    return None if before is None or after is None else max(0, after - before)
 
 
 def state_sentence(document: dict[str, Any]) -> str:
@@ -49,8 +56,10 @@ def state_sentence(document: dict[str, Any]) -> str:
     if state["resident_share"] is not None:
         share, data = percent_text(state["resident_share"]), bytes_text(state["data_bytes"])
         sentences.append(f"Before the engine was started {share} of {data} were in memory.")
+        if (brought := start_brought_bytes(state)) is not None and state["asked"] != "hot":
+            sentences.append(f"Its start brought {bytes_text(brought)} of them into memory.")
     if state["first_read_bytes"] is not None and state["asked"] != "hot":
         read = bytes_text(state["first_read_bytes"])
-        sentences.append(f"{state['first_operation']}, the first one timed, read {read} from disk.")
+        sentences.append(f"{state['first_operation']}, the first query, read {read} from devices.")
     sentences += [f"Left: {words}." for words in state["left"]]
     return f"{' '.join(sentences)} "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, percent_text
+from assay.report.state_section import start_brought_bytes
 from assay.report.wrapping import indented
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ LABEL_WIDTH = 10
 TOP_OPERATIONS = 5
 # What is told of memory, the engine's own account first: operations are ordered by the first known.
 PEAKS = ("engine_memory_bytes", "memory_peak_pss_bytes", "memory_peak_bytes")
+# As they stand in the table: level and growth beside each other.
+COLUMNS = ("memory_peak_bytes", "memory_growth_bytes", "memory_peak_pss_bytes", "engine_memory_bytes")
 COLUMN_WIDTH = 14
 
 
@@ -36,12 +39,12 @@ def state_words(document: dict[str, Any]) -> str:
         return ""
     share, data = percent_text(state["resident_share"]), bytes_text(state["data_bytes"])
     told = [f"{share} of {data} of data files in memory before the start"]
-    if state["start_read_bytes"] is not None:
-        told.append(f"the start read {bytes_text(state['start_read_bytes'])} from devices")
+    if (brought := start_brought_bytes(state)) and state["asked"] == "cold":
+        told.append(f"the start brought {bytes_text(brought)} into memory")
     if state["first_read_bytes"] is not None:
-        read = bytes_text(state["first_read_bytes"])
-        told.append(f"{state['first_operation']}, the first query, {read}")
-    return ", ".join(told)
+        read = bytes_text(state["first_read_bytes"]) if state["first_read_bytes"] else "nothing"
+        told.append(f"{state['first_operation']}, the first query, read {read} from devices")
+    return "; ".join(told)
 
 
 def memory_words(document: dict[str, Any]) -> str:
@@ -71,11 +74,11 @@ def memory_lines(document: dict[str, Any], width: int, *, everything: bool) -> I
     name_width = max(len(operation["name"]) for operation in shown)
     yield ""
     yield from indented("Memory, the most that was seen of each operation", "", width)
-    headings = ("resident", "proportional", f"{document['engine_title']}'s own")
+    headings = ("resident", "grown by", "proportional", f"{document['engine_title']}'s own")
     room = max(COLUMN_WIDTH, *(len(words) + 2 for words in headings))
     yield f"  {'':<{name_width}}{''.join(f'{words:>{room}}' for words in headings)}"
     for operation in shown:
-        cells = [_cell(operation[key]) for key in reversed(PEAKS)]
+        cells = [_cell(operation[key]) for key in COLUMNS]
         yield f"  {operation['name']:<{name_width}}{''.join(f'{cell:>{room}}' for cell in cells)}"
     if left := len(ordered) - len(shown):
         yield f"  ... {left} more (--json)"

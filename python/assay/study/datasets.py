@@ -43,7 +43,7 @@ class DamagedDataError(Exception):
 
 @dataclass(frozen=True)
 class DatasetKey:
-    """What a data set depends on."""
+    """What a data set depends on; `generators_version` is None where no generator makes its rows."""
 
     workload: str
     content_hash: str
@@ -51,12 +51,14 @@ class DatasetKey:
     engine: str
     version: str
     refresh_sets: int = 0
+    generators_version: int | None = None
 
     @property
     def name(self) -> str:
         """Directory name: readable first, unique by its end."""
         told = [FORMAT, self.content_hash, self.scale, self.engine, self.version]
         told += [self.refresh_sets] if self.refresh_sets else []
+        told += [] if self.generators_version is None else [f"rows {self.generators_version}"]
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
         return f"{self.workload}-{self.scale:g}-{self.engine}-{digest}"
 

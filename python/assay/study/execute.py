@@ -39,7 +39,7 @@ from assay.study.places import cache_dir, instances_dir
 from assay.study.reference import References
 from assay.study.request import STATE_HOT, plan_sessions, steps
 from assay.study.starting import Steps, ready
-from assay.study.state import set_state, state_of
+from assay.study.state import State, look_after_start, set_state, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,6 +120,7 @@ class _Execution:
         self._run = run
         self._teller = teller
         self._played = steps(asked.plan)
+        self._settled: tuple[State, Path] | None = None
 
     def carry_out(self) -> None:
         """All steps, in the order in which the record tells them."""
@@ -148,7 +149,17 @@ class _Execution:
     def _set_state(self, data: Path) -> None:
         if self._request.state != STATE_HOT:
             self._teller.phase(f"state {self._request.state}")
-        self._run.update(state=set_state(self._request, data).facts())
+        state = set_state(self._request, data)
+        state.page_cache = self._asked.engine.facts.page_cache
+        self._settled = (state, data)
+        self._run.update(state=state.facts())
+
+    def _look_after_start(self) -> None:
+        if self._settled is None or self._request.state == STATE_HOT:
+            return
+        state, data = self._settled
+        look_after_start(state, data)
+        self._run.update(state=state.facts())
 
     def _prepare(self, guardian: Guardian, subject: Subject) -> None:
         """Changes the loaded data as asked, in a host of its own, as loading has one."""
@@ -191,6 +202,7 @@ class _Execution:
                     "pin": self._request.pin,
                 }
             )
+            self._look_after_start()
             with self._counters(subject) as counters, self._probes(accounts, counters):
                 driver.send("go")
                 self._driven(driver, subject)
@@ -259,6 +271,8 @@ class _Execution:
             self._end(driver)
             raise
         self._keep_report(message)
+        ended_ns = max(phase["ended_ns"] for phase in message["report"]["phases"])
+        self._teller.phase("plans" if self._wants_plans else "stop", ended_ns / NS_PER_S)
         if message["report"]["ended"] != "done":
             self._await_absence(subject)
             raise RunFailedError(
@@ -294,12 +308,13 @@ class _Execution:
         if message["kind"] != "progress":
             return
         phase = message["phase"]
-        self._teller.phase(phase)
+        self._teller.phase(phase, message["begun_s"])
         before, expected = self._played[phase]
         if self._asked.test is not None and expected is not None:
             self._teller.amount(max(0, message["ended"] - before), expected, "operations")
         else:
-            self._teller.amount(message["phase_ns"] / NS_PER_S, self._expected_s(phase), "s")
+            played_s = time.monotonic() - message["begun_s"]
+            self._teller.amount(played_s, self._expected_s(phase), "s")
 
     def _expected_s(self, phase: str) -> float | None:
         """How long a phase takes, where that is known beforehand."""

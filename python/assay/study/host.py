@@ -292,13 +292,15 @@ def _played(
     sessions: list[object],
     words: _Words,
 ) -> str:
-    last_told_s = 0.0
+    last_told_s, last_phase = 0.0, ""
 
     def tick(phase: str, ended: int, phase_ns: int) -> None:
-        nonlocal last_told_s
-        if time.monotonic() - last_told_s >= PROGRESS_INTERVAL_S:
-            last_told_s = time.monotonic()
-            channel.send("progress", phase=phase, ended=ended, phase_ns=phase_ns)
+        nonlocal last_told_s, last_phase
+        now_s = time.monotonic()
+        if phase != last_phase or now_s - last_told_s >= PROGRESS_INTERVAL_S:
+            last_told_s, last_phase = now_s, phase
+            begun_s = now_s - phase_ns / NS_PER_S
+            channel.send("progress", phase=phase, ended=ended, begun_s=begun_s)
 
     metered = os.getpid() if job["metered"] == METERED_HOST else job["metered"]
     plan, raw_dir = json.dumps(job["plan"]), Path(job["raw_dir"])

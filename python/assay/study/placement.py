@@ -118,6 +118,11 @@ def _rest(text: str, who: str, pin: Mapping[str, list[int]], host: Host) -> list
         raise UsageError(f"--pin {text}: the rest of what? Say {other}=... beside it")
     left = sorted(host.allowed - set(pin[other]))
     if not left:
+        first, *others = sorted(host.allowed)
+        mend = f"say fewer for {other}, such as {other}={first}" if others else "leave --pin out"
         allowed = ", ".join(map(str, sorted(host.allowed)))
-        raise UsageError(f"--pin {text}: {other} has all of them; there are {allowed}")
+        raise UsageError(
+            f"--pin {text}: {other} has all that there are ({allowed}), and none is left for"
+            f" {who}; {mend}"
+        )
     return left

@@ -13,7 +13,7 @@ import re
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import AssayError, UsageError
+from assay.model.errors import AssayError, UsageError, stopped_by
 from assay.record.layout import EXPECTED_DIR, EXPECTED_ORIGIN_FILE, RESULTS_DIR
 from assay.record.reader import Run
 from assay.record.writer import write_json
@@ -22,6 +22,7 @@ from assay.study.places import cache_dir
 from assay.study.reference_cache import REFERENCES
 from assay.study.reference_engine import DIALECT, GRAMMAR
 from assay.study.request import PARAMETERS_DEFAULT
+from assay.workloads import generate
 from assay.workloads.queries import reads
 from assay.workloads.refreshing import NEW
 
@@ -53,7 +54,6 @@ class References:
         self._run = run
         self._teller = teller
         self._folder: Path = run.raw / RESULTS_DIR / EXPECTED_DIR
-        self._origin: dict[str, Any] = {}
 
     def keep_known(self) -> None:
         """Copies the rows that the workload keeps, with their origin, into the record."""
@@ -68,11 +68,19 @@ class References:
         self._tell(origin=origin)
 
     def make(self, guardian: Guardian) -> None:
-        """Has rows made for answers that no kept ones are for."""
+        """Has rows made for answers that no kept ones are for.
+
+        Raises:
+            KeyboardInterrupt: With what was stopped; the figures of the run are whole without it.
+        """
         if not self._asked.engine.facts.answers:
             return
         try:
             self._made(guardian)
+        except KeyboardInterrupt as interrupt:
+            self._tell(why="the run was stopped before all reference rows were made")
+            by = stopped_by(interrupt)
+            raise KeyboardInterrupt(f"{by} while reference rows were made") from interrupt
         except (AssayError, OSError) as error:
             log.warning("no reference rows were made: %s", error)
             self._tell(why=str(error))
@@ -100,8 +108,9 @@ class References:
         self._tell(made=message["facts"])
 
     def _tell(self, **facts: object) -> None:
-        self._origin |= facts
-        write_json(self._folder / EXPECTED_ORIGIN_FILE, self._origin)
+        # What makes rows has written there by which columns they are ordered.
+        told = Run(self._run.dir).expected_origin | facts
+        write_json(self._folder / EXPECTED_ORIGIN_FILE, told)
 
     def _texts(self, pieces: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
         return [
@@ -148,6 +157,7 @@ class References:
             "cache": str(cache_dir() / REFERENCES),
             "content_sha256": workload.content_hash,
             "generator": workload.facts.generator,
+            "generators_version": generate.VERSION,
             "tables": list(workload.facts.tables),
             "scale": scale,
             "threads": os.cpu_count() or 1,

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.answers import expected_text
 from assay.analysis.compared import Compared
 from assay.analysis.states import Refresh, distinct, executions
-from assay.record.layout import EXPECTED_DIR, RAW_DIR, RESULTS_DIR
+from assay.record.layout import EXPECTED_DIR, EXPECTED_ORIGIN_FILE, RAW_DIR, RESULTS_DIR
 from assay.record.reader import Run
+from assay.record.writer import write_json
 from assay.study import reference_engine
 from assay.study.reference_cache import ReferenceCache
 from assay.study.reference_engine import GRAMMAR, NotAnsweredError, ReferenceEngine
@@ -56,6 +57,7 @@ class ReferenceMaking:
         self._job = job
         self._tell = tell
         self._run = Run(Path(job["run"]))
+        self._folder = self._run.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR
         self._ordered_by: dict[str, list[str]] = {}
         self._compared = Compared(self._run, self._ordered_by)
         self._cache = ReferenceCache(Path(job["cache"]))
@@ -132,14 +134,22 @@ class ReferenceMaking:
             about = {"operation": operation, "variant": variant, "why": str(error)}
             self._not_made.setdefault((operation, variant), about)
             return None
-        self._ordered_by[operation] = answer["ordered_by"]
+        self._keep_order(operation, answer["ordered_by"])
         plain = self._job["plain"] and state == 0
         name = f"{operation}.csv" if plain else f"{operation}-{variant}-{state}.csv"
-        path = self._run.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR / name
+        path = self._folder / name
         partial = path.with_name(f"{name}.partial")
         partial.write_text(answer["rows"], encoding="utf-8")
         partial.rename(path)
         return path
+
+    def _keep_order(self, operation: str, ordered_by: list[str]) -> None:
+        """Told before the rows are there: without it each of them would have its place."""
+        if self._ordered_by.get(operation) == ordered_by:
+            return
+        self._ordered_by[operation] = ordered_by
+        origin = self._run.expected_origin | {"made": {"ordered_by": self._ordered_by}}
+        write_json(self._folder / EXPECTED_ORIGIN_FILE, origin)
 
     def _answer(self, text: str, state: int) -> dict[str, Any]:
         """Rows of a text as a file's text, from the cache or the engine."""
@@ -167,8 +177,8 @@ class ReferenceMaking:
         batches = job["refresh"]["batches"] if job["refresh"] else 1
         # The same data, however many batches brought them about.
         sets = str(Fraction(state, batches))
-        data = [job["content_sha256"], job["generator"], job["scale"], sets]
-        return [FORMAT, reference_engine.version(), *data, text]
+        rows = [job["generator"], job["generators_version"], job["scale"], sets]
+        return [FORMAT, reference_engine.version(), job["content_sha256"], *rows, text]
 
     def _differs(self, text: str) -> bool:
         """Whether the answer may differ from state to state."""

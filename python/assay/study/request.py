@@ -158,8 +158,8 @@ def driver_plan(
     )
     if after:
         once = [operations.index(name) for name in after]
-        power = {"shape": "power"}
-        phases.append({"name": PHASE_AFTER, "arrival": power, "operations": once, "passes_min": 1})
+        power = {"arrival": {"shape": "power"}, "passes_min": 1, "memory": True}
+        phases.append({"name": PHASE_AFTER, "operations": once, **power})
     return plan_of(request, operations, phases) | {"sessions_per_worker": SESSIONS_PER_WORKER}
 
 
@@ -201,7 +201,7 @@ def _passes(request: RunRequest, order: list[int]) -> list[dict[str, Any]]:
     one = {"arrival": arrival, "operations": order, "passes_min": 1}
     duration_ns = round(request.min_time_s * NS_PER_S)
     untimed = {"name": PHASE_WARMUP, **one, "passes_min": request.state_passes}
-    timed = {"name": PHASE_MEASURED, **one, "duration_ns": duration_ns}
+    timed = {"name": PHASE_MEASURED, **one, "duration_ns": duration_ns, "memory": True}
     return [untimed, timed] if request.state_passes > 0 else [timed]
 
 

@@ -12,7 +12,7 @@ import tomllib
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from assay.model.errors import AssayError, RecordUnreadableError
+from assay.model.errors import AssayError, RecordUnreadableError, stopped_by
 from assay.record.layout import (
     STATUS_COMPLETE,
     STATUS_FAILED,
@@ -154,8 +154,8 @@ class _Record:
     ) -> None:
         if kind is None:
             self._status = STATUS_COMPLETE
-        elif issubclass(kind, KeyboardInterrupt):
-            self._status, self._reason = STATUS_INTERRUPTED, "stopped by Ctrl-C or a signal"
+        elif isinstance(error, KeyboardInterrupt):
+            self._status, self._reason = STATUS_INTERRUPTED, f"stopped by {stopped_by(error)}"
         else:
             self._status, self._reason = STATUS_FAILED, str(error) or repr(error)
         try:
@@ -217,8 +217,8 @@ class _Noting:
         self._record.began(self._planned, directory.name)
         self._teller.record(directory)
 
-    def phase(self, name: str) -> None:
-        self._teller.phase(name)
+    def phase(self, name: str, begun_s: float | None = None) -> None:
+        self._teller.phase(name, begun_s)
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
         self._teller.amount(done, expected, unit)

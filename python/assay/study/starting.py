@@ -12,6 +12,7 @@ from assay.study.places import cache_dir
 from assay.study.running import running
 from assay.study.serving import ServerLauncher
 from assay.study.subject import Subject, embedded
+from assay.workloads import generate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -76,7 +77,7 @@ def _embedded(
 
     dataset = None
     if asked.engine.facts.kind != "none" and asked.workload.makes_data:
-        dataset = _cache(loading).copy_to(_key(asked), data, make)
+        dataset = _cache(loading).copy_to(key_of(asked), data, make)
     subject = embedded(name, data, scratch, asked.request.settings)
     if steps.change is not None:
         steps.change(subject)
@@ -91,7 +92,8 @@ def _cache(loading: Loading) -> DatasetCache:
     return DatasetCache(cache_dir() / DATASETS, lambda: loading.teller.phase(waiting))
 
 
-def _key(asked: Asked) -> DatasetKey:
+def key_of(asked: Asked) -> DatasetKey:
+    """What the data of a run depend on."""
     return DatasetKey(
         workload=asked.workload.facts.name,
         content_hash=asked.workload.content_hash,
@@ -99,6 +101,7 @@ def _key(asked: Asked) -> DatasetKey:
         engine=asked.engine.facts.name,
         version=asked.version,
         refresh_sets=asked.refresh_sets,
+        generators_version=generate.VERSION if asked.workload.facts.generator else None,
     )
 
 
@@ -120,19 +123,20 @@ class _OwnServer:
         dataset = None
         if self._asked.workload.makes_data:
             dataset = _cache(loading).copy_to(
-                _key(self._asked), data, lambda place: self._make(place, loading)
+                key_of(self._asked), data, lambda place: self._make(place, loading)
             )
         else:
             data.mkdir(mode=0o700)
-        loading.teller.phase("start")
         request = self._asked.request
         change = steps.change
         if change is not None and steps.restart:
             log = "server-prepare.log"
+            loading.teller.phase("start")
             with self._started(data, request.settings, log, request.pin) as subject:
                 change(subject)
             change = None
         steps.settle(data)
+        loading.teller.phase("start")
         with self._started(data, request.settings, "server.log", request.pin) as subject:
             if change is not None:
                 change(subject)

@@ -38,6 +38,9 @@ class State:
         host_changes: What was changed that others on the host notice.
         data_bytes: Size of the data files; None where they are not ours.
         resident_bytes_before_start: How much of them was in memory, nothing of the engine running.
+        resident_bytes_after_start: The same when it was up and nothing had been asked of it; None
+            where that was not looked at.
+        page_cache: Whether the engine reads them through the page cache, as it says itself.
     """
 
     asked: str
@@ -47,6 +50,8 @@ class State:
     host_changes: list[str] = field(default_factory=list)
     data_bytes: int | None = None
     resident_bytes_before_start: int | None = None
+    resident_bytes_after_start: int | None = None
+    page_cache: bool = True
 
     def facts(self) -> dict[str, Any]:
         """As it stands in run.json."""
@@ -86,6 +91,14 @@ def set_state(request: RunRequest, data: Path, drop_caches: Path = DROP_CACHES) 
         _read_in(state, data)
     _look(state, data)
     return state
+
+
+def look_after_start(state: State, data: Path) -> None:
+    """What the start of the engine brought into memory of its data files."""
+    try:
+        state.resident_bytes_after_start = page_cache.resident_bytes(data)
+    except OSError as error:
+        state.left.append(f"what the start read could not be seen: {_words(error)}")
 
 
 def _evict(state: State, data: Path) -> None:

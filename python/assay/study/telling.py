@@ -17,8 +17,8 @@ class Teller(Protocol):
         """The run's directory is there from now on, however the run ends."""
         ...
 
-    def phase(self, name: str) -> None:
-        """A new part of the run has begun."""
+    def phase(self, name: str, begun_s: float | None = None) -> None:
+        """A new part of the run has begun: now, or at a moment of CLOCK_MONOTONIC."""
         ...
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:

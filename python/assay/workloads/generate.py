@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from assay._core import TableStream
+from assay._core import GENERATORS_VERSION, TableStream
 from assay.model.errors import UsageError
+
+# What was made of a generator's rows is kept as long as this is the same.
+VERSION = GENERATORS_VERSION
 
 
 def table_stream(

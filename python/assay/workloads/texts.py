@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MANIFEST = "workload.toml"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+# From multiples of it the generator of sequences makes nothing but zeros.
+SEED_MODULUS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,14 @@ def render(
 
     Raises:
         ValueError: If a rule cannot be carried out, or the template names what none gives.
+        UsageError: If the seed is one from which a sequence has only zeros.
     """
+    sequence = _sequence(operation, facts)
+    if drawn and sequence is not None and (drawn.seed + drawn.stream) % SEED_MODULUS == 0:
+        raise UsageError(
+            f"--seed {drawn.seed}: all that stream {drawn.stream} draws from it is zeros; say"
+            " another one"
+        )
     constants = {name: {"default": text, "choice": [text]} for name, text in fixed.items()}
     text, values = render_operation(
         template,
@@ -93,7 +102,7 @@ def render(
         scale,
         drawn.seed if drawn else None,
         drawn.stream if drawn else 0,
-        _sequence(operation, facts),
+        sequence,
     )
     return text, json.loads(values)
 

@@ -14,7 +14,7 @@ use crate::{ObserveError, ProcRoot, tables};
 use assay_record::Stream;
 
 /// Proportional memory is read in at most one part of the time in this many.
-const PSS_PARTS: i64 = 400;
+const PSS_PARTS: i64 = 1000;
 
 /// Reads the files of each followed process.
 pub(crate) struct ProcessesProbe {

@@ -115,11 +115,17 @@ def played(run: Run) -> Played | None:
         RecordUnreadableError: If its events cannot be read.
     """
     test = run.facts.get("test")
-    return None if test is None else played_of(run.facts, run.table("events"))
+    return None if test is None else played_of(run.facts, run.table("events"), driven=run.driven)
 
 
-def played_of(facts: dict[str, Any], events: pl.DataFrame) -> Played:
-    """The test that run.json's `test` and the events tell of."""
+def played_of(facts: dict[str, Any], events: pl.DataFrame, *, driven: bool = False) -> Played:
+    """The test that run.json's `test` and the events tell of.
+
+    Args:
+        facts: run.json.
+        events: All events.
+        driven: Whether the plan was played to its end, even if the run was stopped after that.
+    """
     test, scale = facts["test"], float(facts["request"]["scale"])
     refreshes = refresh_names(test)
     runs = performance_runs(events, refreshes)
@@ -134,7 +140,7 @@ def played_of(facts: dict[str, Any], events: pl.DataFrame) -> Played:
             reasons.append("there are too few whole passes for a steady figure")
         elif passes.before is None:
             missing = (*missing, "passes did not become alike")
-    if facts["status"] != STATUS_COMPLETE:
+    if facts["status"] != STATUS_COMPLETE and not driven:
         reasons.insert(0, f"the run is {facts['status']}")
     return Played(
         kind=test["kind"],

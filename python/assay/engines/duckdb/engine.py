@@ -116,9 +116,9 @@ class DuckEngine:
         try:
             connection = duckdb.connect(place.data / DATABASE_FILE, config=config)
         except duckdb.Error as error:
-            raise EngineError(
-                f"DuckDB cannot open {place.data / DATABASE_FILE}: {error}"
-            ) from error
+            # After an empty line it advises settings in its own words, not in options of ours.
+            told = str(error).partition("\n\n")[0]
+            raise EngineError(f"DuckDB cannot open {place.data / DATABASE_FILE}: {told}") from error
         return Instance(dict(settings), connection, place)
 
     def stop(self, instance: Instance) -> None:
