@@ -54,6 +54,7 @@ class TableStream:
     @property
     def checksum(self) -> str: ...
 
+def refresh_sets_max(scale: float) -> int: ...
 def render_operation(
     template: str,
     operation: str,

@@ -196,7 +196,7 @@ def test_sigterm_ends_as_ctrl_c_does(lab):
 
 
 def test_where_a_record_is_left_the_run_failed(lab):
-    """The words are wrong usage's, of an engine that takes the size and then cannot open its data."""
+    """The engine takes the size, and then cannot open its data with it."""
     told = lab.assay("run", "tpch", *SMALL, "--buffer", "1")
     assert told.returncode == 2, told.stderr
     assert lab.status() == "failed"

@@ -67,6 +67,14 @@ class TestOptionsThatWouldDoNothing:
             (("tpch", "--test", "power", "--rate", "5"), ("--test and --rate", "leave one")),
             (("tpch", "--test", "full", "--min-time", "5s"), ("--test and --min-time", "leave")),
             (("point-select", "--test", "full"), ("point-select is a mix", "leave it out")),
+            (
+                ("tpch", "--test", "full", "--scale", "0.01", "--streams", "600"),
+                ("1202 refresh sets", "--streams 498 at most", "--no-refresh"),
+            ),
+            (
+                ("tpch", "--test", "throughput", "--scale", "0.001", "--streams", "800"),
+                ("800 refresh sets", "--streams 750 at most", "--no-refresh"),
+            ),
             (("tpch", "--test", "power", "--seed", "0"), ("--seed 0", "say another one")),
             (("tpch", "--parameters", "drawn", "--seed", "0"), ("--seed 0", "say another one")),
         ],

@@ -1,4 +1,4 @@
-"""Lines of a run's progress: every part once, with the time from its beginning to the next one's."""
+"""Lines of a run's progress: every part once, from its beginning to that of the next one."""
 
 from __future__ import annotations
 

@@ -303,14 +303,16 @@ class TestRowsInAFile:
 class TestMaking:
     """What is done in the host, of rows for a run with the operations `a` and `b`."""
 
-    KEYS: ClassVar = {"a": "n_nationkey", "b": "n_regionkey"}
+    TEXTS: ClassVar = {
+        "a": "select n_name from nation order by n_nationkey",
+        "b": "select n_name from nation order by n_regionkey",
+    }
 
     @pytest.fixture
     def job(self, synthetic: SyntheticRun, tmp_path: Path) -> dict[str, Any]:
         synthetic.expected = {"other": "n\n"}
         texts = [
-            {"operation": name, "variant": 0, "text": f"select n_name from nation order by {key}"}
-            for name, key in self.KEYS.items()
+            {"operation": name, "variant": 0, "text": text} for name, text in self.TEXTS.items()
         ]
         return TestMemory.JOB | {
             "run": str(synthetic.write().dir),
@@ -344,7 +346,7 @@ class TestMaking:
         with pytest.raises(KeyboardInterrupt):
             ReferenceMaking(job, stop).make()
         run = Run(Path(job["run"]))
-        (made,) = [name for name in self.KEYS if run.expected(name, 0, 0)]
+        (made,) = [name for name in self.TEXTS if run.expected(name, 0, 0)]
         assert made in run.expected_origin["made"]["ordered_by"]
 
 

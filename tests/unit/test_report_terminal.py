@@ -84,6 +84,20 @@ def test_too_much_with_two_sources_is_said_and_so_is_what_is_not_split_for_it(
     assert "accounted for twice: 39 % (q02, not split), 19 % (q01)" in said
 
 
+def test_doubts_of_many_operations_are_as_wide_as_all_else(tmp_path: Path) -> None:
+    made = told(write_run(tmp_path))
+    made["where"]["overcounted"] = [
+        {"operation": f"q{number}", "share": 1.28, "is_split": False} for number in range(10, 23)
+    ]
+    # A path is as long as it is.
+    lines = [line for line in rendered(made).splitlines() if not line.startswith("Re")]
+    assert max(map(len, lines)) <= 80
+    said = " ".join(" ".join(lines).split())
+    each = ", ".join(f"128 % (q{number}, not split)" for number in (10, 11, 12))
+    assert f"accounted for twice: {each}, 10 more" in said
+    assert not any(line.endswith(" 128") for line in lines)
+
+
 def test_a_run_with_a_failed_operation(tmp_path: Path) -> None:
     hostile = "disk full \x1b[2J\x1b]0;owned\x07 [bold]nothing[/bold]"
     made = told(write_run(tmp_path, failing="q02", message=hostile))

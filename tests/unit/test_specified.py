@@ -9,7 +9,13 @@ import pytest
 
 from assay.model.errors import UsageError
 from assay.study.request import RunRequest, plan_sessions, steps
-from assay.study.specified import PieceTexts, PlannedTest, SpecifiedTest, specified
+from assay.study.specified import (
+    PieceTexts,
+    PlannedTest,
+    SpecifiedTest,
+    specified,
+    streams_max,
+)
 from assay.workloads.discovery import find_workload
 
 if TYPE_CHECKING:
@@ -71,6 +77,15 @@ def test_streams_play_their_own_orders_beside_the_refresh_stream(tpch: Workload)
         assert played(plan, "throughput-1", session) == wanted
     pairs = [(name, number) for number in (2, 3, 4) for name in ("rf1", "rf2")]
     assert played(plan, "throughput-1", 3) == pairs
+
+
+@pytest.mark.parametrize("kind", ["throughput", "full"])
+@pytest.mark.parametrize("sets", [8, 9])
+def test_as_many_streams_as_sets_are_enough_for(tpch: Workload, kind: str, sets: int) -> None:
+    most = streams_max(kind, sets)
+    used = [planned(tpch, test=kind, streams=streams)[0].refresh for streams in (most, most + 1)]
+    few, many = (one.sets for one in used if one is not None)
+    assert few <= sets < many
 
 
 def test_sets_are_used_in_sequence_over_both_runs(tpch: Workload) -> None:

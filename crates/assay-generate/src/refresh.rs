@@ -26,6 +26,13 @@ const SETS_MAX: u64 = 999;
 /// Of 32 consecutive keys the first 8 are of loaded orders, the next 8 of refresh sets.
 const KEY_BLOCK: i64 = 8;
 
+/// How many sets there can be: together they take out no more orders than are loaded.
+#[must_use]
+pub fn sets_max(scale: f64) -> u32 {
+    let loaded = (ORDERS * scale) as u64;
+    SETS_MAX.min(loaded / set_orders(scale)) as u32
+}
+
 /// The table of this name with so many sets.
 pub fn table(name: &str, scale: f64, sets: u32) -> Result<Box<dyn Parts>, GenerateError> {
     let sets = Sets::new(scale, sets)?;
@@ -58,7 +65,7 @@ impl Sets {
     fn new(scale: f64, sets: u32) -> Result<Self, GenerateError> {
         let loaded = (ORDERS * scale) as i64;
         let per_set = set_orders(scale);
-        let most = SETS_MAX.min(loaded as u64 / per_set) as u32;
+        let most = sets_max(scale);
         if !(1..=most).contains(&sets) {
             return Err(GenerateError::Sets(sets, scale, most));
         }

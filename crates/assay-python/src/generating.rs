@@ -66,6 +66,12 @@ impl PyTableStream {
     }
 }
 
+/// How many refresh sets generator `tpch` can make at a scale.
+#[pyfunction]
+fn refresh_sets_max(scale: f64) -> u32 {
+    assay_generate::refresh::sets_max(scale)
+}
+
 /// Puts parameter values into a template. Returns the text and the values as JSON. Without a seed
 /// the values are the defaults of the rules; with a sequence they are drawn as TPC-H's `qgen` does.
 #[pyfunction]
@@ -95,5 +101,6 @@ fn render_operation(
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("GENERATORS_VERSION", assay_generate::VERSION)?;
     module.add_class::<PyTableStream>()?;
+    module.add_function(wrap_pyfunction!(refresh_sets_max, module)?)?;
     module.add_function(wrap_pyfunction!(render_operation, module)?)
 }

@@ -342,8 +342,10 @@ def _executed(
         progress.close()
         if progress.partial is None:
             raise
-        stopped = isinstance(error, KeyboardInterrupt)
-        complain(f"stopped by {stopped_by(error)}" if stopped else folded(str(error)))
+        if isinstance(error, KeyboardInterrupt):
+            complain(f"stopped by {stopped_by(error)}")
+        else:
+            complain(folded(str(error)))
         complain(f"what was measured until then is kept: assay show {progress.partial}")
         if as_json:
             say_json(build(progress.partial))

@@ -76,7 +76,9 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
         for line in memory_lines(document, width, everything=True):
             _say(console, line)
     _print_why(document, width, console)
-    for line in _packed(_trust(document), width, lead=f"{'Trust':<{LABEL_WIDTH}}", gap="  "):
+    lead = f"{'Trust':<{LABEL_WIDTH}}"
+    words = [line for part in _trust(document) for line in _wrapped(part, width - LABEL_WIDTH)]
+    for line in _packed(words, width, lead=lead, gap="  "):
         _say(console, line)
     for line in _ending(document, width):
         _say(console, line)
@@ -376,6 +378,12 @@ def _doubts_text(doubts: list[dict[str, Any]]) -> str:
     ]
     left = len(doubts) - len(told)
     return f"{', '.join(named)}{f', {left} more' if left else ''}"
+
+
+def _wrapped(words: str, width: int) -> list[str]:
+    """Lines of at most `width` columns; a number and its percent sign stay together."""
+    kept = words.replace(" %", "\N{NO-BREAK SPACE}%")
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(kept, width)]
 
 
 def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:

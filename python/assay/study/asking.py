@@ -28,11 +28,17 @@ from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
 from assay.study.places import engines_dir
 from assay.study.request import STATE_COLD, STATE_HOT, RunRequest, driver_plan, plan_of
-from assay.study.specified import PieceTexts, PlannedTest, SpecifiedTest, specified
+from assay.study.specified import (
+    PieceTexts,
+    PlannedTest,
+    SpecifiedTest,
+    specified,
+    streams_max,
+)
 from assay.study.telling import Teller, telling
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
-from assay.workloads.generate import table_stream
+from assay.workloads.generate import refresh_sets_max, table_stream
 
 if TYPE_CHECKING:
     from assay.engines.contract import Address
@@ -279,6 +285,13 @@ def _check_test(request: RunRequest, workload: Workload) -> None:
     test = specified(request, workload)
     if test is None or test.refresh is None:
         return
+    most = refresh_sets_max(request.scale)
+    if test.refresh.sets > most:
+        raise UsageError(
+            f"--test {test.kind}: it uses {test.refresh.sets} refresh sets, and at scale"
+            f" {request.scale:g} there can be {most}; say --streams {streams_max(test.kind, most)}"
+            " at most, or --no-refresh"
+        )
     facts = workload.facts
     for table in facts.refresh.tables if facts.refresh is not None else ():
         table_stream(facts.generator or "", table, request.scale, 1, test.refresh.sets)

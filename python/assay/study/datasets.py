@@ -43,7 +43,7 @@ class DamagedDataError(Exception):
 
 @dataclass(frozen=True)
 class DatasetKey:
-    """What a data set depends on; `generators_version` is None where no generator makes its rows."""
+    """What a data set depends on; `generators_version`: None where no generator makes its rows."""
 
     workload: str
     content_hash: str

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MEMINFO = Path("/proc/meminfo")
 KIB = 1024
 GIB = 1 << 30
-# At its most the process had 2.7 times what the tables took, by the 22 queries of TPC-H at SF 1.
+# What the process takes at its most, in sizes of the tables: benchmarks/bench_reference_memory.py.
 MEMORY_FACTOR = 3.0
 
 

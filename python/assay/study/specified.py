@@ -124,8 +124,18 @@ def _refresh(request: RunRequest, workload: Workload, kind: str, streams: int) -
         if request.refresh_batches != 1:
             raise UsageError("--refresh-batches: no refresh function is played; leave it out")
         return None
-    sets = {POWER: 1, THROUGHPUT: streams, FULL: RUNS_OF_FULL * (1 + streams)}[kind]
+    sets = _sets(kind, streams)
     return Refresh(told.insert, told.delete, request.refresh_batches, sets)
+
+
+def _sets(kind: str, streams: int) -> int:
+    """Refresh sets that a test uses: one a power test, one a stream."""
+    return {POWER: 1, THROUGHPUT: streams, FULL: RUNS_OF_FULL * (1 + streams)}[kind]
+
+
+def streams_max(kind: str, sets: int) -> int:
+    """Streams of a throughput or full test for which so many refresh sets are enough."""
+    return sets if kind == THROUGHPUT else sets // RUNS_OF_FULL - 1
 
 
 class PlannedTest:

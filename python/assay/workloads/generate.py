@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from assay._core import GENERATORS_VERSION, TableStream
+from assay import _core
+from assay._core import TableStream
 from assay.model.errors import UsageError
 
 # What was made of a generator's rows is kept as long as this is the same.
-VERSION = GENERATORS_VERSION
+VERSION = _core.GENERATORS_VERSION
 
 
 def table_stream(
@@ -24,3 +25,8 @@ def table_stream(
         return TableStream(generator, table, scale, threads, sets)
     except ValueError as error:
         raise UsageError(str(error)) from error
+
+
+def refresh_sets_max(scale: float) -> int:
+    """How many refresh sets there can be at a scale: together they take out what was loaded."""
+    return _core.refresh_sets_max(scale)
