@@ -8,7 +8,7 @@ use crate::parse::SmapsRollup;
 use crate::{ObserveError, ProcRoot};
 
 /// Where a reading took longer than this, one that is wanted waits until it is paid for, as all do.
-const WANTED_NS_MAX: i64 = 50_000_000;
+const WANTED_NS_MAX: i64 = 100_000_000;
 
 /// Reads proportional memory in at most one part in `parts` of the time.
 pub(crate) struct Pss {
