@@ -52,7 +52,7 @@ impl Pss {
         buffer: &mut Buffer,
     ) -> Result<Option<u64>, ObserveError> {
         let is_due = self.begin();
-        if !is_due && !(wanted && self.took_ns <= WANTED_NS_MAX) {
+        if !(is_due || wanted && self.took_ns <= WANTED_NS_MAX) {
             return Ok(None);
         }
         let mut sum = None;
