@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn one_that_is_wanted_is_taken_unless_the_last_was_too_costly() {
         let (_folder, mut pss) = told(&[(1, 3)]);
-        let mut wanted = |pss: &mut Pss| pss.sum(true, [1].into_iter(), &mut Buffer::new());
+        let wanted = |pss: &mut Pss| pss.sum(true, [1].into_iter(), &mut Buffer::new());
         assert!(wanted(&mut pss).unwrap().is_some());
         assert!(wanted(&mut pss).unwrap().is_some());
         pss.took_ns = WANTED_NS_MAX + 1;
