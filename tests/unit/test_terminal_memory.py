@@ -62,6 +62,15 @@ def test_a_table_has_those_first_that_needed_most_and_a_dash_for_what_is_absent(
     assert second.split() == ["a", "100", "MiB", "7", "MiB", "90", "MiB", "30", "MiB"]
 
 
+def test_growth_stands_beside_the_level_where_all_is_told() -> None:
+    told = document(operation("a", 100, 90, 30, 7))
+    (*_, few), (*_, all_of_it) = (
+        memory_lines(told, WIDTH, everything=everything) for everything in (False, True)
+    )
+    assert few.split() == ["a", "100", "MiB", "90", "MiB", "30", "MiB"]
+    assert all_of_it.split()[1:5] == ["100", "MiB", "7", "MiB"]
+
+
 def test_a_long_table_says_how_many_are_left() -> None:
     told = document(*(operation(f"q{number}", number, None, None) for number in range(1, 9)))
     assert list(memory_lines(told, WIDTH, everything=False))[-1] == "  ... 3 more (--json)"

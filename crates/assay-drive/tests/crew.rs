@@ -142,7 +142,6 @@ fn parts_of(sessions: impl Iterator<Item = Echo>) -> Parts {
     Parts {
         sessions: sessions.map(|echo| Box::new(echo) as Box<dyn Session>).collect(),
         meter: None,
-        weighed: Vec::new(),
         observer: None,
         cancel: CancelFlag::default(),
     }

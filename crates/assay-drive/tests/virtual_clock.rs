@@ -6,19 +6,45 @@ use assay_drive::schedule::Schedule;
 use assay_drive::session::null::{Answer, NullSession};
 use assay_drive::watchdog::Watch;
 use assay_drive::{Clock, SessionError, VirtualClock};
-use assay_model::{Arrival, Edge, Event, Outcome, OutcomeCounts, Phase, Plan, TaskCounters};
+use assay_model::{Arrival, Edge, Event, Meter, Outcome, OutcomeCounts, Phase, Plan, TaskCounters};
 
 const MS_NS: i64 = 1_000_000;
 const SECOND_NS: i64 = 1_000 * MS_NS;
 
 #[derive(Default)]
-struct Log(Vec<Event>);
+struct Log {
+    events: Vec<Event>,
+    pss_bytes: Vec<Option<u64>>,
+}
+
+/// A meter that tells proportional memory only where it is wanted.
+struct Scales;
+
+impl Meter for Scales {
+    fn read(&mut self, _: Edge) -> TaskCounters {
+        TaskCounters::default()
+    }
+
+    fn read_pss_bytes(&mut self, wanted: bool) -> Option<u64> {
+        wanted.then_some(7)
+    }
+
+    fn error(&self) -> Option<String> {
+        None
+    }
+}
 
 impl Sink for &mut Log {
     fn event(&mut self, event: &Event) {
-        self.0.push(*event);
+        self.events.push(*event);
     }
-    fn reading(&mut self, _: u64, _: Edge, _: &TaskCounters) {}
+    fn reading(&mut self, _: u64, edge: Edge, counters: &TaskCounters) {
+        if edge == Edge::End {
+            self.pss_bytes.push(counters.pss_bytes);
+        } else {
+            assert_eq!(counters.pss_bytes, None);
+        }
+    }
     fn error_class(&mut self, _: u16, _: &SessionError) -> u16 {
         0
     }
@@ -27,6 +53,7 @@ impl Sink for &mut Log {
 
 struct Played {
     events: Vec<Event>,
+    pss_bytes: Vec<Option<u64>>,
     counts: OutcomeCounts,
     latency_p99_ns: i64,
     service_p50_ns: i64,
@@ -70,21 +97,43 @@ fn play(plan: &Plan, script: impl FnMut(u64) -> Answer + Send) -> Played {
         number: 0,
         clock: &clock,
         session: &mut session,
-        meter: None,
+        meter: Some(Box::new(Scales)),
         weighed: Vec::new(),
         observer: None,
         watch: &Watch::default(),
-        books: Books::new(&mut log, None, 1),
+        books: Books::new(&mut log, None, plan.operations.len()),
     };
     worker.play(plan, 0, &schedule, &Shared::default()).unwrap();
     let (book, counts) = worker.books.take();
     let counts = counts[0];
     Played {
-        events: log.0,
+        events: log.events,
+        pss_bytes: log.pss_bytes,
         counts,
         latency_p99_ns: book.latency(0).map_or(0, |q| q.p99_ns as i64),
         service_p50_ns: book.service(0).map_or(0, |q| q.p50_ns as i64),
     }
+}
+
+/// Two operations, one after the other, three times over.
+fn passes(memory: bool) -> Plan {
+    let mut plan = plan(Arrival::Power, 0);
+    plan.operations.push("other".into());
+    plan.phases[0].operations = vec![0, 1];
+    plan.phases[0].memory = memory;
+    plan
+}
+
+#[test]
+fn proportional_memory_of_each_operation_is_read_once_at_least() {
+    let played = play(&passes(true), |_| takes(MS_NS));
+    assert_eq!(played.pss_bytes, [Some(7), Some(7), None, None, None, None]);
+}
+
+#[test]
+fn it_is_not_read_where_the_time_between_operations_counts() {
+    let played = play(&passes(false), |_| takes(MS_NS));
+    assert_eq!(played.pss_bytes, [None; 6]);
 }
 
 const fn takes(delay_ns: i64) -> Answer {

@@ -160,7 +160,9 @@ mod tests {
         let (stop, stopped) = std::sync::mpsc::channel::<()>();
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
-            tell.send(nix::unistd::gettid().as_raw() as u32).unwrap();
+            // `/proc/thread-self` leads to <process>/task/<thread>.
+            let own = std::fs::read_link("/proc/thread-self").unwrap();
+            tell.send(own.file_name().unwrap().to_str().unwrap().parse().unwrap()).unwrap();
             // An error is the end of it, too.
             let _ = stopped.recv();
         });

@@ -49,6 +49,9 @@ RESOURCE_COLUMNS = (
     Column("threads", "engine threads at work, mean", NUMBER, _of("threads_at_work"), _cores_text),
     Column("peak memory", "resident", NUMBER, _of("memory_peak_bytes"), bytes_text),
     Column(
+        "growth", "above what was resident before", NUMBER, _of("memory_growth_bytes"), bytes_text
+    ),
+    Column(
         "proportional",
         "highest sum of its processes' proportional memory that was read",
         NUMBER,
@@ -61,9 +64,6 @@ RESOURCE_COLUMNS = (
         NUMBER,
         _of("engine_memory_bytes"),
         bytes_text,
-    ),
-    Column(
-        "growth", "above what was resident before", NUMBER, _of("memory_growth_bytes"), bytes_text
     ),
     Column("read", "from storage, a pass", NUMBER, _of("read_bytes"), bytes_text),
     Column("dirtied", "pages changed, a pass", NUMBER, _of("write_bytes"), bytes_text),

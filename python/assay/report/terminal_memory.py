@@ -15,9 +15,7 @@ LABEL_WIDTH = 10
 TOP_OPERATIONS = 5
 # What is told of memory, the engine's own account first: operations are ordered by the first known.
 PEAKS = ("engine_memory_bytes", "memory_peak_pss_bytes", "memory_peak_bytes")
-# As they stand in the table: level and growth beside each other.
-COLUMNS = ("memory_peak_bytes", "memory_growth_bytes", "memory_peak_pss_bytes", "engine_memory_bytes")
-COLUMN_WIDTH = 14
+COLUMN_WIDTH = 10
 
 
 def state_line(document: dict[str, Any], width: int) -> list[str]:
@@ -74,14 +72,23 @@ def memory_lines(document: dict[str, Any], width: int, *, everything: bool) -> I
     name_width = max(len(operation["name"]) for operation in shown)
     yield ""
     yield from indented("Memory, the most that was seen of each operation", "", width)
-    headings = ("resident", "grown by", "proportional", f"{document['engine_title']}'s own")
-    room = max(COLUMN_WIDTH, *(len(words) + 2 for words in headings))
-    yield f"  {'':<{name_width}}{''.join(f'{words:>{room}}' for words in headings)}"
+    columns = _columns(document, everything=everything)
+    rooms = {key: max(COLUMN_WIDTH, len(words) + 2) for key, words in columns.items()}
+    heads = "".join(f"{words:>{rooms[key]}}" for key, words in columns.items())
+    yield f"  {'':<{name_width}}{heads}"
     for operation in shown:
-        cells = [_cell(operation[key]) for key in COLUMNS]
-        yield f"  {operation['name']:<{name_width}}{''.join(f'{cell:>{room}}' for cell in cells)}"
+        cells = "".join(f"{_cell(operation[key]):>{rooms[key]}}" for key in columns)
+        yield f"  {operation['name']:<{name_width}}{cells}"
     if left := len(ordered) - len(shown):
         yield f"  ... {left} more (--json)"
+
+
+def _columns(document: dict[str, Any], *, everything: bool) -> dict[str, str]:
+    """What is told of operations, by its key the heading; growth beside the level."""
+    resident, grown = {"memory_peak_bytes": "resident"}, {"memory_growth_bytes": "grown by"}
+    own = f"{document['engine_title']}'s own"
+    others = {"memory_peak_pss_bytes": "proportional", "engine_memory_bytes": own}
+    return resident | (grown if everything else {}) | others
 
 
 def _ordered(document: dict[str, Any]) -> list[dict[str, Any]]:
