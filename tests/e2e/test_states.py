@@ -66,6 +66,16 @@ def test_cold_has_nothing_in_memory_and_its_first_query_reads(lab: Lab, engine: 
 
 
 @ENGINES
+def test_the_start_comes_after_the_state_and_is_told_once(lab: Lab, engine: str) -> None:
+    told = lab.assay("run", "tpch", "--engine", engine, *SCALE, "--state", "cold", *PLAIN)
+    assert told.returncode == 0, told.stderr
+    parts = [line[2:26].rstrip() for line in told.stderr.splitlines() if line.startswith("  ")]
+    first = parts.index("state cold")
+    assert parts[first : first + 3] == ["state cold", "start", "measured"]
+    assert "start" not in parts[:first]
+
+
+@ENGINES
 def test_os_warm_has_all_files_in_memory(lab: Lab, engine: str) -> None:
     document = lab.document("run", "tpch", "--engine", engine, *SCALE, "--state", "os-warm", *PLAIN)
     assert phases(lab) == [("measured", 1)]
