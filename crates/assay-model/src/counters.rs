@@ -57,7 +57,7 @@ pub trait Meter {
     fn read(&mut self, edge: Edge) -> TaskCounters;
 
     /// Proportional resident memory now, which takes milliseconds a gigabyte: with `wanted` unless
-    /// the last reading took too long for that, else as often as its cost allows.
+    /// all readings took too long for that, else as often as its cost allows.
     fn read_pss_bytes(&mut self, wanted: bool) -> Option<u64>;
 
     /// Why readings lack what the host does give: the first error, if there was one.

@@ -7,7 +7,7 @@ use crate::file::{Buffer, ProcFile};
 use crate::parse::SmapsRollup;
 use crate::{ObserveError, ProcRoot};
 
-/// Where a reading took longer than this, one that is wanted waits until it is paid for, as all do.
+/// Where the shortest reading took longer than this, one that is wanted waits until it is paid for, as all do.
 const WANTED_NS_MAX: i64 = 100_000_000;
 
 /// Reads proportional memory in at most one part in `parts` of the time.
@@ -16,12 +16,13 @@ pub(crate) struct Pss {
     parts: i64,
     begun_ns: i64,
     due_ns: i64,
-    took_ns: i64,
+    /// The shortest reading: others waited for a CPU.
+    least_ns: i64,
 }
 
 impl Pss {
     pub fn new(root: ProcRoot, parts: i64) -> Self {
-        Self { root, parts, begun_ns: 0, due_ns: i64::MIN, took_ns: 0 }
+        Self { root, parts, begun_ns: 0, due_ns: i64::MIN, least_ns: i64::MAX }
     }
 
     /// Whether the time since the last reading has paid for it. Begins one if so.
@@ -40,8 +41,9 @@ impl Pss {
     /// Ends a reading, of however many processes it was.
     pub fn end(&mut self) {
         let now_ns = monotonic_ns();
-        self.took_ns = now_ns.saturating_sub(self.begun_ns);
-        self.due_ns = now_ns.saturating_add(self.took_ns.saturating_mul(self.parts));
+        let cost_ns = now_ns.saturating_sub(self.begun_ns);
+        self.least_ns = self.least_ns.min(cost_ns);
+        self.due_ns = now_ns.saturating_add(cost_ns.saturating_mul(self.parts));
     }
 
     /// The sum over processes that tell, if it is due or wanted; `None` if none does.
@@ -52,7 +54,7 @@ impl Pss {
         buffer: &mut Buffer,
     ) -> Result<Option<u64>, ObserveError> {
         let is_due = self.begin();
-        if !(is_due || wanted && self.took_ns <= WANTED_NS_MAX) {
+        if !(is_due || wanted && self.least_ns <= WANTED_NS_MAX) {
             return Ok(None);
         }
         let mut sum = None;
@@ -107,7 +109,7 @@ mod tests {
         let wanted = |pss: &mut Pss| pss.sum(true, [1].into_iter(), &mut Buffer::new());
         assert!(wanted(&mut pss).unwrap().is_some());
         assert!(wanted(&mut pss).unwrap().is_some());
-        pss.took_ns = WANTED_NS_MAX + 1;
+        pss.least_ns = WANTED_NS_MAX + 1;
         assert_eq!(wanted(&mut pss).unwrap(), None);
     }
 }
