@@ -144,7 +144,6 @@ def test_the_client_is_kept_off_the_engines_cpus(lab: Lab) -> None:
         (["--state", "tepid"], "one of cold, os-warm, hot"),
         (["--state", "hot:0"], "hot:N with N passes"),
         (["--state", "cold:2"], "hot:N with N passes"),
-        (["--allow-host-changes"], "is of --state cold"),
         (["--engine", "null", "--state", "cold"], "null keeps no data"),
         (["--clients", "2", "--state", "hot:2"], "a mix has no passes"),
         (["--clients", "2", "--state", "cold", "--warmup", "2s"], "a warm-up ends it"),

@@ -243,6 +243,13 @@ def test_what_could_not_be_seen_is_no_state(
     )
 
 
+def test_what_is_allowed_need_not_be_done(synthetic: SyntheticRun) -> None:
+    """A permission that the state does not need is none the worse for it."""
+    told = facts("os-warm", 100 * MIB)
+    result = judged(synthetic, told, request={"allow_host_changes": True})
+    assert result.verdict is Verdict.VALID, result.reason
+
+
 def test_caches_that_were_to_be_dropped_and_were_not(synthetic: SyntheticRun) -> None:
     told = facts("cold", 0, left=["drop_caches: Permission denied"])
     result = judged(synthetic, told, request={"allow_host_changes": True})

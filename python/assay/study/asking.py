@@ -27,7 +27,7 @@ from assay.model.script import Script
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
 from assay.study.places import engines_dir
-from assay.study.request import STATE_COLD, STATE_HOT, RunRequest, driver_plan, plan_of
+from assay.study.request import STATE_HOT, RunRequest, driver_plan, plan_of
 from assay.study.specified import (
     PieceTexts,
     PlannedTest,
@@ -224,8 +224,6 @@ def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -
 
 def _check_state(request: RunRequest, engine: EngineFolder) -> None:
     """Refuses states that could not be set."""
-    if request.allow_host_changes and request.state != STATE_COLD:
-        raise UsageError("--allow-host-changes is of --state cold: leave it out, or add that")
     if request.state == STATE_HOT:
         return
     if request.dsn is not None:
