@@ -253,12 +253,12 @@ class TestLife:
     ) -> None:
         from assay.engines.postgresql import server
 
-        free = server._free_port
+        free = server.free_port
         with socket.socket() as taken:
             taken.bind((server.HOST, 0))
             taken.listen()
-            ports = [taken.getsockname()[1], free()]
-            monkeypatch.setattr(server, "_free_port", lambda: ports.pop(0))
+            ports = [taken.getsockname()[1], free(server.HOST)]
+            monkeypatch.setattr(server, "free_port", lambda _: ports.pop(0))
             address = fresh.start()
         assert ports == []
         with psycopg.connect(address["dsn_tcp"]) as connection:

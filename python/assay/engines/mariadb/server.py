@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from assay.engines.mariadb.programs import (
     write_configuration,
 )
 from assay.engines.mariadb.statements import CONF, filled
+from assay.engines.resources import free_port, memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +74,7 @@ def start_server(
     (launcher.scratch / TEMPORARY).mkdir(mode=0o700, exist_ok=True)
     launcher.own(launcher.scratch / TEMPORARY)
     for _ in range(PORT_TRIES):
-        port = _free_port()
+        port = free_port(HOST)
         address = _address(data, port, password, launcher)
         _configure(programs, data, given, address, launcher)
         file = launcher.scratch / CONFIGURATION_FILE
@@ -96,7 +96,7 @@ def start_server(
 def default_settings() -> dict[str, str]:
     """The settings of `run.cnf`, and the sizes that follow from the memory."""
     # The pool holds tables and indexes alike; the other half is for sorts, joins and the client.
-    pool = {BUFFER_POOL: f"{_memory_bytes() // 2 >> 20}M"}
+    pool = {BUFFER_POOL: f"{memory_bytes() // 2 >> 20}M"}
     return read_configuration(CONF / "run.cnf") | pool
 
 
@@ -194,23 +194,3 @@ def _address(data: Path, port: int, password: str, launcher: Launcher) -> Addres
         "data": str(data),
         "scratch": str(launcher.scratch),
     }
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _memory_bytes() -> int:
-    """The host's memory, or what our group of processes may have of it."""
-    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            text = Path(file).read_text(encoding="ascii").strip()
-        except OSError:
-            continue
-        if text.isdigit():
-            limits.append(int(text))
-    return min(limits)

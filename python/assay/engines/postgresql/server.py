@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import socket
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from assay.engines.postgresql.programs import (
     read_configuration,
     write_configuration,
 )
+from assay.engines.resources import free_port, memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,7 +65,7 @@ def start_server(
     launcher.own(place.data)
     given = default_settings(programs) | dict(settings)
     for _ in range(PORT_TRIES):
-        port = _free_port()
+        port = free_port(HOST)
         _configure(cluster, given, port, launcher)
         pid = _serve(programs, cluster, launcher)
         words = _await_ready(cluster, pid, launcher)
@@ -90,9 +90,9 @@ def default_settings(programs: Programs) -> dict[str, str]:
     if not programs.has_library(STATISTICS_LIBRARY):
         of_it = ("shared_preload_libraries", f"{STATISTICS_LIBRARY}.")
         found = {name: value for name, value in found.items() if not name.startswith(of_it)}
-    memory_bytes = _memory_bytes()
+    there_bytes = memory_bytes()
     # A quarter and three quarters of memory, as the product's documentation advises.
-    sized = {"shared_buffers": memory_bytes // 4, "effective_cache_size": memory_bytes * 3 // 4}
+    sized = {"shared_buffers": there_bytes // 4, "effective_cache_size": there_bytes * 3 // 4}
     return found | {name: f"{size_bytes >> 20}MB" for name, size_bytes in sized.items()}
 
 
@@ -187,23 +187,3 @@ def socket_fits(directory: Path) -> bool:
     """Whether a socket's path in the directory is one that the kernel takes."""
     name = f"/.s.PGSQL.{'9' * PORT_DIGITS}"
     return len(os.fsencode(directory)) + len(name) < SOCKET_PATH_BYTES_MAX
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _memory_bytes() -> int:
-    """The host's memory, or what our group of processes may have of it."""
-    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            text = Path(file).read_text(encoding="ascii").strip()
-        except OSError:
-            continue
-        if text.isdigit():
-            limits.append(int(text))
-    return min(limits)
