@@ -245,6 +245,11 @@ class TestIndex:
         assert found.advice is None
         assert found.to_try == "an index of lines for: (lower(line) = 'x')"
 
+    def test_where_a_scan_tells_no_condition_none_is_advised(self) -> None:
+        """A join's filter keeps rows out of some scans, and their plan does not say by what."""
+        (found,) = missing_index.find(self.scan(0.0, condition=None))
+        assert (found.advice, found.to_try) == (None, None)
+
     def test_two_operations_that_need_the_same_index_are_one_finding(self) -> None:
         scan = node(object="lines", condition="(line = 7)", rows=1, removed_rows=1e6, seconds=1.0)
         told = plans(plan(scan, "q1"), plan(scan, "q2"))

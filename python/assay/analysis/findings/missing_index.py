@@ -110,7 +110,9 @@ def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]
         f"Scans of {table} keep {count_text(first.rows)} of {count_text(read)} rows in {name}"
         f"{likewise}; reading the others took {percent_text(case.of_run(wasted))} of the time"
     )
-    advice, to_try = None, f"an index of {table} for: {first.condition}"
+    # Rows that a join elsewhere keeps out are told by no condition of the scan.
+    asked = first.condition
+    advice, to_try = None, None if asked is None else f"an index of {table} for: {asked}"
     if columns:
         words = ", ".join(columns)
         advice = Advice("index", table, {"columns": ",".join(columns)}, case.of_run(wasted))
