@@ -128,6 +128,17 @@ fn a_thread_that_slept_on_is_not_told_of_and_its_other_files_are_not_read() {
 }
 
 #[test]
+fn a_thread_that_was_seen_before_it_named_itself_has_its_own_name_later() {
+    let proc = Proc::new();
+    proc.runner((7, 7), 100);
+    proc.state((7, 7), "parent", 'R');
+    let mut family = proc.family(7);
+    assert_eq!(look(&mut family, 0)[0].seen.comm, "parent");
+    proc.runner((7, 7), 9_000_000);
+    assert_eq!(look(&mut family, 10 * MS)[0].seen.comm, "worker");
+}
+
+#[test]
 fn a_thread_that_runs_is_told_of_as_often_as_its_clock_goes_on() {
     let proc = Proc::new();
     proc.runner((7, 7), 100);

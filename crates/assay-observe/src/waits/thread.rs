@@ -18,6 +18,8 @@ const OWN_PREFIX: &str = "assay-";
 /// threads that an engine keeps for later cost little.
 const PART_OF_SLEEP: i64 = 10;
 const NEXT_LOOK_MAX_NS: i64 = 100_000_000;
+/// A thread that has run for so long has named itself.
+const NAMED_AFTER_NS: u64 = 1_000_000;
 
 /// What a look at a thread finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,7 +168,9 @@ impl Thread {
             None => None,
         };
         // The kernel takes long to print the other file, and it would say no more of one that runs.
-        if let (Some(None), Some(seen)) = (call, &self.seen) {
+        if let (Some(None), Some(seen)) = (call, &self.seen)
+            && seen.has_its_name()
+        {
             return Ok(Some(seen.running(clock)));
         }
         let Some(text) = files.stat.read(buffer)? else { return Ok(None) };
@@ -196,6 +200,11 @@ impl Open {
 }
 
 impl Seen {
+    /// A thread begins with the name of its parent and gives itself its own when it first runs.
+    fn has_its_name(&self) -> bool {
+        self.clock.is_none_or(|clock| clock.on_cpu_ns >= NAMED_AFTER_NS)
+    }
+
     fn running(&self, clock: Option<SchedStat>) -> Self {
         let comm = self.comm.clone();
         Self { comm, state: RUNNING, channel: None, call: None, clock }
