@@ -68,8 +68,6 @@ final class Values {
     static void put(Wire wire, ResultSet rows, int column, int type)
             throws SQLException, IOException {
         switch (type) {
-            case Types.TIME, Types.TIME_WITH_TIMEZONE, Types.ARRAY, Types.OTHER, Types.ROWID ->
-                putText(wire, rows.getString(column));
             case Types.CLOB, Types.NCLOB, Types.LONGVARCHAR, Types.LONGNVARCHAR ->
                 putLarge(wire, rows, column);
             default -> putObject(wire, rows, column, type, rows.getObject(column));
