@@ -27,7 +27,7 @@ def start_bridge(launcher: Launcher, java: Path, drivers: Sequence[Path]) -> Pat
     Args:
         launcher: Of the server's instance.
         java: The program, see `jre.find_java`.
-        drivers: Jars; whoever may read them here.
+        drivers: Jars, or directories that jars were unpacked into; whoever may read them here.
 
     Raises:
         EngineError: With the mend.
@@ -50,7 +50,10 @@ def _copied(jars: Sequence[Path], launcher: Launcher) -> list[Path]:
         copies = [place / f"{number}-{jar.name}" for number, jar in enumerate(jars)]
         for jar, copy in zip(jars, copies, strict=True):
             check_readable(jar)
-            shutil.copyfile(jar, copy)
+            if jar.is_dir():
+                shutil.copytree(jar, copy)
+            else:
+                shutil.copyfile(jar, copy)
     except OSError as error:
         raise EngineError(
             f"the JDBC driver cannot be copied to {place} ({error.strerror}): free space, or set"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from assay.engines.bridge import values
 from assay.engines.bridge.addresses import hidden
-from assay.engines.bridge.errors import CONNECTION_LOST, GENERAL, NO_DRIVER, BridgeError, gone
+from assay.engines.bridge.errors import CONNECTION_LOST, GENERAL, BridgeError, gone
 from assay.engines.bridge.loading import load
 from assay.engines.bridge.wire import INTEGER, PROTOCOL, Body, Line, message, text
 from assay.model.secrets import HIDDEN, without_secrets
@@ -188,8 +188,6 @@ class Link:
         for secret in self._hidden:
             words = words.replace(secret, HIDDEN)
         words = " ".join(without_secrets(words).split())
-        if state == NO_DRIVER:
-            words = f"{words}: name the driver's jar that is for this URL with --driver"
         lost = bool(flags & LOST)
         state = state or (CONNECTION_LOST if lost else GENERAL)
         return BridgeError(words, state, code, lost=lost, retryable=bool(flags & RETRYABLE))

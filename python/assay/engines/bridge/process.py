@@ -40,7 +40,7 @@ def command(java: Path, jars: Sequence[Path], path: Path) -> list[str]:
 
     Args:
         java: The program.
-        jars: `JAR` and the drivers.
+        jars: `JAR` and the drivers, which may also be directories that jars were unpacked into.
         path: Of the socket; its directory is closed to others, and the process may write there.
 
     Raises:
@@ -87,7 +87,7 @@ def check_readable(file: Path) -> None:
     """Raises `EngineError` for a jar that is not there, with the mend."""
     if file == JAR and not file.is_file():
         raise EngineError(f"{file} is not there: `make setup` builds it.")
-    if not file.is_file():
+    if not file.exists():
         raise EngineError(f"the driver {file} is not there: name a jar with --driver.")
     if ":" in str(file.absolute()):
         raise EngineError(f"{file} has a colon in its path, which Java cannot have: move it.")

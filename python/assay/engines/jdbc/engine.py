@@ -92,7 +92,7 @@ class JdbcEngine:
     def schema_mark(self, instance: Instance, name: str) -> str | None:
         """Tables of ours are never there."""
         del instance, name
-        return None  # noqa: RET501 - it is the mark that there is none
+        return None
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
         """Raises `EngineError`: this engine makes no tables."""
