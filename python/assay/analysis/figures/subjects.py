@@ -1,0 +1,87 @@
+"""The subjects of a figure: runs that were asked for alike, over the rounds of a study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from assay.analysis.figures.contract import Asked, StudyRun
+    from assay.record.reader import Run
+
+ENGINE = "engine"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Runs that were asked for alike.
+
+    Attributes:
+        name: Unique in the figure.
+        runs: By their rounds; at least one.
+        levels: By factor the name of the level.
+    """
+
+    name: str
+    runs: tuple[StudyRun, ...]
+    levels: Mapping[str, str]
+
+    @property
+    def first(self) -> Run:
+        """The record of its first run."""
+        return self.runs[0].run
+
+    def over_rounds(self, known: Callable[[Run], float | None]) -> list[float | None]:
+        """What is known of the record of each run."""
+        return [known(one.run) for one in self.runs]
+
+
+def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...]:
+    """The subjects of a figure, in the order of their first runs.
+
+    Args:
+        asked: The figure.
+        without: Factors that make no subjects, because the figure has an axis for them.
+    """
+    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[StudyRun]] = {}
+    for one in sorted(asked.runs, key=lambda run: (run.round, run.part)):
+        groups.setdefault((one.part, _kept(one, without)), []).append(one)
+    parts = {part for part, _ in groups}
+    names = {key: subject_name(key[1], runs[0].run) for key, runs in groups.items()}
+    made = []
+    for (part, levels), runs in sorted(groups.items(), key=_by_engine_and_levels):
+        name = names[(part, levels)]
+        if len(parts) > 1 and list(names.values()).count(name) > 1:
+            name = f"{name} ({part})"
+        made.append(Subject(name, tuple(runs), dict(levels)))
+    return tuple(made)
+
+
+def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
+    """What runs are called: the engine as it is titled, then the levels of other factors."""
+    others = [name for factor, name in levels if factor != ENGINE]
+    engine = run.facts["engine"]
+    return ", ".join([str(engine.get("title") or engine["name"]), *others])
+
+
+def _kept(one: StudyRun, without: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((factor, name) for factor, name in one.levels.items() if factor not in without)
+
+
+def _by_engine_and_levels(
+    group: tuple[tuple[str, tuple[tuple[str, str], ...]], list[StudyRun]],
+) -> tuple[str, str, list[tuple[str, float, str]]]:
+    (part, levels), runs = group
+    return runs[0].run.facts["engine"]["name"], part, [(f, *natural(name)) for f, name in levels]
+
+
+def natural(name: str) -> tuple[float, str]:
+    """A key that orders levels by the number that they begin with, then by name."""
+    digits = ""
+    for char in name.strip():
+        if not (char.isdigit() or (char == "." and "." not in digits)):
+            break
+        digits += char
+    return (float(digits) if digits.strip(".") else float("inf"), name)
