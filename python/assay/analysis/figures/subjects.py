@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.analysis.figures.contract import Measure
+from assay.analysis.figures.quantities import by_subject, spread
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -57,6 +60,18 @@ def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...
             name = f"{name} ({part})"
         made.append(Subject(name, tuple(runs), dict(levels)))
     return tuple(made)
+
+
+def measure(
+    key: str,
+    title: str,
+    unit: str,
+    subjects: Iterable[Subject],
+    known: Callable[[Run], float | None],
+) -> Measure:
+    """What is known of each record, over the rounds of each subject."""
+    values = by_subject((one.name, spread(one.over_rounds(known))) for one in subjects)
+    return Measure(key, title, unit, values)
 
 
 def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
