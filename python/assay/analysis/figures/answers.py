@@ -77,7 +77,9 @@ def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
         (Verdict.UNKNOWN, "Nobody knows whether answers are right of"),
     ):
         names = list(
-            dict.fromkeys(name for name, one in results if one is not None and one.verdict is verdict)
+            dict.fromkeys(
+                name for name, one in results if one is not None and one.verdict is verdict
+            )
         )
         if names:
             found.append(f"{words} {listed(names)}.")

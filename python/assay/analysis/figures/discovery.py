@@ -87,5 +87,7 @@ def _wrong_answers(runs: tuple[StudyRun, ...]) -> list[str]:
         for result in one.checks:
             if result.verdict is Verdict.INVALID:
                 name = subject_name(one.levels.items(), one.run)
-                wrong.setdefault(name, f"{name} is invalid, its figures prove nothing: {result.reason}")
+                wrong.setdefault(
+                    name, f"{name} is invalid, its figures prove nothing: {result.reason}"
+                )
     return list(wrong.values())

@@ -163,4 +163,7 @@ def _says(subject: Subject) -> str:
     slower = pairs.filter(pl.col("times") > 1 + NOTICED)["operation"].to_list()
     if not slower:
         return f"{words}; no operation took {NOTICED:.0%} longer the first time."
-    return f"{words}; {len(slower)} operations took over {NOTICED:.0%} longer at first, most {listed(slower, 3)}."
+    return (
+        f"{words}; {len(slower)} operations took over {NOTICED:.0%} longer at first, most"
+        f" {listed(slower, 3)}."
+    )

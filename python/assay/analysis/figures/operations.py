@@ -38,7 +38,9 @@ def figure(asked: Asked) -> Figure:
         measures=measures,
         tables=(_table(shown, measures),),
         charts=(
-            Chart("seconds", "seconds", "dots", tuple(one.key for one in measures), logarithmic=True),
+            Chart(
+                "seconds", "seconds", "dots", tuple(one.key for one in measures), logarithmic=True
+            ),
         ),
         missing=_missing(shown, measures),
     )
@@ -58,7 +60,7 @@ def _table(subjects: tuple[str, ...], measures: tuple[Measure, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in measures:
         known = [one.values.get(name) for name in subjects]
-        cells: list[Cell] = [one.title, *(each and each.middle for each in known)]
+        cells: list[Cell] = [one.title, *(None if each is None else each.middle for each in known)]
         if two:
             first, second = known
             cells.append(first.middle / second.middle if first and second else None)

@@ -6,14 +6,15 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Spread
-from assay.model.units import bytes_text, count_text, grouped_text, percent_text, seconds_text
+from assay.model.units import bytes_text, percent_text, rate_text, seconds_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 SECONDS, BYTES, SHARE, PER_HOUR, PER_SECOND = "s", "bytes", "share", "/h", "/s"
-TIMES, COUNT, POINTS = "times", "count", "points"
-UNITS = (SECONDS, BYTES, SHARE, PER_HOUR, PER_SECOND, TIMES, COUNT, POINTS)
+TIMES, COUNT = "times", "count"
+UNITS = (SECONDS, BYTES, SHARE, PER_HOUR, PER_SECOND, TIMES, COUNT)
+DIGITS = 4
 NAMED_MAX = 4
 # From here on more digits are not known, and from there on a metric has no tenths to speak of.
 WHOLE_FROM = 100
@@ -25,41 +26,44 @@ def text(value: float | None, unit: str | None, digits: int | None = None) -> st
 
     Args:
         value: In the unit itself; a share as a part of one.
-        unit: One of `UNITS`; of any other the number stands before it.
-        digits: Significant digits instead of the unit's own.
+        unit: One of `UNITS`; of any other it stands behind the number.
+        digits: Significant digits, where the unit leaves them open.
     """
     if value is None:
         return "-"
-    match unit:
-        case "s":
-            return seconds_text(value) if value >= 0 else f"-{seconds_text(-value)}"
-        case "bytes":
-            return bytes_text(value)
-        case "share":
-            return _share_text(value)
-        case "/h":
-            return f"{value:,.1f}" if abs(value) < TENTHS_BELOW else f"{value:,.0f}"
-        case "/s":
-            return f"{grouped_text(value)}/s"
-        case "times":
-            return f"{value:.3g} x" if value < WHOLE_FROM else f"{value:,.0f} x"
-        case "points":
-            return f"{value * 100:+.1f}"
-        case "count":
-            return count_text(value) if value >= TENTHS_BELOW else f"{value:,.{digits or 4}g}"
-        case None:
-            return f"{value:.{digits or 4}g}"
-        case _:
-            return f"{value:.{digits or 4}g} {unit}"
+    sign = "-" if value < 0 else ""
+    if unit in TEXTS:
+        return f"{sign}{TEXTS[unit](abs(value))}"
+    if unit == COUNT:
+        whole = value == round(value)
+        return f"{value:,.0f}" if whole else f"{value:,.{digits or DIGITS}g}"
+    number = f"{value:.{digits or DIGITS}g}"
+    return number if unit is None else f"{number} {unit}"
 
 
-def _share_text(share: float) -> str:
-    return percent_text(share) if share >= 0 else f"-{percent_text(-share)}"
+def _metric_text(per_h: float) -> str:
+    return f"{per_h:,.1f}" if per_h < TENTHS_BELOW else f"{per_h:,.0f}"
+
+
+def _times_text(times: float) -> str:
+    return f"{times:.3g} x" if times < WHOLE_FROM else f"{times:,.0f} x"
+
+
+TEXTS: dict[str | None, Callable[[float], str]] = {
+    SECONDS: seconds_text,
+    BYTES: bytes_text,
+    SHARE: percent_text,
+    PER_HOUR: _metric_text,
+    PER_SECOND: rate_text,
+    TIMES: _times_text,
+}
 
 
 def change_text(share: float) -> str:
     """By how much something differs, such as `12 % higher` or `3.1 % lower`; 'the same'."""
-    return f"{percent_text(abs(share))} {'higher' if share > 0 else 'lower'}" if share else "the same"
+    return (
+        f"{percent_text(abs(share))} {'higher' if share > 0 else 'lower'}" if share else "the same"
+    )
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:

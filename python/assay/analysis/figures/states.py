@@ -62,7 +62,11 @@ def figure(asked: Asked) -> Figure:
         tables=(Table("runs", "each run and what it found in memory", COLUMNS, _rows(subjects)),),
         charts=(
             Chart("seconds", "seconds of all operations, once", "bars", keys),
-            *((Chart("power", "power an hour, times the scale", "bars", powers),) if powers else ()),
+            *(
+                (Chart("power", "power an hour, times the scale", "bars", powers),)
+                if powers
+                else ()
+            ),
         ),
         notes=tuple(_notes(subjects)),
         missing=tuple(_missing(subjects, states)),

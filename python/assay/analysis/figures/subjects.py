@@ -42,19 +42,19 @@ class Subject:
 
 
 def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...]:
-    """The subjects of a figure, in the order of their first runs.
+    """The subjects of a figure, in the order in which its runs are given.
 
     Args:
         asked: The figure.
         without: Factors that make no subjects, because the figure has an axis for them.
     """
     groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[StudyRun]] = {}
-    for one in sorted(asked.runs, key=lambda run: (run.round, run.part)):
+    for one in asked.runs:
         groups.setdefault((one.part, _kept(one, without)), []).append(one)
     parts = {part for part, _ in groups}
     names = {key: subject_name(key[1], runs[0].run) for key, runs in groups.items()}
     made = []
-    for (part, levels), runs in sorted(groups.items(), key=_by_engine_and_levels):
+    for (part, levels), runs in groups.items():
         name = names[(part, levels)]
         if len(parts) > 1 and list(names.values()).count(name) > 1:
             name = f"{name} ({part})"
@@ -83,20 +83,3 @@ def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
 
 def _kept(one: StudyRun, without: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple((factor, name) for factor, name in one.levels.items() if factor not in without)
-
-
-def _by_engine_and_levels(
-    group: tuple[tuple[str, tuple[tuple[str, str], ...]], list[StudyRun]],
-) -> tuple[str, str, list[tuple[str, float, str]]]:
-    (part, levels), runs = group
-    return runs[0].run.facts["engine"]["name"], part, [(f, *natural(name)) for f, name in levels]
-
-
-def natural(name: str) -> tuple[float, str]:
-    """A key that orders levels by the number that they begin with, then by name."""
-    digits = ""
-    for char in name.strip():
-        if not (char.isdigit() or (char == "." and "." not in digits)):
-            break
-        digits += char
-    return (float(digits) if digits.strip(".") else float("inf"), name)

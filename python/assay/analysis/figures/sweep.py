@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.metrics import default_metric, metric_named, value_of
 from assay.analysis.figures.quantities import by_subject, spread, text
-from assay.analysis.figures.subjects import ENGINE, natural, subjects_of
+from assay.analysis.figures.subjects import ENGINE, subjects_of
 from assay.model.errors import UsageError, suggestion
 from assay.model.units import parse_bytes, percent_text
 
@@ -28,13 +28,14 @@ def figure(asked: Asked) -> Figure:
     """The figure."""
     metric = _metric(asked)
     factor = asked.options.get("factor") or _most_levels(asked)
-    levels = sorted({run.levels[factor] for run in asked.runs if factor in run.levels}, key=natural)
+    levels = list(dict.fromkeys(r.levels[factor] for r in asked.runs if factor in r.levels))
     if not levels:
         known = list(dict.fromkeys(name for run in asked.runs for name in run.levels))
         hint = suggestion(factor, known) if known else "these runs have none"
         raise UsageError(f"no run has a level of factor {factor!r}; {hint}")
     subjects = subjects_of(asked, without=(factor,))
     places = _places(levels)
+    levels = sorted(levels, key=lambda name: places[name] or 0.0)
     measures = tuple(
         Measure(level, level, metric.unit, _values(subjects, factor, level, metric), places[level])
         for level in levels
@@ -97,9 +98,7 @@ def _places(levels: list[str]) -> dict[str, float | None]:
     return found
 
 
-def _chart(
-    asked: Asked, factor: str, metric: Metric, measures: tuple[Measure, ...]
-) -> Chart:
+def _chart(asked: Asked, factor: str, metric: Metric, measures: tuple[Measure, ...]) -> Chart:
     places = [one.at for one in measures]
     in_line = None not in places and len(set(places)) == len(places) > 1
     return Chart(
@@ -119,7 +118,9 @@ def _table(
     columns = [Column(factor.removeprefix("set."))]
     for name in subjects:
         columns.append(Column(name, metric.unit))
-        columns += [Column("lowest", metric.unit), Column("highest", metric.unit)] if several else []
+        columns += (
+            [Column("lowest", metric.unit), Column("highest", metric.unit)] if several else []
+        )
     rows = []
     for measure in measures:
         cells: list[Cell] = [measure.title]

@@ -1,4 +1,4 @@
-"""How much of the machine a power test uses: the same work in streams that share it, beside alone."""
+"""How much of the machine a power test uses: what the same work takes in streams, and alone."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ def _says(subject: Subject, measures: tuple[Measure, ...]) -> str:
     share = told["share"]
     words = (
         f"{subject.name}: a power test takes {text(told['power_seconds'], SECONDS)}, and"
-        f" {told['streams']:.0f} times the work in streams {text(told['elapsed_seconds'], SECONDS)},"
+        f" {told['streams']:.0f} times the work in streams"
+        f" {text(told['elapsed_seconds'], SECONDS)},"
         f" so the power test uses {text(share, SHARE)} of what the machine gives"
     )
     if share > 1 + EVEN:
