@@ -11,10 +11,10 @@ from assay.model.units import count_text, seconds_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.study.variants import Planned
-
     from rich.console import Console
     from rich.status import Status
+
+    from assay.study.variants import Planned
 
 WIDTH = 48
 

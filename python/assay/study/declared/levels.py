@@ -16,13 +16,23 @@ if TYPE_CHECKING:
     Value = Level | str | bool | int | float
     Problem = tuple[tuple[str | int, ...], str]
 
+# Keys whose values are words that say what they are values of.
+SPEAK_FOR_THEMSELVES = ("engine", "workload", "state", "test")
+
 
 @dataclass(frozen=True)
 class NamedLevel:
-    """A level: its name, and the keys of a run that it sets."""
+    """A level.
+
+    Attributes:
+        name: As it is written.
+        keys: The keys of a run that it sets.
+        label: As it stands beside levels of other factors; None: its name.
+    """
 
     name: str
     keys: Mapping[str, Any]
+    label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -32,8 +42,10 @@ class Combination:
     Attributes:
         levels: Name of the level by name of the factor.
         keys: What they set together.
+        name: Of all levels together; empty where there are no factors.
     """
 
+    name: str
     levels: Mapping[str, str]
     keys: Mapping[str, Any]
 
@@ -44,8 +56,10 @@ def level_of(factor: str, value: Value) -> NamedLevel:
         return NamedLevel(value.name, run_keys(value))
     name = str(value_text(value))
     if factor.startswith(SETTING):
-        return NamedLevel(name, {"set": {factor.removeprefix(SETTING): name}})
-    return NamedLevel(name, {factor: value})
+        setting = factor.removeprefix(SETTING)
+        return NamedLevel(name, {"set": {setting: name}}, f"{setting}={name}")
+    label = None if factor in SPEAK_FOR_THEMSELVES else f"{factor}={name}"
+    return NamedLevel(name, {factor: value}, label)
 
 
 def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,7 +77,8 @@ def combinations(factors: Mapping[str, Sequence[NamedLevel]]) -> Iterator[Combin
     """All combinations, the last factor changes first; one without levels where there are none."""
     for chosen in product(*factors.values()):
         names = {factor: level.name for factor, level in zip(factors, chosen, strict=True)}
-        yield Combination(names, merged(*(level.keys for level in chosen)))
+        name = ", ".join(level.label or level.name for level in chosen)
+        yield Combination(name, names, merged(*(level.keys for level in chosen)))
 
 
 def is_excluded(
@@ -112,7 +127,7 @@ def _no_key(factor: str, value: object, keys: Sequence[str]) -> str:
 
 def _clashes(part: PartFacts, factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:
     """Keys that two of part and factors set: one of them would do nothing."""
-    setting: dict[str, str] = {key: "the part" for key in _flat(run_keys(part))}
+    setting: dict[str, str] = dict.fromkeys(_flat(run_keys(part)), "the part")
     for factor, values in factors.items():
         levels = [level_of(factor, value) for value in values]
         for key in sorted({key for level in levels for key in _flat(level.keys)}):
