@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from assay.study.variants import Planned
 
-WIDTH = 48
+WIDTH = 40
 
 
 class StudyProgress:
@@ -25,7 +25,7 @@ class StudyProgress:
     def __init__(self, console: Console, *, one_part: bool = True) -> None:
         self._console = console
         self._one_part = one_part
-        self._failure: str | None = None
+        self._remark: str | None = None
         self._run: str | None = None
         self._left_s: float | None = None
         self._budget_s: float | None = None
@@ -48,8 +48,12 @@ class StudyProgress:
 
     def failed(self, reason: str) -> None:
         """The run failed; its reason stands below its line."""
-        self._failure = " ".join(reason.split())
+        self.remark(f"failed: {reason}")
         self.close()
+
+    def remark(self, text: str) -> None:
+        """Something stands below the line of the run, when it is over."""
+        self._remark = " ".join(text.split())
 
     def record(self, directory: Path) -> None:
         """The record of the run is there from now on."""
@@ -76,10 +80,10 @@ class StudyProgress:
         if self._run is not None:
             took = seconds_text(time.monotonic() - self._begun_s)
             line = f"  {self._run:<{WIDTH}}{took:>9}{self._left()}"
-            self._console.print(line, style="dim", markup=False)
-        if self._failure is not None:
-            self._console.print(f"    failed: {self._failure}", style="red", markup=False)
-        self._run = self._failure = None
+            self._console.print(line, style="dim", markup=False, soft_wrap=True)
+        if self._remark is not None:
+            self._console.print(f"    {self._remark}", style="red", markup=False, soft_wrap=True)
+        self._run = self._remark = None
 
     def _draw(self, amount: str) -> None:
         self._redrawn_s = time.monotonic()

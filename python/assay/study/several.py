@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.model.errors import AssayError, RecordUnreadableError, stopped_by
-from assay.model.units import seconds_text
+from assay.model.units import duration_text
 from assay.record.layout import (
     STATUS_COMPLETE,
     STATUS_FAILED,
@@ -250,7 +250,7 @@ class _Carrying:
     def _reasons(self, unfit: int, unwanted: int, failed: int) -> list[str]:
         """Why runs are missing, if any are."""
         of = len(self._order)
-        budget = seconds_text(self._terms.budget_s or 0.0)
+        budget = duration_text(self._terms.budget_s or 0.0)
         parts = ", ".join(sorted(self._terms.parts or ()))
         told = {
             f"{failed} of {of} runs failed": failed,
