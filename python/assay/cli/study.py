@@ -14,7 +14,6 @@ import typer
 from assay.cli.options import EXIT_INVALID, AsJson, RunsDir
 from assay.cli.output import complain, console, say, say_json
 from assay.model.errors import AssayError, RunFailedError, UsageError, suggestion
-from assay.record.layout import STATUS_FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,7 +96,8 @@ def study(
     """
     from assay.record.places import runs_dir
     from assay.record.studies import read_study
-    from assay.report.study_summary import study_document, study_lines
+    from assay.report.study.build import build_study
+    from assay.report.study_summary import study_lines
     from assay.study.declared.expanding import Wanted, expanded
     from assay.study.declared.reading import find_declared
 
@@ -105,17 +105,17 @@ def study(
     asked = expanded(declared, Wanted(quick, tuple(engine or ()), workload))
     terms = _terms(asked, only, budget)
     directory = _carried_out(declared, asked, terms, runs_dir(runs), quick=quick, again=again)
-    document = study_document(read_study(directory))
+    record, document = read_study(directory), build_study(directory)
     if as_json:
         say_json(document)
     else:
-        for line in study_lines(document):
+        for line in (*study_lines(record), document["report"] or str(directory)):
             say(line)
-    if any(one["status"] == STATUS_FAILED for one in document["missing"]):
+    if record.failed():
         complain("some runs failed; the same command tries them again")
         raise typer.Exit(RunFailedError.exit_code)
-    if any(one["verdict"] == "invalid" for one in document["runs"]):
-        complain("the answers of some runs are wrong")
+    if document["verdict"] == "invalid":
+        complain("the answers of some runs are wrong, or operations failed")
         raise typer.Exit(EXIT_INVALID)
 
 

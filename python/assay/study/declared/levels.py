@@ -95,7 +95,7 @@ def is_excluded(
 
 def factor_problems(part: PartFacts) -> list[Problem]:
     """What is wrong with the factors of a part: place in the part, and words."""
-    found = [*_own(part.factor), *_clashes(part, part.factor), *_exclusions(part)]
+    found = list(_own(part.factor)) or [*_clashes(part), *_exclusions(part)]
     if isinstance(part.quick, QuickPart):
         quick = [*_own(part.quick.factor), *_strange(part, part.quick)]
         found += [(("quick", *where), words) for where, words in quick]
@@ -125,10 +125,10 @@ def _no_key(factor: str, value: object, keys: Sequence[str]) -> str:
     )
 
 
-def _clashes(part: PartFacts, factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:
+def _clashes(part: PartFacts) -> Iterator[Problem]:
     """Keys that two of part and factors set: one of them would do nothing."""
     setting: dict[str, str] = dict.fromkeys(_flat(run_keys(part)), "the part")
-    for factor, values in factors.items():
+    for factor, values in part.factor.items():
         levels = [level_of(factor, value) for value in values]
         for key in sorted({key for level in levels for key in _flat(level.keys)}):
             if key in setting:
