@@ -168,6 +168,19 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
         UsageError: If the request names something that is not there.
         EngineError: If the engine cannot be obtained or refuses a setting.
     """
+    asked = considered(request)
+    product, version = obtained(asked, teller)
+    asked = replace(asked, product=product, version=version)
+    check_settings(asked)
+    return asked
+
+
+def considered(request: RunRequest) -> Asked:
+    """The same, as far as it can be said without the product: nothing is obtained or reached.
+
+    Raises:
+        UsageError: If the request names something that is not there.
+    """
     workload, engine = find_workload(request.workload), find_engine(request.engine)
     behaviour = engine.engine()
     _check_request(request, workload, behaviour)
@@ -177,19 +190,30 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
     _check_probes(request)
     _check_prepare(request, workload, behaviour)
     _check_test(request, workload)
-    if request.dsn is None:
-        product = _product(request, behaviour, teller)
-        version = product.version
-        if isinstance(behaviour, ChecksSettings):
-            behaviour.check_settings(product, request.settings)
-    else:
-        product, version = None, _running_version(request, behaviour)
-    asked = Asked(request, workload, engine, behaviour, version, product)
+    asked = Asked(request, workload, engine, behaviour, "", None)
     asked.facts()
     return asked
 
 
-def told_dsn(request: RunRequest, behaviour: Engine) -> str:
+def obtained(asked: Asked, teller: Teller) -> tuple[Product | None, str]:
+    """The product, None of a running server, and its version.
+
+    Raises:
+        EngineError: If it cannot be obtained or reached.
+    """
+    request, behaviour = asked.request, asked.behaviour
+    if request.dsn is not None:
+        return None, _running_version(behaviour, told_dsn(request, behaviour))
+    product = _product(request, behaviour, teller)
+    return product, product.version
+
+
+def check_settings(asked: Asked) -> None:
+    """Raises `EngineError` if the engine, whose product is there, refuses a setting."""
+    if asked.product is not None and isinstance(asked.behaviour, ChecksSettings):
+        asked.behaviour.check_settings(asked.product, asked.request.settings)
+
+        return None, _running_version(request, behaviour)
     """The DSN of a request, with its settings as those of sessions."""
     assert request.dsn is not None  # noqa: S101 - only asked of running servers
     if request.settings and isinstance(behaviour, HasSessionSettings):

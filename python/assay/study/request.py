@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import UsageError
@@ -12,7 +13,6 @@ from assay.record.layout import PHASE_AFTER, PHASE_MEASURED, PHASE_WARMUP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 # Distinct results of an operation that are kept as rows.
 RESULTS_KEPT = 8
@@ -244,23 +244,23 @@ def parse_settings(texts: Sequence[str]) -> dict[str, str]:
     return settings
 
 
-def read_prepare(files: Sequence[Path]) -> dict[str, str]:
-    """Texts of SQL files by the name that was given, in their order.
+def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
+    """Texts of SQL files of a folder by the name that was given, in their order.
 
     Raises:
         UsageError: If one cannot be read, holds nothing, or is given twice.
     """
     texts: dict[str, str] = {}
     for file in files:
-        if str(file) in texts:
+        if file in texts:
             raise UsageError(f"--prepare {file} is given twice")
         try:
-            texts[str(file)] = file.read_text(encoding="utf-8")
+            texts[file] = (folder / file).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise UsageError(f"--prepare {file}: it is not UTF-8 ({error.reason})") from error
         except OSError as error:
             raise UsageError(f"--prepare {file} cannot be read: {error.strerror}") from error
-        if not texts[str(file)].strip():
+        if not texts[file].strip():
             raise UsageError(f"--prepare {file}: there is no statement in it; leave it out")
     return texts
 
