@@ -203,7 +203,7 @@ def obtained(asked: Asked, teller: Teller) -> tuple[Product | None, str]:
     """
     request, behaviour = asked.request, asked.behaviour
     if request.dsn is not None:
-        return None, _running_version(behaviour, told_dsn(request, behaviour))
+        return None, _running_version(request, behaviour)
     product = _product(request, behaviour, teller)
     return product, product.version
 
@@ -213,7 +213,8 @@ def check_settings(asked: Asked) -> None:
     if asked.product is not None and isinstance(asked.behaviour, ChecksSettings):
         asked.behaviour.check_settings(asked.product, asked.request.settings)
 
-        return None, _running_version(request, behaviour)
+
+def told_dsn(request: RunRequest, behaviour: Engine) -> str:
     """The DSN of a request, with its settings as those of sessions."""
     assert request.dsn is not None  # noqa: S101 - only asked of running servers
     if request.settings and isinstance(behaviour, HasSessionSettings):
