@@ -34,6 +34,8 @@ Examples:
   assay run point-select --engine postgresql --clients 8 --rate 5000 --pin engine=0,client=1
   assay run tpch --engine postgresql --profile           with CPU samples
   assay run tpch --engine postgresql --state cold --buffer 256MB
+  assay run tpch --engine postgresql --test full --state loaded --load-order lineitem,rest
+  assay run tpch --sorted lineitem=l_shipdate            in another physical order
   assay run tpch --engine null                 what the laboratory itself costs
 
 \b
@@ -74,6 +76,22 @@ def run(
     ] = None,
     scale: Annotated[
         float | None, typer.Option(help="Scale of the data [default: the workload's].")
+    ] = None,
+    sorted_by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sorted",
+            help="Sort a table's rows by columns before they are loaded; can be repeated.",
+            metavar="TABLE=COLUMN,...",
+        ),
+    ] = None,
+    load_order: Annotated[
+        str | None,
+        typer.Option(
+            help="Load tables one after another in this order; 'rest' are all others, at the end"
+            " where it is left out.",
+            metavar="TABLE,...",
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -140,9 +158,9 @@ def run(
     state: Annotated[
         str | None,
         typer.Option(
-            help="What is in memory at the start: nothing, the files, or all after N untimed passes"
-            " [default: hot; the files for a test].",
-            metavar="cold|os-warm|hot[:N]",
+            help="What is in memory at the start: nothing, the files, what loading left, or all"
+            " after N untimed passes [default: hot; the files for a test].",
+            metavar="cold|os-warm|loaded|hot[:N]",
         ),
     ] = None,
     allow_host_changes: Annotated[
@@ -195,6 +213,7 @@ def run(
 ) -> None:
     """Runs a workload on an engine, checks and explains it, and writes a report."""
     from assay.cli.progress import Progress
+    from assay.study.order import parse_load_order, parse_sorted
     from assay.study.places import runs_dir
     from assay.study.request import (
         PARAMETERS,
@@ -221,6 +240,8 @@ def run(
         dsn=dsn,
         keep_data=keep_data,
         scale=facts.scale_default if scale is None else _above_zero("--scale", scale),
+        sorted_by=parse_sorted(sorted_by or []),
+        load_order=parse_load_order(load_order),
         settings=with_buffer(name, parse_settings(settings or []), buffer, dsn),
         prepare=read_prepare(prepare or []),
         parameters=_one_of("--parameters", parameters or PARAMETERS[test is not None], PARAMETERS),

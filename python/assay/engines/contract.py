@@ -336,6 +336,30 @@ class Prepares(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Cached:
+    """What an engine's own cache holds of a table or an index.
+
+    Attributes:
+        name: The engine's name of it; empty: of all together.
+        cached_bytes: So much is in the cache.
+        bytes: Its size; None where that is not told.
+    """
+
+    name: str
+    cached_bytes: int
+    bytes: int | None = None
+
+
+@runtime_checkable
+class TellsCached(Protocol):
+    """Engines that tell what their own cache holds, bringing nothing of the data into it."""
+
+    def cached(self, instance: Instance) -> list[Cached]:
+        """Tables and indexes of which something is cached, the most first."""
+        ...
+
+
 class CounterReader(Protocol):
     """Reads an engine's own counters on a connection of its own."""
 
