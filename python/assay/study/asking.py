@@ -151,6 +151,7 @@ class Asked:
                 "advice": self.engine.advice(),
                 "waits": self.engine.waits(),
             },
+            "order": self.order.facts(self.engine.facts.rows_by_key),
             "test": None if self.test is None else self.test.facts(),
             "plan": self.plan,
             "script": {"prepared": self.script.prepared},

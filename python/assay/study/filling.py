@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from assay.engines.contract import BulkLoads, Instance, Tell
-    from assay.study.sorting import SortedRows
-    from assay.workloads.generate import TableStream
-
-    Rows = TableStream | SortedRows
+    from assay.study.sorting import Rows
 
 PROGRESS_INTERVAL_S = 0.2
 
@@ -54,12 +51,12 @@ def fill(
 def _rows(filling: Mapping[str, Any], threads: int) -> Iterator[dict[str, Rows]]:
     """The rows of each table, sorted where that is asked for; none is made yet."""
     generator, scale, by = filling["generator"], filling["scale"], filling["sorted_by"]
-    rows = {
+    rows: dict[str, Rows] = {
         table: table_stream(generator, table, scale, threads, filling["sets"])
         for table in filling["tables"]
     }
     if not by:
-        yield dict(rows)
+        yield rows
         return
     # What it needs is large, and few loads sort anything.
     from assay.study.sorting import SortedRows, sorter

@@ -103,5 +103,5 @@ class Loading:
             "scale": self._asked.request.scale,
             "refresh_sets": self._asked.refresh_sets,
             "engine": self._asked.engine.facts.name,
-            **self._asked.order.facts(),
+            **self._asked.order.identity(),
         }

@@ -32,7 +32,7 @@ class LoadOrder:
     sorted_by: Mapping[str, Sequence[str]]
     tables: Sequence[str] = ()
 
-    def facts(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """What is asked for, and nothing else: what is not asked for leaves no trace."""
         told: dict[str, Any] = {}
         if self.sorted_by:
@@ -40,6 +40,16 @@ class LoadOrder:
         if self.tables:
             told["load_order"] = list(self.tables)
         return told
+
+    def facts(self, rows_by_key: str) -> dict[str, Any] | None:
+        """As it stands in run.json; None where nothing is asked for.
+
+        Args:
+            rows_by_key: Of the engine: whose rows lie in the order of their key all the same.
+        """
+        note = rows_by_key or None
+        told = {"sorted_by": {}, "load_order": [], **self.identity()}
+        return told | {"note": note if self.sorted_by else None} if self.identity() else None
 
     def keys(self, statements: Sequence[str]) -> list[str]:
         """Statements of keys and indexes, those of a table that is loaded earlier first."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from assay.model.errors import RunFailedError
-from assay.study.memory import KIB, MEMINFO, available_bytes
+from assay.study.memory import MEMINFO, available_bytes
 from assay.study.reference_data import NUMBERS, ReferenceData, RefreshSets
 from assay.study.reference_engine import columns_read
 from assay.workloads.generate import table_stream

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from assay.workloads.generate import TableStream
 
 PLACE = "place_of_the_row"
 # What sorting takes of memory that is available; the engine that loads needs some, too.
@@ -33,11 +32,34 @@ MEMORY_MIN_BYTES = 256 << 20
 SPILLED_SIZES = 1.5
 
 
+class Rows(Protocol):
+    """A table's rows on their way; a stream that can be read once."""
+
+    @property
+    def rows(self) -> int:
+        """Rows that were handed out."""
+        ...
+
+    @property
+    def rows_expected(self) -> int:
+        """Rows that there will be, estimated."""
+        ...
+
+    @property
+    def checksum(self) -> str:
+        """Of all rows, as the generator made them."""
+        ...
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The stream, in a capsule."""
+        ...
+
+
 class SortedRows:
     """A table's rows in another order; a stream that can be read once."""
 
     def __init__(
-        self, rows: TableStream, columns: Sequence[str], sorter: duckdb.DuckDBPyConnection
+        self, rows: Rows, columns: Sequence[str], sorter: duckdb.DuckDBPyConnection
     ) -> None:
         self._rows = rows
         self._columns = columns

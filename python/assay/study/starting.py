@@ -107,7 +107,7 @@ def key_of(asked: Asked) -> DatasetKey:
         version=asked.version,
         refresh_sets=asked.refresh_sets,
         generators_version=generate.VERSION if asked.workload.facts.generator else None,
-        order=asked.order.facts(),
+        order=asked.order.identity(),
     )
 
 

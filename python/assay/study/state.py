@@ -1,7 +1,7 @@
 """The state that a run begins in: what of the data is in memory before the first query.
 
 It is set while nothing of the engine runs, looked at, and recorded with whatever could not be done:
-whether it was reached is for a check to say. Only `loaded` is what loading left, and nothing is set.
+whether it was reached is for a check to say. Of `loaded` nothing is set: it is what loading left.
 """
 
 from __future__ import annotations
