@@ -62,6 +62,7 @@ def test_hot_leaves_everything_as_it_is(tmp_path: Path, monkeypatch: pytest.Monk
         "data_bytes": SIZE,
         "resident_bytes_before_start": RESIDENT,
         "resident_bytes_after_start": None,
+        "engine_cache": None,
         "page_cache": True,
     }
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import HasKeys, LoadsTablesTogether
-from assay.model.errors import RunFailedError
+from assay.model.errors import AssayError, RunFailedError
+from assay.study.sorting import SortedRows, sorter
 from assay.workloads.generate import estimated_bytes, table_stream
 
 if TYPE_CHECKING:
@@ -58,9 +59,6 @@ def _rows(filling: Mapping[str, Any], threads: int) -> Iterator[dict[str, Rows]]
     if not by:
         yield rows
         return
-    # What it needs is large, and few loads sort anything.
-    from assay.study.sorting import SortedRows, sorter
-
     needed_bytes = sum(estimated_bytes(generator, table, scale) for table in by)
     with sorter(Path(filling["spill"]), needed_bytes) as sorting:
         yield {
@@ -110,7 +108,13 @@ def _load_table(
     engine: BulkLoads, instance: Instance, table: str, rows: Rows, streams: int
 ) -> dict[str, Any]:
     begun_s = time.monotonic()
-    engine.load(instance, table, rows, streams)
+    try:
+        engine.load(instance, table, rows, streams)
+    except AssayError as error:
+        # The engine knows only that its rows ended early.
+        if isinstance(rows, SortedRows) and rows.failure is not None:
+            raise rows.failure from error
+        raise
     counted = engine.count(instance, table)
     if counted != rows.rows:
         raise RunFailedError(

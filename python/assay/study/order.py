@@ -132,8 +132,8 @@ def check_order(request: RunRequest, workload: WorkloadFacts, kind: str) -> None
         raise UsageError(f"{option}: {request.engine} keeps no data; leave it out")
     if request.dsn is not None:
         raise UsageError(
-            f"{option} goes with a database of our own: on a running server say by --prepare how"
-            " the loaded tables are to be ordered"
+            f"{option} goes with a database of our own: what a running server made of it before"
+            " would not be known. Change the order of rows by --prepare there"
         )
     if not workload.tables:
         raise UsageError(f"{option}: {workload.name} has no table that is loaded; leave it out")

@@ -18,7 +18,7 @@ from assay.model.units import bytes_text
 from assay.study.memory import available_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import duckdb
@@ -28,6 +28,8 @@ PLACE = "place_of_the_row"
 # What sorting takes of memory that is available; the engine that loads needs some, too.
 MEMORY_SHARE = 0.25
 MEMORY_MIN_BYTES = 256 << 20
+# Each thread sorts a part in memory of its own; with less it fails, spilled or not.
+BYTES_A_THREAD = 64 << 20
 # Spilled rows in sizes of the rows as Arrow holds them: `tests/unit/test_sorting.py` looks.
 SPILLED_SIZES = 1.5
 
@@ -65,6 +67,8 @@ class SortedRows:
         self._columns = columns
         self._sorter = sorter
         self._handed_out = 0
+        # An Arrow stream hands on the words of an error, and not the error.
+        self.failure: RunFailedError | None = None
 
     @property
     def rows(self) -> int:
@@ -90,18 +94,34 @@ class SortedRows:
         return capsule
 
     def _sorted(self, source: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-        from duckdb import ColumnExpression, StarExpression
+        import duckdb
 
-        numbered = self._sorter.from_arrow(_numbered(source))
-        by = [ColumnExpression(name).asc().nulls_last() for name in (*self._columns, PLACE)]
-        ordered = numbered.sort(*by).select(StarExpression(exclude=[PLACE]))
-        for batch in ordered.to_arrow_reader():
-            self._handed_out += batch.num_rows
-            yield batch.cast(source.schema)
+        try:
+            for batch in self._ordered(source):
+                self._handed_out += batch.num_rows
+                yield batch.cast(source.schema)
+        except duckdb.Error as error:
+            told = str(error).partition("\n")[0]
+            self.failure = RunFailedError(
+                f"rows could not be sorted: {told}. Free some memory, or some space in"
+                " XDG_STATE_HOME; or sort smaller tables"
+            )
+            raise self.failure from error
         if self._handed_out != self._rows.rows:
-            raise RunFailedError(
+            self.failure = RunFailedError(
                 f"{self._rows.rows} rows went into sorting and {self._handed_out} came out of it"
             )
+            raise self.failure
+
+    def _ordered(self, source: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
+        from duckdb import ColumnExpression, StarExpression
+
+        by = [ColumnExpression(name).asc().nulls_last() for name in (*self._columns, PLACE)]
+        ordered = self._sorter.from_arrow(_numbered(source)).sort(*by)
+        batches: Iterable[pa.RecordBatch] = ordered.select(
+            StarExpression(exclude=[PLACE])
+        ).to_arrow_reader()
+        return batches
 
 
 @contextmanager
@@ -123,7 +143,7 @@ def sorter(spill: Path, needed_bytes: float) -> Iterator[duckdb.DuckDBPyConnecti
     config: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": f"{memory_bytes}B",
         "temp_directory": str(spill),
-        "threads": os.cpu_count() or 1,
+        "threads": max(1, min(os.cpu_count() or 1, memory_bytes // BYTES_A_THREAD)),
     }
     try:
         with duckdb.connect(":memory:", config=config) as connection:
