@@ -18,6 +18,7 @@ from assay.study.order import LoadOrder, asked_order, parse_load_order, parse_so
 from assay.study.request import RunRequest, recorded_request
 from assay.study.starting import key_of
 from assay.workloads.discovery import find_workload
+from assay.workloads.scripts import statements
 
 TABLES = ["nation", "orders", "lineitem"]
 
@@ -230,8 +231,7 @@ class TestFilling:
     def test_every_key_of_tpch_is_of_a_table(self) -> None:
         tables = list(find_workload("tpch").facts.tables)
         text = "\n".join(find_workload("tpch").keys(("postgresql",), 1.0).values())
-        keys = [one.strip() for one in text.split(";") if one.strip()]
-        order = LoadOrder({}, list(reversed(tables))).keys(keys)
+        order = LoadOrder({}, tables[::-1]).keys(statements(text, ("postgresql",)))
         assert "lineitem" in order[0]
         assert "region" in order[-1]
 

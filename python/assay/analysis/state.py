@@ -15,7 +15,7 @@ from assay.analysis.findings.reading import executions
 from assay.analysis.operations import measured
 from assay.analysis.plans import read_plans
 from assay.model.units import NS_PER_S
-from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
+from assay.record.layout import ENGINE_ACCOUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 LOADED = "loaded"
-ENGINE_ACCOUNTS = frozenset({ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER})
 SCANS = frozenset({"scan", "index scan", "bitmap scan"})
 
 
