@@ -16,6 +16,7 @@ from assay.model.errors import UsageError
 from assay.model.secrets import without_secrets
 from assay.model.units import parse_duration_s
 from assay.study.conditions import beginning, resolved_pin, state_default, with_buffer
+from assay.study.order import parse_load_order, parse_sorted
 from assay.study.request import (
     PARAMETERS,
     RunRequest,
@@ -64,6 +65,12 @@ class RunOptions(BaseModel):
     )
     bin_dir: str | None = Field(None, description="Take the server's programs from this folder.")
     scale: float | None = Field(None, description="Scale of the data; the workload's default.")
+    sorted_by: tuple[str, ...] = Field(
+        (), alias="sorted", description="TABLE=COLUMN,...: sort its rows before they are loaded."
+    )
+    load_order: str | None = Field(
+        None, description="Load tables one after another: TABLE,...; 'rest' are all others."
+    )
     settings: dict[str, Text] = Field(
         default_factory=dict, alias="set", description="Settings of the engine."
     )
@@ -94,7 +101,7 @@ class RunOptions(BaseModel):
     seed: int = Field(1, ge=0, description="Seed of everything that is drawn.")
     timeout: str = Field("0s", description="An operation that takes longer is cancelled; 0s: none.")
     state: str | None = Field(
-        None, description="What is in memory at the start: cold, os-warm, hot or hot:N."
+        None, description="What is in memory at the start: cold, os-warm, loaded, hot or hot:N."
     )
     allow_host_changes: bool = Field(
         default=False, description="With state cold: drop the caches of the whole host, too."
@@ -148,6 +155,8 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         dsn=options.dsn,
         drivers=tuple(str((folder / file).absolute()) for file in options.driver),
         keep_data=options.keep_data,
+        sorted_by=parse_sorted(options.sorted_by),
+        load_order=parse_load_order(options.load_order),
         settings=with_buffer(name, options.settings, options.buffer, options.dsn),
         prepare=read_prepare(options.prepare, folder),
         pin=resolved_pin(options.pin),
