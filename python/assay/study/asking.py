@@ -38,9 +38,11 @@ from assay.study.specified import (
 from assay.study.telling import Teller, telling
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
-from assay.workloads.generate import refresh_sets_max, table_stream
+from assay.workloads.generate import refresh_sets_max, table_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from assay.engines.contract import Address
     from assay.workloads.contract import Parameters
 
@@ -197,8 +199,7 @@ def told_dsn(request: RunRequest, behaviour: Engine) -> str:
 
 def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
     """Refuses what could only fail later, after data was loaded."""
-    for table in workload.facts.tables:
-        table_stream(workload.facts.generator or "", table, request.scale, 1)
+    _check_tables(workload, workload.facts.tables, request.scale, 0)
     server = isinstance(behaviour, Server)
     if request.dsn is not None and not server:
         raise UsageError(f"--dsn: {request.engine} is no server; leave --engine out")
@@ -278,6 +279,15 @@ def _check_prepare(request: RunRequest, workload: Workload, behaviour: Engine) -
         )
 
 
+
+def _check_tables(workload: Workload, tables: Iterable[str], scale: float, sets: int) -> None:
+    """Refuses tables whose rows cannot be made."""
+    queries = workload.row_queries(scale, sets)
+    told = {"generator": workload.facts.generator, "scale": scale, "sets": sets, "queries": queries}
+    for table in tables:
+        table_rows(told, table, 1)
+
+
 def _check_test(request: RunRequest, workload: Workload) -> None:
     """Refuses a test that the workload cannot be put to, or that would spoil what is kept."""
     test = specified(request, workload)
@@ -291,8 +301,8 @@ def _check_test(request: RunRequest, workload: Workload) -> None:
             " at most, or --no-refresh"
         )
     facts = workload.facts
-    for table in facts.refresh.tables if facts.refresh is not None else ():
-        table_stream(facts.generator or "", table, request.scale, 1, test.refresh.sets)
+    tables = facts.refresh.tables if facts.refresh is not None else ()
+    _check_tables(workload, tables, request.scale, test.refresh.sets)
     if request.keep_data:
         raise UsageError(
             "--test changes the tables by its refresh functions, and --keep-data leaves them to"

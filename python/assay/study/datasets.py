@@ -51,7 +51,7 @@ class DatasetKey:
     engine: str
     version: str
     refresh_sets: int = 0
-    generators_version: int | None = None
+    generators_version: int | str | None = None
 
     @property
     def name(self) -> str:

@@ -44,7 +44,7 @@ from assay.model.units import NS_PER_S
 from assay.probes.operation_counters import operation_counters
 from assay.study.control import METERED_HOST, Channel
 from assay.study.plans import Capture, timed_seconds
-from assay.workloads.generate import table_stream
+from assay.workloads.generate import Rows, table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,7 +145,7 @@ def _load_tables(
     at_once = engine.tables_at_once(streams) if isinstance(engine, LoadsTablesTogether) else 1
     threads = max(1, streams // at_once)
     rows = {
-        table: table_stream(job["generator"], table, job["scale"], threads, job["sets"])
+        table: table_rows(job, table, threads)
         for table in job["tables"]
     }
     done = threading.Event()
@@ -170,7 +170,7 @@ def _load_tables(
 
 
 def _load_table(
-    engine: BulkLoads, instance: Instance, table: str, rows: _core.TableStream, streams: int
+    engine: BulkLoads, instance: Instance, table: str, rows: Rows, streams: int
 ) -> dict[str, Any]:
     begun_s = time.monotonic()
     engine.load(instance, table, rows, streams)
@@ -183,7 +183,7 @@ def _load_table(
     return {"rows": counted, "checksum": rows.checksum, "seconds": seconds}
 
 
-def _tell_rows(tell: Tell, tables: list[_core.TableStream], done: threading.Event) -> None:
+def _tell_rows(tell: Tell, tables: list[Rows], done: threading.Event) -> None:
     expected = sum(table.rows_expected for table in tables)
     while True:
         ended = done.wait(PROGRESS_INTERVAL_S)

@@ -43,6 +43,7 @@ class Loading:
             "tables": tables,
             "sets": sets,
             "generator": workload.facts.generator,
+            "queries": workload.row_queries(scale, sets),
             "scale": scale,
             "streams": os.cpu_count() or 1,
         }
