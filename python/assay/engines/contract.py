@@ -58,6 +58,7 @@ class EngineFacts(BaseModel):
         schemes: Beginnings of the `--dsn` of a running server, such as `postgresql`.
         page_cache: Whether it reads its data files through the system's page cache.
         answers: Whether it returns rows that can be right or wrong.
+        transactions: Whether statements between `begin` and `commit` are done whole or not at all.
         settings: Defaults that ours differ from the product's in, each with its reason in README.
     """
 
@@ -75,6 +76,7 @@ class EngineFacts(BaseModel):
     schemes: tuple[str, ...] = ()
     page_cache: bool = True
     answers: bool = True
+    transactions: bool = True
     settings: dict[str, str] = {}
 
 
