@@ -6,6 +6,7 @@ Everything that can be refused is refused here, before anything is written, load
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
     from assay.workloads.contract import Parameters
+
+# How a statement begins that begins a transaction, after comments.
+BEGINS = re.compile(r"(?i)(?:\s|--[^\n]*\n)*(?:begin|start\s+transaction)\b")
 
 
 @dataclass(frozen=True)
@@ -177,6 +181,7 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
     _check_probes(request)
     _check_prepare(request, workload, behaviour)
     _check_test(request, workload)
+    _check_transactions(request, workload, engine)
     if request.dsn is None:
         product = _product(request, behaviour, teller)
         version = product.version
@@ -279,7 +284,6 @@ def _check_prepare(request: RunRequest, workload: Workload, behaviour: Engine) -
         )
 
 
-
 def _check_tables(workload: Workload, tables: Iterable[str], scale: float, sets: int) -> None:
     """Refuses tables whose rows cannot be made."""
     queries = workload.row_queries(scale, sets)
@@ -308,6 +312,25 @@ def _check_test(request: RunRequest, workload: Workload) -> None:
             "--test changes the tables by its refresh functions, and --keep-data leaves them to"
             " runs that want the plain ones: leave --keep-data out, or say --no-refresh"
         )
+
+
+def _check_transactions(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
+    """Refuses transactions of an engine that has none."""
+    if engine.facts.transactions:
+        return
+    test = specified(request, workload)
+    if test is not None and test.refresh is not None:
+        raise UsageError(
+            f"--test {test.kind}: refresh functions are transactions, and {engine.facts.title} has"
+            " none: say --no-refresh"
+        )
+    script = workload.script(engine.facts.dialects, request.scale, request.seed)
+    for operation in script.operations:
+        if any(BEGINS.match(statement.text) for statement in operation.statements):
+            raise UsageError(
+                f"{operation.name} of {workload.facts.title} is a transaction, and"
+                f" {engine.facts.title} has none: choose another engine"
+            )
 
 
 def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:

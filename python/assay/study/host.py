@@ -144,10 +144,7 @@ def _load_tables(
     streams = job["streams"]
     at_once = engine.tables_at_once(streams) if isinstance(engine, LoadsTablesTogether) else 1
     threads = max(1, streams // at_once)
-    rows = {
-        table: table_rows(job, table, threads)
-        for table in job["tables"]
-    }
+    rows = {table: table_rows(job, table, threads) for table in job["tables"]}
     done = threading.Event()
     telling = threading.Thread(target=_tell_rows, args=(tell, list(rows.values()), done))
     telling.start()

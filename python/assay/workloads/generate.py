@@ -11,6 +11,8 @@ from assay.model.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# What the generators of the core made is kept as long as this is the same.
+VERSION = _core.GENERATORS_VERSION
 # The generator whose rows are selected by `rows/<table>.sql`.
 QUERIES = "sql"
 
@@ -46,7 +48,7 @@ def version(generator: str | None) -> int | str | None:
         from assay.workloads import row_queries
 
         return row_queries.version()
-    return _core.GENERATORS_VERSION
+    return VERSION
 
 
 def table_rows(told: Mapping[str, Any], table: str, threads: int) -> Rows:
