@@ -26,7 +26,7 @@ CARD = re.compile(rf"(?P<card>{NUMBER}) rows")
 INSTRUCTION = re.compile(r"\d+: ")
 CODE = ("Precode:", "After test:", "After code:", "Local Test", "Local Code", "After join test:")
 # What is printed between two steps and says nothing of either.
-REMARKS = ("wait time ", "Warning: the cardinality estimate")
+REMARKS = ("Params: ", "wait time ", "Warning: the cardinality estimate")
 FIGURES_BEGIN = "time "
 QUERY = ("{", "{ FOR UPDATE")
 END_OF_OUTER = "end of outer"

@@ -14,6 +14,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.plan_work import ALSO
 from assay.engines.virtuoso.plan_text import UNNAMED, Chain, Figures, Step, chain_of
 from assay.engines.virtuoso.plan_totals import Totals, facts, read_native, totals
 from assay.model.plan import Plan, PlanNode
@@ -27,6 +28,8 @@ MERGED = re.compile(
     r"hash partition(?:\+bloom)? by (\d+).*hash join merged (?:always|if unique) card\s+(\S+)"
 )
 MERGED_INTO_SCAN = "merged into ts"
+# A hash join that is merged into a scan is a filter of it and looks up rows for it, in its time.
+MERGED_WORK = ("join filter", "hash probe")
 KEYS = re.compile(r"(\(.*?\))(?: -> |$)")
 COLUMN = re.compile(r"(?:[^(), ]*\.)?([^(),. $]+)\$\d+")
 BY_INDEX = "inlined"
@@ -271,7 +274,7 @@ class _Tree:
             loops=_never(step),
             columns=tuple(COLUMN.findall(told["columns"] or "")),
             work="index look-up" if is_by_index else "scan",
-            details={"merged_hash_joins": merged} if merged else {},
+            details={ALSO: list(MERGED_WORK)} if merged else {},
             children=self._asked(step),
         )
 
