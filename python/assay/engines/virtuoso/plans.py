@@ -34,6 +34,7 @@ KEYS = re.compile(r"(\(.*?\))(?: -> |$)")
 COLUMN = re.compile(r"(?:[^(), ]*\.)?([^(),. $]+)\$\d+")
 BY_INDEX = "inlined"
 SORT, FILL = "Sort", "Sort hash area fill"
+TARGET = re.compile(r"^\w+ (?:keyset |vectored )*\s*<?(?:\w+\.)*(\w+)")
 NUMBERED = re.compile(r"\$\d+\b")
 TESTED = re.compile(r"if \((.*?)(?:\) then|$)")
 # Figures have six digits, so rows that are a product of two are off by so much at most.
@@ -163,7 +164,7 @@ class _Tree:
         elif step.table is not None:
             self._read(step, flow, percent)
         elif begins == "Subquery ":
-            self._enter(step, flow)
+            self._enter(step, flow, percent)
         elif begins == "fork":
             node = self._grown(step.within[0], _Flow(flow.node))
             flow.node = self._forked(step, node, flow, percent)
@@ -229,10 +230,8 @@ class _Tree:
         """A pipeline that fills a hash table, kept until somebody looks it up."""
         made = self._grown(step.within[0], _Flow())
         numbers = [found[1] for one in _steps(step.within[0]) if (found := FILLED.search(one.text))]
-        children = (*made.children, *self._asked(step))
-        made = replace(made, children=children, work=made.work or "hash build")
-        if percent is not None and self._seconds_each is not None:
-            made = replace(made, seconds=(made.seconds or 0.0) + percent * self._seconds_each)
+        made = self._also_charged(made, _Flow(), percent)
+        made = replace(made, children=(*made.children, *self._asked(step)))
         self._filled[numbers[-1] if numbers else f"line {step.line}"] = made
 
     def _read(self, step: Step, flow: _Flow, percent: float | None) -> None:
@@ -288,25 +287,36 @@ class _Tree:
         node = self._made(step, flow, percent, children)
         flow.node = replace(node, estimated_rows=flow.estimated)
 
-    def _enter(self, step: Step, flow: _Flow) -> None:
+    def _enter(self, step: Step, flow: _Flow, percent: float | None) -> None:
         """A derived table; where it comes after others it is computed for each of their rows."""
         before = flow.node
         made = [self._grown(inner, _Flow()) for inner in step.within]
-        if not made:
-            return
-        inner = made[0]
-        if before is not None:
-            children = (before, *made)
-            inner = PlanNode("nested loop", "for each row", rows=inner.rows, children=children)
-        flow.node, flow.estimated = inner, None
+        if len(made) == 1 and before is None:
+            inner = self._also_charged(made[0], flow, percent)
+            flow.node = replace(inner, children=(*inner.children, *self._asked(step)))
+        else:
+            joined = () if before is None else (before,)
+            rows = made[-1].rows if made else None
+            node = PlanNode(
+                "nested loop" if made else "subquery",
+                "for each row",
+                rows=rows,
+                children=(*joined, *made, *self._asked(step)),
+            )
+            flow.node = self._charged(node, flow, percent)
+        flow.estimated = None
+
+    def _also_charged(self, node: PlanNode, flow: _Flow, percent: float | None) -> PlanNode:
+        """The node with the time of another step beside its own."""
+        other = self._charged(PlanNode(node.operator, node.native), flow, percent)
+        return replace(node, seconds=_sum(node.seconds, other.seconds))
 
     def _forked(self, step: Step, inner: PlanNode, flow: _Flow, percent: float | None) -> PlanNode:
         """What a pipeline that ends here has made: rows to be given out, or one row of sums."""
         flow.estimated = None
         if _is_collected(inner):
-            made = self._charged(inner, flow, percent)
-            whole_s = _sum(inner.seconds, made.seconds if made is not inner else None)
-            return replace(made, seconds=whole_s, children=(*inner.children, *self._asked(step)))
+            made = self._also_charged(inner, flow, percent)
+            return replace(made, children=(*inner.children, *self._asked(step)))
         return self._made(step, flow, percent, (inner,))
 
     def _given_out(self, step: Step, flow: _Flow, percent: float | None) -> PlanNode:
@@ -314,15 +324,13 @@ class _Tree:
         word, node = step.word, flow.node
         if word is None or node is None:
             raise RuntimeError(f"line {step.line} gives out nothing")
-        given = self._charged(PlanNode(word.operator, word.begins), flow, percent)
         return replace(
-            node,
+            self._also_charged(node, flow, percent),
             operator=word.operator,
             native=word.begins,
             rows=_rows(step.figures),
             loops=_never(step),
             work=word.work,
-            seconds=_sum(node.seconds, given.seconds),
             children=(*node.children, *self._asked(step)),
         )
 
@@ -349,9 +357,9 @@ def _condition(step: Step) -> str | None:
 
 
 def _target(step: Step) -> str | None:
-    """The table that a step changes."""
-    words = step.text.split()
-    return next((word for word in words[1:] if "(" not in word and "$" not in word), None)
+    """The table that a step changes, without its qualifiers."""
+    found = TARGET.search(step.text)
+    return found[1] if found else None
 
 
 def _never(step: Step) -> float | None:
