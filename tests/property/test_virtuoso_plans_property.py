@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from typing import Any
 
 import pytest
@@ -50,19 +52,13 @@ def test_any_text_makes_a_plan_or_a_refusal(text: str) -> None:
 
 @given(st.recursive(st.none() | st.floats() | st.text(max_size=5), st.lists, max_leaves=5))
 def test_any_file_makes_a_plan_or_a_refusal(value: Any) -> None:
-    import json
-
     whole = {"plan": value, "log": value, "clock_hz": value, "tables": value, "executed": value}
     _made_or_refused(json.dumps(whole))
 
 
 def _made_or_refused(text: str) -> None:
-    try:
-        plan = told(text)
-    except ValueError as refused:
-        assert str(refused)
-    else:
-        for node in plan.root.walk():
+    with contextlib.suppress(ValueError):
+        for node in told(text).root.walk():
             assert node.seconds is None or node.seconds >= 0
             assert node.rows is None or node.rows >= 0
 
