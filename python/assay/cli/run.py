@@ -28,6 +28,7 @@ Examples:
   assay run tpch --engine postgresql --prepare indexes.sql     with SQL on the loaded data
   assay run tpch --dsn postgresql://user@localhost/db    a server that runs already
   assay run ./my-queries --dsn ...             a folder of .sql files is a workload
+  assay run ./my-queries --dsn jdbc:... --driver x.jar   any database with a JDBC driver
   assay run tpch --engine postgresql --test full         power and throughput test, twice
   assay run tpch --test throughput --streams 3 --no-refresh
   assay run point-select --engine postgresql --clients 8 --time 30s
@@ -65,6 +66,12 @@ def run(
     dsn: Annotated[
         str | None,
         typer.Option(help="A server that runs already, as its own clients write it."),
+    ] = None,
+    driver: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="With --dsn jdbc:...: the JDBC driver's jar; can be repeated.", metavar="FILE.jar"
+        ),
     ] = None,
     keep_data: Annotated[
         bool, typer.Option("--keep-data", help="With --dsn: leave the tables for the next run.")
@@ -219,6 +226,7 @@ def run(
         engine_version=version,
         bin_dir=None if bin_dir is None else str(bin_dir.absolute()),
         dsn=dsn,
+        drivers=tuple(str(file.absolute()) for file in driver or ()),
         keep_data=keep_data,
         scale=facts.scale_default if scale is None else _above_zero("--scale", scale),
         settings=with_buffer(name, parse_settings(settings or []), buffer, dsn),
@@ -317,14 +325,19 @@ def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:
         return ENGINE_DEFAULT, None
     from assay.engines.discovery import find_engines
 
-    scheme = dsn.partition("://")[0]
-    speaking = [name for name, found in find_engines().items() if scheme in found.facts.schemes]
+    speaking = [
+        (len(scheme), name)
+        for name, found in find_engines().items()
+        for scheme in found.facts.schemes
+        if dsn.startswith(f"{scheme}:")
+    ]
     if not speaking:
         raise UsageError(
             f"no engine speaks the scheme of --dsn {without_secrets(dsn)}: write it as"
             " postgresql://user@host/database, or name the --engine"
         )
-    return speaking[0], None
+    # Of `jdbc:` and the same for one product, the longer one says more.
+    return max(speaking)[1], None
 
 
 def _executed(
