@@ -6,23 +6,27 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.quantities import (
     COUNT,
     SECONDS,
     SHARE,
     by_subject,
+    each_text,
     listed,
     spread,
     text,
 )
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.plan_work import mixed_work, work_by_operation
+from assay.analysis.plans import read_plans
 from assay.analysis.profile import UNCLASSIFIED, matrix, read_profile, symbols_table, work_table
+from assay.analysis.work.rules import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import polars as pl
 
     from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
@@ -36,8 +40,9 @@ FUNCTIONS = 26
 CLASSIFIED_MIN = 0.5
 # An operation is named with a kind of work where it has this share of it.
 QUERIES_MIN = 0.08
-STACKED_MIN = 0.002
-NAMED_MAX = 8
+# Kinds below this share of every subject are in no table and no chart.
+SHOWN_MIN = 0.002
+NAMED_MAX, FEW = 8, 5
 
 
 @dataclass(frozen=True)
@@ -70,20 +75,21 @@ def figure(asked: Asked) -> Figure:
     subjects = tuple(one for one in every if profile_of(one.first) is not None)
     known = {one.name for one in subjects}
     measures = _measures(subjects)
+    shown = tuple(one for one in measures if _most(one) >= SHOWN_MIN)
     count = int(asked.options.get("functions", FUNCTIONS))
     functions = (_functions(one, count) for one in subjects)
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(_says(one) for one in subjects),
+        says=(*_in_all(subjects), *(_says(one) for one in subjects)),
         subjects=tuple(one.name for one in subjects),
         measures=measures,
-        tables=(_work(subjects, measures), *(one for one in functions if one is not None))
+        tables=(_work(subjects, shown), *(one for one in functions if one is not None))
         if subjects
         else (),
-        charts=(Chart("work", "share of the time", "stacked", tuple(one.key for one in measures)),)
-        if measures
+        charts=(Chart("work", "share of the time", "stacked", tuple(one.key for one in shown)),)
+        if shown
         else (),
         notes=tuple(_note(one) for one in subjects),
         missing=(
@@ -102,11 +108,9 @@ def figure(asked: Asked) -> Figure:
 def profile_of(run: Run) -> WorkProfile | None:
     """The profile of a run: by samples that are explained, else by plans, else by any samples."""
     sampled = _by_samples(run)
-    if sampled is not None and sampled.seconds:
-        unclassified = sampled.share(UNCLASSIFIED) or 0.0
-        if unclassified <= 1 - CLASSIFIED_MIN:
-            return sampled
-    return sampled
+    if sampled is not None and (sampled.share(UNCLASSIFIED) or 0.0) <= 1 - CLASSIFIED_MIN:
+        return sampled
+    return _by_plans(run) or sampled
 
 
 def _by_samples(run: Run) -> WorkProfile | None:
@@ -118,10 +122,29 @@ def _by_samples(run: Run) -> WorkProfile | None:
     return WorkProfile(SAMPLES, seconds, _queries(matrix(profile)), profile)
 
 
+def _by_plans(run: Run) -> WorkProfile | None:
+    """What operators' own time went into; None where no plan has times."""
+    plans = read_plans(run)
+    pairs = work_by_operation(plans)
+    if pairs.is_empty():
+        return None
+    sums = pairs.group_by("work", maintain_order=True).agg(pl.col("seconds").sum())
+    seconds = dict(sums.select("work", "seconds").iter_rows())
+    mixed = mixed_work(plan for several in plans.values() for plan in several)
+    whole = sum(seconds.values())
+    share = sum(one.seconds for one in mixed) / whole
+    also = dict.fromkeys(word for one in mixed for word in one.also)
+    doubt = (
+        f"{text(share, SHARE)} of that is of operators that did other work as well, which their"
+        f" plans do not tell apart: {listed(list(also), 8)}"
+        if mixed
+        else None
+    )
+    return WorkProfile(PLANS, seconds, _queries(pairs), None, doubt)
+
+
 def _queries(pairs: pl.DataFrame) -> dict[str, list[str]]:
     """By word of work the operations that have at least `QUERIES_MIN` of it, most first."""
-    import polars as pl
-
     whole = pl.col("seconds").sum().over("work")
     kept = pairs.filter(pl.col("seconds") >= QUERIES_MIN * whole).sort("seconds", descending=True)
     found: dict[str, list[str]] = {}
@@ -133,9 +156,9 @@ def _queries(pairs: pl.DataFrame) -> dict[str, list[str]]:
 def _measures(subjects: tuple[Subject, ...]) -> tuple[Measure, ...]:
     """Shares by kind of work, what is largest anywhere first; what nobody explained is last."""
     told = {one.name: [profile_of(run.run) for run in one.runs] for one in subjects}
-    words = dict.fromkeys(
-        work for each in told.values() for one in each if one is not None for work in one.seconds
-    )
+    seen = (w for each in told.values() for one in each if one is not None for w in one.seconds)
+    # What an engine does not do it does for no time: that is known as well.
+    words = dict.fromkeys((*seen, *WORDS)) if subjects else {}
     found = [
         Measure(
             work,
@@ -148,8 +171,7 @@ def _measures(subjects: tuple[Subject, ...]) -> tuple[Measure, ...]:
         )
         for work in words
     ]
-    kept = [one for one in found if _most(one) >= STACKED_MIN]
-    return tuple(sorted(kept, key=lambda one: (one.key == UNCLASSIFIED, -_most(one))))
+    return tuple(sorted(found, key=lambda one: (one.key == UNCLASSIFIED, -_most(one))))
 
 
 def _most(one: Measure) -> float:
@@ -184,7 +206,7 @@ def _functions(subject: Subject, count: int) -> Table | None:
             row["symbol"],
             row["work"],
             (row["says"] or "").rstrip("."),
-            "all" if row["operations_all"] else _names(row["operations"]),
+            "all" if row["operations_all"] else _names(row["operations"], FEW),
         )
         for row in symbols_table(told.sampled).head(count).iter_rows(named=True)
     ]
@@ -200,9 +222,26 @@ def _functions(subject: Subject, count: int) -> Table | None:
     return Table(f"functions {subject.name}", title, columns, tuple(rows))
 
 
-def _names(operations: list[str]) -> str:
-    more = " ..." if len(operations) > NAMED_MAX else ""
-    return f"{', '.join(operations[:NAMED_MAX])}{more}"
+def _names(operations: list[str], most: int = NAMED_MAX) -> str:
+    more = " ..." if len(operations) > most else ""
+    return f"{', '.join(operations[:most])}{more}"
+
+
+def _in_all(subjects: tuple[Subject, ...]) -> Iterator[str]:
+    """One sentence of all subjects, where there are several."""
+    if len(subjects) > 1:
+        told = [(one.name, _largest(one)) for one in subjects]
+        yield f"The largest kind of work is {each_text(told)}."
+
+
+def _largest(subject: Subject) -> str:
+    told = profile_of(subject.first)
+    assert told is not None  # noqa: S101 - subjects have one
+    known = {work: seconds for work, seconds in told.seconds.items() if work != UNCLASSIFIED}
+    if not known:
+        return "not explained"
+    largest = max(known, key=known.__getitem__)
+    return f"{largest}, {text(told.share(largest), SHARE)}"
 
 
 def _says(subject: Subject) -> str:
@@ -223,15 +262,25 @@ def _note(subject: Subject) -> str:
     told = profile_of(subject.first)
     assert told is not None  # noqa: S101 - subjects have one
     if told.sampled is None:
+        doubt = f" {told.doubt[:1].upper()}{told.doubt[1:]}." if told.doubt else ""
         return (
             f"{subject.name}: by its own plans, {text(sum(told.seconds.values()), SECONDS)} of"
-            " operators' own time, because its samples name no functions."
+            f" operators' own time with the waiting that is in it, because {_why(subject)}.{doubt}"
         )
     sampling = told.sampled.sampling
     return (
         f"{subject.name}: by {text(told.sampled.samples.height, COUNT)} CPU samples"
         f" ({sampling.event}, {sampling.frequency_hz:g} a second of CPU time)."
     )
+
+
+def _why(subject: Subject) -> str:
+    """Why it is no profile of samples."""
+    sampled = _by_samples(subject.first)
+    if sampled is None:
+        return "it has no CPU samples"
+    share = text(sampled.share(UNCLASSIFIED), SHARE)
+    return f"{share} of its CPU samples are in functions that have no names or no rules"
 
 
 def _lacking(subject: Subject) -> Iterator[str]:
