@@ -26,8 +26,9 @@ from assay.model.errors import UsageError, suggestion
 from assay.model.script import Script
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
+from assay.study.order import LoadOrder, asked_order, check_order
 from assay.study.places import engines_dir
-from assay.study.request import STATE_HOT, RunRequest, driver_plan, plan_of
+from assay.study.request import STATE_HOT, STATE_LOADED, RunRequest, driver_plan, plan_of
 from assay.study.specified import (
     PieceTexts,
     PlannedTest,
@@ -90,6 +91,18 @@ class Asked:
         """Refresh sets that have to be there beside the data."""
         return self.test.refresh.sets if self.test is not None and self.test.refresh else 0
 
+    @property
+    def tables(self) -> list[str]:
+        """Tables that are filled by the generator, those of refresh sets among them."""
+        facts = self.workload.facts
+        of_sets = facts.refresh.tables if self.refresh_sets and facts.refresh else ()
+        return [*facts.tables, *of_sets]
+
+    @cached_property
+    def order(self) -> LoadOrder:
+        """In which order rows and tables are loaded."""
+        return asked_order(self.request, self.tables)
+
     @cached_property
     def planned_test(self) -> PlannedTest | None:
         """What is played in it, phase by phase."""
@@ -138,6 +151,7 @@ class Asked:
                 "advice": self.engine.advice(),
                 "waits": self.engine.waits(),
             },
+            "order": self.order.facts(self.engine.facts.rows_by_key),
             "test": None if self.test is None else self.test.facts(),
             "plan": self.plan,
             "script": {"prepared": self.script.prepared},
@@ -184,7 +198,8 @@ def considered(request: RunRequest) -> Asked:
     behaviour = engine.engine()
     _check_request(request, workload, behaviour)
     _check_programs(request, engine)
-    _check_state(request, engine)
+    _check_state(request, workload, engine)
+    check_order(request, workload.facts, engine.facts.kind)
     _check_probes(request)
     _check_prepare(request, workload, behaviour)
     _check_test(request, workload)
@@ -247,17 +262,31 @@ def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -
         )
 
 
-def _check_state(request: RunRequest, engine: EngineFolder) -> None:
+def _check_state(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
     """Refuses states that could not be set."""
     if request.state == STATE_HOT:
         return
     if request.dsn is not None:
-        raise UsageError(
-            f"--state {request.state}: a running server and its files are its owner's, who alone"
-            " may restart it. Leave one of --state and --dsn out"
+        why = (
+            "what a running server has in memory beside our tables is its owner's, and not known"
+            if request.state == STATE_LOADED
+            else "a running server and its files are its owner's, who alone may restart it"
         )
+        raise UsageError(f"--state {request.state}: {why}. Leave one of --state and --dsn out")
     if engine.facts.kind == "none":
         raise UsageError(f"--state {request.state}: {request.engine} keeps no data; leave it out")
+    if request.state == STATE_LOADED:
+        _check_loaded(request, workload)
+
+
+def _check_loaded(request: RunRequest, workload: Workload) -> None:
+    if not workload.makes_data:
+        raise UsageError(f"--state loaded: {workload.facts.name} loads nothing; leave it out")
+    if request.prepare:
+        raise UsageError(
+            "--state loaded and --prepare: what changes the data comes between loading and the"
+            " first query; leave one of the two out"
+        )
 
 
 def _check_probes(request: RunRequest) -> None:

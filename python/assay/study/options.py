@@ -16,12 +16,8 @@ from assay.model.errors import UsageError
 from assay.model.secrets import without_secrets
 from assay.model.units import parse_duration_s
 from assay.study.conditions import beginning, resolved_pin, state_default, with_buffer
-from assay.study.request import (
-    PARAMETERS,
-    RunRequest,
-    parse_probes,
-    read_prepare,
-)
+from assay.study.order import parse_load_order, parse_sorted
+from assay.study.request import PARAMETERS, RunRequest, parse_probes, read_prepare
 from assay.study.specified import TESTS
 from assay.workloads.discovery import find_workload
 
@@ -43,7 +39,13 @@ def value_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
+def listed(value: object) -> object:
+    """A list, or the one text that it would have."""
+    return (value,) if isinstance(value, str) else value
+
+
 Text = Annotated[str, BeforeValidator(value_text)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(listed)]
 
 
 class RunOptions(BaseModel):
@@ -64,7 +66,13 @@ class RunOptions(BaseModel):
     settings: dict[str, Text] = Field(
         default_factory=dict, alias="set", description="Settings of the engine."
     )
-    prepare: tuple[str, ...] = Field(
+    sorted_by: Texts = Field(
+        (), alias="sorted", description="TABLE=COLUMN,...: rows are sorted before they are loaded."
+    )
+    load_order: str | None = Field(
+        None, description="TABLE,...: tables are loaded one after another; 'rest' are all others."
+    )
+    prepare: Texts = Field(
         (), description="Files of SQL that changes the loaded data before anything is timed."
     )
     test: str | None = Field(
@@ -91,7 +99,7 @@ class RunOptions(BaseModel):
     seed: int = Field(1, ge=0, description="Seed of everything that is drawn.")
     timeout: str = Field("0s", description="An operation that takes longer is cancelled; 0s: none.")
     state: str | None = Field(
-        None, description="What is in memory at the start: cold, os-warm, hot or hot:N."
+        None, description="What is in memory at the start: cold, os-warm, loaded, hot or hot:N."
     )
     allow_host_changes: bool = Field(
         default=False, description="With state cold: drop the caches of the whole host, too."
@@ -146,6 +154,8 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         keep_data=options.keep_data,
         settings=with_buffer(name, options.settings, options.buffer, options.dsn),
         prepare=read_prepare(options.prepare, folder),
+        sorted_by=parse_sorted(options.sorted_by),
+        load_order=parse_load_order(options.load_order),
         pin=resolved_pin(options.pin),
         state=begun.state,
         state_passes=begun.passes,

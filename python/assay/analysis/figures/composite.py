@@ -14,6 +14,7 @@ from assay.analysis.figures.quantities import (
     SECONDS,
     SHARE,
     change_text,
+    each_text,
     text,
 )
 from assay.analysis.figures.subjects import measure, subjects_of
@@ -130,6 +131,7 @@ def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
 
 def _says(subjects: list[Subject], measures: tuple[Measure, ...]) -> Iterator[str]:
     by_key = {one.key: one for one in measures}
+    yield from _in_all(by_key)
     for subject in subjects:
         test = test_of(subject.first)
         kind = next((one for one in KINDS if subject.name in by_key[one].values), None)
@@ -147,6 +149,16 @@ def _says(subjects: list[Subject], measures: tuple[Measure, ...]) -> Iterator[st
             beside = f" ({', '.join(parts)})" if parts else ""
             words += f"; its second run's {kind} is {change_text(gains[kind])}{beside}"
         yield f"{words}."
+
+
+def _in_all(by_key: dict[str, Measure]) -> Iterator[str]:
+    """One sentence of all subjects, where there are several."""
+    kind = next((one for one in KINDS if len(by_key[one].values) > 1), None)
+    if kind is None:
+        return
+    values = by_key[kind].values
+    told = each_text((name, text(one.middle, PER_HOUR)) for name, one in values.items())
+    yield f"The {kind} is {told}."
 
 
 def _notes(subject: Subject) -> Iterator[str]:

@@ -19,6 +19,7 @@ from assay.analysis.figures.quantities import (
     SHARE,
     TIMES,
     change_text,
+    each_text,
     listed,
     spread,
     text,
@@ -57,13 +58,13 @@ def figure(asked: Asked) -> Figure:
     every = subjects_of(asked)
     subjects = tuple(one for one in every if not _pairs(one).is_empty())
     known = {one.name for one in subjects}
-    measures = tuple(_measures(subjects))
+    measures = tuple(_measures(subjects)) if subjects else ()
     keys = tuple(f"{POWER}_{number}" for number in (1, 2))
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(_says(one) for one in subjects),
+        says=(*_in_all(measures), *(_says(one) for one in subjects)),
         subjects=tuple(one.name for one in subjects),
         measures=measures,
         tables=(
@@ -91,8 +92,15 @@ def _measures(subjects: tuple[Subject, ...]) -> Iterator[Measure]:
             known = partial(_metric, kind=kind, number=number)
             title = f"{kind} of run {number}"
             yield measure(f"{kind}_{number}", title, PER_HOUR, subjects, known)
-        title = f"{kind}: second over first, less 1"
+        title = f"{kind}: from the first run to the second"
         yield measure(f"{kind}_gain", title, SHARE, subjects, partial(gain, kind=kind))
+    title = "second throughput over the first"
+    yield measure("throughput_difference", title, PER_HOUR, subjects, _difference)
+
+
+def _difference(run: Run) -> float | None:
+    first, second = (_metric(run, THROUGHPUT, number) for number in (1, 2))
+    return None if first is None or second is None else second - first
 
 
 def _metric(run: Run, kind: str, number: int) -> float | None:
@@ -146,6 +154,14 @@ def _more(row: dict[str, float | None], name: str, *, floor: bool) -> float | No
     if first is None or later is None:
         return None
     return max(0.0, first - later) if floor else first - later
+
+
+def _in_all(measures: tuple[Measure, ...]) -> Iterator[str]:
+    """One sentence of all subjects, where there are several."""
+    for gains in measures:
+        if gains.key == f"{POWER}_gain" and len(gains.values) > 1:
+            told = each_text((name, change_text(one.middle)) for name, one in gains.values.items())
+            yield f"Beside the first, the power of the second test is {told}."
 
 
 def _says(subject: Subject) -> str:

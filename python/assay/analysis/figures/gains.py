@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Spread, Table
 from assay.analysis.figures.metrics import summary_of
-from assay.analysis.figures.quantities import SHARE, change_text, spread
+from assay.analysis.figures.quantities import SHARE, change_text, each_text, spread
 from assay.analysis.figures.subjects import subjects_of
 from assay.analysis.whatif import measured_of, predict, worth
 from assay.analysis.whatif.changes import (
@@ -70,7 +70,10 @@ def figure(asked: Asked) -> Figure:
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(words for one in subjects if (words := _says(one, ordered, found))),
+        says=(
+            *_in_all(subjects, ordered),
+            *(words for one in subjects if (words := _says(one, ordered, found))),
+        ),
         subjects=tuple(one.name for one in subjects if any(one.name in m.values for m in measures)),
         measures=tuple(ordered if not named else measures),
         tables=(
@@ -162,13 +165,26 @@ def _rows(
                 )
 
 
+def _in_all(subjects: tuple[Subject, ...], measures: list[Measure]) -> Iterator[str]:
+    """One sentence of all subjects, where there are several."""
+    told = []
+    for subject in subjects:
+        mine = [one for one in measures if subject.name in one.values]
+        if mine:
+            best = max(mine, key=lambda one: one.values[subject.name].middle)
+            change = change_text(best.values[subject.name].middle)
+            told.append((subject.name, f"'{best.title}', {change}"))
+    if len(told) > 1:
+        yield f"Worth most would be {each_text(told)}."
+
+
 def _says(
     subject: Subject, measures: list[Measure], found: dict[str, dict[str, list[Prediction]]]
 ) -> str | None:
     mine = [one for one in measures if subject.name in one.values]
     if not mine:
         return None
-    best = mine[0]
+    best = max(mine, key=lambda one: one.values[subject.name].middle)
     first = _first(found[best.key][subject.name][0])
     words = (
         f"{subject.name}: '{best.title}' would be worth most, {first.metric.label}"

@@ -15,7 +15,7 @@ from assay.analysis.composite.memory import (
 from assay.analysis.composite.played import larger_scales, refresh_names
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Spread, Table
 from assay.analysis.figures.metrics import summary_of, test_of
-from assay.analysis.figures.quantities import BYTES, COUNT, by_subject, spread, text
+from assay.analysis.figures.quantities import BYTES, COUNT, by_subject, each_text, spread, text
 from assay.analysis.figures.subjects import measure, subjects_of
 from assay.model.errors import UsageError
 
@@ -76,7 +76,10 @@ def figure(asked: Asked) -> Figure:
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(_says(one, measures, scale, streams) for one in subjects),
+        says=(
+            *_in_all(measures),
+            *(_says(one, measures, scale, streams) for one in subjects),
+        ),
         subjects=tuple(one.name for one in subjects),
         measures=measures,
         tables=tables if subjects else (),
@@ -144,7 +147,9 @@ def _whole(
     )
     yield Measure("streams", "peak of the throughput test", BYTES, beside)
     far = by_subject((one.name, spread([_far(one, scale, streams)])) for one in subjects)
-    yield Measure("extrapolated", f"at scale {scale:g}" if scale else "at 100 x", BYTES, far)
+    yield Measure(
+        "extrapolated", f"at scale {scale:g}" if scale else "at 100 times the scale", BYTES, far
+    )
 
 
 def _in_streams(run: Run) -> list[MemoryPeak]:
@@ -189,6 +194,14 @@ def _scales(subject: Subject) -> Iterator[tuple[Cell, ...]]:
 def _charts(queries: list[Measure]) -> tuple[Chart, ...]:
     shown = tuple(one.key for one in queries[:SHOWN_MAX])
     return (Chart("queries", "memory", "bars", shown),) if shown else ()
+
+
+def _in_all(measures: tuple[Measure, ...]) -> Iterator[str]:
+    """One sentence of all subjects, where there are several."""
+    far = measures[-1]
+    if len(far.values) > 1:
+        told = each_text((name, text(one.middle, BYTES)) for name, one in far.values.items())
+        yield f"Memory of queries {far.title} would be {told}."
 
 
 def _says(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Table
 from assay.analysis.figures.metrics import seconds_of
-from assay.analysis.figures.quantities import SECONDS, TIMES, listed, text
+from assay.analysis.figures.quantities import SECONDS, TIMES, each_text, listed, text
 from assay.analysis.figures.subjects import measure, subjects_of
 
 if TYPE_CHECKING:
@@ -78,10 +78,8 @@ def _says(subjects: tuple[str, ...], measures: tuple[Measure, ...]) -> tuple[str
     fastest = min(subjects, key=sums.__getitem__)
     longest = max(whole, key=lambda one: one.values[fastest].middle)
     share = text(longest.values[fastest].middle / sums[fastest], "share")
-    first = (
-        f"{fastest} takes {text(sums[fastest], SECONDS)} for all operations,"
-        f" {share} of it for {longest.key}."
-    )
+    told = each_text((name, text(sums[name], SECONDS)) for name in subjects)
+    first = f"All operations once take {told}; {fastest} spends most, {share}, in {longest.key}."
     others = [_against(fastest, name, sums, whole) for name in subjects if name != fastest]
     return (first, *others)
 
@@ -90,7 +88,7 @@ def _against(fastest: str, other: str, sums: dict[str, float], whole: list[Measu
     slower = sums[other] / sums[fastest]
     wins = [one.key for one in whole if one.values[other].middle < one.values[fastest].middle]
     beaten = f", but is faster in {listed(wins)}" if wins else " and is faster in none"
-    return f"{other} takes {slower:.3g} times as long{beaten}."
+    return f"{other} takes {slower:.3g} times as long as {fastest}{beaten}."
 
 
 def _missing(subjects: tuple[str, ...], measures: tuple[Measure, ...]) -> tuple[str, ...]:

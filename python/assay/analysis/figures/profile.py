@@ -12,12 +12,14 @@ from assay.analysis.figures.quantities import (
     SECONDS,
     SHARE,
     by_subject,
+    each_text,
     listed,
     spread,
     text,
 )
 from assay.analysis.figures.subjects import subjects_of
 from assay.analysis.profile import UNCLASSIFIED, matrix, read_profile, symbols_table, work_table
+from assay.analysis.work.rules import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,8 +38,9 @@ FUNCTIONS = 26
 CLASSIFIED_MIN = 0.5
 # An operation is named with a kind of work where it has this share of it.
 QUERIES_MIN = 0.08
-STACKED_MIN = 0.002
-NAMED_MAX = 8
+# Kinds below this share of every subject are in no table and no chart.
+SHOWN_MIN = 0.002
+NAMED_MAX, FEW = 8, 5
 
 
 @dataclass(frozen=True)
@@ -70,20 +73,21 @@ def figure(asked: Asked) -> Figure:
     subjects = tuple(one for one in every if profile_of(one.first) is not None)
     known = {one.name for one in subjects}
     measures = _measures(subjects)
+    shown = tuple(one for one in measures if _most(one) >= SHOWN_MIN)
     count = int(asked.options.get("functions", FUNCTIONS))
     functions = (_functions(one, count) for one in subjects)
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(_says(one) for one in subjects),
+        says=(*_in_all(subjects), *(_says(one) for one in subjects)),
         subjects=tuple(one.name for one in subjects),
         measures=measures,
-        tables=(_work(subjects, measures), *(one for one in functions if one is not None))
+        tables=(_work(subjects, shown), *(one for one in functions if one is not None))
         if subjects
         else (),
-        charts=(Chart("work", "share of the time", "stacked", tuple(one.key for one in measures)),)
-        if measures
+        charts=(Chart("work", "share of the time", "stacked", tuple(one.key for one in shown)),)
+        if shown
         else (),
         notes=tuple(_note(one) for one in subjects),
         missing=(
@@ -133,9 +137,9 @@ def _queries(pairs: pl.DataFrame) -> dict[str, list[str]]:
 def _measures(subjects: tuple[Subject, ...]) -> tuple[Measure, ...]:
     """Shares by kind of work, what is largest anywhere first; what nobody explained is last."""
     told = {one.name: [profile_of(run.run) for run in one.runs] for one in subjects}
-    words = dict.fromkeys(
-        work for each in told.values() for one in each if one is not None for work in one.seconds
-    )
+    seen = (w for each in told.values() for one in each if one is not None for w in one.seconds)
+    # What an engine does not do it does for no time: that is known as well.
+    words = dict.fromkeys((*seen, *WORDS)) if subjects else {}
     found = [
         Measure(
             work,
@@ -148,8 +152,7 @@ def _measures(subjects: tuple[Subject, ...]) -> tuple[Measure, ...]:
         )
         for work in words
     ]
-    kept = [one for one in found if _most(one) >= STACKED_MIN]
-    return tuple(sorted(kept, key=lambda one: (one.key == UNCLASSIFIED, -_most(one))))
+    return tuple(sorted(found, key=lambda one: (one.key == UNCLASSIFIED, -_most(one))))
 
 
 def _most(one: Measure) -> float:
@@ -184,7 +187,7 @@ def _functions(subject: Subject, count: int) -> Table | None:
             row["symbol"],
             row["work"],
             (row["says"] or "").rstrip("."),
-            "all" if row["operations_all"] else _names(row["operations"]),
+            "all" if row["operations_all"] else _names(row["operations"], FEW),
         )
         for row in symbols_table(told.sampled).head(count).iter_rows(named=True)
     ]
@@ -200,9 +203,26 @@ def _functions(subject: Subject, count: int) -> Table | None:
     return Table(f"functions {subject.name}", title, columns, tuple(rows))
 
 
-def _names(operations: list[str]) -> str:
-    more = " ..." if len(operations) > NAMED_MAX else ""
-    return f"{', '.join(operations[:NAMED_MAX])}{more}"
+def _names(operations: list[str], most: int = NAMED_MAX) -> str:
+    more = " ..." if len(operations) > most else ""
+    return f"{', '.join(operations[:most])}{more}"
+
+
+def _in_all(subjects: tuple[Subject, ...]) -> Iterator[str]:
+    """One sentence of all subjects, where there are several."""
+    if len(subjects) > 1:
+        told = [(one.name, _largest(one)) for one in subjects]
+        yield f"The largest kind of work is {each_text(told)}."
+
+
+def _largest(subject: Subject) -> str:
+    told = profile_of(subject.first)
+    assert told is not None  # noqa: S101 - subjects have one
+    known = {work: seconds for work, seconds in told.seconds.items() if work != UNCLASSIFIED}
+    if not known:
+        return "not explained"
+    largest = max(known, key=known.__getitem__)
+    return f"{largest}, {text(told.share(largest), SHARE)}"
 
 
 def _says(subject: Subject) -> str:

@@ -16,6 +16,7 @@ TIMES, COUNT = "times", "count"
 UNITS = (SECONDS, BYTES, SHARE, PER_HOUR, PER_SECOND, TIMES, COUNT)
 DIGITS = 4
 NAMED_MAX = 4
+SUBJECTS_MAX = 8
 # From here on more digits are not known, and from there on a metric has no tenths to speak of.
 WHOLE_FROM = 100
 TENTHS_BELOW = 10_000
@@ -75,6 +76,11 @@ def spread(values: Iterable[float | None]) -> Spread | None:
 def by_subject(found: Iterable[tuple[str, Spread | None]]) -> dict[str, Spread]:
     """The known spreads by their subjects."""
     return {name: one for name, one in found if one is not None}
+
+
+def each_text(told: Iterable[tuple[str, str]]) -> str:
+    """What is told of each subject: `65 % (DuckDB) and 75 % (PostgreSQL)`."""
+    return listed([f"{words} ({name})" for name, words in told], SUBJECTS_MAX)
 
 
 def listed(words: Sequence[str], most: int = NAMED_MAX) -> str:

@@ -14,6 +14,7 @@ from assay.analysis.figures.quantities import (
     SECONDS,
     TIMES,
     by_subject,
+    each_text,
     spread,
     text,
 )
@@ -161,6 +162,7 @@ def _says(
     subjects: tuple[Subject, ...], states: list[str], measures: tuple[Measure, ...]
 ) -> Iterator[str]:
     by_key = {one.key: one for one in measures}
+    yield from _in_all(states, by_key)
     for subject in subjects:
         known = {
             state: by_key[state].values[subject.name].middle
@@ -179,6 +181,15 @@ def _says(
             f"{subject.name}: all operations take {text(known[base], SECONDS)} {base},"
             f" {', '.join(parts)}{_power_says(subject.name, known, base, by_key)}."
         )
+
+
+def _in_all(states: list[str], by_key: dict[str, Measure]) -> Iterator[str]:
+    """One sentence of all subjects, where there are several: the first state beside the last."""
+    first, last = by_key[states[0]].values, by_key[states[-1]].values
+    both = [name for name in first if name in last]
+    if len(both) > 1 and len(states) > 1:
+        told = each_text((n, text(first[n].middle / last[n].middle, TIMES)) for n in both)
+        yield f"Beginning {states[0]} takes {told} of what it takes {states[-1]}."
 
 
 def _power_says(name: str, known: dict[str, float], base: str, by_key: dict[str, Measure]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
@@ -33,7 +34,8 @@ def figure(asked: Asked) -> Figure:
         known = list(dict.fromkeys(name for run in asked.runs for name in run.levels))
         hint = suggestion(factor, known) if known else "these runs have none"
         raise UsageError(f"no run has a level of factor {factor!r}; {hint}")
-    subjects = subjects_of(asked, without=(factor,))
+    having = tuple(one for one in asked.runs if factor in one.levels)
+    subjects = subjects_of(replace(asked, runs=having), without=(factor,))
     places = _places(levels)
     levels = sorted(levels, key=lambda name: places[name] or 0.0)
     measures = tuple(
@@ -130,7 +132,9 @@ def _table(
             if several:
                 cells += [None, None] if known is None else [known.low, known.high]
         rows.append(tuple(cells))
-    return Table("sweep", f"{metric.title} by {factor}", tuple(columns), tuple(rows))
+    return Table(
+        "sweep", f"{metric.title} by {factor.removeprefix('set.')}", tuple(columns), tuple(rows)
+    )
 
 
 def _says(name: str, measures: tuple[Measure, ...], metric: Metric, factor: str) -> str | None:

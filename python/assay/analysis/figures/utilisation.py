@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from assay.analysis.composite.utilisation import Utilisation, utilisation
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.metrics import test_of
-from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, by_subject, spread, text
+from assay.analysis.figures.quantities import (
+    COUNT,
+    SECONDS,
+    SHARE,
+    by_subject,
+    each_text,
+    spread,
+    text,
+)
 from assay.analysis.figures.subjects import subjects_of
 
 if TYPE_CHECKING:
@@ -44,7 +52,7 @@ def figure(asked: Asked) -> Figure:
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(_says(one, measures) for one in subjects),
+        says=(*_in_all(subjects, measures[-1]), *(_says(one, measures) for one in subjects)),
         subjects=tuple(one.name for one in subjects),
         measures=measures,
         tables=(Table("runs", "both tests of each run", (*columns, *of_parts), rows),),
@@ -79,6 +87,13 @@ def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
                 told.run,
                 *(getattr(told, name) for _, _, _, name in PARTS),
             )
+
+
+def _in_all(subjects: list[Subject], share: Measure) -> Iterator[str]:
+    """One sentence of all subjects, where there are several."""
+    if len(subjects) > 1:
+        told = [(one.name, text(share.values[one.name].middle, SHARE)) for one in subjects]
+        yield f"A power test uses {each_text(told)} of what the machine gives to streams."
 
 
 def _says(subject: Subject, measures: tuple[Measure, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.quantities import listed, text
@@ -28,56 +29,73 @@ DECIDES = {
 SAME_WITHIN = 1.05
 
 
-def reasons(kind: str, conditions: Conditions, runs: Sequence[StudyRun]) -> tuple[str, ...]:
-    """What differs between the article's measurement and these runs, a sentence each.
+@dataclass(frozen=True)
+class Reason:
+    """Something that differs between the article's measurement and ours.
 
-    Args:
-        kind: Of the figure.
-        conditions: Of the article.
-        runs: That the figure is made of.
+    Attributes:
+        topic: One of those of `DECIDES`.
+        brief: In a few words.
+        words: In whole sentences.
     """
-    told = {
-        SCALE: _scale(conditions, runs),
-        CORES: _cores(conditions, runs),
-        ENGINE: _engine(conditions, runs),
-        STREAMS: _streams(conditions, runs),
-        STORAGE: _storage(runs),
-    }
-    wanted = DECIDES.get(kind, tuple(told))
-    return tuple(words for name in wanted if (words := told[name]) is not None)
+
+    topic: str
+    brief: str
+    words: str
 
 
-def _scale(conditions: Conditions, runs: Sequence[StudyRun]) -> str | None:
+def reasons(conditions: Conditions, runs: Sequence[StudyRun]) -> tuple[Reason, ...]:
+    """What differs between the article's measurement and these runs."""
+    told = (
+        _scale(conditions, runs),
+        _cores(conditions, runs),
+        _engine(conditions, runs),
+        _streams(conditions, runs),
+        _storage(runs),
+    )
+    return tuple(one for one in told if one is not None)
+
+
+def deciding(kind: str, conditions: Conditions, runs: Sequence[StudyRun]) -> str | None:
+    """What of it matters for a kind of figure, in one sentence; None: nothing."""
+    known = {one.topic: one.brief for one in reasons(conditions, runs)}
+    briefs = [known[topic] for topic in DECIDES.get(kind, tuple(known)) if topic in known]
+    return f"What differs, too: {'; '.join(briefs)}." if briefs else None
+
+
+def _scale(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
     ours = _distinct(float(one.run.facts["request"]["scale"]) for one in runs)
     theirs = conditions.scale
     if theirs is None or not ours or ours == [theirs]:
         return None
-    times = theirs / max(ours)
-    if times > SAME_WITHIN:
-        return (
-            f"The article's data are {text(times, 'times')} ours (scale {theirs:g}, here"
-            f" {listed([f'{one:g}' for one in ours])}): what a query costs whatever the data,"
-            " such as its plan, weighs more here, and more of the data fits into the caches of a"
-            " processor."
-        )
-    return (
-        f"The scale is {listed([f'{one:g}' for one in ours])} here, and {theirs:g} in the article."
+    here, times = listed([f"{one:g}" for one in ours]), theirs / max(ours)
+    if times <= SAME_WITHIN:
+        words = f"The scale is {here} here, and {theirs:g} in the article."
+        return Reason(SCALE, f"scale {theirs:g} there, {here} here", words)
+    return Reason(
+        SCALE,
+        f"its data are {text(times, 'times')} ours",
+        f"The article's data are {text(times, 'times')} ours (scale {theirs:g}, here {here}): what"
+        " a query costs whatever the data, such as its plan, weighs more here, and more of the data"
+        " fits into the caches of a processor.",
     )
 
 
-def _cores(conditions: Conditions, runs: Sequence[StudyRun]) -> str | None:
+def _cores(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
     ours = _distinct(float(count) for one in runs if (count := cpus_allowed(one.run)))
     theirs = conditions.cores
     if theirs is None or not ours or ours == [float(theirs)]:
         return None
-    return (
-        f"The article's engine had {theirs} hardware threads, ours"
-        f" {listed([f'{one:g}' for one in ours])}: with fewer, one stream leaves less of the"
-        " machine unused, and streams get into each other's way sooner."
+    here = listed([f"{one:g}" for one in ours])
+    return Reason(
+        CORES,
+        f"{theirs} hardware threads there, {here} here",
+        f"The article's engine had {theirs} hardware threads, ours {here}: with fewer, one stream"
+        " leaves less of the machine unused, and streams get into each other's way sooner.",
     )
 
 
-def _engine(conditions: Conditions, runs: Sequence[StudyRun]) -> str | None:
+def _engine(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
     ours: dict[str, str] = {}
     for one in runs:
         engine = one.run.facts["engine"]
@@ -89,38 +107,36 @@ def _engine(conditions: Conditions, runs: Sequence[StudyRun]) -> str | None:
     same = ours.get(conditions.engine)
     parts = [f"The article measured {title}"]
     if same is not None:
-        parts.append(f"here it is {same}, open source and of another time")
+        parts.append(f"here its version is {same}")
     if others:
-        parts.append(
-            f"{listed(others)} {'are other engines' if len(others) > 1 else 'is another'}"
-            ", with plans and functions of their own"
-        )
-    return f"{'; '.join(parts)}."
+        are = "are other engines" if len(others) > 1 else "is another engine"
+        parts.append(f"{listed(others)} {are}, with plans and functions of their own")
+    brief = f"{title} there, {listed(list(ours.values()))} here"
+    return Reason(ENGINE, brief, f"{'; '.join(parts)}.")
 
 
-def _streams(conditions: Conditions, runs: Sequence[StudyRun]) -> str | None:
+def _streams(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
     tests = [one.run.facts.get("test") or {} for one in runs]
     ours = _distinct(float(test["streams"]) for test in tests if test.get("streams"))
     theirs = conditions.streams
     if theirs is None or not ours or ours == [float(theirs)]:
         return None
-    return f"The article played {theirs} streams, here {listed([f'{one:g}' for one in ours])}."
+    here = listed([f"{one:g}" for one in ours])
+    brief = f"{theirs} streams there, {here} here"
+    return Reason(STREAMS, brief, f"The article played {theirs} streams, here it was {here}.")
 
 
-def _storage(runs: Sequence[StudyRun]) -> str | None:
+def _storage(runs: Sequence[StudyRun]) -> Reason | None:
     hosts: list[dict[str, Any]] = [one.run.environment.get("host", {}) for one in runs]
     host = next((one for one in hosts if one), None)
     if host is None:
         return None
     kind = (host.get("data_filesystem") or {}).get("type") or "a file system that was not told"
-    memory = bytes_text(host.get("memory_bytes"))
-    disk = "a virtual disk" if (host.get("cpu") or {}).get("virtual") else "a disk"
-    return (
-        f"Here the data lie on {disk} ({kind}) of a host with {memory} of memory; a virtual disk"
-        " that its host has in memory is read faster than an SSD."
-        if disk == "a virtual disk"
-        else f"Here the data lie on {disk} ({kind}) of a host with {memory} of memory."
-    )
+    is_virtual = bool((host.get("cpu") or {}).get("virtual"))
+    disk = f"{'a virtual disk' if is_virtual else 'a disk'} ({kind})"
+    words = f"Here the data lie on {disk} of a host with {bytes_text(host.get('memory_bytes'))}"
+    fast = "; a virtual disk that its host has in memory is read faster than an SSD"
+    return Reason(STORAGE, f"{disk} here", f"{words} of memory{fast if is_virtual else ''}.")
 
 
 def _distinct(values: Iterator[float]) -> list[float]:

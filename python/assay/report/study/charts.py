@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.figures.quantities import BYTES, SHARE, TIMES, text
+from assay.analysis.figures.quantities import BYTES, SECONDS, SHARE, TIMES, text
 from assay.report.charts import styled
 from assay.report.palette import (
     BLUE,
@@ -34,7 +34,12 @@ BAR, ROW, DOTS, LINES = 15, 22, 24, 260
 # Beyond that many subjects their bars would be lines.
 SUBJECTS_MAX = len(COLOURS)
 ROOM = 1.15
-UNIT_WORDS = {"s": "seconds", "/h": "an hour", SHARE: "share", TIMES: "times"}
+OTHER_COLOUR = "#c9d0d9"
+UNIT_WORDS = {"/h": "an hour", TIMES: "times"}
+MILLISECONDS = "format(datum.value * 1000, '~r') + ' ms'"
+SECONDS_LABEL = "format(datum.value, '~r') + ' s'"
+# Kinds that are smaller than this everywhere are drawn as one.
+SMALL, OTHERS = 0.015, "others"
 
 
 def charts_of(figure: Mapping[str, Any]) -> dict[str, alt.TopLevelMixin]:
@@ -68,7 +73,9 @@ def _relative(figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for one in () if article is None else article["compared"]:
         if one["article_times"] is not None and one["our_times"]:
             bases.setdefault(one["base"], []).append(one["key"])
-    for place, (base, keys) in enumerate(bases.items()):
+    # A bar alone says no more than the sentence about it.
+    several = {base: keys for base, keys in bases.items() if len(keys) > 1}
+    for place, (base, keys) in enumerate(several.items()):
         yield {
             "name": f"times{place + 1 if place else ''}",
             "title": f"times of: {base}",
@@ -153,6 +160,9 @@ def _value_axis(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> A
         step, words = next((one for one in BYTE_UNITS if most >= one[0]), BYTE_UNITS[-1])
         axis["labelExpr"] = f"format(datum.value / {step}, '~r')"
         axis["title"] = f"{told['title']}, {words}"
+    elif unit == SECONDS:
+        most = max(float(row["value"]) for row in rows)
+        axis["labelExpr"] = MILLISECONDS if most < 1 else SECONDS_LABEL
     else:
         axis["format"] = "~s" if unit != TIMES else "~r"
         words = UNIT_WORDS.get(unit, unit)
@@ -181,7 +191,8 @@ def _bars(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMi
     subjects = list(dict.fromkeys(row["subject"] for row in rows))
     measures = list(dict.fromkeys(row["measure"] for row in rows))
     height = len(measures) * (len(subjects) * BAR + 12)
-    base = alt.Chart(_values(rows), width=WIDTH, height=height)
+    tipped = [row | {"tip": max(row["value"], row.get("high", row["value"]), 0.0)} for row in rows]
+    base = alt.Chart(_values(tipped), width=WIDTH, height=height)
     axis = alt.Axis(labelLimit=170, tickCount=0)
     shared = {
         "y": alt.Y("measure:N", title=None, sort=measures, axis=axis),
@@ -194,7 +205,8 @@ def _bars(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMi
         tooltip=_tooltip(),
         **shared,
     )
-    words = base.mark_text(align="left", dx=4, fontSize=10).encode(x=x, text="label:N", **shared)
+    at = alt.X("tip:Q", **_value_axis(told, rows))
+    words = base.mark_text(align="left", dx=4, fontSize=10).encode(x=at, text="label:N", **shared)
     layers = [bars, *_ends(base, rows, shared), words]
     return alt.layer(*layers)
 
@@ -213,11 +225,14 @@ def _stacked(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLeve
     import altair as alt
 
     subjects = list(dict.fromkeys(row["subject"] for row in rows))
-    keys = list(dict.fromkeys(row["measure"] for row in rows))
-    is_work = all(key in WORK_COLOURS for key in keys)
-    palette = [work_colour(key) for key in keys] if is_work else [*COLOURS, *map(work_colour, keys)]
-    scale = alt.Scale(domain=keys, range=palette[: len(keys)])
-    placed = [row | {"order": keys.index(row["measure"])} for row in _cumulated(rows, keys)]
+    rows = _without_small(rows)
+    by_key = {row["key"]: row["measure"] for row in rows}
+    keys = [by_key[key] for key in (*told["keys"], OTHERS) if key in by_key]
+    is_work = all(key in WORK_COLOURS for key in keys if key != OTHERS)
+    colours = [work_colour(key) for key in keys] if is_work else list(COLOURS[: len(keys)])
+    if keys[-1] == OTHERS:
+        colours[-1] = OTHER_COLOUR
+    placed = list(_cumulated(rows, keys))
     base = alt.Chart(_values(placed), width=WIDTH, height=len(subjects) * 38)
     y = alt.Y("subject:N", title=None, sort=subjects, axis=alt.Axis(labelLimit=170))
     x = alt.X("begin:Q", **_value_axis(told, rows))
@@ -225,19 +240,27 @@ def _stacked(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLeve
         x=x,
         x2="end:Q",
         y=y,
-        color=alt.Color("measure:N", scale=scale, sort=keys),
+        color=alt.Color("measure:N", scale=alt.Scale(domain=keys, range=colours), sort=keys),
         tooltip=_tooltip(),
     )
     words = (
-        base.transform_filter("datum.value > 0.055")
-        .transform_calculate(
-            middle="(datum.begin + datum.end) / 2",
-            short="length(datum.measure) > datum.value * 95 ? '' : datum.measure",
-        )
+        base.transform_filter("datum.value * width > length(datum.measure) * 6 + 6")
+        .transform_calculate(middle="(datum.begin + datum.end) / 2")
         .mark_text(fontSize=10, color="#10151c")
-        .encode(x="middle:Q", y=y, text="short:N")
+        .encode(x="middle:Q", y=y, text="measure:N")
     )
     return alt.layer(bars, words)
+
+
+def _without_small(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of measures that are large somewhere, and one a subject of all the others."""
+    large = {row["key"] for row in rows if row["value"] >= SMALL}
+    kept = [row for row in rows if row["key"] in large]
+    left: dict[str, float] = {}
+    for row in rows:
+        if row["key"] not in large:
+            left[row["subject"]] = left.get(row["subject"], 0.0) + row["value"]
+    return [*kept, *(_row(name, OTHERS, OTHERS, SHARE, value) for name, value in left.items())]
 
 
 def _cumulated(rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -14,10 +14,10 @@ from assay.analysis.figures import answers, quantities
 from assay.analysis.figures.contract import Asked
 from assay.analysis.figures.discovery import make
 from assay.analysis.figures.subjects import subjects_of
-from assay.analysis.published.compared import compare, printed, says
+from assay.analysis.published.compared import compare, says
 from assay.analysis.published.derived import derive
 from assay.analysis.published.facts import read_published
-from assay.analysis.published.reasons import reasons
+from assay.analysis.published.reasons import deciding, reasons
 from assay.model.errors import UsageError
 from assay.model.verdict import worst
 from assay.report.study.conditions import conditions_of
@@ -57,7 +57,7 @@ def study_document(record: StudyRecord) -> dict[str, Any]:
         "took_seconds": sum(seconds) if seconds else None,
         "parts": [_part(record, name, runs) for name in (one.name for one in record.parts)],
         "runs": [_run(one) for one in runs],
-        "article": None if published is None else _article(published),
+        "article": None if published is None else _article(published, whole),
         "figures": figures,
         "derived": [] if published is None else _derived(published, None),
         "not_shown": [
@@ -138,11 +138,12 @@ def _run(one: StudyRun) -> dict[str, Any]:
     }
 
 
-def _article(published: Published) -> dict[str, Any]:
+def _article(published: Published, runs: tuple[StudyRun, ...]) -> dict[str, Any]:
     return {
         **asdict_of(published.article),
         "words": published.article.words,
         "conditions": asdict_of(published.conditions),
+        "differs": [one.words for one in reasons(published.conditions, runs)],
     }
 
 
@@ -181,6 +182,7 @@ def _beside(
     figure: Figure, facts: FigureFacts, published: Published, runs: tuple[StudyRun, ...]
 ) -> dict[str, Any]:
     rows = compare(figure, facts)
+    also = deciding(figure.kind, published.conditions, runs) if runs else None
     return {
         "section": facts.section,
         "says": facts.says,
@@ -188,8 +190,21 @@ def _beside(
         "differs": list(says(rows, figure)),
         "tables": [asdict_of(one) for one in facts.tables],
         "derived": _derived(published, facts.name),
-        "reasons": [*facts.reasons, *reasons(figure.kind, published.conditions, runs)],
+        "inputs": sorted(_inputs(published, facts.name)),
+        "reasons": [*facts.reasons, *([also] if also else [])],
     }
+
+
+def _inputs(published: Published, figure: str) -> set[str]:
+    """Values of a figure that the author derived others from."""
+    given = [
+        each
+        for one in published.derived
+        for value in one.inputs.values()
+        for each in (value if isinstance(value, tuple) else (value,))
+    ]
+    lead = f"{figure}."
+    return {one.removeprefix(lead) for one in given if isinstance(one, str) and lead in one}
 
 
 def _derived(published: Published, figure: str | None) -> list[dict[str, Any]]:
@@ -205,12 +220,4 @@ def _again(one: Derived) -> dict[str, Any]:
         "printed": one.facts.printed or quantities.text(one.facts.value, one.facts.unit),
         "value": one.value,
         "agrees": one.agrees,
-    }
-
-
-def article_values(facts: FigureFacts) -> dict[str, str]:
-    """What the article prints of a figure, by what it is of."""
-    return {
-        value.title or key.replace("_", " "): value.printed or printed(value)
-        for key, value in facts.values.items()
     }

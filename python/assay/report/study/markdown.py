@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assay.report.study.tables import cell_text, compared_table, is_number
 from assay.report.study.words import (
     derived_words,
+    doubts_words,
     made_words,
     part_rows,
     short,
@@ -34,11 +35,17 @@ def markdown_lines(document: Mapping[str, Any]) -> Iterator[str]:
         yield ""
     yield from _heading("In short")
     yield from _paragraph(f"Verdict: {document['verdict']}. {' '.join(document['answers'])}")
+    doubts = doubts_words(document)
+    if doubts:
+        yield from _paragraph(doubts)
     yield from _list(words for _, words in short(document))
     yield from _heading("What was run")
     yield from _paragraph(made_words(document))
     rows = [[one["name"], one["about"], one["varies"], one["runs"]] for one in part_rows(document)]
     yield from _grid(["part", "what for", "what varies", "runs"], rows, [False] * 3 + [True])
+    if article is not None and article["differs"]:
+        yield from _heading("What differs from the article's measurement")
+        yield from _list(article["differs"])
     for number, figure in enumerate(document["figures"], 1):
         yield from _figure(document, figure, number)
     yield from _end(document)

@@ -55,7 +55,11 @@ def _values(figure: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     article = figure["article"]
     if article is None or not figure["subjects"]:
         return
-    lacking = [one["title"] for one in article["compared"] if not one["ours"]]
+    lacking = [
+        one["title"]
+        for one in article["compared"]
+        if not one["ours"] and one["key"] not in article["inputs"]
+    ]
     if lacking:
         yield {
             "what": f"{figure['title']}: {listed(lacking, NAMED_MAX)}",

@@ -24,7 +24,9 @@ from assay.report.study.tables import (
     tables_of,
 )
 from assay.report.study.words import (
+    bound,
     derived_words,
+    doubts_words,
     made_words,
     part_rows,
     short,
@@ -46,21 +48,20 @@ def study_page(document: Mapping[str, Any]) -> str:
         for name, chart in charts_of(figure).items()
     }
     scripts = [vega.program(), template("report.js")]
-    return (
-        environment()
-        .get_template("study.html.j2")
-        .render(
-            told=document,
-            policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
-            css=trusted(template("report.css") + template("study.css")),
-            scripts=[trusted(script) for script in scripts],
-            charts_json=trusted(json_in_html(specs)),
-            made=made_words(document),
-            short=short(document),
-            parts=part_rows(document),
-            figures=[_figure(document, figure) for figure in document["figures"]],
-            derived=[derived_words(one) for one in document["derived"]],
-        )
+    pages = environment()
+    pages.filters["bound"] = bound
+    return pages.get_template("study.html.j2").render(
+        told=document,
+        policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
+        css=trusted(template("report.css") + template("study.css")),
+        scripts=[trusted(script) for script in scripts],
+        charts_json=trusted(json_in_html(specs)),
+        made=made_words(document),
+        short=short(document),
+        doubts=doubts_words(document),
+        parts=part_rows(document),
+        figures=[_figure(document, figure) for figure in document["figures"]],
+        derived=[derived_words(one) for one in document["derived"]],
     )
 
 

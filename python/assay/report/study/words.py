@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.quantities import listed, text
@@ -10,6 +11,7 @@ from assay.model.units import seconds_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+NUMBER = re.compile(r"(\d) (%|x|ns|µs|ms|s|min|h|B|KiB|MiB|GiB|TiB)(?=$|[\s.,;:)])")
 ENDED = {
     "complete": "all of its runs were made",
     "partial": "some of its runs were left out",
@@ -18,11 +20,28 @@ ENDED = {
     "running": "it has not ended",
 }
 MINUTE_S = 100
+ANSWERS = "answers"
 
 
 def short(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The study in short: name and first sentence of each figure that says something."""
-    return [(one["name"], one["says"][0]) for one in document["figures"] if one["says"]]
+    return [
+        (one["name"], one["says"][0])
+        for one in document["figures"]
+        if one["says"] and one["kind"] != ANSWERS
+    ]
+
+
+def doubts_words(document: Mapping[str, Any]) -> str | None:
+    """Why a study is not valid as a whole, in one sentence; None if it is."""
+    found: dict[str, set[str]] = {}
+    for one in document["doubts"]:
+        found.setdefault(one["check"].replace("_", " "), set()).update(one["runs"])
+    if not found:
+        return None
+    parts = [f"{name} of {len(runs)}" for name, runs in found.items()]
+    many = len({one["run"] for one in document["runs"]})
+    return f"What the checks of runs doubt: {listed(parts, 8)} of {many} runs."
 
 
 def made_words(document: Mapping[str, Any]) -> str:
@@ -85,3 +104,8 @@ def derived_words(one: Mapping[str, Any]) -> str:
 def source_words(article: Mapping[str, Any], section: str | None) -> str:
     """Where a figure of the article stands."""
     return f"{article['words']}, section “{section}”" if section else str(article["words"])
+
+
+def bound(words: str) -> str:
+    """The words with numbers that keep their units on one line."""
+    return NUMBER.sub("\\1\u00a0\\2", words)

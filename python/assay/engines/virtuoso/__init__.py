@@ -1,0 +1,1 @@
+"""Virtuoso: a column store whose pipelines work on vectors of rows."""
