@@ -25,6 +25,7 @@ Examples:
   assay run tpch --engine postgresql --prepare indexes.sql     with SQL on the loaded data
   assay run tpch --dsn postgresql://user@localhost/db    a server that runs already
   assay run ./my-queries --dsn ...             a folder of .sql files is a workload
+  assay run ./my-queries --dsn jdbc:... --driver x.jar   any database with a JDBC driver
   assay run tpch --engine postgresql --test full         power and throughput test, twice
   assay run tpch --test throughput --streams 3 --no-refresh
   assay run point-select --engine postgresql --clients 8 --time 30s
@@ -58,6 +59,12 @@ def run(
     dsn: Annotated[
         str | None,
         typer.Option(help="A server that runs already, as its own clients write it."),
+    ] = None,
+    driver: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="With --dsn jdbc:...: the JDBC driver's jar; can be repeated.", metavar="FILE.jar"
+        ),
     ] = None,
     keep_data: Annotated[
         bool, typer.Option("--keep-data", help="With --dsn: leave the tables for the next run.")
@@ -212,6 +219,7 @@ def run(
         workload=workload,
         engine=engine,
         dsn=dsn,
+        driver=tuple(str(file) for file in driver or ()),
         keep_data=keep_data,
         bin_dir=None if bin_dir is None else str(bin_dir),
         scale=scale,

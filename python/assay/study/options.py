@@ -58,6 +58,7 @@ class RunOptions(BaseModel):
     workload: str | None = Field(None, description="A workload, or a folder of .sql files.")
     engine: str | None = Field(None, description="NAME[@VERSION]; duckdb, or what dsn names.")
     dsn: str | None = Field(None, description="A server that runs already.")
+    driver: Texts = Field((), description="With a JDBC address: the driver's jar, or several.")
     keep_data: bool = Field(
         default=False, description="With dsn: leave the tables for the next run."
     )
@@ -151,6 +152,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         engine_version=version,
         bin_dir=None if options.bin_dir is None else str((folder / options.bin_dir).absolute()),
         dsn=options.dsn,
+        drivers=[str((folder / file).absolute()) for file in options.driver],
         keep_data=options.keep_data,
         settings=with_buffer(name, options.settings, options.buffer, options.dsn),
         prepare=read_prepare(options.prepare, folder),
@@ -259,14 +261,19 @@ def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:
         return name, version or None
     if dsn is None:
         return ENGINE_DEFAULT, None
-    scheme = dsn.partition("://")[0]
-    speaking = [name for name, found in find_engines().items() if scheme in found.facts.schemes]
+    speaking = [
+        (len(scheme), name)
+        for name, found in find_engines().items()
+        for scheme in found.facts.schemes
+        if dsn.startswith(f"{scheme}:")
+    ]
     if not speaking:
         raise UsageError(
             f"no engine speaks the scheme of --dsn {without_secrets(dsn)}: write it as"
             " postgresql://user@host/database, or name the --engine"
         )
-    return speaking[0], None
+    # Of `jdbc:` and the same for one product, the longer one says more.
+    return max(speaking)[1], None
 
 
 def _above_zero(option: str, number: float) -> float:

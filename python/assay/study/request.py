@@ -37,6 +37,7 @@ class RunRequest:
         engine_version: Which of its versions; None: the engine's default.
         bin_dir: Programs of the engine that are there already; None: they are obtained.
         dsn: A server that runs already; None: one of our own.
+        drivers: Files of JDBC drivers that a running server is reached by.
         keep_data: Leave the tables that were made on a running server where they are.
         scale: Scale of the data, in the workload's own measure.
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
@@ -74,6 +75,7 @@ class RunRequest:
     engine_version: str | None = None
     bin_dir: str | None = None
     dsn: str | None = None
+    drivers: list[str] = field(default_factory=list)
     keep_data: bool = False
     sorted_by: dict[str, list[str]] = field(default_factory=dict)
     load_order: list[str] = field(default_factory=list)
