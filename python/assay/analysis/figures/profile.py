@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.quantities import (
     COUNT,
@@ -18,13 +20,13 @@ from assay.analysis.figures.quantities import (
     text,
 )
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.plan_work import mixed_work, work_by_operation
+from assay.analysis.plans import read_plans
 from assay.analysis.profile import UNCLASSIFIED, matrix, read_profile, symbols_table, work_table
 from assay.analysis.work.rules import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import polars as pl
 
     from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
@@ -106,11 +108,9 @@ def figure(asked: Asked) -> Figure:
 def profile_of(run: Run) -> WorkProfile | None:
     """The profile of a run: by samples that are explained, else by plans, else by any samples."""
     sampled = _by_samples(run)
-    if sampled is not None and sampled.seconds:
-        unclassified = sampled.share(UNCLASSIFIED) or 0.0
-        if unclassified <= 1 - CLASSIFIED_MIN:
-            return sampled
-    return sampled
+    if sampled is not None and (sampled.share(UNCLASSIFIED) or 0.0) <= 1 - CLASSIFIED_MIN:
+        return sampled
+    return _by_plans(run) or sampled
 
 
 def _by_samples(run: Run) -> WorkProfile | None:
@@ -122,10 +122,29 @@ def _by_samples(run: Run) -> WorkProfile | None:
     return WorkProfile(SAMPLES, seconds, _queries(matrix(profile)), profile)
 
 
+def _by_plans(run: Run) -> WorkProfile | None:
+    """What operators' own time went into; None where no plan has times."""
+    plans = read_plans(run)
+    pairs = work_by_operation(plans)
+    if pairs.is_empty():
+        return None
+    sums = pairs.group_by("work", maintain_order=True).agg(pl.col("seconds").sum())
+    seconds = dict(sums.select("work", "seconds").iter_rows())
+    mixed = mixed_work(plan for several in plans.values() for plan in several)
+    whole = sum(seconds.values())
+    share = sum(one.seconds for one in mixed) / whole
+    also = dict.fromkeys(word for one in mixed for word in one.also)
+    doubt = (
+        f"{text(share, SHARE)} of that is of operators that did other work as well, which their"
+        f" plans do not tell apart: {listed(list(also), 8)}"
+        if mixed
+        else None
+    )
+    return WorkProfile(PLANS, seconds, _queries(pairs), None, doubt)
+
+
 def _queries(pairs: pl.DataFrame) -> dict[str, list[str]]:
     """By word of work the operations that have at least `QUERIES_MIN` of it, most first."""
-    import polars as pl
-
     whole = pl.col("seconds").sum().over("work")
     kept = pairs.filter(pl.col("seconds") >= QUERIES_MIN * whole).sort("seconds", descending=True)
     found: dict[str, list[str]] = {}
@@ -243,15 +262,25 @@ def _note(subject: Subject) -> str:
     told = profile_of(subject.first)
     assert told is not None  # noqa: S101 - subjects have one
     if told.sampled is None:
+        doubt = f" {told.doubt[:1].upper()}{told.doubt[1:]}." if told.doubt else ""
         return (
             f"{subject.name}: by its own plans, {text(sum(told.seconds.values()), SECONDS)} of"
-            " operators' own time, because its samples name no functions."
+            f" operators' own time with the waiting that is in it, because {_why(subject)}.{doubt}"
         )
     sampling = told.sampled.sampling
     return (
         f"{subject.name}: by {text(told.sampled.samples.height, COUNT)} CPU samples"
         f" ({sampling.event}, {sampling.frequency_hz:g} a second of CPU time)."
     )
+
+
+def _why(subject: Subject) -> str:
+    """Why it is no profile of samples."""
+    sampled = _by_samples(subject.first)
+    if sampled is None:
+        return "it has no CPU samples"
+    share = text(sampled.share(UNCLASSIFIED), SHARE)
+    return f"{share} of its CPU samples are in functions that have no names or no rules"
 
 
 def _lacking(subject: Subject) -> Iterator[str]:

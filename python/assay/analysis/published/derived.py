@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.composite.memory import extrapolated_bytes
 from assay.analysis.composite.utilisation import utilised_share
+from assay.analysis.meters import RND, SAME_PAGE, SEQ, locality
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
@@ -27,6 +28,16 @@ def ratio(value: float, base: float) -> float:
     return value / base
 
 
+def same_page(random: float, same: float) -> float | None:
+    """Share of random look-ups that were in the page of the one before."""
+    return locality({RND: random, SAME_PAGE: same}).same_page
+
+
+def rows_each(random: float, sequential: float) -> float | None:
+    """Rows that were read on from each random look-up."""
+    return locality({RND: random, SEQ: sequential}).rows_each
+
+
 def total(values: Sequence[float]) -> float:
     """All together."""
     return math.fsum(values)
@@ -38,10 +49,12 @@ def per_work(ratio_of_rates: float, ratio_of_work: float) -> float:
 
 
 # By name. Those of the composite are what runs are analysed by.
-ANALYSES: Mapping[str, Callable[..., float]] = {
+ANALYSES: Mapping[str, Callable[..., float | None]] = {
     "share": share,
     "ratio": ratio,
     "sum": total,
+    "same_page": same_page,
+    "rows_each": rows_each,
     "per_work": per_work,
     "utilised_share": utilised_share,
     "extrapolated_bytes": extrapolated_bytes,
@@ -72,6 +85,8 @@ def derive(published: Published, one: DerivedFacts) -> Derived:
     """
     arguments = {name: _resolved(published, given, one) for name, given in one.inputs.items()}
     value = ANALYSES[one.analysis](**arguments)
+    if value is None:
+        raise UsageError(f"derived {one.name!r}: an input is 0")
     return Derived(one, value, abs(value - one.value) <= one.within * abs(value))
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from assay.analysis.published.derived import Derived
     from assay.analysis.published.facts import FigureFacts, Published
     from assay.record.studies import StudyFigure, StudyRecord
+    from assay.record.studies import StudyRun as AskedRun
 
 SCHEMA = 1
 
@@ -56,7 +57,8 @@ def study_document(record: StudyRecord) -> dict[str, Any]:
         "doubts": _doubts(whole),
         "took_seconds": sum(seconds) if seconds else None,
         "parts": [_part(record, name, runs) for name in (one.name for one in record.parts)],
-        "runs": [_run(one) for one in runs],
+        "runs": _runs(record, runs),
+        "missing": [_missing(one) for one in record.missing()],
         "article": None if published is None else _article(published, whole),
         "figures": figures,
         "derived": [] if published is None else _derived(published, None),
@@ -126,15 +128,36 @@ def _part(record: StudyRecord, name: str, runs: tuple[StudyRun, ...]) -> dict[st
     }
 
 
-def _run(one: StudyRun) -> dict[str, Any]:
+def _runs(record: StudyRecord, runs: tuple[StudyRun, ...]) -> list[dict[str, Any]]:
+    """The runs that ended well and can be read."""
+    asked = {(one.part, one.path.name): one for one in record.complete if one.path is not None}
+    return [_run(one, asked[one.part, one.run.dir.name]) for one in runs]
+
+
+def _run(one: StudyRun, asked: AskedRun) -> dict[str, Any]:
     engine = one.run.facts["engine"]
     return {
         "part": one.part,
+        "variant": asked.variant,
         "levels": dict(one.levels),
         "round": one.round,
         "run": one.run.id,
         "engine": f"{engine.get('title', engine['name'])} {engine['version']}",
         "verdict": worst(one.checks).word,
+        "seconds": asked.seconds,
+    }
+
+
+def _missing(one: AskedRun) -> dict[str, Any]:
+    return {
+        "part": one.part,
+        "variant": one.variant,
+        "levels": dict(one.levels),
+        "round": one.round,
+        "run": None if one.path is None else one.path.name,
+        "status": one.status,
+        "reason": one.reason,
+        "seconds": one.seconds,
     }
 
 
