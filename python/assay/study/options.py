@@ -17,12 +17,7 @@ from assay.model.secrets import without_secrets
 from assay.model.units import parse_duration_s
 from assay.study.conditions import beginning, resolved_pin, state_default, with_buffer
 from assay.study.order import parse_load_order, parse_sorted
-from assay.study.request import (
-    PARAMETERS,
-    RunRequest,
-    parse_probes,
-    read_prepare,
-)
+from assay.study.request import PARAMETERS, RunRequest, parse_probes, read_prepare
 from assay.study.specified import TESTS
 from assay.workloads.discovery import find_workload
 
@@ -44,7 +39,13 @@ def value_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
+def listed(value: object) -> object:
+    """A list, or the one text that it would have."""
+    return (value,) if isinstance(value, str) else value
+
+
 Text = Annotated[str, BeforeValidator(value_text)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(listed)]
 
 
 class RunOptions(BaseModel):
@@ -57,24 +58,22 @@ class RunOptions(BaseModel):
     workload: str | None = Field(None, description="A workload, or a folder of .sql files.")
     engine: str | None = Field(None, description="NAME[@VERSION]; duckdb, or what dsn names.")
     dsn: str | None = Field(None, description="A server that runs already.")
-    driver: tuple[str, ...] = Field(
-        (), description="With a dsn of jdbc: the JDBC driver's jar, or several."
-    )
+    driver: Texts = Field((), description="With a JDBC address: the driver's jar, or several.")
     keep_data: bool = Field(
         default=False, description="With dsn: leave the tables for the next run."
     )
     bin_dir: str | None = Field(None, description="Take the server's programs from this folder.")
     scale: float | None = Field(None, description="Scale of the data; the workload's default.")
-    sorted_by: tuple[str, ...] = Field(
-        (), alias="sorted", description="TABLE=COLUMN,...: sort its rows before they are loaded."
-    )
-    load_order: str | None = Field(
-        None, description="Load tables one after another: TABLE,...; 'rest' are all others."
-    )
     settings: dict[str, Text] = Field(
         default_factory=dict, alias="set", description="Settings of the engine."
     )
-    prepare: tuple[str, ...] = Field(
+    sorted_by: Texts = Field(
+        (), alias="sorted", description="TABLE=COLUMN,...: rows are sorted before they are loaded."
+    )
+    load_order: str | None = Field(
+        None, description="TABLE,...: tables are loaded one after another; 'rest' are all others."
+    )
+    prepare: Texts = Field(
         (), description="Files of SQL that changes the loaded data before anything is timed."
     )
     test: str | None = Field(
@@ -153,12 +152,12 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         engine_version=version,
         bin_dir=None if options.bin_dir is None else str((folder / options.bin_dir).absolute()),
         dsn=options.dsn,
-        drivers=tuple(str((folder / file).absolute()) for file in options.driver),
+        drivers=[str((folder / file).absolute()) for file in options.driver],
         keep_data=options.keep_data,
-        sorted_by=parse_sorted(options.sorted_by),
-        load_order=parse_load_order(options.load_order),
         settings=with_buffer(name, options.settings, options.buffer, options.dsn),
         prepare=read_prepare(options.prepare, folder),
+        sorted_by=parse_sorted(options.sorted_by),
+        load_order=parse_load_order(options.load_order),
         pin=resolved_pin(options.pin),
         state=begun.state,
         state_passes=begun.passes,

@@ -75,7 +75,7 @@ class RunRequest:
     engine_version: str | None = None
     bin_dir: str | None = None
     dsn: str | None = None
-    drivers: tuple[str, ...] = ()
+    drivers: list[str] = field(default_factory=list)
     keep_data: bool = False
     sorted_by: dict[str, list[str]] = field(default_factory=dict)
     load_order: list[str] = field(default_factory=list)

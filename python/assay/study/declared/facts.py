@@ -43,6 +43,10 @@ class QuickPart(RunOptions):
     factor: Factors = Field(default_factory=dict, description="Levels in the place of the part's.")
 
 
+def _nothing() -> QuickPart | Literal[False]:
+    return QuickPart.model_validate({})
+
+
 QuickOrNot = Annotated[
     Annotated[QuickPart, Tag("table")] | Annotated[Literal[False], Tag("value")],
     Discriminator(_kind),
@@ -71,7 +75,7 @@ class PartFacts(RunOptions):
         description="Combinations that are not run: level by factor, or value by key.",
     )
     quick: QuickOrNot = Field(
-        default_factory=QuickPart, description="What --quick changes; false: it leaves it out."
+        default_factory=_nothing, description="What --quick changes; false: it leaves it out."
     )
 
 

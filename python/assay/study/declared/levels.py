@@ -108,7 +108,7 @@ def _own(factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:
     for factor, values in factors.items():
         is_key = factor in keys or factor.startswith(SETTING)
         plain = [value for value in values if not isinstance(value, Level)]
-        if plain and (not is_key or factor in {"set", "prepare"}):
+        if plain and (not is_key or factor == "set"):
             yield ("factor", factor), _no_key(factor, plain[0], keys)
         names = [level_of(factor, value).name for value in values]
         if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -116,8 +116,8 @@ def _own(factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:
 
 
 def _no_key(factor: str, value: object, keys: Sequence[str]) -> str:
-    if factor in {"set", "prepare"}:
-        return f'levels of {factor} are tables: {{ name = "...", {factor} = ... }}'
+    if factor == "set":
+        return 'levels of set are tables: { name = "...", set = { NAME = "VALUE" } }'
     hint = suggestion(factor, [*keys, f"{SETTING}NAME"])
     return (
         f"{factor!r} is no key of a run, so {value!r} says nothing; {hint} Levels of a factor with"
