@@ -50,7 +50,7 @@ def bridge(drivers: Sequence[Path]) -> Iterator[tuple[Path, subprocess.Popen[byt
     with tempfile.TemporaryDirectory(prefix="assay-") as place:
         path = Path(place) / "bridge.sock"
         java = find_java(engines_dir())
-        process = subprocess.Popen(command(java, [JAR, *drivers], path))
+        process = subprocess.Popen(command(java, [JAR, *drivers], path), cwd=place)
         try:
             await_bridge(path, lambda: None if process.poll() is None else "it ended")
             yield path, process
