@@ -51,7 +51,7 @@ class VirtuosoCounters:
     def reset(self) -> None:
         """Has the server count rows and pages of indexes anew. Raises `OSError`."""
         try:
-            self._link.run(file_text("counters/reset.sql"))
+            self._link.run(file_text("reset_counters.sql"))
         except BridgeError as error:
             raise OSError(f"the server's counters cannot be reset: {error}") from error
 
@@ -77,6 +77,6 @@ class VirtuosoCounters:
             yield INDEXES, ALL, counter, value
 
     def _http(self) -> Iterator[Row]:
-        (line,) = self._link.ask(file_text("counters/activity.sql")).column(0).to_pylist()
+        (line,) = self._link.ask(file_text("counters/http.sql")).column(0).to_pylist()
         for counter, value in parse_activity(str(line)).items():
             yield HTTP, HTTP, counter, value
