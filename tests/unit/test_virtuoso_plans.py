@@ -213,6 +213,7 @@ def test_the_time_of_threads_is_at_least_that_of_the_clock() -> None:
     log = {"ql_rt_clocks": 300.0, "ql_thread_clocks": 100.0, "ql_c_clocks": 50.0}
     assert totals(Native("{\n}", log, 100.0)).thread_s == 3
     assert totals(Native("{\n}", log | {"ql_thread_clocks": 500.0}, 100.0)).thread_s == 5
+    assert totals(Native("{\n}", log | {"ql_thread_clocks": -5.0}, 100.0)).thread_s == 3
     assert totals(Native("{\n}", log, 100.0)).planning_s == 0.5
     assert totals(Native("{\n}", {"ql_rt_msec": 7.0})).execution_s == 0.007
 
