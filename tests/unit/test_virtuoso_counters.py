@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from assay.engines.bridge.errors import BridgeError
-from assay.engines.virtuoso.counters import VirtuosoCounters, file_text
+from assay.engines.virtuoso.connecting import file_text
+from assay.engines.virtuoso.counters import VirtuosoCounters
 
 LINE = (
     "     6 rnd  2.518K seq      0 same seg       0 same pg      0 same par      0 disk"

@@ -379,7 +379,7 @@ class FakeLink:
 
 def test_statements_are_executed_together_and_their_plans_are_those_of_the_log() -> None:
     link = FakeLink()
-    reader = VirtuosoPlans(link)  # type: ignore[arg-type]
+    reader = VirtuosoPlans(link, "/log")  # type: ignore[arg-type]
     statements = [("begin", ()), ("select a1", ()), ("select a2", ()), ("commit", ())]
     begin, first, second, commit = reader.explain(statements, 30)
     assert link.executed[1:-1] == ["begin", "select a1", "select a2", "rollback"]

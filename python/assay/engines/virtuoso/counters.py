@@ -6,29 +6,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.analysis.meters import parse_activity
 from assay.engines.bridge.errors import BridgeError
+from assay.engines.virtuoso.connecting import file_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engines.bridge.link import Link
 
-CONF = Path(__file__).parent / "conf"
 SERVER, INDEXES, HTTP = "server", "indexes", "http"
 # The sum over all indexes: one that was never used is in no reading.
 ALL = "all indexes"
 BY_INDEX = ("touches", "reads")
 
 Row = tuple[str, str, str, float]
-
-
-def file_text(name: str) -> str:
-    """The SQL of a file in `conf/`."""
-    return (CONF / name).read_text(encoding="utf-8").strip()
 
 
 class VirtuosoCounters:

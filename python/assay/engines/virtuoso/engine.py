@@ -173,7 +173,7 @@ class VirtuosoEngine:
 
     def plan_reader(self, instance: Instance) -> PlanReader:
         """Executes statements while the server counts what each step does."""
-        return VirtuosoPlans(Link.connect(instance.address))
+        return VirtuosoPlans(Link.connect(instance.address), instance.address["query_log"])
 
     def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
         """What a plan of the query log means."""
