@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 DATA = "virtuoso"
 PASSWORD_FILE = "password"  # noqa: S105 - where it is, not what it is
 CONFIGURATION_FILE, LOG_FILE, LOADING = "virtuoso.ini", "virtuoso.log", "load"
+QUERY_LOG = "virtuoso.qrl"
 # What a new database has.
 FIRST_PASSWORD = "dba"  # noqa: S105 - everybody knows it
 ONLINE = "Server online at"
@@ -70,10 +71,13 @@ def start_server(
         "pid": pid,
         "data": str(data),
         "scratch": str(launcher.scratch),
+        "query_log": str(launcher.scratch / LOADING / QUERY_LOG),
     }
     if is_new:
         _make_ours(address, data)
     with Link.connect(address) as link:
+        # A server that is told where its query log is begins to write it at once.
+        link.run(file_text("plans/end.sql"))
         statistics.choose(link, settings.get(configuration.STATISTICS))
     return address
 
@@ -120,6 +124,8 @@ def _ours(data: Path, scratch: Path, port: int) -> configuration.Configuration:
         configuration.PARAMETERS: {
             "ServerPort": f"{HOST}:{port}",
             "DirsAllowed": str(scratch / LOADING),
+            # The server reads it itself when it is asked for plans.
+            "QueryLog": str(scratch / LOADING / QUERY_LOG),
         },
     }
 
