@@ -1,4 +1,4 @@
-"""Statements of SQL files: split, with names filled in, and with values where ClickHouse has them."""
+"""Statements of SQL files: split, with names filled in, and with ClickHouse's own values."""
 
 from __future__ import annotations
 
