@@ -30,6 +30,12 @@ def test_all_answers_are_right(measured):
     assert checks["outcomes"]["verdict"] == "valid"
 
 
+def test_every_query_has_a_plan(measured):
+    told = json.loads((Path(measured["path"]) / "raw" / "plans" / "plans.json").read_text())
+    assert (len(told["plans"]), told["missing"]) == (22, [])
+    assert all(plan["execution_s"] > 0 for plan in told["plans"])
+
+
 def test_its_settings_are_recorded(measured):
     told = json.loads((Path(measured["path"]) / "environment.json").read_text())
     settings = told["engine"]["settings"]
