@@ -433,7 +433,7 @@ class TestTables:
     def test_what_the_buffer_cache_holds_is_told_by_table_and_index(
         self, shared: Started, instance: Instance, version: str
     ) -> None:
-        if version != "18":
+        if version == "16":  # What comes from PyPI has no extensions.
             with pytest.raises(EngineError, match="pg_buffercache"):
                 shared.engine.cached(instance)
             return
