@@ -137,6 +137,8 @@ class TestDeadFiles:
         match path.relative_to(PACKAGE).parts:
             case ("checks", _):
                 return "check" in top
+            case ("analysis", "figures", _):
+                return "figure" in top
             case ("analysis", "findings", _):
                 return "find" in top
             case ("probes", _):

@@ -141,7 +141,7 @@ class TestPrepare:
         second, first = tmp_path / "b.sql", tmp_path / "a.sql"
         second.write_text("two;")
         first.write_text("one;")
-        read = read_prepare([second, first])
+        read = read_prepare([str(second), str(first)])
         assert list(read.items()) == [(str(second), "two;"), (str(first), "one;")]
 
     @pytest.mark.parametrize(
@@ -155,13 +155,13 @@ class TestPrepare:
         if content is not None:
             file.write_bytes(content)
         with pytest.raises(UsageError, match=words):
-            read_prepare([file])
+            read_prepare([str(file)])
 
     def test_a_file_given_twice_is_refused(self, tmp_path: Path) -> None:
         file = tmp_path / "a.sql"
         file.write_text("one;")
         with pytest.raises(UsageError, match="given twice"):
-            read_prepare([file, file])
+            read_prepare([str(file), str(file)])
 
 
 class TestState:

@@ -208,8 +208,16 @@ class Launcher(Protocol):
         """Starts the server, one an instance; returns its process id."""
         ...
 
+    def attend(self, argv: Sequence[str], env: Mapping[str, str], account: str) -> int:
+        """Starts a process beside the server, such as a bridge to it; returns its process id.
+
+        Its CPU time is on an account of its own: neither the server's nor the driver's. Its log
+        has the account's name.
+        """
+        ...
+
     def last_words(self) -> str | None:
-        """None while the server lives; else how it ended, with the end of its log."""
+        """None while the server and all beside it live; else how one ended, with its log's end."""
         ...
 
 
@@ -272,6 +280,33 @@ class Server(Protocol):
 
     def drop_schema(self, instance: Instance, name: str) -> None:
         """Drops a namespace with all that is in it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Bridging:
+    """What it takes to start a bridge.
+
+    Attributes:
+        launcher: Starts it.
+        cache: Where obtained products are kept.
+        drivers: Files of JDBC drivers that were named; empty: the engine has its own.
+    """
+
+    launcher: Launcher
+    cache: Path
+    drivers: tuple[Path, ...] = ()
+
+
+@runtime_checkable
+class Bridged(Protocol):
+    """Servers that are reached through a process of ours beside them, also those that run already.
+
+    The `start` of a private server starts it by itself.
+    """
+
+    def bridged(self, address: Address, bridging: Bridging) -> Address:
+        """Starts the process; the address with where it listens. Raises `EngineError`."""
         ...
 
 

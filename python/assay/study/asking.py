@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import (
+    Bridged,
     ChecksSettings,
     Engine,
     HasSessionSettings,
@@ -26,6 +27,7 @@ from assay.model.errors import UsageError, suggestion
 from assay.model.script import Script
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
+from assay.study.bridging import reached_before
 from assay.study.order import LoadOrder, asked_order, check_order
 from assay.study.places import engines_dir
 from assay.study.request import STATE_HOT, STATE_LOADED, RunRequest, driver_plan, plan_of
@@ -42,7 +44,6 @@ from assay.workloads.discovery import find_workload
 from assay.workloads.generate import refresh_sets_max, table_stream
 
 if TYPE_CHECKING:
-    from assay.engines.contract import Address
     from assay.workloads.contract import Parameters
 
 
@@ -181,25 +182,51 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
         UsageError: If the request names something that is not there.
         EngineError: If the engine cannot be obtained or refuses a setting.
     """
+    asked = considered(request)
+    product, version = obtained(asked, teller)
+    asked = replace(asked, product=product, version=version)
+    check_settings(asked)
+    return asked
+
+
+def considered(request: RunRequest) -> Asked:
+    """The same, as far as it can be said without the product: nothing is obtained or reached.
+
+    Raises:
+        UsageError: If the request names something that is not there.
+    """
     workload, engine = find_workload(request.workload), find_engine(request.engine)
     behaviour = engine.engine()
     _check_request(request, workload, behaviour)
     _check_programs(request, engine)
+    _check_drivers(request, behaviour)
     _check_state(request, workload, engine)
     check_order(request, workload.facts, engine.facts.kind)
     _check_probes(request)
     _check_prepare(request, workload, behaviour)
     _check_test(request, workload)
-    if request.dsn is None:
-        product = _product(request, behaviour, teller)
-        version = product.version
-        if isinstance(behaviour, ChecksSettings):
-            behaviour.check_settings(product, request.settings)
-    else:
-        product, version = None, _running_version(behaviour, told_dsn(request, behaviour))
-    asked = Asked(request, workload, engine, behaviour, version, product)
+    asked = Asked(request, workload, engine, behaviour, "", None)
     asked.facts()
     return asked
+
+
+def obtained(asked: Asked, teller: Teller) -> tuple[Product | None, str]:
+    """The product, None of a running server, and its version.
+
+    Raises:
+        EngineError: If it cannot be obtained or reached.
+    """
+    request, behaviour = asked.request, asked.behaviour
+    if request.dsn is not None:
+        return None, _running_version(request, behaviour)
+    product = _product(request, behaviour, teller)
+    return product, product.version
+
+
+def check_settings(asked: Asked) -> None:
+    """Raises `EngineError` if the engine, whose product is there, refuses a setting."""
+    if asked.product is not None and isinstance(asked.behaviour, ChecksSettings):
+        asked.behaviour.check_settings(asked.product, asked.request.settings)
 
 
 def told_dsn(request: RunRequest, behaviour: Engine) -> str:
@@ -235,6 +262,17 @@ def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -
             f"--pin: CPU {', '.join(map(str, strange))} is not there or not ours; there are"
             f" {', '.join(map(str, sorted(allowed)))}"
         )
+
+
+def _check_drivers(request: RunRequest, behaviour: Engine) -> None:
+    if request.drivers and not isinstance(behaviour, Bridged):
+        raise UsageError(
+            f"--driver: {request.engine} is not reached by a JDBC driver; leave it out, or say"
+            " --engine jdbc"
+        )
+    for driver in request.drivers:
+        if not Path(driver).is_file():
+            raise UsageError(f"--driver {driver}: there is no such file; name the driver's jar")
 
 
 def _check_state(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
@@ -335,12 +373,12 @@ def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:
     return behaviour.obtain(wanted, telling(teller))
 
 
-def _running_version(behaviour: Engine, dsn: str) -> str:
+def _running_version(request: RunRequest, behaviour: Engine) -> str:
     if not isinstance(behaviour, Server):
         raise UsageError("--dsn goes with an engine that is a server")
-    address: Address = behaviour.address(dsn)
-    instance = behaviour.attach(address)
-    try:
-        return behaviour.version(instance)
-    finally:
-        behaviour.detach(instance)
+    with reached_before(behaviour, told_dsn(request, behaviour), request) as address:
+        instance = behaviour.attach(address)
+        try:
+            return behaviour.version(instance)
+        finally:
+            behaviour.detach(instance)

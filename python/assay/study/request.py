@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import UsageError
@@ -12,7 +13,6 @@ from assay.record.layout import PHASE_AFTER, PHASE_MEASURED, PHASE_WARMUP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 # Distinct results of an operation that are kept as rows.
 RESULTS_KEPT = 8
@@ -37,6 +37,7 @@ class RunRequest:
         engine_version: Which of its versions; None: the engine's default.
         bin_dir: Programs of the engine that are there already; None: they are obtained.
         dsn: A server that runs already; None: one of our own.
+        drivers: Files of JDBC drivers that a running server is reached by.
         keep_data: Leave the tables that were made on a running server where they are.
         scale: Scale of the data, in the workload's own measure.
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
@@ -74,6 +75,7 @@ class RunRequest:
     engine_version: str | None = None
     bin_dir: str | None = None
     dsn: str | None = None
+    drivers: tuple[str, ...] = ()
     keep_data: bool = False
     sorted_by: dict[str, list[str]] = field(default_factory=dict)
     load_order: list[str] = field(default_factory=list)
@@ -247,23 +249,23 @@ def parse_settings(texts: Sequence[str]) -> dict[str, str]:
     return settings
 
 
-def read_prepare(files: Sequence[Path]) -> dict[str, str]:
-    """Texts of SQL files by the name that was given, in their order.
+def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
+    """Texts of SQL files of a folder by the name that was given, in their order.
 
     Raises:
         UsageError: If one cannot be read, holds nothing, or is given twice.
     """
     texts: dict[str, str] = {}
     for file in files:
-        if str(file) in texts:
+        if file in texts:
             raise UsageError(f"--prepare {file} is given twice")
         try:
-            texts[str(file)] = file.read_text(encoding="utf-8")
+            texts[file] = (folder / file).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise UsageError(f"--prepare {file}: it is not UTF-8 ({error.reason})") from error
         except OSError as error:
             raise UsageError(f"--prepare {file} cannot be read: {error.strerror}") from error
-        if not texts[str(file)].strip():
+        if not texts[file].strip():
             raise UsageError(f"--prepare {file}: there is no statement in it; leave it out")
     return texts
 

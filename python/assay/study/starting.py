@@ -63,7 +63,7 @@ def ready(
         with own.ready(loading, steps) as subject_and_data:
             yield subject_and_data
     else:
-        with running(asked, asked.behaviour, guardian, loading) as (subject, dataset):
+        with running(asked, asked.behaviour, guardian, loading, raw) as (subject, dataset):
             if steps.change is not None:
                 steps.change(subject)
             yield subject, dataset
@@ -175,7 +175,8 @@ class _OwnServer:
     def _started(
         self, data: Path, settings: Mapping[str, str], log: str, pin: dict[str, list[int]]
     ) -> Iterator[Subject]:
-        launcher = ServerLauncher(self._guardian, self._raw / log, pin.get("engine", []))
+        cpus, beside = pin.get("engine", []), pin.get("client", [])
+        launcher = ServerLauncher(self._guardian, self._raw / log, cpus, beside)
         launcher.own(data)
         place = Place(data, launcher.scratch)
         try:
@@ -183,6 +184,10 @@ class _OwnServer:
             assert launcher.server is not None  # noqa: S101 - start has started it
             pids = (launcher.server.pid,)
             name = self._asked.engine.facts.name
-            yield Subject(name, {"address": address}, pids, last_words=launcher.last_words)
+            reached = {"address": address}
+            beside_pids = launcher.attending
+            yield Subject(
+                name, reached, pids, bridge_pids=beside_pids, last_words=launcher.last_words
+            )
         finally:
             launcher.stop()
