@@ -66,6 +66,7 @@ class Loading:
             "tables": self._asked.tables,
             "sets": sets,
             "generator": workload.facts.generator,
+            "queries": workload.row_queries(scale, sets),
             "scale": scale,
             "streams": os.cpu_count() or 1,
             "sorted_by": order.sorted_by,
