@@ -41,7 +41,9 @@ def load(instance: Instance, table: str, rows: ArrowStream, streams: int) -> Non
     with ExitStack() as links:
         opened = [links.enter_context(Link.connect(instance.address)) for _ in range(streams)]
         threads = [
-            threading.Thread(target=_feed, args=(link, instance.address, procedure, source, failures))
+            threading.Thread(
+                target=_feed, args=(link, instance.address, procedure, source, failures)
+            )
             for link in opened
         ]
         for thread in threads:
