@@ -87,6 +87,9 @@ def study(
         bool, typer.Option("--again", help="Make all its runs anew, though some are there.")
     ] = False,
     runs: RunsDir = None,
+    whole: Annotated[
+        bool, typer.Option("--all", help="Show every row and table of the article.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Carries out a study: all its runs, in turns, and the report that is made of them.
@@ -97,7 +100,8 @@ def study(
     from assay.record.places import runs_dir
     from assay.record.studies import read_study
     from assay.report.study.build import build_study
-    from assay.report.study_summary import study_lines
+    from assay.report.study.terminal import article_lines
+    from assay.report.terminal import width_of
     from assay.study.declared.expanding import Wanted, expanded
     from assay.study.declared.reading import find_declared
 
@@ -109,7 +113,7 @@ def study(
     if as_json:
         say_json(document)
     else:
-        for line in (*study_lines(record), document["report"] or str(directory)):
+        for line in article_lines(document, width_of(console(stderr=False)), whole=whole):
             say(line)
     if record.failed():
         complain("some runs failed; the same command tries them again")
