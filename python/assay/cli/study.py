@@ -96,8 +96,9 @@ def study(
     goes on: no run that ended well is repeated.
     """
     from assay.record.places import runs_dir
-    from assay.record.studies import read_study
-    from assay.report.study_summary import study_document, study_lines
+    from assay.report.study.build import build_study
+    from assay.report.study.terminal import article_lines
+    from assay.report.terminal import width_of
     from assay.study.declared.expanding import Wanted, expanded
     from assay.study.declared.reading import find_declared
 
@@ -105,11 +106,11 @@ def study(
     asked = expanded(declared, Wanted(quick, tuple(engine or ()), workload))
     terms = _terms(asked, only, budget)
     directory = _carried_out(declared, asked, terms, runs_dir(runs), quick=quick, again=again)
-    document = study_document(read_study(directory))
+    document = build_study(directory)
     if as_json:
         say_json(document)
     else:
-        for line in study_lines(document):
+        for line in article_lines(document, width_of(console(stderr=False))):
             say(line)
     if any(one["status"] == STATUS_FAILED for one in document["missing"]):
         complain("some runs failed; the same command tries them again")
