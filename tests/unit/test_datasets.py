@@ -75,6 +75,8 @@ class TestKey:
             DatasetKey("tpch", "c0ffee", 0.01, "duckdb", "2.0.1"),
             replace(KEY, refresh_sets=1),
             replace(KEY, generators_version=1),
+            replace(KEY, order={"sorted_by": {"orders": ["o_orderdate"]}}),
+            replace(KEY, order={"load_order": ["orders", "lineitem"]}),
         ],
     )
     def test_whatever_changes_the_data_changes_the_name(self, other: DatasetKey) -> None:

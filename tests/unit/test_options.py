@@ -15,7 +15,7 @@ from assay.study.options import RunOptions, option_names, request_of
 # Parameters of the command that say nothing of the run itself.
 OF_THE_COMMAND = {"context", "runs", "all_operations", "strict", "as_json"}
 # Where files say it otherwise than the command line.
-OTHERWISE = {"settings": {}, "prepare": ()}
+OTHERWISE = {"settings": {}, "prepare": (), "sorted_by": (), "driver": ()}
 
 
 def parameters() -> dict[str, inspect.Parameter]:

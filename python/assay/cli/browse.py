@@ -21,25 +21,23 @@ def show(
     strict: Annotated[bool, typer.Option(help="An 'unknown' verdict also ends with 3.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Shows a run: is it valid, how fast, where did the time go.
+    """Shows a run: is it valid, how fast, where did the time go. Of a study: its article.
 
     \b
     Examples:
       assay show latest
       assay show latest --all
       assay show 4c193c --json                the last six digits of an id do
-      assay show 9d06f4 --all                 a study, with all its tables
     """
-    from assay.record.reader import find_run
     from assay.report.build import build
     from assay.report.terminal import render
     from assay.study.places import runs_dir
 
-    study = study_named(which, runs_dir(runs))
-    if study is not None:
-        _show_study(study, whole=all_operations, strict=strict, as_json=as_json)
+    found, is_study = _meant(which, runs_dir(runs))
+    if is_study:
+        _show_study(found, whole=all_operations, as_json=as_json)
         return
-    document = build(find_run(which, runs_dir(runs)))
+    document = build(found)
     if as_json:
         say_json(document)
     else:
@@ -49,65 +47,21 @@ def show(
         raise typer.Exit(code)
 
 
-def study_named(which: str, runs: Path) -> Path | None:
-    """The directory of a study where one was named: by a path, or by an id that no run has.
-
-    None where it is a run, or nothing at all: then it is for `find_run` to say so.
-    """
-    from assay.model.errors import RecordUnreadableError
-    from assay.record.reader import find_run
-    from assay.record.studies import STUDY_FILE, find_study
-
-    if (Path(which) / STUDY_FILE).is_file() or Path(which).name == STUDY_FILE:
-        return find_study(which, runs)
-    if which == "latest":
-        return None
-    try:
-        find_run(which, runs)
-    except RecordUnreadableError:
-        try:
-            return find_study(which, runs)
-        except RecordUnreadableError:
-            return None
-    return None
-
-
-def _show_study(study: Path, *, whole: bool, strict: bool, as_json: bool) -> None:
-    from assay.report.study.build import build_study
-    from assay.report.study.terminal import article_lines
-    from assay.report.terminal import width_of
-
-    document = build_study(study)
-    if as_json:
-        say_json(document)
-    else:
-        for line in article_lines(document, width_of(console(stderr=False)), whole=whole):
-            say(line)
-    code = exit_code(document["verdict"], strict=strict)
-    if code:
-        raise typer.Exit(code)
-
-
 def report(which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson = False) -> None:
-    """Writes a run's report, or a study's article, anew and prints its path.
-
-    It is one HTML file that needs no network. A study's article lies beside its study.toml, with
-    the same as Markdown and JSON, and its tables as CSV.
+    """Writes a run's or a study's report anew and prints its path: an HTML file for any browser.
 
     \b
     Examples:
       assay report latest
-      assay report runs/studies/20261121T205000000Z-study-tpch-profile-abc123
+      assay report runs/studies/20261121T205821976Z-study-tpch-profile-a8e490
     """
     from assay.model.errors import RunFailedError
-    from assay.record.reader import find_run
     from assay.report.build import build
     from assay.report.study.build import build_study
     from assay.study.places import runs_dir
 
-    place = runs_dir(runs)
-    study = study_named(which, place)
-    document = build(find_run(which, place)) if study is None else build_study(study)
+    found, is_study = _meant(which, runs_dir(runs))
+    document = build_study(found) if is_study else build(found)
     if document["report"] is None:
         raise RunFailedError(
             f"the report could not be written below {document['path']}: is it writable,"
@@ -117,6 +71,34 @@ def report(which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson 
         say_json(document)
     else:
         say(document["report"])
+
+
+def _meant(which: str, place: Path) -> tuple[Path, bool]:
+    """The directory of a run, or of a study, and whether it is one."""
+    from assay.model.errors import RecordUnreadableError
+    from assay.record.reader import find_run
+    from assay.record.studies import find_study
+
+    try:
+        return find_run(which, place), False
+    except RecordUnreadableError as error:
+        try:
+            return find_study(which, place), True
+        except RecordUnreadableError:
+            raise error from None
+
+
+def _show_study(directory: Path, *, whole: bool, as_json: bool) -> None:
+    from assay.report.study.build import build_study
+    from assay.report.study.terminal import article_lines
+    from assay.report.terminal import width_of
+
+    document = build_study(directory)
+    if as_json:
+        say_json(document)
+        return
+    for line in article_lines(document, width_of(console(stderr=False)), whole=whole):
+        say(line)
 
 
 def export(

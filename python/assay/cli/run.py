@@ -25,12 +25,15 @@ Examples:
   assay run tpch --engine postgresql --prepare indexes.sql     with SQL on the loaded data
   assay run tpch --dsn postgresql://user@localhost/db    a server that runs already
   assay run ./my-queries --dsn ...             a folder of .sql files is a workload
+  assay run ./my-queries --dsn jdbc:... --driver x.jar   any database with a JDBC driver
   assay run tpch --engine postgresql --test full         power and throughput test, twice
   assay run tpch --test throughput --streams 3 --no-refresh
   assay run point-select --engine postgresql --clients 8 --time 30s
   assay run point-select --engine postgresql --clients 8 --rate 5000 --pin engine=0,client=1
   assay run tpch --engine postgresql --profile           with CPU samples
   assay run tpch --engine postgresql --state cold --buffer 256MB
+  assay run tpch --engine postgresql --test full --state loaded --load-order lineitem,rest
+  assay run tpch --sorted lineitem=l_shipdate            in another physical order
   assay run tpch --engine null                 what the laboratory itself costs
 
 \b
@@ -57,6 +60,12 @@ def run(
         str | None,
         typer.Option(help="A server that runs already, as its own clients write it."),
     ] = None,
+    driver: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="With --dsn jdbc:...: the JDBC driver's jar; can be repeated.", metavar="FILE.jar"
+        ),
+    ] = None,
     keep_data: Annotated[
         bool, typer.Option("--keep-data", help="With --dsn: leave the tables for the next run.")
     ] = False,
@@ -65,6 +74,22 @@ def run(
     ] = None,
     scale: Annotated[
         float | None, typer.Option(help="Scale of the data [default: the workload's].")
+    ] = None,
+    sorted_by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sorted",
+            help="Sort a table's rows by columns before they are loaded; can be repeated.",
+            metavar="TABLE=COLUMN,...",
+        ),
+    ] = None,
+    load_order: Annotated[
+        str | None,
+        typer.Option(
+            help="Load tables one after another in this order; 'rest' are all others, at the end"
+            " where it is left out.",
+            metavar="TABLE,...",
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -131,9 +156,9 @@ def run(
     state: Annotated[
         str | None,
         typer.Option(
-            help="What is in memory at the start: nothing, the files, or all after N untimed passes"
-            " [default: hot; the files for a test].",
-            metavar="cold|os-warm|hot[:N]",
+            help="What is in memory at the start: nothing, the files, what loading left, or all"
+            " after N untimed passes [default: hot; the files for a test].",
+            metavar="cold|os-warm|loaded|hot[:N]",
         ),
     ] = None,
     allow_host_changes: Annotated[
@@ -194,9 +219,12 @@ def run(
         workload=workload,
         engine=engine,
         dsn=dsn,
+        driver=tuple(str(file) for file in driver or ()),
         keep_data=keep_data,
         bin_dir=None if bin_dir is None else str(bin_dir),
         scale=scale,
+        sorted=tuple(sorted_by or ()),
+        load_order=load_order,
         set=parse_settings(settings or []),
         prepare=tuple(str(file) for file in prepare or ()),
         test=test,

@@ -14,7 +14,6 @@ import typer
 from assay.cli.options import EXIT_INVALID, AsJson, RunsDir
 from assay.cli.output import complain, console, say, say_json
 from assay.model.errors import AssayError, RunFailedError, UsageError, suggestion
-from assay.record.layout import STATUS_FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,6 +87,9 @@ def study(
         bool, typer.Option("--again", help="Make all its runs anew, though some are there.")
     ] = False,
     runs: RunsDir = None,
+    whole: Annotated[
+        bool, typer.Option("--all", help="Show every row and table of the article.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Carries out a study: all its runs, in turns, and the report that is made of them.
@@ -96,6 +98,7 @@ def study(
     goes on: no run that ended well is repeated.
     """
     from assay.record.places import runs_dir
+    from assay.record.studies import read_study
     from assay.report.study.build import build_study
     from assay.report.study.terminal import article_lines
     from assay.report.terminal import width_of
@@ -106,17 +109,17 @@ def study(
     asked = expanded(declared, Wanted(quick, tuple(engine or ()), workload))
     terms = _terms(asked, only, budget)
     directory = _carried_out(declared, asked, terms, runs_dir(runs), quick=quick, again=again)
-    document = build_study(directory)
+    record, document = read_study(directory), build_study(directory)
     if as_json:
         say_json(document)
     else:
-        for line in article_lines(document, width_of(console(stderr=False))):
+        for line in article_lines(document, width_of(console(stderr=False)), whole=whole):
             say(line)
-    if any(one["status"] == STATUS_FAILED for one in document["missing"]):
+    if record.failed():
         complain("some runs failed; the same command tries them again")
         raise typer.Exit(RunFailedError.exit_code)
-    if any(one["verdict"] == "invalid" for one in document["runs"]):
-        complain("the answers of some runs are wrong")
+    if document["verdict"] == "invalid":
+        complain("the answers of some runs are wrong, or operations failed")
         raise typer.Exit(EXIT_INVALID)
 
 

@@ -40,6 +40,7 @@ ACCOUNT_COLOURS = {
     "engine": BLUE,
     "engine and driver": BLUE,
     "driver": GREEN,
+    "bridge": ORANGE,
     "probes": PURPLE,
     BACKGROUND: GREY,
     STEAL: VERMILION,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import (
+    Bridged,
     ChecksSettings,
     Engine,
     HasSessionSettings,
@@ -26,8 +27,10 @@ from assay.model.errors import UsageError, suggestion
 from assay.model.script import Script
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
+from assay.study.bridging import reached_before
+from assay.study.order import LoadOrder, asked_order, check_order
 from assay.study.places import engines_dir
-from assay.study.request import STATE_HOT, RunRequest, driver_plan, plan_of
+from assay.study.request import STATE_HOT, STATE_LOADED, RunRequest, driver_plan, plan_of
 from assay.study.specified import (
     PieceTexts,
     PlannedTest,
@@ -41,7 +44,6 @@ from assay.workloads.discovery import find_workload
 from assay.workloads.generate import refresh_sets_max, table_stream
 
 if TYPE_CHECKING:
-    from assay.engines.contract import Address
     from assay.workloads.contract import Parameters
 
 
@@ -89,6 +91,18 @@ class Asked:
     def refresh_sets(self) -> int:
         """Refresh sets that have to be there beside the data."""
         return self.test.refresh.sets if self.test is not None and self.test.refresh else 0
+
+    @property
+    def tables(self) -> list[str]:
+        """Tables that are filled by the generator, those of refresh sets among them."""
+        facts = self.workload.facts
+        of_sets = facts.refresh.tables if self.refresh_sets and facts.refresh else ()
+        return [*facts.tables, *of_sets]
+
+    @cached_property
+    def order(self) -> LoadOrder:
+        """In which order rows and tables are loaded."""
+        return asked_order(self.request, self.tables)
 
     @cached_property
     def planned_test(self) -> PlannedTest | None:
@@ -138,6 +152,7 @@ class Asked:
                 "advice": self.engine.advice(),
                 "waits": self.engine.waits(),
             },
+            "order": self.order.facts(self.engine.facts.rows_by_key),
             "test": None if self.test is None else self.test.facts(),
             "plan": self.plan,
             "script": {"prepared": self.script.prepared},
@@ -184,7 +199,9 @@ def considered(request: RunRequest) -> Asked:
     behaviour = engine.engine()
     _check_request(request, workload, behaviour)
     _check_programs(request, engine)
-    _check_state(request, engine)
+    _check_drivers(request, behaviour)
+    _check_state(request, workload, engine)
+    check_order(request, workload.facts, engine.facts.kind)
     _check_probes(request)
     _check_prepare(request, workload, behaviour)
     _check_test(request, workload)
@@ -201,7 +218,7 @@ def obtained(asked: Asked, teller: Teller) -> tuple[Product | None, str]:
     """
     request, behaviour = asked.request, asked.behaviour
     if request.dsn is not None:
-        return None, _running_version(behaviour, told_dsn(request, behaviour))
+        return None, _running_version(request, behaviour)
     product = _product(request, behaviour, teller)
     return product, product.version
 
@@ -247,17 +264,42 @@ def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -
         )
 
 
-def _check_state(request: RunRequest, engine: EngineFolder) -> None:
+def _check_drivers(request: RunRequest, behaviour: Engine) -> None:
+    if request.drivers and not isinstance(behaviour, Bridged):
+        raise UsageError(
+            f"--driver: {request.engine} is not reached by a JDBC driver; leave it out, or say"
+            " --engine jdbc"
+        )
+    for driver in request.drivers:
+        if not Path(driver).is_file():
+            raise UsageError(f"--driver {driver}: there is no such file; name the driver's jar")
+
+
+def _check_state(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
     """Refuses states that could not be set."""
     if request.state == STATE_HOT:
         return
     if request.dsn is not None:
-        raise UsageError(
-            f"--state {request.state}: a running server and its files are its owner's, who alone"
-            " may restart it. Leave one of --state and --dsn out"
+        why = (
+            "what a running server has in memory beside our tables is its owner's, and not known"
+            if request.state == STATE_LOADED
+            else "a running server and its files are its owner's, who alone may restart it"
         )
+        raise UsageError(f"--state {request.state}: {why}. Leave one of --state and --dsn out")
     if engine.facts.kind == "none":
         raise UsageError(f"--state {request.state}: {request.engine} keeps no data; leave it out")
+    if request.state == STATE_LOADED:
+        _check_loaded(request, workload)
+
+
+def _check_loaded(request: RunRequest, workload: Workload) -> None:
+    if not workload.makes_data:
+        raise UsageError(f"--state loaded: {workload.facts.name} loads nothing; leave it out")
+    if request.prepare:
+        raise UsageError(
+            "--state loaded and --prepare: what changes the data comes between loading and the"
+            " first query; leave one of the two out"
+        )
 
 
 def _check_probes(request: RunRequest) -> None:
@@ -331,12 +373,12 @@ def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:
     return behaviour.obtain(wanted, telling(teller))
 
 
-def _running_version(behaviour: Engine, dsn: str) -> str:
+def _running_version(request: RunRequest, behaviour: Engine) -> str:
     if not isinstance(behaviour, Server):
         raise UsageError("--dsn goes with an engine that is a server")
-    address: Address = behaviour.address(dsn)
-    instance = behaviour.attach(address)
-    try:
-        return behaviour.version(instance)
-    finally:
-        behaviour.detach(instance)
+    with reached_before(behaviour, told_dsn(request, behaviour), request) as address:
+        instance = behaviour.attach(address)
+        try:
+            return behaviour.version(instance)
+        finally:
+            behaviour.detach(instance)

@@ -1,4 +1,4 @@
-"""Loaded data, cached per workload content, scale, engine and version.
+"""Loaded data, cached per workload content, scale, engine, version, and order of loading.
 
 A data set is an engine's data directory as it was after loading, with a manifest: rows and checksum
 of each table as generated, SHA-256 of each file. It is made in a directory beside its place and
@@ -16,7 +16,7 @@ import os
 import shutil
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RunFailedError
@@ -24,7 +24,7 @@ from assay.record.seal import file_sha256
 from assay.record.writer import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,12 @@ class DamagedDataError(Exception):
 
 @dataclass(frozen=True)
 class DatasetKey:
-    """What a data set depends on; `generators_version`: None where no generator makes its rows."""
+    """What a data set depends on.
+
+    Attributes:
+        generators_version: None where no generator makes its rows.
+        order: What was asked of the order of rows and tables; empty: nothing.
+    """
 
     workload: str
     content_hash: str
@@ -52,6 +57,7 @@ class DatasetKey:
     version: str
     refresh_sets: int = 0
     generators_version: int | None = None
+    order: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -59,6 +65,7 @@ class DatasetKey:
         told = [FORMAT, self.content_hash, self.scale, self.engine, self.version]
         told += [self.refresh_sets] if self.refresh_sets else []
         told += [] if self.generators_version is None else [f"rows {self.generators_version}"]
+        told += [self.order] if self.order else []
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
         return f"{self.workload}-{self.scale:g}-{self.engine}-{digest}"
 

@@ -16,12 +16,8 @@ from assay.model.errors import UsageError
 from assay.model.secrets import without_secrets
 from assay.model.units import parse_duration_s
 from assay.study.conditions import beginning, resolved_pin, state_default, with_buffer
-from assay.study.request import (
-    PARAMETERS,
-    RunRequest,
-    parse_probes,
-    read_prepare,
-)
+from assay.study.order import parse_load_order, parse_sorted
+from assay.study.request import PARAMETERS, RunRequest, parse_probes, read_prepare
 from assay.study.specified import TESTS
 from assay.workloads.discovery import find_workload
 
@@ -43,7 +39,13 @@ def value_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
+def listed(value: object) -> object:
+    """A list, or the one text that it would have."""
+    return (value,) if isinstance(value, str) else value
+
+
 Text = Annotated[str, BeforeValidator(value_text)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(listed)]
 
 
 class RunOptions(BaseModel):
@@ -56,6 +58,7 @@ class RunOptions(BaseModel):
     workload: str | None = Field(None, description="A workload, or a folder of .sql files.")
     engine: str | None = Field(None, description="NAME[@VERSION]; duckdb, or what dsn names.")
     dsn: str | None = Field(None, description="A server that runs already.")
+    driver: Texts = Field((), description="With a JDBC address: the driver's jar, or several.")
     keep_data: bool = Field(
         default=False, description="With dsn: leave the tables for the next run."
     )
@@ -64,7 +67,13 @@ class RunOptions(BaseModel):
     settings: dict[str, Text] = Field(
         default_factory=dict, alias="set", description="Settings of the engine."
     )
-    prepare: tuple[str, ...] = Field(
+    sorted_by: Texts = Field(
+        (), alias="sorted", description="TABLE=COLUMN,...: rows are sorted before they are loaded."
+    )
+    load_order: str | None = Field(
+        None, description="TABLE,...: tables are loaded one after another; 'rest' are all others."
+    )
+    prepare: Texts = Field(
         (), description="Files of SQL that changes the loaded data before anything is timed."
     )
     test: str | None = Field(
@@ -91,7 +100,7 @@ class RunOptions(BaseModel):
     seed: int = Field(1, ge=0, description="Seed of everything that is drawn.")
     timeout: str = Field("0s", description="An operation that takes longer is cancelled; 0s: none.")
     state: str | None = Field(
-        None, description="What is in memory at the start: cold, os-warm, hot or hot:N."
+        None, description="What is in memory at the start: cold, os-warm, loaded, hot or hot:N."
     )
     allow_host_changes: bool = Field(
         default=False, description="With state cold: drop the caches of the whole host, too."
@@ -143,9 +152,12 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         engine_version=version,
         bin_dir=None if options.bin_dir is None else str((folder / options.bin_dir).absolute()),
         dsn=options.dsn,
+        drivers=[str((folder / file).absolute()) for file in options.driver],
         keep_data=options.keep_data,
         settings=with_buffer(name, options.settings, options.buffer, options.dsn),
         prepare=read_prepare(options.prepare, folder),
+        sorted_by=parse_sorted(options.sorted_by),
+        load_order=parse_load_order(options.load_order),
         pin=resolved_pin(options.pin),
         state=begun.state,
         state_passes=begun.passes,
@@ -249,14 +261,19 @@ def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:
         return name, version or None
     if dsn is None:
         return ENGINE_DEFAULT, None
-    scheme = dsn.partition("://")[0]
-    speaking = [name for name, found in find_engines().items() if scheme in found.facts.schemes]
+    speaking = [
+        (len(scheme), name)
+        for name, found in find_engines().items()
+        for scheme in found.facts.schemes
+        if dsn.startswith(f"{scheme}:")
+    ]
     if not speaking:
         raise UsageError(
             f"no engine speaks the scheme of --dsn {without_secrets(dsn)}: write it as"
             " postgresql://user@host/database, or name the --engine"
         )
-    return speaking[0], None
+    # Of `jdbc:` and the same for one product, the longer one says more.
+    return max(speaking)[1], None
 
 
 def _above_zero(option: str, number: float) -> float:

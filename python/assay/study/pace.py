@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RecordUnreadableError
 from assay.record.reader import Run, list_runs
+from assay.study.request import RunRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
-
-    from assay.study.request import RunRequest
 
     Expected = Callable[[RunRequest], float | None]
 
@@ -99,7 +98,8 @@ def _past(runs: Path) -> Iterable[tuple[Mapping[str, Any], float]]:
             continue
         seconds = took_s(run)
         if run.complete and seconds is not None:
-            yield run.facts["request"], seconds
+            # Records of before lack what nobody could ask for then.
+            yield {**RunRequest("", "", 0.0).facts(), **run.facts["request"]}, seconds
 
 
 def _equal(facts: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:

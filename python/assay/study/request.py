@@ -23,8 +23,8 @@ PARAMETERS_DEFAULT = "default"
 PARAMETERS = (PARAMETERS_DEFAULT, "drawn")
 PINNED = ("engine", "client")
 PROBES_ALL, PROBES_NONE = "all", "none"
-STATE_HOT, STATE_COLD, STATE_OS_WARM = "hot", "cold", "os-warm"
-STATES = (STATE_HOT, STATE_COLD, STATE_OS_WARM)
+STATE_HOT, STATE_COLD, STATE_OS_WARM, STATE_LOADED = "hot", "cold", "os-warm", "loaded"
+STATES = (STATE_HOT, STATE_COLD, STATE_OS_WARM, STATE_LOADED)
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,12 @@ class RunRequest:
         engine_version: Which of its versions; None: the engine's default.
         bin_dir: Programs of the engine that are there already; None: they are obtained.
         dsn: A server that runs already; None: one of our own.
+        drivers: Files of JDBC drivers that a running server is reached by.
         keep_data: Leave the tables that were made on a running server where they are.
         scale: Scale of the data, in the workload's own measure.
+        sorted_by: Columns that the rows of a table are sorted by before they are loaded.
+        load_order: Tables in the order in which they are loaded, one after another; `rest` stands
+            for those not named, which come last without it. Empty: as suits the engine.
         settings: Settings of the engine that differ from its defaults; on a running server those of
             the sessions.
         prepare: SQL that changes the loaded data before anything is timed, by the file's name.
@@ -71,7 +75,10 @@ class RunRequest:
     engine_version: str | None = None
     bin_dir: str | None = None
     dsn: str | None = None
+    drivers: list[str] = field(default_factory=list)
     keep_data: bool = False
+    sorted_by: dict[str, list[str]] = field(default_factory=dict)
+    load_order: list[str] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     prepare: dict[str, str] = field(default_factory=dict)
     parameters: str = PARAMETERS_DEFAULT
@@ -264,7 +271,7 @@ def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
 
 
 def parse_state(text: str) -> tuple[str, int]:
-    """State and number of untimed passes, from `cold`, `os-warm`, `hot` or `hot:3`.
+    """State and number of untimed passes, from a name of `STATES`, or `hot:3`.
 
     Raises:
         UsageError: If the text is none of these.
@@ -272,7 +279,9 @@ def parse_state(text: str) -> tuple[str, int]:
     name, separator, passes = text.partition(":")
     counted = name == STATE_HOT and passes.isdecimal() and int(passes) > 0
     if name not in STATES or (separator and not counted):
-        raise UsageError(f"--state {text}: one of cold, os-warm, hot, or hot:N with N passes")
+        raise UsageError(
+            f"--state {text}: one of cold, os-warm, loaded, hot, or hot:N with N passes"
+        )
     return name, int(passes) if separator else int(name == STATE_HOT)
 
 

@@ -30,3 +30,25 @@ def table_stream(
 def refresh_sets_max(scale: float) -> int:
     """How many refresh sets there can be at a scale: together they take out what was loaded."""
     return _core.refresh_sets_max(scale)
+
+
+def column_names(generator: str, table: str, scale: float) -> list[str]:
+    """The columns of a table. Raises `UsageError` if the generator has no such table."""
+    import pyarrow as pa
+
+    rows = table_stream(generator, table, scale, 1, sets=1)
+    names: list[str] = pa.RecordBatchReader.from_stream(rows).schema.names
+    return names
+
+
+def estimated_bytes(generator: str, table: str, scale: float) -> float:
+    """What all rows of a table take in memory, from its first ones.
+
+    Raises:
+        UsageError: If the generator has no such table.
+    """
+    import pyarrow as pa
+
+    rows = table_stream(generator, table, scale, 1, sets=1)
+    first = next(iter(pa.RecordBatchReader.from_stream(rows)), None)
+    return 0.0 if not first else first.nbytes / first.num_rows * rows.rows_expected

@@ -7,8 +7,6 @@ from assay.engines.contract import EngineError
 # As standard SQL has it, for a connection that broke.
 CONNECTION_LOST = "08006"
 GENERAL = "HY000"
-# Of the bridge: no driver takes the URL.
-NO_DRIVER = "IM002"
 
 
 class BridgeError(EngineError):

@@ -6,13 +6,14 @@ The sessions that are measured are the driver's own (`_core.JdbcSession`) and sp
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from assay.engines.bridge import values
-from assay.engines.bridge.errors import CONNECTION_LOST, GENERAL, NO_DRIVER, BridgeError, gone
+from assay.engines.bridge.addresses import hidden
+from assay.engines.bridge.errors import CONNECTION_LOST, GENERAL, BridgeError, gone
 from assay.engines.bridge.loading import load
 from assay.engines.bridge.wire import INTEGER, PROTOCOL, Body, Line, message, text
-from assay.model.secrets import HIDDEN, is_secret, without_secrets
+from assay.model.secrets import HIDDEN, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,6 @@ AS_TEXT = 2
 # The number of the statement that is asked; it is defined anew each time.
 ASKED = 0
 FIRST_OF_SEVERAL = 1
-SECRET_MIN = 3
 
 
 class Link:
@@ -42,7 +42,7 @@ class Link:
     def __init__(self, address: Address, line: Line) -> None:
         self._address = address
         self._line = line
-        self._hidden = tuple(_secrets(address))
+        self._hidden = hidden(address)
         told = self._hello()
         self.number = told.integer()
         self.product, self.version = told.text(), told.text()
@@ -209,8 +209,6 @@ class Link:
         for secret in self._hidden:
             words = words.replace(secret, HIDDEN)
         words = " ".join(without_secrets(words).split())
-        if state == NO_DRIVER:
-            words = f"{words}: name the driver's jar that is for this URL with --driver"
         lost = bool(flags & LOST)
         state = state or (CONNECTION_LOST if lost else GENERAL)
         return BridgeError(words, state, code, lost=lost, retryable=bool(flags & RETRYABLE))
@@ -225,11 +223,3 @@ def reached(address: Address) -> socket.socket:
         peer.close()
         raise gone(error.strerror or error) from error
     return peer
-
-
-def _secrets(address: Mapping[str, Any]) -> list[str]:
-    """Values that must not be told, such as passwords; short ones would blot out everything."""
-    properties: Mapping[str, str] = address.get("properties", {})
-    return [
-        value for name, value in properties.items() if is_secret(name) and len(value) >= SECRET_MIN
-    ]

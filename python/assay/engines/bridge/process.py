@@ -35,18 +35,24 @@ OPTIONS = (
 )
 
 
-def command(java: Path, drivers: Sequence[Path], path: Path) -> list[str]:
-    """The command line of a bridge that has these drivers and listens on a socket.
+def command(java: Path, jars: Sequence[Path], path: Path) -> list[str]:
+    """The command line of a bridge that listens on a socket.
+
+    Args:
+        java: The program.
+        jars: `JAR` and the drivers, which may also be directories that jars were unpacked into.
+        path: Of the socket; its directory is closed to others, and the process may write there.
 
     Raises:
-        EngineError: If a driver's file is not there, or the bridge was not built.
+        EngineError: If a jar is not there, or the bridge was not built.
     """
-    for file in (JAR, *drivers):
-        _check_readable(file)
+    for file in jars:
+        check_readable(file)
     if len(os.fsencode(path)) > PATH_BYTES_MAX:
         raise EngineError(f"{path} is too long for a socket: set XDG_STATE_HOME to a shorter path.")
-    classes = ":".join(str(file.absolute()) for file in (JAR, *drivers))
-    return [str(java), *OPTIONS, "-cp", classes, MAIN, str(path)]
+    classes = ":".join(str(file.absolute()) for file in jars)
+    place = f"-Djava.io.tmpdir={path.parent}"
+    return [str(java), *OPTIONS, place, "-cp", classes, MAIN, str(path)]
 
 
 def await_bridge(path: Path, last_words: Callable[[], str | None]) -> None:
@@ -77,10 +83,11 @@ def _listens(path: Path) -> bool:
         return True
 
 
-def _check_readable(file: Path) -> None:
+def check_readable(file: Path) -> None:
+    """Raises `EngineError` for a jar that is not there, with the mend."""
     if file == JAR and not file.is_file():
         raise EngineError(f"{file} is not there: `make setup` builds it.")
-    if not file.is_file():
+    if not file.exists():
         raise EngineError(f"the driver {file} is not there: name a jar with --driver.")
     if ":" in str(file.absolute()):
         raise EngineError(f"{file} has a colon in its path, which Java cannot have: move it.")

@@ -200,7 +200,7 @@ class _Expansion:
     def _variant(self, one: Combination, keys: Mapping[str, Any]) -> Variant | None:
         """A run that can be asked for; None, and a problem more, if it cannot."""
         name = one.name
-        given = {"settings" if key == "set" else key for key in (*self._own, *one.keys)}
+        given = [*self._own, *one.keys]
         where = f"part.{self._name}" + (f" ({name})" if name else "")
         # A workload that the command line names is relative to where the command runs.
         folder = self._folder
@@ -234,7 +234,7 @@ class _Expansion:
         refusal = ""
         for options, given in self.asked:
             try:
-                request_of(options, {*given, key}, self._folder)
+                request_of(options, [*given, key], self._folder)
             except UsageError as error:
                 refusal = as_keys(str(error))
             else:

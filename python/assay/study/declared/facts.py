@@ -19,8 +19,8 @@ TAGS = ("table", "value")
 
 
 def _kind(value: object) -> str:
-    """Which kind of level it is."""
-    return "table" if isinstance(value, dict | Level) else "value"
+    """Which of two kinds it is, where a table or a plain value may stand."""
+    return "table" if isinstance(value, dict | BaseModel) else "value"
 
 
 class Level(RunOptions):
@@ -41,6 +41,16 @@ class QuickPart(RunOptions):
 
     repetitions: PositiveInt | None = Field(None, description="Runs of each variant.")
     factor: Factors = Field(default_factory=dict, description="Levels in the place of the part's.")
+
+
+def _nothing() -> QuickPart | Literal[False]:
+    return QuickPart.model_validate({})
+
+
+QuickOrNot = Annotated[
+    Annotated[QuickPart, Tag("table")] | Annotated[Literal[False], Tag("value")],
+    Discriminator(_kind),
+]
 
 
 class QuickStudy(RunOptions):
@@ -64,8 +74,8 @@ class PartFacts(RunOptions):
         default_factory=list,
         description="Combinations that are not run: level by factor, or value by key.",
     )
-    quick: QuickPart | Literal[False] | None = Field(
-        None, description="What --quick changes; false: it leaves the part out."
+    quick: QuickOrNot = Field(
+        default_factory=_nothing, description="What --quick changes; false: it leaves it out."
     )
 
 
@@ -127,7 +137,7 @@ def known_keys(location: Sequence[str | int]) -> list[str]:
             model = QuickStudy
         case ["part", _]:
             model = PartFacts
-        case ["part", _, "quick"] | ["part", _, "quick", "QuickPart"]:
+        case ["part", _, "quick"]:
             model = QuickPart
         case ["figure", *_]:
             model = FigureFacts

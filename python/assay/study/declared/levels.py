@@ -95,7 +95,7 @@ def is_excluded(
 
 def factor_problems(part: PartFacts) -> list[Problem]:
     """What is wrong with the factors of a part: place in the part, and words."""
-    found = [*_own(part.factor), *_clashes(part, part.factor), *_exclusions(part)]
+    found = list(_own(part.factor)) or [*_clashes(part), *_exclusions(part)]
     if isinstance(part.quick, QuickPart):
         quick = [*_own(part.quick.factor), *_strange(part, part.quick)]
         found += [(("quick", *where), words) for where, words in quick]
@@ -108,7 +108,7 @@ def _own(factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:
     for factor, values in factors.items():
         is_key = factor in keys or factor.startswith(SETTING)
         plain = [value for value in values if not isinstance(value, Level)]
-        if plain and (not is_key or factor in {"set", "prepare"}):
+        if plain and (not is_key or factor == "set"):
             yield ("factor", factor), _no_key(factor, plain[0], keys)
         names = [level_of(factor, value).name for value in values]
         if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -116,8 +116,8 @@ def _own(factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:
 
 
 def _no_key(factor: str, value: object, keys: Sequence[str]) -> str:
-    if factor in {"set", "prepare"}:
-        return f'levels of {factor} are tables: {{ name = "...", {factor} = ... }}'
+    if factor == "set":
+        return 'levels of set are tables: { name = "...", set = { NAME = "VALUE" } }'
     hint = suggestion(factor, [*keys, f"{SETTING}NAME"])
     return (
         f"{factor!r} is no key of a run, so {value!r} says nothing; {hint} Levels of a factor with"
@@ -125,10 +125,10 @@ def _no_key(factor: str, value: object, keys: Sequence[str]) -> str:
     )
 
 
-def _clashes(part: PartFacts, factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:
+def _clashes(part: PartFacts) -> Iterator[Problem]:
     """Keys that two of part and factors set: one of them would do nothing."""
     setting: dict[str, str] = dict.fromkeys(_flat(run_keys(part)), "the part")
-    for factor, values in factors.items():
+    for factor, values in part.factor.items():
         levels = [level_of(factor, value) for value in values]
         for key in sorted({key for level in levels for key in _flat(level.keys)}):
             if key in setting:

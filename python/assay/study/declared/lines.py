@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _WORD = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
 _KEY = rf"{_WORD}(?:\s*\.\s*{_WORD})*"
@@ -36,13 +36,26 @@ def _keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     counted: dict[tuple[str, ...], int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
-            table = _parts(header[2])
-            if header[1]:
+            is_of_list = bool(header[1])
+            table = _within(_parts(header[2]), counted, is_of_list=is_of_list)
+            if is_of_list:
                 counted[table] = counted.get(table, -1) + 1
                 table = (*table, str(counted[table]))
             yield number, table
         elif assigned := _ASSIGNED.match(line):
             yield number, (*table, *_parts(assigned[1]))
+
+
+def _within(
+    keys: tuple[str, ...], counted: Mapping[tuple[str, ...], int], *, is_of_list: bool
+) -> tuple[str, ...]:
+    """The place of a table: of lists that it is in, the latest of their tables."""
+    place: tuple[str, ...] = ()
+    for at, key in enumerate(keys, 1):
+        place = (*place, key)
+        if place in counted and not (is_of_list and at == len(keys)):
+            place = (*place, str(counted[place]))
+    return place
 
 
 def _parts(key: str) -> tuple[str, ...]:

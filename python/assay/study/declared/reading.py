@@ -140,7 +140,7 @@ def _told(file: Path, text: str, error: ValidationError) -> str:
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
     """The place of an error without the names of models that could have been there."""
-    return tuple(key for key in location if key not in {*TAGS, "QuickPart", "literal[False]"})
+    return tuple(key for key in location if key not in TAGS)
 
 
 def _words(error: Mapping[str, Any]) -> str:
@@ -151,6 +151,8 @@ def _words(error: Mapping[str, Any]) -> str:
             return f"unknown key {str(location[-1])!r}; {hint}"
         case "missing":
             return f"{location[-1]} is missing"
+        case "literal_error":
+            return "write false, or a table of what it changes"
         case "string_type":
             return f'write it as text: "{error["input"]}"'
         case "value_error":

@@ -101,7 +101,9 @@ final class Client implements Runnable {
             }
             known.add(driver.getClass().getName());
         }
-        throw new SQLException("no driver takes this URL; there are: " + known, NO_DRIVER);
+        throw new SQLException("no driver takes this URL: name the jar of the one that does with --driver; there are: "
+                        + known,
+                NO_DRIVER);
     }
 
     private void cancel(int other) throws SQLException {
