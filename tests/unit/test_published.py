@@ -44,7 +44,7 @@ class TestWhatAuthorsDerived:
     def test_a_power_test_uses_four_fifths_of_the_machine(self) -> None:
         assert round(again(TPCH, "the power test's utilisation"), 1) == 0.8
 
-    def test_memory_at_10_TB_with_nine_streams_is_630_GB(self) -> None:
+    def test_memory_at_a_hundred_times_the_scale_with_nine_streams_is_630_gb(self) -> None:
         name = "memory of queries at 10,000 GB with nine streams"
         assert again(TPCH, name) == pytest.approx(630e9)
 
@@ -123,7 +123,9 @@ class TestBeside:
     def test_a_value_of_another_unit_is_not_ours(self) -> None:
         facts = self.published.figure("utilisation")
         assert facts is not None
-        other = Figure("u", "u", "u", measures=(Measure("share", "s", "s", {"x": Spread(1, 1, 1)}),))
+        other = Figure(
+            "u", "u", "u", measures=(Measure("share", "s", "s", {"x": Spread(1, 1, 1)}),)
+        )
         assert all(one.ours == {} for one in compare(other, facts))
 
     def test_reasons_are_what_differs(self, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
     """What runs are called: the engine as it is titled, then the levels of other factors."""
     others = [_level(factor, name) for factor, name in levels if factor != ENGINE]
     engine = run.facts["engine"]
-    return ", ".join([str(engine.get("title") or engine["name"]), *others])
+    return " ".join([str(engine.get("title") or engine["name"]), *others])
 
 
 def _level(factor: str, name: str) -> str:
