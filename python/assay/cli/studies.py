@@ -84,6 +84,26 @@ def show(
         say(line)
 
 
+@studies.command("figures")
+def figures(*, as_json: AsJson = False) -> None:
+    """Lists the kinds of figures that a study can ask for, with the options of each.
+
+    \b
+    Example:
+      assay studies figures
+    """
+    from assay.analysis.figures.discovery import kinds
+
+    known = kinds().values()
+    if as_json:
+        say_json([{"kind": k.name, "about": k.about, "options": dict(k.options)} for k in known])
+        return
+    for kind in known:
+        say(f"{kind.name:<14}{kind.about}")
+        for option, meaning in kind.options.items():
+            say(f"  {option}: {meaning}")
+
+
 @studies.command("schema")
 def schema() -> None:
     """Prints the JSON Schema of study files, for editors: `#:schema ./study.schema.json`.
