@@ -16,6 +16,7 @@ from tests.records import OPERATIONS, write_run
 from tests.sampled import as_sampled
 from tests.specified import PlayedTest, write_test
 from tests.studies import WRONG, MadeStudy, full_test, three_states, two_engines, two_rounds
+from tests.style.sources import ROOT
 
 
 def made_of(made: MadeStudy, kind: str, **options: Any) -> Figure:
@@ -280,3 +281,11 @@ class TestQuantities:
         assert listed(["a"]) == "a"
         assert listed(["a", "b", "c"]) == "a, b and c"
         assert listed(list("abcdef")) == "a, b, c and 3 others"
+
+
+def test_each_kind_and_its_options_are_documented() -> None:
+    page = (ROOT / "docs" / "adding-a-study.md").read_text(encoding="utf-8")
+    rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
+    for kind in kinds().values():
+        assert kind.name in rows
+        assert [name for name in kind.options if f"`{name}`" not in rows[kind.name]] == []
