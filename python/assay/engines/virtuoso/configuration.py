@@ -135,7 +135,9 @@ def text(configuration: Configuration) -> str:
 
 def _flat(configuration: Configuration) -> dict[str, str]:
     """Settings as `--set` takes them."""
-    return {f"{s}.{name}": value for s, some in configuration.items() for name, value in some.items()}
+    return {
+        f"{s}.{name}": value for s, some in configuration.items() for name, value in some.items()
+    }
 
 
 def _placed(given: str) -> tuple[str, str, str]:

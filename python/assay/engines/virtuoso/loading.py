@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import split
-from assay.engines.contract import EngineError
 from assay.engines.virtuoso.connecting import ask, file_text, filled, name_of, run
 from assay.engines.virtuoso.serialising import serialised
 from assay.engines.virtuoso.server import LOADING
@@ -41,7 +40,9 @@ def load(instance: Instance, table: str, rows: ArrowStream, streams: int) -> Non
     with ExitStack() as links:
         opened = [links.enter_context(Link.connect(instance.address)) for _ in range(streams)]
         threads = [
-            threading.Thread(target=_feed, args=(link, instance.address, procedure, source, failures))
+            threading.Thread(
+                target=_feed, args=(link, instance.address, procedure, source, failures)
+            )
             for link in opened
         ]
         for thread in threads:
