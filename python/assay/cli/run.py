@@ -68,9 +68,11 @@ def run(
         typer.Option(help="A server that runs already, as its own clients write it."),
     ] = None,
     driver: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
-            help="With --dsn jdbc:...: the JDBC driver's jar; can be repeated.", metavar="FILE.jar"
+            help="With --dsn jdbc:...: the JDBC driver's jar, or what Maven calls it; can be"
+            " repeated.",
+            metavar="FILE.jar|GROUP:ARTEFACT:VERSION",
         ),
     ] = None,
     keep_data: Annotated[
@@ -226,7 +228,7 @@ def run(
         engine_version=version,
         bin_dir=None if bin_dir is None else str(bin_dir.absolute()),
         dsn=dsn,
-        drivers=tuple(str(file.absolute()) for file in driver or ()),
+        drivers=tuple(driver or ()),
         keep_data=keep_data,
         scale=facts.scale_default if scale is None else _above_zero("--scale", scale),
         settings=with_buffer(name, parse_settings(settings or []), buffer, dsn),
