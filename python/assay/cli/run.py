@@ -228,7 +228,7 @@ def run(
         engine_version=version,
         bin_dir=None if bin_dir is None else str(bin_dir.absolute()),
         dsn=dsn,
-        drivers=tuple(driver or ()),
+        drivers=driver or [],
         keep_data=keep_data,
         scale=facts.scale_default if scale is None else _above_zero("--scale", scale),
         settings=with_buffer(name, parse_settings(settings or []), buffer, dsn),

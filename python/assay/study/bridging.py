@@ -49,7 +49,7 @@ def reached(
         yield Reached(address, (), lambda: None)
         return
     launcher = ServerLauncher(guardian, log, cpus_beside=request.pin.get("client", []))
-    bridging = Bridging(launcher, engines_dir(), request.drivers)
+    bridging = Bridging(launcher, engines_dir(), tuple(request.drivers))
     try:
         address = engine.bridged(address, bridging)
         yield Reached(address, launcher.attending, launcher.last_words)

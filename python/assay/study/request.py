@@ -72,7 +72,7 @@ class RunRequest:
     engine_version: str | None = None
     bin_dir: str | None = None
     dsn: str | None = None
-    drivers: tuple[str, ...] = ()
+    drivers: list[str] = field(default_factory=list)
     keep_data: bool = False
     settings: dict[str, str] = field(default_factory=dict)
     prepare: dict[str, str] = field(default_factory=dict)
