@@ -34,7 +34,7 @@ help: ## list the targets
 
 # Only engines behind JDBC need it: without a Java compiler it is told, and all else is there.
 $(BRIDGE)/bridge.jar: .venv/.packages $(BRIDGE)/build.py $(wildcard $(BRIDGE)/java/*.java)
-	$(BIN)/python $(BRIDGE)/build.py --optional
+	$(BIN)/python python/assay/engines/bridge/build.py --optional
 
 setup: .venv/.core $(BRIDGE)/bridge.jar ## virtual environment and release build of the core: .venv/bin/assay
 
