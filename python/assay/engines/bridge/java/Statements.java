@@ -209,11 +209,14 @@ final class Statements {
     }
 
     private boolean isLost(SQLException error) {
+        if (Failure.isOfConnection(error)) {
+            return true;
+        }
         String state = error.getSQLState() == null ? "" : error.getSQLState();
         if (state.length() > 1 && ORDINARY.contains(state.substring(0, 2))) {
             return isClosed();
         }
-        if (Failure.isOfConnection(error) || isClosed()) {
+        if (isClosed()) {
             return true;
         }
         try {
