@@ -148,6 +148,11 @@ final class Statements {
         while (hasRows || count >= 0) {
             if (hasRows) {
                 try (ResultSet rows = statement.getResultSet()) {
+                    if (rows.getMetaData().getColumnCount() == 0) {
+                        // A procedure without rows; some drivers fail when they are asked for more.
+                        tellCount(0);
+                        return;
+                    }
                     tell(rows, asText);
                 }
             } else {
