@@ -16,6 +16,9 @@ from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
 from assay.engines.virtuoso import configuration, loading, reported, statistics
 from assay.engines.virtuoso.connecting import DRIVER, DRIVER_SHA256
+from assay.engines.virtuoso.counters import VirtuosoCounters
+from assay.engines.virtuoso.explaining import VirtuosoPlans
+from assay.engines.virtuoso.plans import normalised
 from assay.engines.virtuoso.programs import find_programs
 from assay.engines.virtuoso.server import restart_server, start_server
 
@@ -26,13 +29,16 @@ if TYPE_CHECKING:
     from assay.engines.contract import (
         Address,
         ArrowStream,
+        CounterReader,
         EngineFacts,
         Launcher,
         Place,
+        PlanReader,
         Product,
         Tell,
         Wanted,
     )
+    from assay.model.plan import Plan
     from assay.model.script import Script
 
 
@@ -171,6 +177,18 @@ class VirtuosoEngine:
         """One connection a client, all through one bridge."""
         config, told = session_config(instance.address), json.dumps(marked_script(script).facts())
         return [_core.JdbcSession(config, told, seed, number) for number in range(clients)]
+
+    def counters(self, instance: Instance) -> CounterReader:
+        """Of the server, of its indexes, and of the threads of its web server."""
+        return VirtuosoCounters(Link.connect(instance.address))
+
+    def plan_reader(self, instance: Instance) -> PlanReader:
+        """Executes statements while the server counts what each step does."""
+        return VirtuosoPlans(Link.connect(instance.address), instance.address["query_log"])
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """What a plan of the query log means."""
+        return normalised(told, operation, statement, native)
 
 
 def _home(product: Product) -> Path:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 DATA = "virtuoso"
 PASSWORD_FILE = "password"  # noqa: S105 - where it is, not what it is
 CONFIGURATION_FILE, LOG_FILE, LOADING = "virtuoso.ini", "virtuoso.log", "load"
+QUERY_LOG = "virtuoso.qrl"
 # What a new database has.
 FIRST_PASSWORD = "dba"  # noqa: S105 - everybody knows it
 ONLINE = "Server online at"
@@ -78,10 +79,12 @@ def start_server(
         "pid": pid,
         "data": str(data),
         "scratch": str(launcher.scratch),
+        "query_log": str(launcher.scratch / LOADING / QUERY_LOG),
     }
     if is_new:
         _make_ours(address, data)
     with Link.connect(address) as link:
+        _log_no_query(link)
         statistics.choose(link, settings.get(configuration.STATISTICS))
     return address
 
@@ -94,6 +97,8 @@ def restart_server(
     _, words = _started(programs, Path(address["data"]), configured, launcher, address["port"])
     if words is not None:
         raise EngineError(f"Virtuoso did not start again: {words}")
+    with Link.connect(address) as link:
+        _log_no_query(link)
 
 
 def _listening(
@@ -149,6 +154,8 @@ def _ours(data: Path, scratch: Path, port: int) -> configuration.Configuration:
         configuration.PARAMETERS: {
             "ServerPort": f"{HOST}:{port}",
             "DirsAllowed": str(scratch / LOADING),
+            # The server reads it itself when it is asked for plans.
+            "QueryLog": str(scratch / LOADING / QUERY_LOG),
         },
     }
 
@@ -174,6 +181,11 @@ def _await_online(log: Path, launcher: Launcher) -> str | None:
         f"Virtuoso did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
         " overloaded or the disk does not answer. Try again when it is quieter."
     )
+
+
+def _log_no_query(link: Link) -> None:
+    """A server that is told where its query log is begins to write it at once."""
+    link.run(file_text("plans/end.sql"))
 
 
 def _password(data: Path) -> str:
