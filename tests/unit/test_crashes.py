@@ -94,9 +94,7 @@ def test_one_that_dies_ever_again_is_given_up(noted: Crashes) -> None:
         noted.look(server.subject(server.revive))
 
 
-def test_the_check_tells_of_them() -> None:
-    class Told:
-        facts = {"crashes": [{"words": "it was ended by signal 8."}, {"words": "again"}]}
-
-    words = outcomes._crashes(Told())  # type: ignore[arg-type]
+def test_the_check_tells_of_them(run: Written) -> None:
+    run.update(crashes=[{"words": "it was ended by signal 8."}, {"words": "again"}])
+    words = outcomes._crashes(run)  # type: ignore[arg-type]
     assert words == "; the server died 2 times and was started again: it was ended by signal 8."

@@ -42,7 +42,7 @@ class Reader:
         self._at += size
         return self._held[self._at - size : self._at]
 
-    def _value(self) -> object:
+    def _value(self) -> object:  # noqa: PLR0911 - a case a kind
         match self._taken(1)[0]:
             case 0xCC:
                 return None
