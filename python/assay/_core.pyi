@@ -21,6 +21,10 @@ class NullSession:
     def __new__(cls, delay_ns: int = 0, fail_every: int = 0) -> NullSession: ...
 
 @final
+class JdbcSession:
+    def __new__(cls, config: str, script: str, seed: int, number: int) -> JdbcSession: ...
+
+@final
 class PostgresSession:
     def __new__(cls, dsn: str, script: str, seed: int, number: int) -> PostgresSession: ...
 

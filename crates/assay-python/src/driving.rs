@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_drive::drive::Observer;
 use assay_drive::run::Parts;
+use assay_drive::session::jdbc::JdbcSession;
+use assay_drive::session::jdbc::link::Config as JdbcConfig;
 use assay_drive::session::null::steady;
 use assay_drive::session::postgres::PostgresSession;
 use assay_drive::session::postgres::config::Config;
@@ -75,6 +77,33 @@ impl PyPostgresSession {
             PostgresSession::open(config, script, seed, number).map_err(|error| error.message)
         });
         let session = session.map_err(errors::SessionOpenError::new_err)?;
+        Ok(Self(Mutex::new(Some(session))))
+    }
+}
+
+/// A connection to a database through the bridge to its JDBC driver; it is opened here and driven
+/// once.
+#[pyclass(name = "JdbcSession", frozen)]
+struct PyJdbcSession(Mutex<Option<JdbcSession>>);
+
+#[pymethods]
+impl PyJdbcSession {
+    /// Connects to `config` (JSON) as session `number`, to execute a script (JSON) whose statements
+    /// have `?` for values, which are drawn from `seed`.
+    #[new]
+    fn new(py: Python<'_>, config: &str, script: &str, seed: u64, number: u32) -> PyResult<Self> {
+        let script = Arc::new(read_script(script)?);
+        let config: JdbcConfig = serde_json::from_str(config)
+            // What was read may hold a password, so only where it broke is told.
+            .map_err(|error| {
+                PlanError::new_err(format!(
+                    "the address cannot be read at column {}",
+                    error.column()
+                ))
+            })?;
+        let session = py.detach(|| JdbcSession::open(config, script, seed, number));
+        let session =
+            session.map_err(|error| errors::SessionOpenError::new_err(error.to_string()))?;
         Ok(Self(Mutex::new(Some(session))))
     }
 }
@@ -185,6 +214,11 @@ fn session(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Session>> {
         let taken = taken.ok_or_else(|| PlanError::new_err("a session was driven already"))?;
         return Ok(Box::new(taken));
     }
+    if let Ok(jdbc) = object.cast::<PyJdbcSession>() {
+        let taken = jdbc.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let taken = taken.ok_or_else(|| PlanError::new_err("a session was driven already"))?;
+        return Ok(Box::new(taken));
+    }
     let kind = object.get_type().name()?;
     Err(PyTypeError::new_err(format!("{kind} is no session of the driver")))
 }
@@ -225,6 +259,7 @@ fn postgres_copy(
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyCancelFlag>()?;
+    module.add_class::<PyJdbcSession>()?;
     module.add_class::<PyNullSession>()?;
     module.add_class::<PyPostgresSession>()?;
     module.add_class::<PyPythonSession>()?;

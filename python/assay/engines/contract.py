@@ -57,7 +57,10 @@ class EngineFacts(BaseModel):
         products: Versions that can be obtained; the first is the default.
         schemes: Beginnings of the `--dsn` of a running server, such as `postgresql`.
         page_cache: Whether it reads its data files through the system's page cache.
+        rows_by_key: Whose rows lie in the order of their key however they are loaded, in words for
+            people; empty: nobody's, rows lie as they come.
         answers: Whether it returns rows that can be right or wrong.
+        transactions: Whether statements between `begin` and `commit` are done whole or not at all.
         settings: Defaults that ours differ from the product's in, each with its reason in README.
     """
 
@@ -74,7 +77,9 @@ class EngineFacts(BaseModel):
     products: tuple[ProductFacts, ...] = ()
     schemes: tuple[str, ...] = ()
     page_cache: bool = True
+    rows_by_key: str = ""
     answers: bool = True
+    transactions: bool = True
     settings: dict[str, str] = {}
 
 
@@ -205,8 +210,16 @@ class Launcher(Protocol):
         """Starts the server, one an instance; returns its process id."""
         ...
 
+    def attend(self, argv: Sequence[str], env: Mapping[str, str], account: str) -> int:
+        """Starts a process beside the server, such as a bridge to it; returns its process id.
+
+        Its CPU time is on an account of its own: neither the server's nor the driver's. Its log
+        has the account's name.
+        """
+        ...
+
     def last_words(self) -> str | None:
-        """None while the server lives; else how it ended, with the end of its log."""
+        """None while the server and all beside it live; else how one ended, with its log's end."""
         ...
 
 
@@ -272,6 +285,33 @@ class Server(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Bridging:
+    """What it takes to start a bridge.
+
+    Attributes:
+        launcher: Starts it.
+        cache: Where obtained products are kept.
+        drivers: Files of JDBC drivers that were named; empty: the engine has its own.
+    """
+
+    launcher: Launcher
+    cache: Path
+    drivers: tuple[Path, ...] = ()
+
+
+@runtime_checkable
+class Bridged(Protocol):
+    """Servers that are reached through a process of ours beside them, also those that run already.
+
+    The `start` of a private server starts it by itself.
+    """
+
+    def bridged(self, address: Address, bridging: Bridging) -> Address:
+        """Starts the process; the address with where it listens. Raises `EngineError`."""
+        ...
+
+
 @runtime_checkable
 class BulkLoads(Protocol):
     """Engines that hold tables."""
@@ -333,6 +373,30 @@ class Prepares(Protocol):
 
         Nothing else is done: statistics and dead rows stay as the statements left them.
         """
+        ...
+
+
+@dataclass(frozen=True)
+class Cached:
+    """What an engine's own cache holds of a table or an index.
+
+    Attributes:
+        name: The engine's name of it; empty: of all together.
+        cached_bytes: So much is in the cache.
+        bytes: Its size; None where that is not told.
+    """
+
+    name: str
+    cached_bytes: int
+    bytes: int | None = None
+
+
+@runtime_checkable
+class TellsCached(Protocol):
+    """Engines that tell what their own cache holds, bringing nothing of the data into it."""
+
+    def cached(self, instance: Instance) -> list[Cached]:
+        """Tables and indexes of which something is cached, the most first."""
         ...
 
 

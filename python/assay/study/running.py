@@ -11,42 +11,61 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import AssayError, UsageError
+from assay.study.bridging import reached
 from assay.study.guardian import read_process
 from assay.study.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from assay.engines.contract import Instance, Server
     from assay.study.asking import Asked
+    from assay.study.bridging import Reached
     from assay.study.launcher import Guardian
     from assay.study.loading import Loading
 
 OURS = "made by Assay"
 # Neither whole nor to be kept: the next run removes what a killed one left.
 PASSING = ", of a run under way"
+# What is beside a running server writes into files that are named after this one.
+SERVER_LOG = "server.log"
 
 log = logging.getLogger(__name__)
 
 
 @contextmanager
 def running(
-    asked: Asked, engine: Server, guardian: Guardian, loading: Loading
+    asked: Asked, engine: Server, guardian: Guardian, loading: Loading, raw: Path
 ) -> Iterator[tuple[Subject, dict[str, Any] | None]]:
     """The server with the workload's data; our tables are dropped when the block is left.
 
     Raises:
         UsageError: If something is in the way that we did not make.
     """
-    instance = engine.attach(engine.address(asked.dsn))
+    with (
+        reached(engine, asked.dsn, asked.request, guardian, raw / SERVER_LOG) as there,
+        _on(asked, engine, there, guardian, loading) as subject_and_data,
+    ):
+        yield subject_and_data
+
+
+@contextmanager
+def _on(
+    asked: Asked, engine: Server, there: Reached, guardian: Guardian, loading: Loading
+) -> Iterator[tuple[Subject, dict[str, Any] | None]]:
+    instance = engine.attach(there.address)
     schema = _Schema(asked, engine, instance)
     try:
         pids = engine.processes(instance)
-        last_words = _watch(pids)
+        watch = _watch(pids)
+
+        def last_words() -> str | None:
+            return watch() or there.last_words()
 
         def subject() -> Subject:
-            reached = {"address": instance.address}
-            return Subject(asked.engine.facts.name, reached, pids, last_words=last_words)
+            name, how = asked.engine.facts.name, {"address": instance.address}
+            return Subject(name, how, pids, bridge_pids=there.bridge_pids, last_words=last_words)
 
         if not asked.workload.makes_data:
             yield subject(), None

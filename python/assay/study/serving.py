@@ -26,6 +26,7 @@ USERS = ("postgres", "nobody")
 SCRATCH = "server"
 PROGRAM_LOG = "program.log"
 LAST_LINES = 6
+ATTENDING_GRACE_S = 3.0
 LAST_BYTES = 8192
 DISK_FULL = "No space left on device"
 
@@ -73,11 +74,20 @@ def unprivileged_user() -> User | None:
 class ServerLauncher:
     """See `assay.engines.contract.Launcher`. One server at a time; `log` is where it writes.
 
-    `cpus` are those that programs may use; empty: all of them.
+    `cpus` are those that programs may use, `cpus_beside` those of what attends the server; empty:
+    all of them.
     """
 
-    def __init__(self, guardian: Guardian, log: Path, cpus: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        guardian: Guardian,
+        log: Path,
+        cpus: Sequence[int] = (),
+        cpus_beside: Sequence[int] = (),
+    ) -> None:
         self._cpus = cpus
+        self._cpus_beside = cpus_beside
+        self._attending: dict[str, Child] = {}
         self._guardian = guardian
         self._log = log
         self._user = unprivileged_user()
@@ -96,6 +106,11 @@ class ServerLauncher:
     def server(self) -> Child | None:
         """The server that was started last."""
         return self._server
+
+    @property
+    def attending(self) -> tuple[int, ...]:
+        """Processes beside the server that `attend` started."""
+        return tuple(child.pid for child in self._attending.values())
 
     def own(self, path: Path) -> None:
         """Gives a file or a whole directory to the user of the programs, links as links.
@@ -138,20 +153,42 @@ class ServerLauncher:
         self._server = self._start(argv, env, self._log, stop_signal, stop_grace_s)
         return self._server.pid
 
+    def attend(self, argv: Sequence[str], env: Mapping[str, str], account: str) -> int:
+        """Starts a process beside the server; one of the account that runs is replaced."""
+        before = self._attending.pop(account, None)
+        if before is not None:
+            self._guardian.stop(before)
+        log = self._beside(account)
+        child = self._start(argv, env, log, "SIGTERM", ATTENDING_GRACE_S, self._cpus_beside)
+        self._attending[account] = child
+        return child.pid
+
     def last_words(self) -> str | None:
-        """None while the server lives; else how it ended, with the end of its log."""
+        """None while the server and all beside it live; else how one ended, and its log's end."""
+        for account, child in self._attending.items():
+            ended = self._guardian.wait(child, 0.0)
+            if ended is not None:
+                return f"the {account} {_how(ended)}. {_last_lines(self._beside(account))}".rstrip()
         if self._server is None:
-            return "it was never started"
+            return None if self._attending else "it was never started"
         ended = self._guardian.wait(self._server, 0.0)
         if ended is None:
             return None
         return f"it {_how(ended)}. {_last_lines(self._log, self._log_begins)}".rstrip()
 
     def stop(self) -> Exit | None:
-        """Stops the server in its own way; None if there is none. Raises `LaunchError`."""
-        if self._server is None:
-            return None
-        return self._guardian.stop(self._server)
+        """Stops the server in its own way, then what is beside it. Raises `LaunchError`.
+
+        How the server ended; None if there is none.
+        """
+        ended = None if self._server is None else self._guardian.stop(self._server)
+        for child in self._attending.values():
+            self._guardian.stop(child)
+        self._attending.clear()
+        return ended
+
+    def _beside(self, account: str) -> Path:
+        return self._log.with_name(f"{self._log.stem}-{account}.log")
 
     def _start(
         self,
@@ -160,12 +197,13 @@ class ServerLauncher:
         log: Path,
         stop_signal: str,
         stop_grace_s: float,
+        cpus: Sequence[int] | None = None,
     ) -> Child:
         program = Path(argv[0])
         for path in (program, self._scratch):
             self._check_reachable(path)
         return self._guardian.start(
-            [*self._placed(), *self._prefix(), *argv],
+            [*_placed(self._cpus if cpus is None else cpus), *self._prefix(), *argv],
             env=env,
             # Not our own directory, which the user may not read; not the data, which may go first.
             cwd=self._scratch,
@@ -173,15 +211,6 @@ class ServerLauncher:
             stop_signal=stop_signal,
             stop_grace_s=stop_grace_s,
         )
-
-    def _placed(self) -> list[str]:
-        """What binds a program to CPUs, replaced by it."""
-        if not self._cpus:
-            return []
-        taskset = shutil.which("taskset")
-        if taskset is None:
-            raise EngineError("--pin engine needs taskset: install util-linux.")
-        return [taskset, "--cpu-list", ",".join(map(str, self._cpus))]
 
     def _prefix(self) -> list[str]:
         """What makes a program another user's, replaced by it: the child is the server itself."""
@@ -211,6 +240,16 @@ class ServerLauncher:
                     f" {directory}: set XDG_CACHE_HOME and XDG_STATE_HOME to places that this user"
                     f" reaches, or run `chmod o+x {directory}`."
                 )
+
+
+def _placed(cpus: Sequence[int]) -> list[str]:
+    """What binds a program to CPUs, replaced by it."""
+    if not cpus:
+        return []
+    taskset = shutil.which("taskset")
+    if taskset is None:
+        raise EngineError("--pin needs taskset: install util-linux.")
+    return [taskset, "--cpu-list", ",".join(map(str, cpus))]
 
 
 def _how(ended: Exit) -> str:

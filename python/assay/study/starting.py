@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import LoadSettings, Place, Server
 from assay.study.datasets import DATASETS, DatasetCache, DatasetKey
+from assay.study.loading import loaded_now
 from assay.study.places import cache_dir
+from assay.study.request import STATE_LOADED
 from assay.study.running import running
 from assay.study.serving import ServerLauncher
 from assay.study.subject import Subject, embedded
@@ -32,7 +34,8 @@ class Steps:
 
     Attributes:
         change: Changes them on an engine that runs; None: nothing is to be changed.
-        settle: Told of the data files of an engine of ours while nothing of it runs.
+        settle: Told of the data files of an engine of ours while nothing of it runs, or as
+            loading left it where that is the state.
         restart: Whether an engine that changed them has to be gone before `settle`.
     """
 
@@ -60,7 +63,7 @@ def ready(
         with own.ready(loading, steps) as subject_and_data:
             yield subject_and_data
     else:
-        with running(asked, asked.behaviour, guardian, loading) as (subject, dataset):
+        with running(asked, asked.behaviour, guardian, loading, raw) as (subject, dataset):
             if steps.change is not None:
                 steps.change(subject)
             yield subject, dataset
@@ -76,7 +79,9 @@ def _embedded(
         return loading.fill(guardian, embedded(name, place, scratch, {}))
 
     dataset = None
-    if asked.engine.facts.kind != "none" and asked.workload.makes_data:
+    # Where the run is to begin as loading left the engine, the driver's host loads.
+    cached = asked.request.state != STATE_LOADED and asked.engine.facts.kind != "none"
+    if cached and asked.workload.makes_data:
         dataset = _cache(loading).copy_to(key_of(asked), data, make)
     subject = embedded(name, data, scratch, asked.request.settings)
     if steps.change is not None:
@@ -101,7 +106,8 @@ def key_of(asked: Asked) -> DatasetKey:
         engine=asked.engine.facts.name,
         version=asked.version,
         refresh_sets=asked.refresh_sets,
-        generators_version=generate.VERSION if asked.workload.facts.generator else None,
+        generators_version=generate.version(asked.workload.facts.generator),
+        order=asked.order.identity(),
     )
 
 
@@ -119,6 +125,10 @@ class _OwnServer:
 
     @contextmanager
     def ready(self, loading: Loading, steps: Steps) -> Iterator[tuple[Subject, Dataset]]:
+        if self._asked.request.state == STATE_LOADED:
+            with self._loaded(loading, steps) as subject_and_data:
+                yield subject_and_data
+            return
         data = self._guardian.directory / "data"
         dataset = None
         if self._asked.workload.makes_data:
@@ -143,6 +153,18 @@ class _OwnServer:
             yield subject, dataset
             loading.teller.phase("stop")
 
+    @contextmanager
+    def _loaded(self, loading: Loading, steps: Steps) -> Iterator[tuple[Subject, Dataset]]:
+        """A server that was filled with the settings it is measured with, and went on."""
+        data, request = self._guardian.directory / "data", self._asked.request
+        data.mkdir(mode=0o700)
+        loading.teller.phase("start")
+        with self._started(data, request.settings, "server.log", request.pin) as subject:
+            dataset = loaded_now(lambda: loading.fill(self._guardian, subject), subject.pids)
+            steps.settle(data)
+            yield subject, dataset
+            loading.teller.phase("stop")
+
     def _make(self, place: Path, loading: Loading) -> dict[str, Any]:
         """Fills an empty directory with a loaded database, stopped in good order."""
         settings = self._engine.load_settings() if isinstance(self._engine, LoadSettings) else {}
@@ -153,7 +175,8 @@ class _OwnServer:
     def _started(
         self, data: Path, settings: Mapping[str, str], log: str, pin: dict[str, list[int]]
     ) -> Iterator[Subject]:
-        launcher = ServerLauncher(self._guardian, self._raw / log, pin.get("engine", []))
+        cpus, beside = pin.get("engine", []), pin.get("client", [])
+        launcher = ServerLauncher(self._guardian, self._raw / log, cpus, beside)
         launcher.own(data)
         place = Place(data, launcher.scratch)
         try:
@@ -161,6 +184,10 @@ class _OwnServer:
             assert launcher.server is not None  # noqa: S101 - start has started it
             pids = (launcher.server.pid,)
             name = self._asked.engine.facts.name
-            yield Subject(name, {"address": address}, pids, last_words=launcher.last_words)
+            reached = {"address": address}
+            beside_pids = launcher.attending
+            yield Subject(
+                name, reached, pids, bridge_pids=beside_pids, last_words=launcher.last_words
+            )
         finally:
             launcher.stop()

@@ -9,7 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.record.layout import ACCOUNT_DRIVER, ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
+from assay.record.layout import (
+    ACCOUNT_BRIDGE,
+    ACCOUNT_DRIVER,
+    ACCOUNT_ENGINE,
+    ACCOUNT_ENGINE_AND_DRIVER,
+)
 from assay.study.control import METERED_HOST
 
 if TYPE_CHECKING:
@@ -30,6 +35,7 @@ class Subject:
         pids: Root processes of a server on this host; empty for an embedded engine, and for a
             server that is elsewhere.
         embedded: Whether it lives in the host.
+        bridge_pids: Processes of ours between a server and those who ask it.
         last_words: None while it is there; else how it ended. For servers of ours.
     """
 
@@ -37,6 +43,7 @@ class Subject:
     reached: dict[str, Any] = field(repr=False)
     pids: tuple[int, ...] = ()
     embedded: bool = False
+    bridge_pids: tuple[int, ...] = ()
     last_words: Callable[[], str | None] = lambda: None
 
     def job(self) -> dict[str, Any]:
@@ -60,7 +67,8 @@ class Subject:
         """Whose cost each process is, when a host drives it."""
         if self.embedded:
             return {host_pid: ACCOUNT_ENGINE_AND_DRIVER}
-        return {**dict.fromkeys(self.pids, ACCOUNT_ENGINE), host_pid: ACCOUNT_DRIVER}
+        bridges = dict.fromkeys(self.bridge_pids, ACCOUNT_BRIDGE)
+        return {**dict.fromkeys(self.pids, ACCOUNT_ENGINE), host_pid: ACCOUNT_DRIVER, **bridges}
 
 
 def embedded(engine: str, data: Path, scratch: Path, settings: dict[str, str]) -> Subject:

@@ -1,5 +1,6 @@
 //! One connection of the driver. One file a protocol; `null` answers at once.
 
+pub mod jdbc;
 pub mod null;
 pub mod postgres;
 

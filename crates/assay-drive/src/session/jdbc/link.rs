@@ -1,0 +1,315 @@
+//! One connection to the bridge: what is encoded, what is parsed, and the socket between.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::values::{Body, kind};
+use crate::session::SessionError;
+use crate::session::postgres::inbox::{Inbox, Message};
+
+/// Of the messages; the bridge refuses another.
+const PROTOCOL: i32 = 1;
+/// The database itself gets ten seconds.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(20);
+const CONNECTION_LOST: &str = "08006";
+const GENERAL: &str = "HY000";
+const LOST: u8 = 1;
+const RETRYABLE: u8 = 2;
+/// A statement that stays prepared.
+const KEPT: u8 = 1;
+const HIDDEN: &str = "***";
+/// The number of a statement that is executed once.
+const ONCE: i32 = 0;
+
+/// How a database is reached.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+pub struct Config {
+    /// The bridge's socket.
+    pub socket: PathBuf,
+    /// Of the database.
+    pub url: String,
+    /// Of the driver: user, password and the like.
+    #[serde(default)]
+    pub properties: Vec<(String, String)>,
+    /// Statements that a new connection executes first.
+    #[serde(default)]
+    pub setup: Vec<String>,
+    /// What must not stand in a message.
+    #[serde(default)]
+    pub hidden: Vec<String>,
+}
+
+/// What the bridge answered, as far as a session cares.
+pub enum Reply {
+    /// One more row is held.
+    Row,
+    /// A request failed; whether the database's connection is gone.
+    Error(SessionError, bool),
+    /// The bridge awaits the next request.
+    Ready,
+}
+
+/// One connection at work.
+pub struct Link {
+    stream: UnixStream,
+    out: Vec<u8>,
+    sent: usize,
+    begun: usize,
+    number: i32,
+    hidden: Vec<String>,
+    /// What came in.
+    pub inbox: Inbox,
+}
+
+/// The error of a bridge that is gone.
+pub fn gone(reason: impl std::fmt::Display) -> SessionError {
+    let message = format!("the bridge to the JDBC driver is gone ({reason}): its log says why");
+    SessionError { class: CONNECTION_LOST.into(), message, retryable: false }
+}
+
+/// The error of an answer that makes no sense.
+pub fn unreadable(message: impl Into<String>) -> SessionError {
+    SessionError { class: "result".into(), message: message.into(), retryable: false }
+}
+
+/// A line to what listens on a socket, however long its path is: an address holds 108 bytes.
+fn connected(socket: &Path) -> std::io::Result<UnixStream> {
+    let (Some(directory), Some(name)) = (socket.parent(), socket.file_name()) else {
+        return UnixStream::connect(socket);
+    };
+    let directory = File::open(directory)?;
+    let short = Path::new("/proc/self/fd").join(directory.as_raw_fd().to_string());
+    UnixStream::connect(short.join(name))
+}
+
+impl Link {
+    /// Connects to the database, and defines the statements that the session will execute.
+    pub fn open<'a>(
+        config: &Config,
+        statements: impl Iterator<Item = (i32, &'a str)>,
+        prepared: bool,
+    ) -> Result<Self, SessionError> {
+        let stream = connected(&config.socket).map_err(gone)?;
+        stream.set_read_timeout(Some(CONNECT_PATIENCE)).map_err(gone)?;
+        let mut link = Self {
+            stream,
+            out: Vec::with_capacity(4 << 10),
+            sent: 0,
+            begun: 0,
+            number: 0,
+            hidden: config.hidden.clone(),
+            inbox: Inbox::default(),
+        };
+        link.hello(config)?;
+        for text in &config.setup {
+            link.define(ONCE, text, false);
+            link.begin_execute(1);
+            link.asked(ONCE, 0);
+            link.end();
+            link.settled()?;
+        }
+        for (number, text) in statements {
+            link.define(number, text, prepared);
+        }
+        link.stream.set_read_timeout(None).map_err(gone)?;
+        Ok(link)
+    }
+
+    fn hello(&mut self, config: &Config) -> Result<(), SessionError> {
+        self.begin(b'H');
+        self.put_int(PROTOCOL);
+        self.put_bytes(config.url.as_bytes());
+        self.put_int(config.properties.len() as i32);
+        for (name, value) in &config.properties {
+            self.put_bytes(name.as_bytes());
+            self.put_bytes(value.as_bytes());
+        }
+        self.end();
+        self.settled()
+    }
+
+    /// Sends what was encoded and waits for its end, on a stream that blocks.
+    fn settled(&mut self) -> Result<(), SessionError> {
+        self.flush()?;
+        let mut failed = None;
+        loop {
+            match self.reply()? {
+                Some(Reply::Ready) => {
+                    self.inbox.clear();
+                    return failed.map_or(Ok(()), Err);
+                }
+                Some(Reply::Error(error, _)) => failed = failed.or(Some(error)),
+                Some(Reply::Row) => {}
+                None if self.read()? => {}
+                None => return Err(gone("it did not answer in time")),
+            }
+        }
+    }
+
+    /// Asks the bridge, over a line of its own, to end what a connection executes.
+    pub fn cancel(config: &Config, number: i32, patience: Duration) -> std::io::Result<()> {
+        let mut stream = connected(&config.socket)?;
+        stream.set_read_timeout(Some(patience))?;
+        let request = [b"K".as_slice(), &8_i32.to_be_bytes(), &number.to_be_bytes()].concat();
+        stream.write_all(&request)?;
+        stream.read_exact(&mut [0])
+    }
+
+    /// What the bridge calls this connection.
+    pub const fn number(&self) -> i32 {
+        self.number
+    }
+
+    /// The socket, for whoever closes it from outside.
+    pub const fn stream(&self) -> &UnixStream {
+        &self.stream
+    }
+
+    /// Whether reads and writes return at once.
+    pub fn set_nonblocking(&mut self, nonblocking: bool) -> Result<(), SessionError> {
+        self.stream.set_nonblocking(nonblocking).map_err(gone)
+    }
+
+    /// What an epoll can watch.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    /// Notes a statement under a number.
+    fn define(&mut self, number: i32, text: &str, prepared: bool) {
+        self.begin(b'S');
+        self.put_int(number);
+        self.out.push(if prepared { KEPT } else { 0 });
+        self.put_bytes(text.as_bytes());
+        self.end();
+    }
+
+    /// Begins a request to execute so many statements.
+    pub fn begin_execute(&mut self, statements: usize) {
+        self.begin(b'X');
+        self.put_int(statements as i32);
+    }
+
+    /// The next statement of the request, with so many values that follow.
+    pub fn asked(&mut self, number: i32, values: usize) {
+        self.put_int(number);
+        self.put_int(values as i32);
+    }
+
+    /// A value of a statement.
+    pub fn whole(&mut self, value: i64) {
+        self.out.push(kind::LONG);
+        self.out.extend_from_slice(&value.to_be_bytes());
+    }
+
+    /// A value of a statement.
+    pub fn text(&mut self, value: &str) {
+        self.out.push(kind::TEXT);
+        self.put_bytes(value.as_bytes());
+    }
+
+    /// Ends a request.
+    pub fn end(&mut self) {
+        let size = (self.out.len() - self.begun - 1) as i32;
+        self.out[self.begun + 1..self.begun + 5].copy_from_slice(&size.to_be_bytes());
+    }
+
+    fn begin(&mut self, tag: u8) {
+        self.begun = self.out.len();
+        self.out.extend_from_slice(&[tag, 0, 0, 0, 0]);
+    }
+
+    fn put_int(&mut self, value: i32) {
+        self.out.extend_from_slice(&value.to_be_bytes());
+    }
+
+    fn put_bytes(&mut self, bytes: &[u8]) {
+        self.put_int(bytes.len() as i32);
+        self.out.extend_from_slice(bytes);
+    }
+
+    /// Sends what waits; false if the system takes no more now.
+    pub fn flush(&mut self) -> Result<bool, SessionError> {
+        while self.sent < self.out.len() {
+            match self.stream.write(&self.out[self.sent..]) {
+                Ok(0) => return Err(gone("it takes nothing")),
+                Ok(count) => self.sent += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(gone(error)),
+            }
+        }
+        self.out.clear();
+        self.sent = 0;
+        Ok(true)
+    }
+
+    /// Whether nothing waits to be sent.
+    pub const fn all_sent(&self) -> bool {
+        self.out.is_empty()
+    }
+
+    /// Reads once; false if there is nothing now.
+    pub fn read(&mut self) -> Result<bool, SessionError> {
+        loop {
+            match self.stream.read(self.inbox.room()) {
+                Ok(0) => return Err(gone("it closed the line")),
+                Ok(count) => {
+                    self.inbox.received(count);
+                    return Ok(true);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(gone(error)),
+            }
+        }
+    }
+
+    /// The next answer that a session cares about.
+    pub fn reply(&mut self) -> Result<Option<Reply>, SessionError> {
+        while let Some(message) = self.inbox.take().map_err(|e| unreadable(e.to_string()))? {
+            match message.tag {
+                b'D' => return Ok(Some(Reply::Row)),
+                b'Z' => return Ok(Some(Reply::Ready)),
+                b'E' => {
+                    let (error, lost) = self.failure(message).map_err(unreadable)?;
+                    return Ok(Some(Reply::Error(error, lost)));
+                }
+                b'R' => {
+                    let mut body = Body(self.inbox.body(message));
+                    self.number = body.integer().map_err(unreadable)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    fn failure(&self, message: Message) -> Result<(SessionError, bool), String> {
+        let mut body = Body(self.inbox.body(message));
+        let state = body.text()?;
+        let code = body.integer()?;
+        let flags = body.byte()?;
+        let mut words = body.text()?.into_owned();
+        for secret in &self.hidden {
+            words = words.replace(secret, HIDDEN);
+        }
+        if code != 0 {
+            words = format!("{words} ({code})");
+        }
+        let lost = flags & LOST != 0;
+        let class = match (&*state, lost) {
+            ("", true) => CONNECTION_LOST,
+            ("", false) => GENERAL,
+            (told, _) => told,
+        };
+        let retryable = flags & RETRYABLE != 0;
+        Ok((SessionError { class: class.into(), message: words, retryable }, lost))
+    }
+}

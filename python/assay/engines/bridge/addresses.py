@@ -1,0 +1,70 @@
+"""How a database is reached: a JDBC URL, the driver's properties, the bridge's socket.
+
+Keys of an address: `url`, `properties`, `setup` (statements that each connection executes first),
+`socket`. It may hold a password, so it goes over sockets only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from assay.engines.contract import EngineError
+from assay.model.secrets import is_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import Address
+
+USER_VARIABLE = "JDBC_USER"
+PASSWORD_VARIABLE = "JDBC_PASSWORD"  # noqa: S105 - where it is, not what it is
+# A shorter secret blotted out would leave no message readable.
+SECRET_MIN = 3
+_URL = re.compile(r"jdbc:[\w.+-]+:\S*")
+_ASSIGNED = re.compile(r"(?i)([\w.-]+)=([^&;/\s]*)")
+_USERINFO = re.compile(r"//[^/@:\s]*:(\S*)@")
+_THIN = re.compile(r":[^/@:\s]+/([^/@\s]\S*)@")
+
+
+def read_dsn(dsn: str) -> Address:
+    """The address that a JDBC URL names; user and password may be in the environment.
+
+    Raises:
+        EngineError: If it is none; it is not quoted.
+    """
+    if not _URL.fullmatch(dsn):
+        raise EngineError(
+            "the DSN cannot be read: write it as the driver has it, such as"
+            " jdbc:postgresql://host/database?user=NAME, and the password in"
+            f" {PASSWORD_VARIABLE} or in the DSN"
+        )
+    told = {"user": os.environ.get(USER_VARIABLE), "password": os.environ.get(PASSWORD_VARIABLE)}
+    properties = {name: value for name, value in told.items() if value}
+    return {"url": dsn, "properties": properties}
+
+
+def hidden(address: Mapping[str, Any]) -> list[str]:
+    """Words of an address that must not be told, the longest first."""
+    url: str = address["url"]
+    pairs = [*address.get("properties", {}).items(), *_ASSIGNED.findall(url)]
+    words = [value for name, value in pairs if is_secret(name)]
+    words += _USERINFO.findall(url) + _THIN.findall(url)
+    both = {*words, *map(unquote, words)}
+    return sorted((word for word in both if len(word) >= SECRET_MIN), key=len, reverse=True)
+
+
+def session_config(address: Address) -> str:
+    """What the driver's sessions have to know, as JSON; may hold a password."""
+    return json.dumps(
+        {
+            "socket": address["socket"],
+            "url": address["url"],
+            "properties": list(address.get("properties", {}).items()),
+            "setup": list(address.get("setup", ())),
+            "hidden": hidden(address),
+        }
+    )

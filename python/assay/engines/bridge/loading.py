@@ -1,0 +1,158 @@
+"""Rows into a table by array inserts: Arrow's columns go to the bridge as they are."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from assay.engines.bridge import values
+from assay.engines.bridge.errors import BridgeError
+from assay.engines.bridge.wire import INTEGER, LENGTH, message, text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.engines.bridge.link import Link
+
+KINDS = {
+    pa.bool_(): values.BOOLEAN,
+    pa.int64(): values.LONG,
+    pa.float64(): values.DOUBLE,
+    pa.date32(): values.DATE,
+    pa.timestamp("us"): values.TIMESTAMP,
+    pa.string(): values.TEXT,
+    pa.binary(): values.BYTES,
+}
+BITS = 8
+VALUE_BYTES = {
+    values.LONG: 8,
+    values.DOUBLE: 8,
+    values.TIMESTAMP: 8,
+    values.DECIMAL: 16,
+    values.DATE: 4,
+}
+OFFSET_BYTES = 4
+
+
+def load(
+    connect: Callable[[], Link],
+    insert_sql: str,
+    reader: pa.RecordBatchReader,
+    streams: int,
+    at_once: int,
+) -> int:
+    """See `Link.load`."""
+    source = _Source(reader)
+    failures: list[BaseException] = []
+    with ExitStack() as links:
+        opened = [links.enter_context(connect()) for _ in range(max(streams, 1))]
+        threads = [
+            threading.Thread(target=_feed, args=(link, insert_sql, at_once, source, failures))
+            for link in opened
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    if failures:
+        raise failures[0]
+    return source.rows
+
+
+class _Source:
+    """Batches that several threads take, each one once."""
+
+    def __init__(self, reader: pa.RecordBatchReader) -> None:
+        self.rows = 0
+        self.stopped = False
+        self._reader = reader
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        while True:
+            with self._lock:
+                batch = None if self.stopped else next(self._reader, None)
+                if batch is None:
+                    return
+                self.rows += batch.num_rows
+            if batch.num_rows:
+                yield batch
+
+
+def _feed(
+    link: Link, insert_sql: str, at_once: int, source: _Source, failures: list[BaseException]
+) -> None:
+    try:
+        link.exchange(message(b"L", text(insert_sql), INTEGER.pack(at_once)))
+        for batch in source:
+            link.exchange(message(b"B", *_columns(batch)))
+    except BaseException as error:  # noqa: BLE001 - raised by the thread that waits for this one
+        source.stopped = True
+        failures.append(error)
+
+
+def _columns(batch: pa.RecordBatch) -> Iterator[bytes | memoryview]:
+    yield INTEGER.pack(batch.num_rows) + INTEGER.pack(batch.num_columns)
+    for column in batch.columns:
+        yield from _column(column)
+
+
+def _column(told: pa.Array) -> Iterator[bytes | memoryview]:
+    column = _known(told)
+    if column.offset:
+        # Joined to an empty one it is copied, and begins where its buffers begin.
+        column = pa.concat_arrays([column, column[:0]])
+    decimals = pa.types.is_decimal128(column.type)
+    kind = values.DECIMAL if decimals else KINDS[column.type]
+    scale = column.type.scale if decimals else 0
+    count = len(column)
+    nulls, *buffers = column.buffers()
+    absent = column.null_count > 0
+    yield bytes((kind,)) + INTEGER.pack(scale) + bytes((absent,))
+    bits = (count + BITS - 1) // BITS
+    if absent:
+        yield memoryview(nulls)[:bits]
+    if kind in (values.TEXT, values.BYTES):
+        yield from _texts(count, *buffers)
+    else:
+        size = bits if kind == values.BOOLEAN else count * VALUE_BYTES[kind]
+        yield memoryview(buffers[0])[:size]
+
+
+def _texts(count: int, places: pa.Buffer, held: pa.Buffer | None) -> Iterator[bytes | memoryview]:
+    offsets = memoryview(places)[: (count + 1) * OFFSET_BYTES]
+    size = int.from_bytes(offsets[-OFFSET_BYTES:], "little")
+    yield offsets
+    yield LENGTH.pack(size)
+    if held is not None and size:
+        yield memoryview(held)[:size]
+
+
+def _known(column: pa.Array) -> pa.Array:
+    """The column as one of the types that are sent. Raises `BridgeError` if it is none."""
+    kind = column.type
+    if kind in KINDS or pa.types.is_decimal128(kind):
+        return column
+    wanted = _nearest(kind)
+    if wanted is None:
+        raise BridgeError(f"a column of type {kind} cannot be inserted: cast it in the data")
+    try:
+        return column.cast(wanted)
+    except pa.ArrowInvalid as error:
+        raise BridgeError(f"a column of type {kind} does not fit {wanted}: {error}") from error
+
+
+def _nearest(kind: pa.DataType) -> pa.DataType | None:
+    is_of = pa.types
+    if is_of.is_integer(kind):
+        return pa.int64()
+    if is_of.is_floating(kind):
+        return pa.float64()
+    if is_of.is_timestamp(kind):
+        return pa.timestamp("us")
+    if is_of.is_large_string(kind) or is_of.is_dictionary(kind) or kind == pa.string_view():
+        return pa.string()
+    return pa.binary() if is_of.is_large_binary(kind) else None

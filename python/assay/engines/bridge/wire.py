@@ -1,0 +1,127 @@
+"""Messages of the bridge: a tag, the length of what follows it with its own four bytes, a body.
+
+Numbers are big-endian; texts and bytes have their length in four bytes before them.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from assay.engines.bridge.errors import gone
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Iterator, Sequence
+
+PROTOCOL = 1
+HEADER = struct.Struct(">BI")
+LENGTH = struct.Struct(">I")
+INTEGER = struct.Struct(">i")
+LONG = struct.Struct(">q")
+RECEIVE_BYTES = 1 << 18
+
+
+def text(value: str) -> bytes:
+    """A text as it is sent."""
+    encoded = value.encode()
+    return LENGTH.pack(len(encoded)) + encoded
+
+
+def message(tag: bytes, *parts: bytes | memoryview) -> list[bytes | memoryview]:
+    """A message in pieces that are sent one after another, so that large ones are not copied."""
+    size = sum(len(part) for part in parts)
+    return [HEADER.pack(tag[0], size + LENGTH.size), *parts]
+
+
+class Body:
+    """Reads what stands in a message, in its order."""
+
+    def __init__(self, held: bytes | memoryview) -> None:
+        self._held = memoryview(held)
+        self._at = 0
+
+    def byte(self) -> int:
+        """An unsigned byte."""
+        self._at += 1
+        return self._held[self._at - 1]
+
+    def integer(self) -> int:
+        """Four bytes."""
+        (value,) = INTEGER.unpack_from(self._held, self._at)
+        self._at += INTEGER.size
+        return int(value)
+
+    def long(self) -> int:
+        """Eight bytes."""
+        (value,) = LONG.unpack_from(self._held, self._at)
+        self._at += LONG.size
+        return int(value)
+
+    def blob(self) -> bytes:
+        """Bytes with their length before them."""
+        size = self.integer()
+        self._at += size
+        return bytes(self._held[self._at - size : self._at])
+
+    def text(self) -> str:
+        """A text with its length before it."""
+        return self.blob().decode()
+
+
+class Line:
+    """A connected socket. One thread at a time."""
+
+    def __init__(self, peer: socket.socket) -> None:
+        self._peer = peer
+        self._held = bytearray()
+        self._at = 0
+
+    def send(self, pieces: Sequence[bytes | memoryview]) -> None:
+        """Sends messages. Raises `BridgeError` where nobody takes them."""
+        try:
+            for piece in _gathered(pieces):
+                self._peer.sendall(piece)
+        except OSError as error:
+            raise gone(error.strerror or error) from error
+
+    def receive(self) -> tuple[bytes, bytes]:
+        """Waits for a message: its tag and body. Raises `BridgeError` at the end of the line."""
+        self._fill(HEADER.size)
+        tag, length = HEADER.unpack_from(self._held, self._at)
+        size = 1 + length
+        self._fill(size)
+        begin = self._at + HEADER.size
+        self._at += size
+        return bytes((tag,)), bytes(self._held[begin : self._at])
+
+    def close(self) -> None:
+        """Closes the socket; whoever waits at it hears the end."""
+        self._peer.close()
+
+    def _fill(self, size: int) -> None:
+        if len(self._held) - self._at >= size:
+            return
+        del self._held[: self._at]
+        self._at = 0
+        while len(self._held) < size:
+            try:
+                more = self._peer.recv(RECEIVE_BYTES)
+            except OSError as error:
+                raise gone(error.strerror or error) from error
+            if not more:
+                raise gone("it closed the line")
+            self._held += more
+
+
+def _gathered(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+    """Small pieces together, large ones alone."""
+    small = bytearray()
+    for piece in pieces:
+        if len(piece) < HEADER.size << 10:
+            small += piece
+            continue
+        yield bytes(small)
+        small.clear()
+        yield piece
+    yield bytes(small)

@@ -1,0 +1,132 @@
+"""Any database with a JDBC driver, as its owner runs it; see `assay.engines.contract`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Never
+
+from assay import _core
+from assay.engines.bridge.addresses import read_dsn, session_config
+from assay.engines.bridge.beside import start_bridge
+from assay.engines.bridge.jre import find_java
+from assay.engines.bridge.link import Link
+from assay.engines.bridge.statements import marked_script
+from assay.engines.contract import EngineError, Instance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import (
+        Address,
+        Bridging,
+        EngineFacts,
+        Launcher,
+        Place,
+        Product,
+        Tell,
+        Wanted,
+    )
+    from assay.model.script import Script
+
+
+class JdbcEngine:
+    """See `assay.engines.contract`: `Server`, `Bridged`.
+
+    An instance's `handle` is a `Link`. It makes no tables: every database has its own way of that.
+    """
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """There is nothing to obtain. Raises `EngineError`."""
+        del wanted, tell
+        raise EngineError(
+            "a database is reached by JDBC where it runs already: name it with --dsn jdbc:... and"
+            " its driver with --driver FILE.jar"
+        )
+
+    def start(
+        self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
+    ) -> Address:
+        """There is nothing to start. Raises `EngineError`."""
+        del product, place, settings, launcher
+        raise EngineError("a database that is reached by JDBC is started by its owner.")
+
+    def address(self, dsn: str) -> Address:
+        """The address of a running database, a URL as its driver has it."""
+        return read_dsn(dsn)
+
+    def bridged(self, address: Address, bridging: Bridging) -> Address:
+        """Starts a bridge that has the drivers that were named."""
+        if not bridging.drivers:
+            raise EngineError(
+                "no JDBC driver is named: say --driver FILE.jar, the one that is for the DSN"
+            )
+        java = find_java(bridging.cache)
+        return {**address, "socket": str(start_bridge(bridging.launcher, java, bridging.drivers))}
+
+    def attach(self, address: Address) -> Instance:
+        """Connects. Raises `BridgeError` as the database or its driver says it."""
+        return Instance({}, Link.connect(address), address=dict(address))
+
+    def detach(self, instance: Instance) -> None:
+        """Closes the connection."""
+        instance.handle.close()
+
+    def version(self, instance: Instance) -> str:
+        """The product and its version, as the driver tells them."""
+        link: Link = instance.handle
+        return f"{link.product} {' '.join(link.version.split())}"
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """Product and driver: JDBC knows no settings of a database."""
+        link: Link = instance.handle
+        return {"product": link.product, "version": link.version, "driver": link.driver}
+
+    def processes(self, instance: Instance) -> tuple[int, ...]:
+        """JDBC tells of no process, so none is followed."""
+        del instance
+        return ()
+
+    def schema_mark(self, instance: Instance, name: str) -> str | None:
+        """Tables of ours are never there."""
+        del instance, name
+        return None
+
+    def lock_schema(self, instance: Instance, name: str) -> bool:
+        """Raises `EngineError`: this engine makes no tables."""
+        _makes_no_tables(instance, name)
+
+    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Raises `EngineError`: this engine makes no tables."""
+        _makes_no_tables(instance, name, mark)
+
+    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Raises `EngineError`: this engine makes no tables."""
+        _makes_no_tables(instance, name, mark)
+
+    def use_schema(self, instance: Instance, name: str) -> None:
+        """Raises `EngineError`: this engine makes no tables."""
+        _makes_no_tables(instance, name)
+
+    def drop_schema(self, instance: Instance, name: str) -> None:
+        """Raises `EngineError`: this engine makes no tables."""
+        _makes_no_tables(instance, name)
+
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
+        """One connection a client, all through one bridge."""
+        config, told = session_config(instance.address), json.dumps(marked_script(script).facts())
+        return [_core.JdbcSession(config, told, seed, number) for number in range(clients)]
+
+
+def _makes_no_tables(*_: object) -> Never:
+    raise EngineError(
+        "no tables are made through JDBC, which has no way of it that suits all databases: name a"
+        " workload that asks the tables that are there, such as a folder of .sql files"
+    )
+
+
+def engine(facts: EngineFacts) -> JdbcEngine:
+    """The engine of this folder."""
+    return JdbcEngine(facts)
