@@ -213,6 +213,7 @@ def test_the_time_of_threads_is_at_least_that_of_the_clock() -> None:
     log = {"ql_rt_clocks": 300.0, "ql_thread_clocks": 100.0, "ql_c_clocks": 50.0}
     assert totals(Native("{\n}", log, 100.0)).thread_s == 3
     assert totals(Native("{\n}", log | {"ql_thread_clocks": 500.0}, 100.0)).thread_s == 5
+    assert totals(Native("{\n}", log | {"ql_thread_clocks": -5.0}, 100.0)).thread_s == 3
     assert totals(Native("{\n}", log, 100.0)).planning_s == 0.5
     assert totals(Native("{\n}", {"ql_rt_msec": 7.0})).execution_s == 0.007
 
@@ -378,7 +379,7 @@ class FakeLink:
 
 def test_statements_are_executed_together_and_their_plans_are_those_of_the_log() -> None:
     link = FakeLink()
-    reader = VirtuosoPlans(link)  # type: ignore[arg-type]
+    reader = VirtuosoPlans(link, "/log")  # type: ignore[arg-type]
     statements = [("begin", ()), ("select a1", ()), ("select a2", ()), ("commit", ())]
     begin, first, second, commit = reader.explain(statements, 30)
     assert link.executed[1:-1] == ["begin", "select a1", "select a2", "rollback"]

@@ -60,6 +60,7 @@ class EngineFacts(BaseModel):
         rows_by_key: Whose rows lie in the order of their key however they are loaded, in words for
             people; empty: nobody's, rows lie as they come.
         answers: Whether it returns rows that can be right or wrong.
+        transactions: Whether statements between `begin` and `commit` are done whole or not at all.
         settings: Defaults that ours differ from the product's in, each with its reason in README.
     """
 
@@ -78,6 +79,7 @@ class EngineFacts(BaseModel):
     page_cache: bool = True
     rows_by_key: str = ""
     answers: bool = True
+    transactions: bool = True
     settings: dict[str, str] = {}
 
 

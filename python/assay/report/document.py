@@ -19,7 +19,7 @@ from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
 from assay.record.layout import PHASE_WARMUP, measured_phases
-from assay.report.plan_section import capture_section, plans_section
+from assay.report.plan_section import capture_section, plan_work_section, plans_section
 from assay.report.profile_section import profile_of, section
 from assay.report.state_section import state_section
 from assay.report.test_section import section_of_test
@@ -91,6 +91,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "sessions": summary.sessions,
         "profile": _profile(run),
         "plans": plans_section(run),
+        "plan_work": plan_work_section(run),
         "plan_capture": capture_section(run),
         "what_if": _what_if(run, summary, checks),
         "test": _test(run, summary, checks),

@@ -6,6 +6,7 @@ Everything that can be refused is refused here, before anything is written, load
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,10 +42,15 @@ from assay.study.specified import (
 from assay.study.telling import Teller, telling
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
-from assay.workloads.generate import refresh_sets_max, table_stream
+from assay.workloads.generate import refresh_sets_max, table_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from assay.workloads.contract import Parameters
+
+# How a statement begins that begins a transaction, after comments.
+BEGINS = re.compile(r"(?i)(?:\s|--[^\n]*\n)*(?:begin|start\s+transaction)\b")
 
 
 @dataclass(frozen=True)
@@ -201,10 +207,11 @@ def considered(request: RunRequest) -> Asked:
     _check_programs(request, engine)
     _check_drivers(request, behaviour)
     _check_state(request, workload, engine)
-    check_order(request, workload.facts, engine.facts.kind)
+    check_order(request, workload, engine.facts.kind)
     _check_probes(request)
     _check_prepare(request, workload, behaviour)
     _check_test(request, workload)
+    _check_transactions(request, workload, engine)
     asked = Asked(request, workload, engine, behaviour, "", None)
     asked.facts()
     return asked
@@ -239,8 +246,7 @@ def told_dsn(request: RunRequest, behaviour: Engine) -> str:
 
 def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
     """Refuses what could only fail later, after data was loaded."""
-    for table in workload.facts.tables:
-        table_stream(workload.facts.generator or "", table, request.scale, 1)
+    _check_tables(workload, workload.facts.tables, request.scale, 0)
     server = isinstance(behaviour, Server)
     if request.dsn is not None and not server:
         raise UsageError(f"--dsn: {request.engine} is no server; leave --engine out")
@@ -345,6 +351,13 @@ def _check_prepare(request: RunRequest, workload: Workload, behaviour: Engine) -
         )
 
 
+def _check_tables(workload: Workload, tables: Iterable[str], scale: float, sets: int) -> None:
+    """Refuses tables whose rows cannot be made."""
+    told = workload.row_facts(scale, sets)
+    for table in tables:
+        table_rows(told, table, 1)
+
+
 def _check_test(request: RunRequest, workload: Workload) -> None:
     """Refuses a test that the workload cannot be put to, or that would spoil what is kept."""
     test = specified(request, workload)
@@ -358,13 +371,32 @@ def _check_test(request: RunRequest, workload: Workload) -> None:
             " at most, or --no-refresh"
         )
     facts = workload.facts
-    for table in facts.refresh.tables if facts.refresh is not None else ():
-        table_stream(facts.generator or "", table, request.scale, 1, test.refresh.sets)
+    tables = facts.refresh.tables if facts.refresh is not None else ()
+    _check_tables(workload, tables, request.scale, test.refresh.sets)
     if request.keep_data:
         raise UsageError(
             "--test changes the tables by its refresh functions, and --keep-data leaves them to"
             " runs that want the plain ones: leave --keep-data out, or say --no-refresh"
         )
+
+
+def _check_transactions(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
+    """Refuses transactions of an engine that has none."""
+    if engine.facts.transactions:
+        return
+    test = specified(request, workload)
+    if test is not None and test.refresh is not None:
+        raise UsageError(
+            f"--test {test.kind}: refresh functions are transactions, and {engine.facts.title} has"
+            " none: say --no-refresh"
+        )
+    script = workload.script(engine.facts.dialects, request.scale, request.seed)
+    for operation in script.operations:
+        if any(BEGINS.match(statement.text) for statement in operation.statements):
+            raise UsageError(
+                f"{operation.name} of {workload.facts.title} is a transaction, and"
+                f" {engine.facts.title} has none: choose another engine"
+            )
 
 
 def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from assay.engines.contract import HasKeys, LoadsTablesTogether
 from assay.model.errors import AssayError, RunFailedError
 from assay.study.sorting import SortedRows, sorter
-from assay.workloads.generate import estimated_bytes, table_stream
+from assay.workloads.generate import estimated_bytes, table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from assay.engines.contract import BulkLoads, Instance, Tell
-    from assay.study.sorting import Rows
+    from assay.workloads.generate import Rows
 
 PROGRESS_INTERVAL_S = 0.2
 
@@ -51,15 +51,14 @@ def fill(
 @contextmanager
 def _rows(filling: Mapping[str, Any], threads: int) -> Iterator[dict[str, Rows]]:
     """The rows of each table, sorted where that is asked for; none is made yet."""
-    generator, scale, by = filling["generator"], filling["scale"], filling["sorted_by"]
+    by = filling["sorted_by"]
     rows: dict[str, Rows] = {
-        table: table_stream(generator, table, scale, threads, filling["sets"])
-        for table in filling["tables"]
+        table: table_rows(filling, table, threads) for table in filling["tables"]
     }
     if not by:
         yield rows
         return
-    needed_bytes = sum(estimated_bytes(generator, table, scale) for table in by)
+    needed_bytes = sum(estimated_bytes(filling, table) for table in by)
     with sorter(Path(filling["spill"]), needed_bytes) as sorting:
         yield {
             table: SortedRows(made, by[table], sorting.cursor()) if table in by else made

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from assay.study.request import RunRequest
-    from assay.workloads.facts import WorkloadFacts
+    from assay.workloads.contract import Workload
 
 REST = "rest"
 # The table that a statement of a keys file is about.
@@ -118,7 +118,7 @@ def parse_load_order(text: str | None) -> list[str]:
     return names
 
 
-def check_order(request: RunRequest, workload: WorkloadFacts, kind: str) -> None:
+def check_order(request: RunRequest, workload: Workload, kind: str) -> None:
     """Refuses orders of rows and tables that nothing could be loaded in.
 
     Raises:
@@ -135,17 +135,19 @@ def check_order(request: RunRequest, workload: WorkloadFacts, kind: str) -> None
             f"{option} goes with a database of our own: what a running server made of it before"
             " would not be known. Change the order of rows by --prepare there"
         )
-    if not workload.tables:
-        raise UsageError(f"{option}: {workload.name} has no table that is loaded; leave it out")
-    _check_tables("--sorted", list(asked), workload.tables)
+    if not workload.facts.tables:
+        raise UsageError(
+            f"{option}: {workload.facts.name} has no table that is loaded; leave it out"
+        )
+    _check_tables("--sorted", list(asked), workload.facts.tables)
     for table, columns in asked.items():
-        known = column_names(workload.generator or "", table, request.scale)
+        known = column_names(workload.row_facts(request.scale), table)
         for name in columns:
             if name not in known:
                 hint = suggestion(name, known)
                 raise UsageError(f"--sorted: {table} has no column {name!r}; {hint}")
     named = [name for name in request.load_order if name != REST]
-    _check_tables("--load-order", named, workload.tables)
+    _check_tables("--load-order", named, workload.facts.tables)
 
 
 def _check_tables(option: str, named: Sequence[str], tables: Sequence[str]) -> None:

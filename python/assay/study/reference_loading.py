@@ -10,7 +10,7 @@ from assay.model.errors import RunFailedError
 from assay.study.memory import MEMINFO, available_bytes
 from assay.study.reference_data import NUMBERS, ReferenceData, RefreshSets
 from assay.study.reference_engine import columns_read
-from assay.workloads.generate import table_stream
+from assay.workloads.generate import table_rows
 from assay.workloads.refreshing import NEW, OLD
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ class _Table:
     """A table as the generator makes it; the first rows tell how much memory all will take."""
 
     def __init__(self, job: Mapping[str, Any], name: str) -> None:
-        threads, sets = job["threads"], job["sets"]
-        self._stream = table_stream(job["generator"], name, job["scale"], threads, sets)
+        self._stream = table_rows(job, name, job["threads"])
         self._reader = pa.RecordBatchReader.from_stream(self._stream)
         self._first: pa.RecordBatch | None = None
         self.schema: pa.Schema = self._reader.schema

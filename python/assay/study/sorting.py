@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from assay.workloads.generate import Rows
 
 PLACE = "place_of_the_row"
 # What sorting takes of memory that is available; the engine that loads needs some, too.
@@ -32,29 +33,6 @@ MEMORY_MIN_BYTES = 256 << 20
 BYTES_A_THREAD = 64 << 20
 # Spilled rows in sizes of the rows as Arrow holds them: `tests/unit/test_sorting.py` looks.
 SPILLED_SIZES = 1.5
-
-
-class Rows(Protocol):
-    """A table's rows on their way; a stream that can be read once."""
-
-    @property
-    def rows(self) -> int:
-        """Rows that were handed out."""
-        ...
-
-    @property
-    def rows_expected(self) -> int:
-        """Rows that there will be, estimated."""
-        ...
-
-    @property
-    def checksum(self) -> str:
-        """Of all rows, as the generator made them."""
-        ...
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The stream, in a capsule."""
-        ...
 
 
 class SortedRows:

@@ -106,7 +106,7 @@ def key_of(asked: Asked) -> DatasetKey:
         engine=asked.engine.facts.name,
         version=asked.version,
         refresh_sets=asked.refresh_sets,
-        generators_version=generate.VERSION if asked.workload.facts.generator else None,
+        generators_version=generate.version(asked.workload.facts.generator),
         order=asked.order.identity(),
     )
 

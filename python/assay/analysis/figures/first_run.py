@@ -95,7 +95,7 @@ def _measures(subjects: tuple[Subject, ...]) -> Iterator[Measure]:
         title = f"{kind}: from the first run to the second"
         yield measure(f"{kind}_gain", title, SHARE, subjects, partial(gain, kind=kind))
     title = "second throughput over the first"
-    yield measure("throughput_difference", title, PER_HOUR, subjects, _difference)
+    yield measure("throughput_difference", title, "an hour", subjects, _difference)
 
 
 def _difference(run: Run) -> float | None:

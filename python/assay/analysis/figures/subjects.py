@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from assay.analysis.figures.contract import Asked, StudyRun
     from assay.record.reader import Run
 
-ENGINE = "engine"
+ENGINE, SETTING = "engine", "set."
+# Levels that need their factor beside them.
+SAY_NOTHING = ("on", "off", "true", "false", "True", "False", "none")
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,15 @@ def measure(
 
 def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
     """What runs are called: the engine as it is titled, then the levels of other factors."""
-    others = [name for factor, name in levels if factor != ENGINE]
+    others = [_level(factor, name) for factor, name in levels if factor != ENGINE]
     engine = run.facts["engine"]
-    return ", ".join([str(engine.get("title") or engine["name"]), *others])
+    return " ".join([str(engine.get("title") or engine["name"]), *others])
+
+
+def _level(factor: str, name: str) -> str:
+    """A level as it is understood without its factor beside."""
+    says_it = name[:1].isalpha() and name not in SAY_NOTHING and not factor.startswith(SETTING)
+    return name if says_it else f"{factor.removeprefix(SETTING)}={name}"
 
 
 def _kept(one: StudyRun, without: Sequence[str]) -> tuple[tuple[str, str], ...]:

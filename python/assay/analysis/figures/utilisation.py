@@ -93,7 +93,10 @@ def _in_all(subjects: list[Subject], share: Measure) -> Iterator[str]:
     """One sentence of all subjects, where there are several."""
     if len(subjects) > 1:
         told = [(one.name, text(share.values[one.name].middle, SHARE)) for one in subjects]
-        yield f"A power test uses {each_text(told)} of what the machine gives to streams."
+        yield (
+            f"A stream's share of the throughput test is {each_text(told)} of a power test; what"
+            " is missing to 100 % one stream leaves unused."
+        )
 
 
 def _says(subject: Subject, measures: tuple[Measure, ...]) -> str:

@@ -74,7 +74,7 @@ def _figures(
     known = {figure["name"] for figure in figures}
     for facts in () if published is None else published.figures:
         if facts.name not in known:
-            claim = f": {facts.says}" if facts.says else ""
+            claim = f": {facts.says.rstrip('.')}" if facts.says else ""
             yield {
                 "what": f"{facts.section or facts.name}{claim}",
                 "why": "the study has no figure of it",

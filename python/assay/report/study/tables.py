@@ -56,10 +56,18 @@ def _compared_row(one: Mapping[str, Any], subjects: list[str]) -> list[str]:
     times = one["article_times"]
     cells = [one["title"], _with_times(one["printed"], times)]
     for name in subjects:
-        ours = one["ours"].get(name)
-        words = "-" if ours is None else text(ours["middle"], one["unit"])
-        cells.append(_with_times(words, (one["our_times"] or {}).get(name)))
+        cells.append(_with_times(_ours(one, name), (one["our_times"] or {}).get(name)))
     return cells
+
+
+def _ours(one: Mapping[str, Any], subject: str) -> str:
+    """Our median; where the article has a range and we have rounds, ours too."""
+    told = one["ours"].get(subject)
+    if told is None:
+        return "-"
+    if one["article_high"] is None or told["count"] == 1:
+        return text(told["middle"], one["unit"])
+    return f"{text(told['low'], one['unit'])} to {text(told['high'], one['unit'])}"
 
 
 def _with_times(words: str, times: float | None) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LEAD = "  "
 ROWS_MAX, NOT_SHOWN_MAX = 8, 6
-CELL_MAX = 34
+CELL_MIN, GAP = 8, "  "
 
 
 def article_lines(document: Mapping[str, Any], width: int, *, whole: bool = False) -> Iterator[str]:
@@ -52,7 +52,7 @@ def article_lines(document: Mapping[str, Any], width: int, *, whole: bool = Fals
 def _figure(
     document: Mapping[str, Any], figure: Mapping[str, Any], width: int, *, whole: bool
 ) -> Iterator[str]:
-    for words in figure["says"]:
+    for words in figure["says"] if whole else figure["says"][:1]:
         yield from _wrapped(words, width)
     if not figure["says"]:
         yield from _wrapped(f"nothing to show: {'; '.join(figure['missing'])}", width)
@@ -100,16 +100,22 @@ def _grid(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[st
     ]
     heads = [column["name"] for column in columns]
     numbers = [is_number(column) for column in columns]
-    widths = [
-        min(CELL_MAX, max(len(cell) for cell in column))
-        for column in zip(heads, *rows, strict=True)
-    ]
+    widths = _widths([heads, *rows], width)
     for row in [heads, *rows]:
-        line = "  ".join(_cell(*one) for one in zip(row, widths, numbers, strict=True))
+        line = GAP.join(_cell(*one) for one in zip(row, widths, numbers, strict=True))
         yield f"{LEAD}{line}".rstrip()[:width]
     left = len(table["rows"]) - len(rows)
     if left > 0:
         yield f"{LEAD}... {left} more (--all)"
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """As wide as the longest cell; the widest columns are narrowed until all of them fit."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    room = width - len(LEAD) - len(GAP) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > CELL_MIN:
+        widths[widths.index(max(widths))] -= 1
+    return widths
 
 
 def _cell(words: str, width: int, number: bool) -> str:  # noqa: FBT001 - of a column
