@@ -19,7 +19,7 @@ from assay.engines.virtuoso.counters import VirtuosoCounters
 from assay.engines.virtuoso.explaining import VirtuosoPlans
 from assay.engines.virtuoso.plans import normalised
 from assay.engines.virtuoso.programs import find_programs
-from assay.engines.virtuoso.server import start_server
+from assay.engines.virtuoso.server import restart_server, start_server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +79,18 @@ class VirtuosoEngine:
         if self._bridge is None:
             raise EngineError("Virtuoso's JDBC driver is not here: obtain it before it is started.")
         return start_server(programs, place, settings, launcher, self._bridge)
+
+    def restart(
+        self,
+        product: Product,
+        place: Place,
+        settings: Mapping[str, str],
+        launcher: Launcher,
+        address: Address,
+    ) -> None:
+        """Starts a server that died again; what was committed and logged is rolled forward."""
+        del place
+        restart_server(find_programs(_home(product)), settings, launcher, address)
 
     def address(self, dsn: str) -> Address:
         """Raises `EngineError`: a running server is asked through the engine `jdbc`."""

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import split
-from assay.engines.contract import EngineError
 from assay.engines.virtuoso.connecting import ask, file_text, filled, name_of, run
 from assay.engines.virtuoso.serialising import serialised
 from assay.engines.virtuoso.server import LOADING
