@@ -48,7 +48,7 @@ class Prepared:
 
 
 def considered_all(study: Study) -> list[Asked]:
-    """Every run of a study once, as far as can be said without products.
+    """Every run of a study once, as far as can be said without products; not those without engine.
 
     Raises:
         UsageError: For all that would be refused, by part and variant.
@@ -59,6 +59,9 @@ def considered_all(study: Study) -> list[Asked]:
             asked.append(considered(request))
         except UsageError as error:
             problems.append(f"{names}: {error}")
+        except EngineError:
+            # Its runs will fail, each with this reason.
+            continue
     _refuse(problems)
     return asked
 
@@ -73,10 +76,11 @@ def prepared(runs: Sequence[PlannedRun], teller: Teller) -> Prepared:
     reasons: dict[Source, str] = {}
     problems = []
     for names, request in _distinct(runs):
-        asked, source = considered(request), _source(request)
+        source = _source(request)
         if source in reasons:
             continue
         try:
+            asked = considered(request)
             if source not in products:
                 products[source] = obtained(asked, teller)
         except EngineError as error:
