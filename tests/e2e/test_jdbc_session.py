@@ -29,35 +29,54 @@ from tests.jdbc import bridge, driver
 
 VALUES = {
     "whole": "select 1::smallint as a, -2::int as b, 9223372036854775807::bigint as c",
-    "sum of 64 bits": "select sum(n) as s from generate_series(4611686018427387900, 4611686018427387910) as n",
-    "decimals": "select 1.10::numeric as a, -0.000001 as b, 0.00 as c, 1e20::numeric as d,"
-    " 99999999999999999999999999999999999999 as e",
+    "sum of 64 bits": """
+        select sum(n) as s from generate_series(4611686018427387900, 4611686018427387910) as n
+    """,
+    "decimals": """
+        select 1.10::numeric as a, -0.000001 as b, 0.00 as c, 1e20::numeric as d,
+               99999999999999999999999999999999999999 as e
+    """,
     "long decimals": "select repeat('1234567890', 6)::numeric / 1000 as a",
     "not numbers": "select 'NaN'::numeric as a, 'NaN'::float8 as b, '-Infinity'::float8 as c",
     "floating": "select 1.1::real as a, 0.1::float8 as b, '-0'::float8 as c, 1e300::float8 as d",
     "dates": "select date '1992-02-29' as a, date '0044-03-15' as b, date '9999-12-31' as c",
-    "times": "select timestamp '1992-02-29 23:59:59.123456' as a, timestamp '1969-12-31 23:59:59.999999' as b,"
-    " timestamp '1500-01-01 00:00:00.5' as c, timestamptz '2020-06-01 12:00:00+02' as d",
-    "absent": "select null as a, null::int as b, null::numeric as c, null::date as d, null::bytea as e",
+    "times": """
+        select timestamp '1992-02-29 23:59:59.123456' as a,
+               timestamp '1969-12-31 23:59:59.999999' as b,
+               timestamp '1500-01-01 00:00:00.5' as c, timestamptz '2020-06-01 12:00:00+02' as d
+    """,
+    "absent": """
+        select null as a, null::int as b, null::numeric as c, null::date as d, null::bytea as e
+    """,
     "truth": "select true as a, false as b, null::boolean as c",
-    "texts": "select '' as a, 'é€😀' as b, 'blank  '::char(9) as c, 'x'::varchar as d, '\"'::\"char\" as e",
+    "texts": """
+        select '' as a, 'é€😀' as b, 'blank  '::char(9) as c, 'x'::varchar as d, '"'::"char" as e
+    """,
     "blobs": "select ''::bytea as a, '\\x00ff10'::bytea as b",
-    "others": "select '12:34:56'::time as a, '{1,2}'::int[] as b,"
-    " 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid as c, '{\"a\": 1}'::jsonb as d",
-    "many": "select n as a, n / 3.0 as b, date '1992-01-01' + n as c, 'row ' || n as d from generate_series(1, 5000) as n",
+    "others": """
+        select '12:34:56'::time as a, '{1,2}'::int[] as b, '{"a": 1}'::jsonb as d,
+               'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid as c
+    """,
+    "many": """
+        select n as a, n / 3.0 as b, date '1992-01-01' + n as c, 'row ' || n as d
+        from generate_series(1, 5000) as n
+    """,
     "none": "select 1 as a where false",
 }
 SQLITE_VALUES = {
     "whole": "select 1 as a, -9223372036854775808 as b, 3000000000 as c",
     "sums": "select sum(whole) as a, sum(money) as b, avg(whole) as c from t",
     "declared": "select whole, money, real, text, day, blob from t",
-    "whole beside fractions": "select n from (select 1 as n union all select 2.5 union all select 3)",
+    "mixed": "select n from (select 1 as n union all select 2.5 union all select 3)",
     "absent": "select null as a, '' as b, x'' as c",
     "none": "select whole from t where whole > 99",
 }
 SQLITE_TABLE = """
-    create table t (whole integer, money decimal(15,2), real real, text varchar(10), day date, blob blob);
-    insert into t values (1, 17, 0.5, 'é', '1992-02-29', x'00ff'), (2, 17.25, 3, '', null, x''), (null, null, null, null, null, null);
+    create table t (
+        whole integer, money decimal(15,2), real real, text varchar(10), day date, blob blob);
+    insert into t values (1, 17, 0.5, 'é', '1992-02-29', x'00ff');
+    insert into t values (2, 17.25, 3, '', null, x'');
+    insert into t values (null, null, null, null, null, null);
 """
 
 

@@ -11,7 +11,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.plan_work import mixed_work, plan_work, work_by_operation, work_of
+from assay.analysis.plan_work import (
+    in_proportion,
+    mixed_work,
+    plan_work,
+    work_by_operation,
+    work_of,
+)
 from assay.analysis.plans import shares
 from assay.analysis.work.rules import UNCLASSIFIED, WORDS
 from assay.engines.virtuoso.explaining import VirtuosoPlans, asked
@@ -213,6 +219,7 @@ def test_the_time_of_threads_is_at_least_that_of_the_clock() -> None:
     log = {"ql_rt_clocks": 300.0, "ql_thread_clocks": 100.0, "ql_c_clocks": 50.0}
     assert totals(Native("{\n}", log, 100.0)).thread_s == 3
     assert totals(Native("{\n}", log | {"ql_thread_clocks": 500.0}, 100.0)).thread_s == 5
+    assert totals(Native("{\n}", log | {"ql_thread_clocks": -5.0}, 100.0)).thread_s == 3
     assert totals(Native("{\n}", log, 100.0)).planning_s == 0.5
     assert totals(Native("{\n}", {"ql_rt_msec": 7.0})).execution_s == 0.007
 
@@ -301,6 +308,16 @@ def test_an_operator_whose_engine_says_no_word_has_that_of_its_kind() -> None:
     assert plan_work(made_plan(made("scan", seconds=None))) == {}
 
 
+def test_seconds_of_operations_are_divided_as_their_plans_are() -> None:
+    first = made_plan(made("sort", made("scan", seconds=3.0), seconds=1.0))
+    second = made_plan(made("sort", seconds=2.0))
+    plans = {"q01": (first,), "q02": (second, second)}
+    seconds = {"q01": 40.0, "q02": 5.0, "q03": 2.0}
+    divided = in_proportion(plans, seconds)
+    assert divided == {"scan": 30.0, "sort": 15.0, UNCLASSIFIED: 2.0}
+    assert math.fsum(divided.values()) == sum(seconds.values())
+
+
 def test_time_that_is_of_several_kinds_of_work_is_told() -> None:
     q09 = plan("q09")
     (mixed,) = mixed_work([q09])
@@ -378,7 +395,7 @@ class FakeLink:
 
 def test_statements_are_executed_together_and_their_plans_are_those_of_the_log() -> None:
     link = FakeLink()
-    reader = VirtuosoPlans(link)  # type: ignore[arg-type]
+    reader = VirtuosoPlans(link, "/log")  # type: ignore[arg-type]
     statements = [("begin", ()), ("select a1", ()), ("select a2", ()), ("commit", ())]
     begin, first, second, commit = reader.explain(statements, 30)
     assert link.executed[1:-1] == ["begin", "select a1", "select a2", "rollback"]

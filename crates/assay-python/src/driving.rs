@@ -95,7 +95,12 @@ impl PyJdbcSession {
         let script = Arc::new(read_script(script)?);
         let config: JdbcConfig = serde_json::from_str(config)
             // What was read may hold a password, so only where it broke is told.
-            .map_err(|error| PlanError::new_err(format!("the address cannot be read at column {}", error.column())))?;
+            .map_err(|error| {
+                PlanError::new_err(format!(
+                    "the address cannot be read at column {}",
+                    error.column()
+                ))
+            })?;
         let session = py.detach(|| JdbcSession::open(config, script, seed, number));
         let session =
             session.map_err(|error| errors::SessionOpenError::new_err(error.to_string()))?;

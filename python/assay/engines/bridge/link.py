@@ -5,17 +5,19 @@ The sessions that are measured are the driver's own (`_core.JdbcSession`) and sp
 
 from __future__ import annotations
 
-import socket
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from assay.engines.bridge import values
 from assay.engines.bridge.addresses import hidden
 from assay.engines.bridge.errors import CONNECTION_LOST, GENERAL, BridgeError, gone
 from assay.engines.bridge.loading import load
+from assay.engines.bridge.process import connected
 from assay.engines.bridge.wire import INTEGER, PROTOCOL, Body, Line, message, text
 from assay.model.secrets import HIDDEN, without_secrets
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Mapping, Sequence
     from types import TracebackType
 
@@ -216,10 +218,7 @@ class Link:
 
 def reached(address: Address) -> socket.socket:
     """A connection to the bridge itself. Raises `BridgeError` where there is none."""
-    peer = socket.socket(socket.AF_UNIX)
     try:
-        peer.connect(address["socket"])
+        return connected(Path(address["socket"]))
     except OSError as error:
-        peer.close()
         raise gone(error.strerror or error) from error
-    return peer

@@ -36,7 +36,7 @@ OPTIONS = (
 
 
 def command(java: Path, jars: Sequence[Path], path: Path) -> list[str]:
-    """The command line of a bridge that listens on a socket.
+    """The command line of a bridge that listens on a socket, to be started in its directory.
 
     Args:
         java: The program.
@@ -48,11 +48,10 @@ def command(java: Path, jars: Sequence[Path], path: Path) -> list[str]:
     """
     for file in jars:
         check_readable(file)
-    if len(os.fsencode(path)) > PATH_BYTES_MAX:
-        raise EngineError(f"{path} is too long for a socket: set XDG_STATE_HOME to a shorter path.")
+    named = path.name if len(os.fsencode(path)) > PATH_BYTES_MAX else str(path)
     classes = ":".join(str(file.absolute()) for file in jars)
     place = f"-Djava.io.tmpdir={path.parent}"
-    return [str(java), *OPTIONS, place, "-cp", classes, MAIN, str(path)]
+    return [str(java), *OPTIONS, place, "-cp", classes, MAIN, named]
 
 
 def await_bridge(path: Path, last_words: Callable[[], str | None]) -> None:
@@ -75,12 +74,26 @@ def await_bridge(path: Path, last_words: Callable[[], str | None]) -> None:
 
 
 def _listens(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as probe:
+    try:
+        connected(path).close()
+    except OSError:
+        return False
+    return True
+
+
+def connected(path: Path) -> socket.socket:
+    """A line to what listens on a socket, however long its path is. Raises `OSError`."""
+    peer = socket.socket(socket.AF_UNIX)
+    try:
+        directory = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
         try:
-            probe.connect(os.fspath(path))
-        except OSError:
-            return False
-        return True
+            peer.connect(f"/proc/self/fd/{directory}/{path.name}")
+        finally:
+            os.close(directory)
+    except OSError:
+        peer.close()
+        raise
+    return peer
 
 
 def check_readable(file: Path) -> None:

@@ -1,1 +1,1 @@
-"""Virtuoso: a column store whose pipelines work on vectors of rows."""
+"""Virtuoso: private servers, asked over JDBC."""

@@ -6,29 +6,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.analysis.meters import parse_activity
 from assay.engines.bridge.errors import BridgeError
+from assay.engines.virtuoso.connecting import file_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engines.bridge.link import Link
 
-CONF = Path(__file__).parent / "conf"
 SERVER, INDEXES, HTTP = "server", "indexes", "http"
 # The sum over all indexes: one that was never used is in no reading.
 ALL = "all indexes"
 BY_INDEX = ("touches", "reads")
 
 Row = tuple[str, str, str, float]
-
-
-def file_text(name: str) -> str:
-    """The SQL of a file in `conf/`."""
-    return (CONF / name).read_text(encoding="utf-8").strip()
 
 
 class VirtuosoCounters:
@@ -51,7 +45,7 @@ class VirtuosoCounters:
     def reset(self) -> None:
         """Has the server count rows and pages of indexes anew. Raises `OSError`."""
         try:
-            self._link.run(file_text("counters/reset.sql"))
+            self._link.run(file_text("reset_counters.sql"))
         except BridgeError as error:
             raise OSError(f"the server's counters cannot be reset: {error}") from error
 
@@ -77,6 +71,6 @@ class VirtuosoCounters:
             yield INDEXES, ALL, counter, value
 
     def _http(self) -> Iterator[Row]:
-        (line,) = self._link.ask(file_text("counters/activity.sql")).column(0).to_pylist()
+        (line,) = self._link.ask(file_text("counters/http.sql")).column(0).to_pylist()
         for counter, value in parse_activity(str(line)).items():
             yield HTTP, HTTP, counter, value

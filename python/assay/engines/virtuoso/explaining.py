@@ -7,7 +7,6 @@ stops after twenty rows.
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -15,8 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.bridge.errors import BridgeError
+from assay.engines.bridge.statements import bound, split
 from assay.engines.contract import Explained
-from assay.engines.virtuoso.counters import file_text
+from assay.engines.virtuoso.connecting import file_text
 from assay.engines.virtuoso.plan_totals import Native
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ FAILED_BEFORE = "a statement before it failed, so it was not executed"
 CLOCK_S = 0.3
 LIMIT_MIN_S = 0.001
 TEXTS = ("ql_text", "ql_plan", "ql_sqlstate", "ql_error")
-# What may hold a `$1` that is no value: texts, names, comments.
-_TOKEN = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"[^\"]*\"|\$(?P<number>\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -55,23 +53,21 @@ class _Asked:
 
 def asked(text: str, values: Sequence[object]) -> _Asked:
     """A statement with `$1`, `$2`, ... as one with `?`; comments are left out."""
-    numbers: list[int] = []
-
-    def put(found: re.Match[str]) -> str:
-        if found["number"]:
-            numbers.append(int(found["number"]) - 1)
-            return "?"
-        return " " if found[0].startswith(("--", "/*")) else found[0]
-
-    sql = _TOKEN.sub(put, text).strip().removesuffix(";").strip()
-    return _Asked(sql, tuple(values[number] for number in numbers))
+    sql, bound_values = bound(split(text)[0], values)
+    return _Asked(sql, tuple(bound_values))
 
 
 class VirtuosoPlans:
-    """See `assay.engines.contract.PlanReader`. Closes its link."""
+    """See `assay.engines.contract.PlanReader`. Closes its link.
 
-    def __init__(self, link: Link) -> None:
+    Args:
+        link: A connection of its own.
+        query_log: The server's file of it, where the server may read files.
+    """
+
+    def __init__(self, link: Link, query_log: str) -> None:
         self._link = link
+        self._query_log = query_log
         self._tables: dict[str, str] = {}
         self._clock_hz: float | None = None
 
@@ -130,7 +126,8 @@ class VirtuosoPlans:
         finally:
             with suppress(BridgeError):
                 self._link.run(file_text("plans/end.sql"))
-        rows = self._link.ask(file_text("plans/log.sql"), (str(since),)).to_pylist()
+        asked_of = (self._query_log, str(since))
+        rows = self._link.ask(file_text("plans/log.sql"), asked_of).to_pylist()
         return _matched(told, sorted(rows, key=lambda row: int(row["ql_id"]))), failure
 
     @contextmanager

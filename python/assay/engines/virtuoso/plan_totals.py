@@ -122,12 +122,14 @@ def _of_log(native: Native) -> Totals:
     planning_s = _seconds(log, "ql_c_clocks", hz)
     if planning_s is None and "ql_c_msec" in log:
         planning_s = log["ql_c_msec"] / MS_PER_S
-    counted = {word: log[column] for word, column in ACTIVITY.items() if column in log}
+    counted = {word: log[column] for word, column in ACTIVITY.items() if log.get(column, -1) >= 0}
     return Totals(wall_s, _threads_s(threads_s, wall_s), planning_s, counted)
 
 
 def _seconds(log: dict[str, float], column: str, hz: float | None) -> float | None:
-    return log[column] / hz if hz and column in log else None
+    """What a column of clocks comes to. Virtuoso miscounts branches: below 0 it is not known."""
+    clocks = log.get(column, -1.0)
+    return clocks / hz if hz and clocks >= 0 else None
 
 
 def _threads_s(told_s: float | None, wall_s: float | None) -> float | None:

@@ -263,7 +263,7 @@ class _Tree:
         table = self._tables.get(step.text, step.text)
         return PlanNode(
             "index scan" if is_by_index else "scan",
-            "unq" if told["unique"] else "table read",
+            "table read unq" if told["unique"] else "table read",
             object=table,
             index=step.text if is_by_index or table != step.text else None,
             condition=NUMBERED.sub("", " ".join(conditions)) or None,

@@ -1,9 +1,10 @@
 //! One connection to the bridge: what is encoded, what is parsed, and the socket between.
 
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -77,6 +78,16 @@ pub fn unreadable(message: impl Into<String>) -> SessionError {
     SessionError { class: "result".into(), message: message.into(), retryable: false }
 }
 
+/// A line to what listens on a socket, however long its path is: an address holds 108 bytes.
+fn connected(socket: &Path) -> std::io::Result<UnixStream> {
+    let (Some(directory), Some(name)) = (socket.parent(), socket.file_name()) else {
+        return UnixStream::connect(socket);
+    };
+    let directory = File::open(directory)?;
+    let short = Path::new("/proc/self/fd").join(directory.as_raw_fd().to_string());
+    UnixStream::connect(short.join(name))
+}
+
 impl Link {
     /// Connects to the database, and defines the statements that the session will execute.
     pub fn open<'a>(
@@ -84,7 +95,7 @@ impl Link {
         statements: impl Iterator<Item = (i32, &'a str)>,
         prepared: bool,
     ) -> Result<Self, SessionError> {
-        let stream = UnixStream::connect(&config.socket).map_err(gone)?;
+        let stream = connected(&config.socket).map_err(gone)?;
         stream.set_read_timeout(Some(CONNECT_PATIENCE)).map_err(gone)?;
         let mut link = Self {
             stream,
@@ -143,7 +154,7 @@ impl Link {
 
     /// Asks the bridge, over a line of its own, to end what a connection executes.
     pub fn cancel(config: &Config, number: i32, patience: Duration) -> std::io::Result<()> {
-        let mut stream = UnixStream::connect(&config.socket)?;
+        let mut stream = connected(&config.socket)?;
         stream.set_read_timeout(Some(patience))?;
         let request = [b"K".as_slice(), &8_i32.to_be_bytes(), &number.to_be_bytes()].concat();
         stream.write_all(&request)?;

@@ -41,7 +41,8 @@ impl Seen {
 
     /// How the column is kept; `declared` is its type of `java.sql.Types`.
     pub const fn kept_as(self, declared: i32) -> Kind {
-        const EXACT: u16 = Seen::bit(kind::LONG) | Seen::bit(kind::DECIMAL) | Seen::bit(kind::DIGITS);
+        const EXACT: u16 =
+            Seen::bit(kind::LONG) | Seen::bit(kind::DECIMAL) | Seen::bit(kind::DIGITS);
         const FLOATING: u16 = Seen::bit(kind::LONG) | Seen::bit(kind::DOUBLE);
         const BOOLEAN: u16 = Seen::bit(kind::BOOLEAN);
         const DATE: u16 = Seen::bit(kind::DATE);
@@ -203,7 +204,8 @@ mod tests {
     fn values_are_read_by_their_kind() {
         let mut columns = Columns::read(&described(&["a", "b", "c"])).unwrap();
         let decimal = [2_i32.to_be_bytes().as_slice(), &(-1234_i128).to_be_bytes()].concat();
-        let bytes = row(&[(kind::DECIMAL, &decimal), (kind::NULL, &[]), (kind::TEXT, b"\0\0\0\x01x")]);
+        let bytes =
+            row(&[(kind::DECIMAL, &decimal), (kind::NULL, &[]), (kind::TEXT, b"\0\0\0\x01x")]);
         let mut values = Vec::new();
         columns.each_value(&bytes, |_, value| values.push(value)).unwrap();
         assert_eq!(values, [Value::Exact(-1234, 2), Value::Null, Value::Text(b"x")]);
