@@ -152,7 +152,12 @@ def _value_axis(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> A
     import altair as alt
 
     unit = str(rows[0]["unit"])
-    axis: dict[str, Any] = {"gridOpacity": 0.6, "title": told["title"], "tickCount": 6}
+    axis: dict[str, Any] = {
+        "gridOpacity": 0.6,
+        "title": told["title"],
+        "tickCount": 6,
+        "labelOverlap": True,
+    }
     if unit == SHARE:
         axis["format"] = "~%"
     elif unit == BYTES:
