@@ -102,6 +102,20 @@ class TestCopy:
         assert set(manifest["files"]) == set(CONTENT)
         assert manifest["seconds"] >= 0
 
+    def test_links_lead_where_they_led(self, cache: DatasetCache, tmp_path: Path) -> None:
+        def make(data: Path) -> dict[str, Any]:
+            (data / "store" / "t").mkdir(parents=True)
+            (data / "store" / "t" / "part").write_bytes(b"rows")
+            (data / "tables").mkdir()
+            (data / "tables" / "t").symlink_to("../store/t")
+            return {"tables": {}}
+
+        manifest = cache.copy_to(KEY, tmp_path / "run", make)
+        assert set(manifest["files"]) == {"store/t/part"}
+        link = tmp_path / "run" / "tables" / "t"
+        assert link.readlink() == Path("../store/t")
+        assert (link / "part").read_bytes() == b"rows"
+
     def test_it_is_made_once_and_copied_again(self, cache: DatasetCache, tmp_path: Path) -> None:
         make = Maker()
         first = cache.copy_to(KEY, tmp_path / "one", make)

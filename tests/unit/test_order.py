@@ -179,6 +179,7 @@ def filled(tmp_path: Path, **asked: Any) -> Filled:
         "tables": ["region", "nation", "supplier"],
         "sets": 0,
         "generator": "tpch",
+        "queries": {},
         "scale": 0.01,
         "streams": 4,
         "sorted_by": {},

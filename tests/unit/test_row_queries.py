@@ -18,7 +18,8 @@ from assay.workloads.discovery import read_workload
 from assay.workloads.facts import Constant
 from assay.workloads.row_queries import BATCH_ROWS, RowQuery
 
-MANY = f"select n, md5('row ' || n) as word from range({2 * BATCH_ROWS + 1}) as made (n)"
+MANY_ROWS = 2 * BATCH_ROWS + 1
+MANY = "select n, md5('row ' || n) as word from range(131073) as made (n)"
 MANIFEST = """
 generator = "sql"
 tables = ["towns"]
@@ -51,12 +52,12 @@ class TestRowQuery:
         made = [RowQuery(MANY, "rows/t.sql", threads) for threads in (1, 3)]
         tables = [pa.table(query) for query in made]
         assert tables[0].equals(tables[1])
-        assert tables[0]["n"].to_pylist() == list(range(2 * BATCH_ROWS + 1))
+        assert tables[0]["n"].to_pylist() == list(range(MANY_ROWS))
         assert len({query.checksum for query in made}) == 1
 
     def test_rows_are_counted_while_they_are_read(self) -> None:
         query = RowQuery(MANY, "rows/t.sql", 1)
-        assert (query.rows, query.rows_expected) == (0, 2 * BATCH_ROWS + 1)
+        assert (query.rows, query.rows_expected) == (0, MANY_ROWS)
         reader = pa.RecordBatchReader.from_stream(query)
         reader.read_next_batch()
         assert query.rows == BATCH_ROWS

@@ -11,12 +11,12 @@ import pytest
 from assay.model.errors import RunFailedError
 from assay.study import sorting
 from assay.study.sorting import SPILLED_SIZES, SortedRows, check_room, sorter
-from assay.workloads.discovery import find_workload
 from assay.workloads.generate import estimated_bytes, table_stream
 
 SCALE = 0.01
 COLUMNS = ["l_returnflag", "l_shipdate"]
 MIB = 1 << 20
+TPCH = {"generator": "tpch", "scale": SCALE, "sets": 0, "queries": {}}
 
 
 def read(rows: object) -> pa.Table:
@@ -52,7 +52,7 @@ def test_what_has_no_place_in_memory_is_spilled_and_the_rows_are_the_same(
     scale = 0.1
     monkeypatch.setattr(sorting, "MEMORY_SHARE", 0.0)
     monkeypatch.setattr(sorting, "MEMORY_MIN_BYTES", 96 * MIB)
-    needed = estimated_bytes(find_workload("tpch").row_facts(scale), "lineitem")
+    needed = estimated_bytes(TPCH | {"scale": scale}, "lineitem")
     assert needed > 90 * MIB
     spilled = 0
     with sorter(tmp_path / "spill", needed) as connection:
@@ -92,5 +92,5 @@ def test_rows_that_got_lost_are_no_table(tmp_path: Path) -> None:
 
 
 def test_an_estimate_is_near_what_the_rows_take() -> None:
-    told = estimated_bytes(find_workload("tpch").row_facts(SCALE), "lineitem")
+    told = estimated_bytes(TPCH, "lineitem")
     assert told == pytest.approx(lineitem().nbytes, rel=0.1)

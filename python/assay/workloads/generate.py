@@ -1,4 +1,4 @@
-"""Rows of tables: of the generators of the compiled core, or of queries in the workload's folder."""
+"""Rows of tables: from generators of the compiled core, or from queries of a workload."""
 
 from __future__ import annotations
 

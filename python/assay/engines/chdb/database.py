@@ -87,7 +87,9 @@ def connected(path: str, settings: Mapping[str, str]) -> Connection:
         raise EngineError(f"chDB refuses {without_secrets(given)}: {error}") from error
 
 
-def asked(connection: Connection, text: str, values: dict[str, Any] | None = None) -> Any | None:
+def asked(
+    connection: Connection, text: str, values: dict[str, Any] | None = None
+) -> pyarrow.Table | None:
     """All rows of a statement as an Arrow table; None of one that has none.
 
     Raises:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay._core import PythonSession
 from assay.engines.chdb.database import Database, asked, checked
+from assay.engines.chdb.plans import normalised
 from assay.engines.chdb.statements import file_text, quoted
 from assay.engines.contract import EngineError, EngineFacts, Instance, Place, Product
 from assay.model.secrets import is_secret
@@ -15,7 +16,9 @@ from assay.model.secrets import is_secret
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from assay.engines.chdb.explaining import ChdbPlans
     from assay.engines.contract import ArrowStream, Tell, Wanted
+    from assay.model.plan import Plan
     from assay.model.script import Script
 
 PACKAGE = "chdb-core"
@@ -39,8 +42,8 @@ class ChdbEngine:
             version = "none"
         if version != self._facts.version_pinned:
             raise EngineError(
-                f"{PACKAGE} {version} is installed, and {self._facts.version_pinned} is pinned:"
-                " run `make setup` again."
+                f"{PACKAGE} {version} is installed, and {self._facts.version_pinned} is pinned: install"
+                " it with `pip install 'assay[chdb]'`, or by `make setup` in a checkout."
             )
         if wanted.version is not None and not f"{version}.".startswith(f"{wanted.version}."):
             raise EngineError(
@@ -79,6 +82,16 @@ class ChdbEngine:
             PythonSession(ChdbSession(database, script), told, seed, number)
             for number in range(clients)
         ]
+
+    def plan_reader(self, instance: Instance) -> ChdbPlans:
+        """A reader on a connection of its own."""
+        from assay.engines.chdb.explaining import ChdbPlans
+
+        return ChdbPlans(_database(instance))
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """What EXPLAIN ANALYZE told."""
+        return normalised(told, operation, statement, native)
 
     def run_script(self, instance: Instance, sql: str) -> None:
         """Runs statements of a workload's schema."""

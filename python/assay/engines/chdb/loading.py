@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow
 from chdb import ChdbError
@@ -15,25 +14,30 @@ from assay.engines.contract import EngineError
 from assay.model.errors import RunFailedError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from assay.engines.chdb.database import Database
     from assay.engines.contract import ArrowStream
 
 
-class _Pushed(io.RawIOBase):
+class _Pushed:
     """A file whose bytes go into an insert."""
 
-    def __init__(self, insert: Any) -> None:
-        self._insert = insert
+    closed = False
 
-    def writable(self) -> bool:
-        return True
+    def __init__(self, append: Callable[[bytes], object]) -> None:
+        self._append = append
 
-    def write(self, content: Any) -> int:
-        told = bytes(content)
-        self._insert.append(told)
-        return len(told)
+    def write(self, content: memoryview) -> int:
+        self._append(bytes(content))
+        return len(content)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def close(self) -> None:
+        """The insert is ended by whoever began it."""
 
 
 def fill(database: Database, table: str, rows: ArrowStream) -> None:
@@ -47,7 +51,7 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
     try:
         with (
             database.own.send_insert(text, "ArrowStream") as insert,
-            pyarrow.PythonFile(_Pushed(insert), "w") as sink,
+            pyarrow.PythonFile(_Pushed(insert.append), "w") as sink,
         ):
             with pyarrow.ipc.new_stream(sink, reader.schema) as writer:
                 for batch in reader:

@@ -62,11 +62,12 @@ def bound(values: Sequence[object]) -> dict[str, Any]:
     return {f"value{number}": value for number, value in enumerate(values, start=1)}
 
 
-def _told(error: ChdbError) -> ChdbError:
+def _told(error: ChdbError) -> Exception:
     """An error with what the driver asks of it: ClickHouse's own name."""
     words = " ".join(str(error).split())
     name = NAME.search(words)
-    told: Any = ChdbError(words)
-    told.sqlstate = name[1] if name else None
-    told.retryable = False
+    told = ChdbError(words)
+    facts: Any = told
+    facts.sqlstate = name[1] if name else None
+    facts.retryable = False
     return told

@@ -1,4 +1,4 @@
-"""Statements of SQL files: split, with names filled in, and with values where ClickHouse has them."""
+"""Statements of SQL files: split, with names filled in, and with ClickHouse's own values."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.model.script import ScriptOperation, ScriptStatement
 
 CONF = Path(__file__).parent / "conf"
@@ -51,7 +53,7 @@ def named(statement: ScriptStatement, operation: ScriptOperation) -> str:
     return _TOKEN.sub(value, statement.text)
 
 
-def typed(text: str, values: tuple[object, ...] | list[object]) -> str:
+def typed(text: str, values: Sequence[object]) -> str:
     """The same, where nothing is known of a value but itself."""
 
     def value(token: re.Match[str]) -> str:
