@@ -6,6 +6,7 @@ import math
 import re
 import shutil
 from collections import Counter
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -123,7 +124,7 @@ def study(
         raise typer.Exit(EXIT_INVALID)
 
 
-study.__doc__ = f"{study.__doc__}\n{EXAMPLES}"
+study.__doc__ = f"{cleandoc(study.__doc__ or '')}\n{EXAMPLES}"
 
 
 def _terms(asked: Expanded, only: Sequence[str] | None, budget: str | None) -> Terms:
