@@ -82,7 +82,7 @@ answers: .venv/.tools ## make the reference answers of SF 0.01 and 0.1 anew (ans
 	$(BIN)/uv run --no-project benchmarks/reference_answers.py --scale 0.1 --out python/assay/workloads/tpch/answers/sf0.1
 
 lock: .venv/.tools ## resolve the Python dependencies anew
-	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --group dev --python-version 3.11 --output-file requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --upgrade --extra chdb --generate-hashes --no-annotate --no-header --group dev --python-version 3.11 --output-file requirements.lock pyproject.toml
 
 fmt: .venv/.packages ## format everything
 	cargo fmt --all

@@ -139,8 +139,8 @@ class TestDeadFiles:
         match path.relative_to(PACKAGE).parts:
             case ("checks", _):
                 return "check" in top
-            case ("analysis", "findings", _):
-                return "find" in top
+            case ("analysis", "figures" | "findings", _):
+                return bool({"figure", "find"} & top)
             case ("probes", _):
                 return "probe" in top
             case ("engines", "providers", _):

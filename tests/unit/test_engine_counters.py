@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import assay.engines
+from assay.analysis.counted_objects import declared_tables
 from assay.analysis.engine_counters import (
     Shown,
     around,
@@ -147,13 +148,15 @@ class TestDeclarations:
         files = sorted(Path(assay.engines.__path__[0]).glob("*/counters.toml"))
         assert files
         for file in files:
-            shown, _ = declared(tomllib.loads(file.read_text(encoding="utf-8")))
+            facts = tomllib.loads(file.read_text(encoding="utf-8"))
+            shown, _ = declared(facts)
             names = [figure.name for figure in shown]
             assert len(names) == len(set(names)), file
             sources = {path.stem for path in (file.parent / "conf" / "counters").glob("*.sql")}
             # An engine that is a library is asked by calls, not by statements.
             if sources:
                 assert {figure.source for figure in shown} <= sources, file
+                assert {table.source for table in declared_tables(facts)} <= sources, file
 
 
 class TestOfARun:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from assay.analysis.counted_objects import declared_tables, object_tables
 from assay.analysis.operations import NS, measured, window_ns
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ def engine_counters(run: Run) -> dict[str, Any] | None:
     kind, to_try; total and per_s of counters, last of gauges; operations: growth of one execution,
     median over the passes that were read); `shares` (name, title, share); `series` (name, time_s
     from the beginning of the measured part, values: of gauges as read, of counters the rate a
-    second since the reading before, so that their first is None). What was not told, or was reset
-    meanwhile, is None.
+    second since the reading before, so that their first is None); `tables` (as `object_tables` has
+    them). What was not told, or was reset meanwhile, is None.
 
     Raises:
         ValueError: If the engine's declaration cannot be read.
@@ -129,6 +130,7 @@ def engine_counters(run: Run) -> dict[str, Any] | None:
             for share in shares
         ],
         "series": [_series(figure, within, window[0]) for figure in shown],
+        "tables": object_tables(around(_plain(readings), *window), declared_tables(facts)),
     }
 
 

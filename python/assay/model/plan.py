@@ -60,6 +60,8 @@ class PlanNode:
         cached_bytes: Found in the engine's own cache.
         spilled_bytes: Written to temporary files, or more memory than it was given.
         columns: Columns that a scan reads, where the engine tells.
+        work: What its own time goes into, in the words that CPU samples have, where the operator
+            does not say it: a scan that is a filter for a join, for example.
         details: What else the engine tells, its words as keys.
         children: Inputs, the outer (probe) side first; then `subquery` and `cte`, which hold what
             is computed for a value or for scans elsewhere.
@@ -84,6 +86,7 @@ class PlanNode:
     cached_bytes: int | None = None
     spilled_bytes: int | None = None
     columns: tuple[str, ...] | None = None
+    work: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
     children: tuple[PlanNode, ...] = ()
 

@@ -19,7 +19,7 @@ from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
 from assay.record.layout import PHASE_WARMUP, measured_phases
-from assay.report.plan_section import capture_section, plans_section
+from assay.report.plan_section import capture_section, plan_work_section, plans_section
 from assay.report.profile_section import profile_of, section
 from assay.report.state_section import state_section
 from assay.report.test_section import section_of_test
@@ -91,6 +91,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "sessions": summary.sessions,
         "profile": _profile(run),
         "plans": plans_section(run),
+        "plan_work": plan_work_section(run),
         "plan_capture": capture_section(run),
         "what_if": _what_if(run, summary, checks),
         "test": _test(run, summary, checks),
@@ -127,7 +128,7 @@ def _test(run: Run, summary: Summary, checks: list[CheckResult]) -> dict[str, An
 
 def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str, Any]:
     """The state and the load under which the run was measured."""
-    request = facts["request"]
+    request, order = facts["request"], facts.get("order") or {}
     phases = {phase["name"]: phase for phase in facts["plan"]["phases"]}
     load = load_of(facts)
     measured = measured_phases(phases)
@@ -143,6 +144,9 @@ def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str
         "seed": request["seed"],
         "min_time_s": request["min_time_s"],
         "probe_interval_s": request["probe_interval_s"],
+        "sorted_by": order.get("sorted_by", {}),
+        "load_order": order.get("load_order", []),
+        "order_note": order.get("note"),
         "prepare": list(request.get("prepare", {})),
     }
 

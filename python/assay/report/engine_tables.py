@@ -111,6 +111,30 @@ def _grown(figure: dict[str, Any], operation: str) -> Cell:
     return Cell(amount_text(amount, figure["unit"]), "" if missing else amount, missing)
 
 
+def object_rows(counted: dict[str, Any]) -> list[dict[str, Any]]:
+    """Tables of objects: title, heads, rows of a name and cells, and how many are left out."""
+    return [
+        {
+            "name": table["name"],
+            "title": table["title"],
+            "object": table["object"],
+            "heads": [column["title"] for column in table["columns"]],
+            "rows": [(row["object"], _cells(row, table)) for row in table["rows"]],
+            "left_out": table["left_out"],
+        }
+        for table in counted["tables"]
+        if table["rows"]
+    ]
+
+
+def _cells(row: dict[str, Any], table: dict[str, Any]) -> list[Cell]:
+    pairs = zip(row["values"], table["columns"], strict=True)
+    return [
+        Cell(amount_text(value, column["unit"]), "" if value is None else value, value is None)
+        for value, column in pairs
+    ]
+
+
 def cpu_rows(used: dict[str, Any]) -> list[CpuRow]:
     """Who used a server's CPU: each owner with its share, and below it who that was."""
     return [

@@ -28,6 +28,7 @@ from assay.report import engine_tables, method, vega
 from assay.report.finding_methods import used_methods
 from assay.report.operation_columns import cell, operation_columns
 from assay.report.plan_page import capture_words, missing_rows, plan_rows
+from assay.report.plan_work import plan_work_about, plan_work_rows
 from assay.report.profile_page import profile_words
 from assay.report.terminal import check, conditions_text, doubts, host_text, title
 from assay.report.terminal_memory import memory_words, state_words
@@ -74,7 +75,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
             css=trusted(template("report.css") + template("flame.css")),
             scripts=[trusted(script) for script in scripts],
             specs=drawn,
-            charts_json=trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
+            charts_json=trusted(json_in_html(_specifications(charts, drawn))),
             data={name: _csv_links(charts, name) for name in drawn},
             names=charts.names,
             empty={name: charts.why_empty(name) for name in charts.NAMES},
@@ -88,6 +89,14 @@ def page(run: Run, told: dict[str, Any]) -> str:
             **_explanation(run, told),
         )
     )
+
+
+def _specifications(charts: Charts, names: list[str]) -> dict[str, Any]:
+    """The charts' specifications, unchecked: that takes as long again, and tests check them all."""
+    from altair.utils.schemapi import debug_mode
+
+    with debug_mode(arg=False):
+        return {name: charts[name].to_dict(validate=False) for name in names}
 
 
 def template(name: str) -> str:
@@ -200,6 +209,8 @@ def _explanation(run: Run, told: dict[str, Any]) -> dict[str, Any]:
         "methods": used_methods(told),
         "plans": plan_rows(run, told),
         "plans_about": capture_words(told),
+        "plan_work": plan_work_rows(told),
+        "plan_work_about": plan_work_about(told),
         "plans_missing": missing_rows(told),
         "why_no_plans": method.why_no_plans(told),
         "what_if": what_if and what_if | {"json": trusted(json_in_html(what_if["json"]))},
@@ -217,6 +228,7 @@ def _engine(run: Run, told: dict[str, Any]) -> dict[str, Any]:
         "counters_by_operation": (
             engine_tables.operation_rows(counted, told["operations"]) if counted else []
         ),
+        "counted_objects": engine_tables.object_rows(counted) if counted else [],
         "cpu_rows": engine_tables.cpu_rows(used) if used else [],
         "why_no_counters": method.why_no_counters(run, told),
         "why_no_sessions": method.why_no_sessions(run, told),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, count_text, grouped_text, percent_text, seconds_text
 from assay.record.layout import PLANS_DIR
+from assay.report.plan_work import activity_words
 from assay.report.terminal_plans import NOTABLE_FACTOR
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def _plan(run: Run, told: dict[str, Any], plan: dict[str, Any], *, several: bool
         "worst": "" if worst is None else f"worst estimate {factor_words(worst)}: {_words(worst)}",
         "root": _node(plan["root"]),
         "captured": _captured(told, plan),
+        "activity": activity_words(plan),
         "untimed": None if plan["timed"] else _untimed(plan),
         "native": native,
         "native_file": f"raw/{PLANS_DIR}/{Path(plan['native']).name}",

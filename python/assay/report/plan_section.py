@@ -9,6 +9,9 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from assay.analysis.plan_work import mixed_work, work_by_operation, work_of
 from assay.analysis.plans import Captured, captured, shares, worst_estimate
 
 if TYPE_CHECKING:
@@ -45,6 +48,30 @@ def capture_section(run: Run) -> dict[str, Any]:
     }
 
 
+def plan_work_section(run: Run) -> dict[str, Any]:
+    """What the time of all plans went into, in the words of CPU samples.
+
+    Keys: `work` (work, seconds, share; of one execution of each operation, most first),
+    `operations` (operation, work, seconds, share of the operation), `mixed` (time within `work`
+    that is of other words as well, which plans do not tell apart: work, also, seconds).
+    """
+    plans = captured_of(run).plans
+    table = work_by_operation(plans)
+    whole = pl.col("seconds").sum()
+    by_work = (
+        table.group_by("work", maintain_order=True)
+        .agg(whole)
+        .with_columns((pl.col("seconds") / whole).alias("share"))
+        .sort("seconds", "work", descending=[True, False])
+    )
+    mixed = mixed_work(plan for several in plans.values() for plan in several)
+    return {
+        "work": by_work.to_dicts(),
+        "operations": table.to_dicts(),
+        "mixed": [asdict(one) | {"also": list(one.also)} for one in mixed],
+    }
+
+
 def plan_facts(plan: Plan) -> dict[str, Any]:
     """One plan with what follows from it."""
     derived = dict(zip(map(id, plan.root.walk()), shares(plan), strict=True))
@@ -52,6 +79,7 @@ def plan_facts(plan: Plan) -> dict[str, Any]:
 
     def facts(node: PlanNode) -> dict[str, Any]:
         own = {name: value for name, value in vars(node).items() if name != "children"}
+        own["work"] = work_of(node)
         columns = None if node.columns is None else list(node.columns)
         return own | {
             "columns": columns,

@@ -10,7 +10,7 @@ from assay.model.units import seconds_text
 from assay.report.flame_view import FlameView, flame_view, small_enough
 from assay.report.palette import work_colour
 from assay.report.profile_section import profile_of
-from assay.report.terminal_profile import facts, headline, share_text
+from assay.report.terminal_profile import NAMELESS, facts, headline, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,6 +97,7 @@ def _symbol_row(row: dict[str, Any]) -> dict[str, Any]:
         "colour": work_colour(row["work"]),
         "operations": "all" if everywhere else " ".join(sorted(row["operations"])),
         "module": row["module"] or "",
+        "is_nameless": row["kind"] in NAMELESS,
         "members": list(_members(row)),
         "members_more": row["members_count"] - len(row["members"]) if row["members"] else 0,
     }

@@ -12,6 +12,7 @@ from assay.model.units import (
     percent_text,
     seconds_text,
 )
+from assay.report.plan_work import activity_words
 from assay.report.terminal import bar
 from assay.report.terminal_difference import signed_text
 from assay.report.wrapping import one_line
@@ -125,6 +126,8 @@ def _facts(plan: dict[str, Any], capture: dict[str, Any]) -> Iterator[str]:
     ]
     if totals:
         yield f"All operators: {', '.join(totals)}."
+    if counted := activity_words(plan):
+        yield f"Counted: {counted}."
     cost = next(
         (one for one in capture["operations"] if one["operation"] == plan["operation"]), None
     )

@@ -21,6 +21,9 @@ FEW = 0.0005
 # Kinds of work with less are one line.
 WORK_SHARE_MIN = 0.005
 AGREES_WITHIN = 0.1
+# Kinds of symbols that are bounds of a function, or an address, and what is said of them. Where a
+# function ends is left out: it has no other that begins there.
+NAMELESS, NAMELESS_NOTE, BOUNDS = ("bounds", "none"), " (no name)", "..0x"
 
 
 def titled(document: dict[str, Any], width: int) -> str:
@@ -134,11 +137,20 @@ def _symbol_lines(
     yield f"{heading}  counts in" if named else heading.rstrip()
     for row in shown:
         lead = f"{row['samples']:>8,} {_digits(row['share'])}  {row['work']:<{words}}  "
-        line = lead + f"{shortened(one_line(row['symbol']), room):<{room}}"
+        line = lead + f"{symbol_text(row, room):<{room}}"
         yield (f"{line}  {operations_text(row, named)}" if named else line).rstrip()
         if open_families:
             yield from _member_lines(row, len(lead), room)
     yield from _left_line(told, shown)
+
+
+def symbol_text(row: dict[str, Any], width: int) -> str:
+    """A symbol, or where in a file a function without a name stands, said to be that."""
+    symbol = one_line(row["symbol"])
+    if row["kind"] not in NAMELESS:
+        return shortened(symbol, width)
+    begins = symbol.partition(BOUNDS)[0]
+    return shortened(begins, width - len(NAMELESS_NOTE)) + NAMELESS_NOTE
 
 
 def _member_lines(row: dict[str, Any], indent: int, room: int) -> Iterator[str]:

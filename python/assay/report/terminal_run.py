@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.report.plan_work import plan_work_lines
 from assay.report.terminal_memory import memory_lines
 from assay.report.terminal_plans import overview_lines
 from assay.report.terminal_profile import profile_lines, titled
@@ -41,6 +42,7 @@ def run_lines(
     yield from _plans(document, width)
     yield from memory_lines(document, width, everything=all_symbols)
     yield ""
+    yield from plan_work_lines(document, profile, width)
     if isinstance(profile, str):
         yield from labelled("CPU samples", f"not measured, {profile}", width)
     else:

@@ -29,6 +29,7 @@ LOST, RETRYABLE = 1, 2
 AS_TEXT = 2
 # The number of the statement that is asked; it is defined anew each time.
 ASKED = 0
+FIRST_OF_SEVERAL = 1
 
 
 class Link:
@@ -85,6 +86,26 @@ class Link:
     def run(self, sql: str, bound: Sequence[object] = ()) -> None:
         """Executes a statement. Raises `BridgeError` as the database says it."""
         self._rows(sql, bound, 0)
+
+    def together(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
+        """Executes statements with their values as one operation; what fails ends it.
+
+        `begin`, `commit` and `rollback` steer its transaction, which is rolled back if it fails.
+
+        Raises:
+            BridgeError: As the database says it, or if the transaction was left open.
+        """
+        asked = [
+            piece
+            for number, (sql, _) in enumerate(statements, FIRST_OF_SEVERAL)
+            for piece in message(b"S", INTEGER.pack(number), bytes((0,)), text(sql))
+        ]
+        executed = [
+            part
+            for number, (_, bound) in enumerate(statements, FIRST_OF_SEVERAL)
+            for part in (INTEGER.pack(number), values.sent(bound))
+        ]
+        self.exchange([*asked, *message(b"X", INTEGER.pack(len(statements)), *executed)])
 
     def text(self, sql: str) -> list[list[str | None]]:
         """Rows with every value as the driver prints it. Raises `BridgeError`."""

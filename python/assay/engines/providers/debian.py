@@ -87,7 +87,9 @@ def _is_installed(package: str) -> bool:
 def _check_libraries(home: Path) -> None:
     """Asks the dynamic linker whether it finds all that the programs need."""
     programs = [p for where in PROGRAM_DIRECTORIES for p in home.rglob(f"{where}/*") if p.is_file()]
-    path = ":".join(str(directory) for directory in home.glob("usr/lib/*-linux-gnu*"))
+    # Some packages have not moved to /usr yet.
+    places = [place for lib in ("usr/lib", "lib") for place in home.glob(f"{lib}/*-linux-gnu*")]
+    path = ":".join(map(str, places))
     missing: set[str] = set()
     for program in programs:
         told = subprocess.run(

@@ -1,0 +1,98 @@
+"""Virtuoso's line of activity: what is counted, as it is printed, and what such a line says.
+
+The line has four significant digits, so what is read from it is as exact as that. A suffix is a
+power of 1000, of the length of messages a power of 1024.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RND, SEQ, SAME_SEGMENT, SAME_PAGE, SAME_PARENT = "rnd", "seq", "same seg", "same pg", "same par"
+DISK, SPECULATIVE_DISK, BYTES, MESSAGES, FORK = "disk", "spec disk", "bytes", "messages", "fork"
+# In the order of the line; the length of messages stands before their number and has no word.
+COUNTED = (RND, SEQ, SAME_SEGMENT, SAME_PAGE, SAME_PARENT, DISK, SPECULATIVE_DISK)
+AFTER_BYTES = (MESSAGES, FORK)
+WORDS = (*COUNTED, BYTES, *AFTER_BYTES)
+SUFFIXES = ("", "K", "M", "G", "T")
+DECIMAL, BINARY = 1000.0, 1024.0
+SIGNIFICANT_DIGITS, NUMBER_WIDTH = 4, 6
+
+_NUMBER = r"(\d+(?:\.\d*)?(?:e[-+]?\d+)?)([KMGT]?)"
+_LINE = re.compile(
+    r"\s*"
+    + r"\s+".join(rf"{_NUMBER}\s+{word}" for word in COUNTED)
+    + rf"\s+{_NUMBER}B\s*/\s*{_NUMBER}\s+{MESSAGES}\s+{_NUMBER}\s+{FORK}\s*"
+)
+
+
+@dataclass(frozen=True)
+class Locality:
+    """Where random look-ups went, as shares of all of them; None where there were none.
+
+    Attributes:
+        same_segment: In the segment of the one before.
+        same_page: In the page of the one before.
+        same_parent: In another page under the same parent.
+        rows_each: Rows that were read on from each look-up.
+    """
+
+    same_segment: float | None
+    same_page: float | None
+    same_parent: float | None
+    rows_each: float | None
+
+
+def scaled_text(value: float, step: float = DECIMAL) -> str:
+    """A count in four significant digits with the suffix of its power of `step`, such as 1.674G."""
+    power = 0
+    while power + 1 < len(SUFFIXES) and value >= step ** (power + 1):
+        power += 1
+    return f"{value / step**power:{NUMBER_WIDTH}.{SIGNIFICANT_DIGITS}g}{SUFFIXES[power]}"
+
+
+def activity_line(counted: Mapping[str, float]) -> str:
+    """The line of what was counted, by `WORDS`; what is not told is left out."""
+    parts = [f"{scaled_text(counted[word])} {word}" for word in COUNTED if word in counted]
+    if BYTES in counted:
+        parts.append(f"{scaled_text(counted[BYTES], BINARY)}B /")
+    parts += [f"{scaled_text(counted[word])} {word}" for word in AFTER_BYTES if word in counted]
+    return " ".join(parts)
+
+
+def parse_activity(line: str) -> dict[str, float]:
+    """What a whole line says, by `WORDS`.
+
+    Raises:
+        ValueError: If it is no such line.
+    """
+    found = _LINE.fullmatch(line)
+    if found is None:
+        raise ValueError(f"{line.strip()[:80]!r} is no line of activity: it has {', '.join(WORDS)}")
+    told = found.groups()
+    numbers = zip(WORDS, told[::2], told[1::2], strict=True)
+    return {word: _value(word, number, suffix) for word, number, suffix in numbers}
+
+
+def _value(word: str, number: str, suffix: str) -> float:
+    step = BINARY if word == BYTES else DECIMAL
+    value = float(number) * step ** SUFFIXES.index(suffix)
+    # Digits behind the point of a thousand are none of the count's.
+    return float(round(value)) if suffix else value
+
+
+def locality(counted: Mapping[str, float]) -> Locality:
+    """Where look-ups went, from what was counted by `WORDS`."""
+
+    def of_lookups(word: str) -> float | None:
+        lookups = counted.get(RND)
+        return counted[word] / lookups if lookups and word in counted else None
+
+    return Locality(
+        of_lookups(SAME_SEGMENT), of_lookups(SAME_PAGE), of_lookups(SAME_PARENT), of_lookups(SEQ)
+    )

@@ -1,0 +1,117 @@
+"""What the time of plans went into, in the words that CPU samples have.
+
+Where an engine's functions have no names, samples say which file they fell into and nothing else.
+Its own plans say what each operator was for, and how long it took. Both are shares of the time of
+threads; but an operator's time has waiting and page faults in it, and all that it called, where a
+sample says of each of these what it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.work.rules import UNCLASSIFIED, WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.model.plan import Plan, PlanNode
+
+# What an operator's own time goes into where its plan does not say it. What is only passed on, or
+# computed by others, is none of these.
+BY_OPERATOR = {
+    "scan": "scan",
+    "index scan": "index look-up",
+    "bitmap scan": "index look-up",
+    "filter": "filter",
+    "projection": "expression",
+    "hash join": "hash probe",
+    "merge join": "join",
+    "nested loop": "join",
+    "hash build": "hash build",
+    "aggregate": "aggregate",
+    "sort": "sort",
+    "top-n": "sort",
+    "limit": "result",
+    "window": "window",
+    "exchange": "exchange",
+    "values": "result",
+    "modify": "update",
+    "result": "result",
+}
+# The key of an operator's details that lists work of other words within its time.
+ALSO = "also"
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Time of operators of one word that did other work as well, which no plan tells apart.
+
+    Attributes:
+        work: The word that the time is charged to.
+        also: The other words.
+        seconds: Thread-seconds.
+    """
+
+    work: str
+    also: tuple[str, ...]
+    seconds: float
+
+
+def work_of(node: PlanNode) -> str:
+    """The word for what an operator's own time went into."""
+    told = node.work or BY_OPERATOR.get(node.operator, UNCLASSIFIED)
+    return told if told in WORDS else UNCLASSIFIED
+
+
+def plan_work(plan: Plan) -> dict[str, float]:
+    """Thread-seconds of a plan by word of work, most first; empty if it was not timed."""
+    found: dict[str, float] = {}
+    for node in plan.root.walk():
+        if node.seconds is not None:
+            word = work_of(node)
+            found[word] = found.get(word, 0.0) + node.seconds
+    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+
+
+def mixed_work(plans: Iterable[Plan]) -> list[Mixed]:
+    """Time whose word is not all of it, most first."""
+    found: dict[tuple[str, tuple[str, ...]], float] = {}
+    for plan in plans:
+        for node in plan.root.walk():
+            if node.seconds is not None and (also := node.details.get(ALSO)):
+                key = (work_of(node), tuple(str(word) for word in also))
+                found[key] = found.get(key, 0.0) + node.seconds
+    mixed = [Mixed(work, also, seconds) for (work, also), seconds in found.items()]
+    return sorted(mixed, key=lambda one: (-one.seconds, one.work, one.also))
+
+
+def work_by_operation(plans: Mapping[str, tuple[Plan, ...]]) -> pl.DataFrame:
+    """What each operation works at: operation, work, seconds (threads), share (of the operation).
+
+    One row a pair that took any time, operations in the order of `plans`, most seconds first.
+    Plans are those of `analysis.plans.read_plans`.
+    """
+    rows = [
+        (operation, work, seconds)
+        for operation, several in plans.items()
+        for plan in several
+        for work, seconds in plan_work(plan).items()
+    ]
+    schema = {"operation": pl.String, "work": pl.String, "seconds": pl.Float64}
+    order = {operation: place for place, operation in enumerate(plans)}
+    return (
+        pl.DataFrame(rows, schema, orient="row")
+        .group_by("operation", "work", maintain_order=True)
+        .agg(pl.col("seconds").sum())
+        .filter(pl.col("seconds") > 0)
+        .with_columns(
+            (pl.col("seconds") / pl.col("seconds").sum().over("operation")).alias("share"),
+            pl.col("operation").replace_strict(order, return_dtype=pl.Int64).alias("place"),
+        )
+        .sort("place", "seconds", "work", descending=[False, True, False])
+        .drop("place")
+    )

@@ -1,0 +1,1 @@
+"""Virtuoso: private servers, asked over JDBC."""

@@ -1,0 +1,1 @@
+create column index $name on $table ($columns);

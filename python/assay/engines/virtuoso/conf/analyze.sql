@@ -1,0 +1,1 @@
+call DB.DBA.SYS_STAT_ANALYZE (?)

@@ -1,0 +1,1 @@
+delete from DB.DBA.SYS_COL_STAT

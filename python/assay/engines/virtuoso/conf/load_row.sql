@@ -1,0 +1,1 @@
+in c{number} any array := v{number}

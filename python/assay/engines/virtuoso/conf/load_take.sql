@@ -1,0 +1,1 @@
+v{number} := aref_set_0 (rows, {number});

@@ -1,0 +1,1 @@
+set password "{old}" "{new}"

@@ -1,0 +1,1 @@
+select prof_enable(0)

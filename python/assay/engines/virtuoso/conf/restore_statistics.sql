@@ -1,0 +1,1 @@
+insert into DB.DBA.SYS_COL_STAT select * from DB.DBA.assay_statistics

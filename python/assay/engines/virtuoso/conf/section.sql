@@ -1,0 +1,1 @@
+select cfg_section_name (virtuoso_ini_path (), ?)

@@ -1,0 +1,1 @@
+select cfg_section_count (virtuoso_ini_path ())

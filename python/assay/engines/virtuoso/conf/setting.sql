@@ -1,0 +1,1 @@
+select cfg_item_name (virtuoso_ini_path (), ?, ?)

@@ -1,0 +1,1 @@
+select cfg_item_value (virtuoso_ini_path (), ?, ?)

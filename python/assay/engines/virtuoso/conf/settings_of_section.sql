@@ -1,0 +1,1 @@
+select cfg_item_count (virtuoso_ini_path (), ?)

@@ -1,0 +1,1 @@
+select count(*) from DB.DBA.SYS_COL_STAT

@@ -1,0 +1,1 @@
+select __ddl_changed (?)

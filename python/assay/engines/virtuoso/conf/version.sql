@@ -1,0 +1,1 @@
+select sys_stat ('st_dbms_ver')

@@ -1,0 +1,173 @@
+"""The server's configuration: what it may be told, and the file that tells it.
+
+The server takes any name and any value without a word, so both are looked at here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.engines.resources import memory_bytes
+from assay.model.errors import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.engines.virtuoso.programs import Programs
+
+CONF = Path(__file__).parent / "conf"
+PAGE_BYTES = 8192
+# A page in memory takes more than its bytes.
+PAGE_HELD_BYTES = 9000
+# The server touches all of them when it starts, so half of the memory would cost many seconds.
+PAGES_PART, PAGES_PART_LOADING = 4, 16
+# Of the product's own advice: three of four pages may be dirty.
+DIRTY_SHARE = (3, 4)
+BUFFERS, BUFFERS_DIRTY = "NumberOfBuffers", "MaxDirtyBuffers"
+BUFFERS_MIN = 1000
+PARAMETERS = "Parameters"
+# A setting of ours: which statistics the optimiser has.
+STATISTICS = "statistics"
+STATISTICS_VALUES = ("none", "analyze")
+# Where the server listens and keeps things is ours to say.
+OURS = {
+    "Database": (
+        "DatabaseFile",
+        "ErrorLogFile",
+        "LockFile",
+        "TransactionFile",
+        "xa_persistent_file",
+        "TempStorage",
+    ),
+    "TempDatabase": ("DatabaseFile", "TransactionFile"),
+    PARAMETERS: ("ServerPort", "DirsAllowed"),
+}
+VALUES = {
+    "count": (re.compile(r"\d+"), "a whole number"),
+    "size": (re.compile(r"\d+[KMG]?"), "a whole number, with or without K, M or G behind it"),
+    "switch": (re.compile(r"[01]"), "0 or 1"),
+}
+_ANY_VALUE = re.compile(r"[^;\n]*")
+
+# By section, then by name.
+Configuration = dict[str, dict[str, str]]
+
+
+@cache
+def known() -> dict[str, tuple[str, str, str]]:
+    """Settings by their name in small letters: section, name, kind of its values."""
+    told = tomllib.loads((CONF / "settings.toml").read_text(encoding="utf-8"))
+    return {
+        name.lower(): (section, name, kind)
+        for section, settings in told.items()
+        for name, kind in settings.items()
+    }
+
+
+def check(settings: Mapping[str, str], programs: Programs) -> None:
+    """Raises `EngineError` for the first setting at fault, with the mend."""
+    for given, value in settings.items():
+        if given == STATISTICS:
+            if value not in STATISTICS_VALUES:
+                raise EngineError(f"statistics={value}: it is {' or '.join(STATISTICS_VALUES)}.")
+            continue
+        section, name, kind = _placed(given)
+        if name in OURS.get(section, ()):
+            raise EngineError(f"{given} is Assay's to set for a private server: leave it out.")
+        pattern, words = VALUES.get(kind, (_ANY_VALUE, "text without a semicolon"))
+        if not pattern.fullmatch(value):
+            raise EngineError(f"{given}={value}: its value is {words}.")
+        if name == BUFFERS and int(value) < BUFFERS_MIN:
+            raise EngineError(f"{given}={value}: with fewer than {BUFFERS_MIN} it does not start.")
+        if not programs.knows(name):
+            raise EngineError(f"this Virtuoso has no setting {given!r}: leave it out.")
+
+
+def configured(*layers: Mapping[str, str]) -> Configuration:
+    """`run.ini` and what follows from the host, then each of the layers over what is before it."""
+    made = read(CONF / "run.ini")
+    for name, value in _of_this_host().items():
+        made[PARAMETERS].setdefault(name, value)
+    for layer in layers:
+        for given, value in layer.items():
+            if given != STATISTICS:
+                section, name, _ = _placed(given)
+                made.setdefault(section, {})[name] = value
+    pages = int(made[PARAMETERS][BUFFERS])
+    dirty, of = DIRTY_SHARE
+    made[PARAMETERS].setdefault(BUFFERS_DIRTY, str(pages * dirty // of))
+    return made
+
+
+def for_loading() -> dict[str, str]:
+    """Settings of a server that only loads: `load.ini`, and fewer pages."""
+    pages = max(memory_bytes() // PAGES_PART_LOADING // PAGE_HELD_BYTES, BUFFERS_MIN)
+    return {**_flat(read(CONF / "load.ini")), f"{PARAMETERS}.{BUFFERS}": str(pages)}
+
+
+def read(file: Path) -> Configuration:
+    """A configuration file: sections, `name = value`, comments on lines of their own."""
+    made: Configuration = {}
+    section = PARAMETERS
+    for line in map(str.strip, file.read_text(encoding="utf-8").splitlines()):
+        if line.startswith("["):
+            section = line.strip("[]")
+            made.setdefault(section, {})
+        elif line and line[0] != ";":
+            name, _, value = line.partition("=")
+            made[section][name.strip()] = value.strip()
+    return made
+
+
+def text(configuration: Configuration) -> str:
+    """The file as the server reads it."""
+    lines = []
+    for section, settings in configuration.items():
+        lines += [f"[{section}]", *(f"{name} = {value}" for name, value in settings.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _flat(configuration: Configuration) -> dict[str, str]:
+    """Settings as `--set` takes them."""
+    return {
+        f"{s}.{name}": value for s, some in configuration.items() for name, value in some.items()
+    }
+
+
+def _placed(given: str) -> tuple[str, str, str]:
+    """Section, name and kind of values. Raises `EngineError` for an unknown name."""
+    if (found := known().get(given.lower())) is not None:
+        return found
+    section, point, name = given.partition(".")
+    if point:
+        inside = known().get(name.lower())
+        kind = inside[2] if inside is not None and inside[0] == section else ""
+        return section, inside[1] if kind and inside else name, kind
+    raise EngineError(
+        f"Virtuoso has no setting {given!r} that is known by its name alone;"
+        f" {suggestion(given, _names())}. Any other one is written with its section, such as"
+        f" {PARAMETERS}.{given}."
+    )
+
+
+def _names() -> list[str]:
+    names: Iterable[str] = (name for _, name, _ in known().values())
+    return [STATISTICS, *names]
+
+
+def _of_this_host() -> dict[str, str]:
+    """Sizes that follow from memory and processors: a quarter for pages, and one for queries."""
+    memory, threads = memory_bytes(), len(os.sched_getaffinity(0))
+    return {
+        BUFFERS: str(max(memory // PAGES_PART // PAGE_HELD_BYTES, BUFFERS_MIN)),
+        "MaxQueryMem": f"{memory // 4 >> 20}M",
+        "HashJoinSpace": f"{memory // 8 >> 20}M",
+        "ThreadsPerQuery": str(threads),
+        "AsyncQueueMaxThreads": str(2 * threads),
+    }

@@ -1,0 +1,71 @@
+"""How a private server is reached over JDBC, and SQL of files with names and texts in it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assay.engines.bridge.link import Link
+from assay.engines.contract import EngineError, EngineFacts, ProductFacts
+from assay.engines.virtuoso.configuration import CONF
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from assay.engines.contract import Address
+
+# What JDBC needs beside the server: the maker's own driver.
+DRIVER = EngineFacts(
+    name="virtuoso-jdbc",
+    title="Virtuoso's JDBC driver",
+    about="The driver that the bridge has.",
+    kind="none",
+    session="none",
+    obtained_from="Maven",
+    products=(
+        ProductFacts(
+            version="3.123",
+            provider="maven",
+            package="com.openlinksw:virtjdbc4_3:3.123",
+            sha256={},
+            about="for JDBC 4.3",
+        ),
+    ),
+)
+HOST = "127.0.0.1"
+USER = "dba"
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+def url_of(port: int) -> str:
+    """The JDBC URL of a server of ours."""
+    return f"jdbc:virtuoso://{HOST}:{port}/charset=UTF-8"
+
+
+def file_text(name: str) -> str:
+    """The SQL of a file in `conf/`."""
+    return (CONF / name).read_text(encoding="utf-8").strip()
+
+
+def filled(file: str, /, **parts: str) -> str:
+    """The SQL of a file in `conf/` with its fields filled as they are."""
+    return _FIELD.sub(lambda found: parts[found[1]], file_text(file))
+
+
+def name_of(name: str) -> str:
+    """A name, quoted."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def run(link: Link, statement: str) -> None:
+    """Executes a statement. Raises `EngineError` with it."""
+    try:
+        link.run(statement)
+    except EngineError as error:
+        raise EngineError(f"Virtuoso refuses: {error}\nThe statement: {statement}") from error
+
+
+def ask(address: Address, statement: str) -> pa.Table:
+    """Rows of a statement, on a connection of its own. Raises `EngineError`."""
+    with Link.connect(address) as link:
+        return link.ask(statement)

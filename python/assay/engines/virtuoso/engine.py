@@ -1,0 +1,198 @@
+"""Virtuoso: obtained, started, asked; see `assay.engines.contract`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Never
+
+from assay import _core
+from assay.engines.bridge.addresses import session_config
+from assay.engines.bridge.jre import find_java
+from assay.engines.bridge.link import Link
+from assay.engines.bridge.statements import marked_script
+from assay.engines.contract import EngineError, Instance
+from assay.engines.obtaining import obtain
+from assay.engines.virtuoso import configuration, loading, reported, statistics
+from assay.engines.virtuoso.connecting import DRIVER
+from assay.engines.virtuoso.counters import VirtuosoCounters
+from assay.engines.virtuoso.explaining import VirtuosoPlans
+from assay.engines.virtuoso.plans import normalised
+from assay.engines.virtuoso.programs import find_programs
+from assay.engines.virtuoso.server import start_server
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.engines.contract import (
+        Address,
+        ArrowStream,
+        CounterReader,
+        EngineFacts,
+        Launcher,
+        Place,
+        PlanReader,
+        Product,
+        Tell,
+        Wanted,
+    )
+    from assay.model.plan import Plan
+    from assay.model.script import Script
+
+
+class VirtuosoEngine:
+    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `Prepares` and more.
+
+    An instance's `handle` is a `Link`, which belongs to one thread.
+    """
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+        # Java, and the directory of the driver.
+        self._bridge: tuple[Path, Path] | None = None
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """The product with what it takes to ask it: its JDBC driver, and Java."""
+        product = obtain(self._facts, wanted, tell)
+        driver = obtain(DRIVER, replace(wanted, version=None, bin_dir=None), tell)
+        self._bridge = find_java(wanted.cache, tell), _home(driver)
+        version = find_programs(_home(product)).version()
+        return replace(
+            product, version=version, origin={**product.origin, "driver": dict(driver.origin)}
+        )
+
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
+        """Looks at names and values: the server itself takes any."""
+        configuration.check(settings, find_programs(_home(product)))
+
+    def load_settings(self) -> Mapping[str, str]:
+        """See `conf/load.ini` and README."""
+        return configuration.for_loading()
+
+    def start(
+        self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
+    ) -> Address:
+        """Starts a private server, on a new data directory if `place.data` is empty."""
+        programs = find_programs(_home(product))
+        configuration.check(settings, programs)
+        if self._bridge is None:
+            raise EngineError("Virtuoso's JDBC driver is not here: obtain it before it is started.")
+        return start_server(programs, place, settings, launcher, self._bridge)
+
+    def address(self, dsn: str) -> Address:
+        """Raises `EngineError`: a running server is asked through the engine `jdbc`."""
+        _is_private(dsn)
+
+    def attach(self, address: Address) -> Instance:
+        """Connects. Raises `BridgeError` as the server says it."""
+        return Instance({}, Link.connect(address), address=dict(address))
+
+    def detach(self, instance: Instance) -> None:
+        """Closes the connection."""
+        instance.handle.close()
+
+    def version(self, instance: Instance) -> str:
+        """Such as `07.20.3229`."""
+        return reported.version(instance.handle)
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """What the server reports of itself, and which statistics there are."""
+        found = reported.settings(instance.handle)
+        return {**found, configuration.STATISTICS: statistics.in_effect(instance.handle)}
+
+    def processes(self, instance: Instance) -> tuple[int, ...]:
+        """The server: connections are threads of it."""
+        return (instance.address["pid"],)
+
+    def schema_mark(self, instance: Instance, name: str) -> str | None:
+        """Raises `EngineError`: tables are made in servers of ours only."""
+        _is_private(instance, name)
+
+    def lock_schema(self, instance: Instance, name: str) -> bool:
+        """Raises `EngineError`: tables are made in servers of ours only."""
+        _is_private(instance, name)
+
+    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Raises `EngineError`: tables are made in servers of ours only."""
+        _is_private(instance, name, mark)
+
+    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Raises `EngineError`: tables are made in servers of ours only."""
+        _is_private(instance, name, mark)
+
+    def use_schema(self, instance: Instance, name: str) -> None:
+        """Raises `EngineError`: tables are made in servers of ours only."""
+        _is_private(instance, name)
+
+    def drop_schema(self, instance: Instance, name: str) -> None:
+        """Raises `EngineError`: tables are made in servers of ours only."""
+        _is_private(instance, name)
+
+    def run_script(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one, each in a transaction of its own."""
+        loading.run_script(instance, sql)
+
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one, each in a transaction of its own."""
+        loading.run_script(instance, sql)
+
+    def settle(self, instance: Instance) -> None:
+        """Writes all changed pages out."""
+        loading.checkpoint(instance)
+
+    def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
+        """Loads rows in the server's own form of values, over so many connections."""
+        try:
+            loading.load(instance, table, rows, streams)
+        except (EngineError, OSError, RuntimeError, ValueError) as error:
+            raise EngineError(f"table {table} cannot be loaded: {error}") from error
+
+    def count(self, instance: Instance, table: str) -> int:
+        """Rows of a table, counted."""
+        return loading.count(instance, table)
+
+    def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
+        """Makes keys and indexes one after another: primary keys are made with the tables."""
+        del streams
+        loading.make_keys(instance, sql, tell)
+
+    def finish_load(self, instance: Instance) -> None:
+        """Gathers statistics and puts them aside; writes everything out."""
+        statistics.gather(instance.handle)
+        loading.checkpoint(instance)
+
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
+        """One connection a client, all through one bridge."""
+        config, told = session_config(instance.address), json.dumps(marked_script(script).facts())
+        return [_core.JdbcSession(config, told, seed, number) for number in range(clients)]
+
+    def counters(self, instance: Instance) -> CounterReader:
+        """Of the server, of its indexes, and of the threads of its web server."""
+        return VirtuosoCounters(Link.connect(instance.address))
+
+    def plan_reader(self, instance: Instance) -> PlanReader:
+        """Executes statements while the server counts what each step does."""
+        return VirtuosoPlans(Link.connect(instance.address), instance.address["query_log"])
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """What a plan of the query log means."""
+        return normalised(told, operation, statement, native)
+
+
+def _home(product: Product) -> Path:
+    if product.home is None:
+        raise EngineError("Virtuoso has no programs here: obtain it before it is started.")
+    return product.home
+
+
+def _is_private(*_: object) -> Never:
+    raise EngineError(
+        "the engine virtuoso starts servers of its own. One that runs already is asked with"
+        " --dsn jdbc:virtuoso://HOST:PORT and its driver in --driver, without making tables on it"
+    )
+
+
+def engine(facts: EngineFacts) -> VirtuosoEngine:
+    """The engine of this folder."""
+    return VirtuosoEngine(facts)

@@ -1,0 +1,201 @@
+"""Asks the server for plans, on a connection of its own that changes nothing.
+
+Statements are executed as the sessions execute them, while the server counts what each step does.
+Its query log has the plan afterwards; what `profile()` prints comes from there as well, but it
+stops after twenty rows.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.bridge.errors import BridgeError
+from assay.engines.bridge.statements import bound, split
+from assay.engines.contract import Explained
+from assay.engines.virtuoso.connecting import file_text
+from assay.engines.virtuoso.plan_totals import Native
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engines.bridge.link import Link
+
+    Statement = tuple[str, Sequence[object]]
+
+# A statement that begins with one of these would end the transaction that undoes everything.
+TRANSACTION_WORDS = {"begin", "commit", "rollback", "savepoint", "start"}
+OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
+NO_PLAN = "Virtuoso's log has no plan of it; it was executed without"
+FAILED_BEFORE = "a statement before it failed, so it was not executed"
+# So long its clock is compared with ours; the error is below one in a thousand.
+CLOCK_S = 0.3
+LIMIT_MIN_S = 0.001
+TEXTS = ("ql_text", "ql_plan", "ql_sqlstate", "ql_error")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A statement as the server is asked it: with `?`, and the values in their order."""
+
+    sql: str
+    values: tuple[object, ...]
+
+    @property
+    def steers(self) -> bool:
+        """Whether it would begin or end a transaction."""
+        words = self.sql.split(maxsplit=1)
+        return bool(words) and words[0].lower().rstrip(";") in TRANSACTION_WORDS
+
+
+def asked(text: str, values: Sequence[object]) -> _Asked:
+    """A statement with `$1`, `$2`, ... as one with `?`; comments are left out."""
+    sql, bound_values = bound(split(text)[0], values)
+    return _Asked(sql, tuple(bound_values))
+
+
+class VirtuosoPlans:
+    """See `assay.engines.contract.PlanReader`. Closes its link.
+
+    Args:
+        link: A connection of its own.
+        query_log: The server's file of it, where the server may read files.
+    """
+
+    def __init__(self, link: Link, query_log: str) -> None:
+        self._link = link
+        self._query_log = query_log
+        self._tables: dict[str, str] = {}
+        self._clock_hz: float | None = None
+
+    def explain(
+        self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
+    ) -> Iterator[Explained]:
+        """Executes an operation's statements in a transaction that is rolled back."""
+        told = [asked(text, values) for text, values in statements]
+        begun_s = time.monotonic()
+        try:
+            self._learn()
+            logged, failure = self._executed(told, limit_s)
+        except BridgeError as error:
+            logged, failure = {}, _words(error)
+        whole_s = time.monotonic() - begun_s
+        for number, statement in enumerate(told):
+            native, reason = self._plan(statement, logged.get(number), failure)
+            if number not in logged and not statement.steers:
+                failure = FAILED_BEFORE if failure else None
+            yield Explained(native, reason, whole_s / len(told))
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._link.close()
+
+    def _learn(self) -> None:
+        """How fast the server's clock runs, once; and how its indexes are called."""
+        if self._clock_hz is None:
+            begun_s, begun = time.monotonic(), self._clock()
+            time.sleep(CLOCK_S)
+            ended = self._clock()
+            self._clock_hz = (ended - begun) / (time.monotonic() - begun_s)
+        rows = self._link.text(file_text("plans/keys.sql"))
+        self._tables = {str(key): str(table) for key, table in rows}
+
+    def _clock(self) -> int:
+        return int(self._link.ask(file_text("plans/now.sql")).to_pylist()[0]["clock"])
+
+    def _executed(
+        self, told: Sequence[_Asked], limit_s: float
+    ) -> tuple[dict[int, dict[str, Any]], str | None]:
+        """Entries of the log by number of the statement, and what failed."""
+        since = self._link.ask(file_text("plans/now.sql")).to_pylist()[0]["started"]
+        statements = [(one.sql, one.values) for one in told if not one.steers]
+        failure = None
+        self._link.run(file_text("plans/begin.sql"))
+        try:
+            with self._limited(limit_s * len(told)) as is_over:
+                self._link.together([("begin", ()), *statements, ("rollback", ())])
+        except BridgeError as error:
+            if error.lost:
+                raise
+            failure = (
+                f"it was cancelled after {limit_s:.3g} s" if is_over.is_set() else _words(error)
+            )
+        finally:
+            with suppress(BridgeError):
+                self._link.run(file_text("plans/end.sql"))
+        asked_of = (self._query_log, str(since))
+        rows = self._link.ask(file_text("plans/log.sql"), asked_of).to_pylist()
+        return _matched(told, sorted(rows, key=lambda row: int(row["ql_id"]))), failure
+
+    @contextmanager
+    def _limited(self, limit_s: float) -> Iterator[threading.Event]:
+        """Cancels what is executed when the time is over; then the event is set."""
+        is_over = threading.Event()
+
+        def end() -> None:
+            is_over.set()
+            # The driver complains when it cancels, and has cancelled all the same.
+            with suppress(BridgeError):
+                self._link.cancel()
+
+        timer = threading.Timer(max(LIMIT_MIN_S, limit_s), end)
+        timer.start()
+        try:
+            yield is_over
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def _plan(
+        self, statement: _Asked, entry: dict[str, Any] | None, failure: str | None
+    ) -> tuple[str | None, str | None]:
+        """A statement's plan, and why there is none or only estimates."""
+        if statement.steers:
+            return None, OF_TRANSACTIONS
+        if entry is not None and entry["ql_plan"] and not entry["ql_sqlstate"]:
+            return self._kept(str(entry["ql_plan"]), _figures(entry)).kept(), None
+        if entry is not None and failure is None:
+            return None, NO_PLAN
+        try:
+            lines = self._link.ask(file_text("plans/estimated.sql"), (statement.sql,))
+        except BridgeError as error:
+            return None, failure or _words(error)
+        text = "\n".join(str(line) for line in lines.column(0).to_pylist())
+        return self._kept(text, {}).kept(), failure or NO_PLAN
+
+    def _kept(self, text: str, figures: dict[str, float]) -> Native:
+        return Native(
+            text,
+            figures,
+            self._clock_hz,
+            {key: table for key, table in self._tables.items() if key in text},
+            is_executed=bool(figures),
+        )
+
+
+def _matched(told: Sequence[_Asked], rows: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    """The log's entry of each statement, which come in the statements' order."""
+    found: dict[int, dict[str, Any]] = {}
+    at = 0
+    for row in rows:
+        text = str(row["ql_text"] or "").strip()
+        number = next((n for n in range(at, len(told)) if told[n].sql == text), None)
+        if number is not None:
+            found[number] = row
+            at = number + 1
+    return found
+
+
+def _figures(entry: dict[str, Any]) -> dict[str, float]:
+    return {
+        str(column): float(value)
+        for column, value in entry.items()
+        if column not in TEXTS and value is not None
+    }
+
+
+def _words(error: Exception) -> str:
+    return f"Virtuoso said: {error}"

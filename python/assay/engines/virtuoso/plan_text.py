@@ -1,0 +1,301 @@
+"""Virtuoso's plan texts as they stand: chains of steps, with steps within steps.
+
+A chain is a pipeline: what a step gives is what the next one is given. A text of `profile()` has a
+line of figures before each step, that of `explain()` has none.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
+
+NUMBER = r"[-+]?(?:nan|inf|\d+(?:\.\d*)?(?:e[-+]?\d+)?)"
+FIGURES = re.compile(
+    rf"time\s+(?P<percent>{NUMBER})%\s+fanout\s+(?P<fanout>{NUMBER})"
+    rf"\s+input\s+(?P<input>{NUMBER}) rows"
+)
+TABLE = re.compile(
+    rf"(?P<key>\S.*?)(?P<unique> unq)?\s+(?P<card>{NUMBER}) rows(?P<sampled>by sample)?"
+    r"\s*(?P<columns>\(.*\))\s*(?P<deleting>deleting)?"
+)
+CARD = re.compile(rf"(?P<card>{NUMBER}) rows")
+INSTRUCTION = re.compile(r"\d+: ")
+CODE = ("Precode:", "After test:", "After code:", "Local Test", "Local Code", "After join test:")
+# What is printed between two steps and says nothing of either.
+REMARKS = ("Params: ", "wait time ", "Warning: the cardinality estimate")
+FIGURES_BEGIN = "time "
+QUERY = ("{", "{ FOR UPDATE")
+END_OF_OUTER = "end of outer"
+# Steps whose queries are printed after them, in braces of their own.
+ABOVE_QUERIES = ("Subquery ", "Union", "BUnion", "Transitive dt", "Reverse transitive node")
+UNNAMED = "(a step that the text does not name)"
+TABLE_READ = "table"
+DEPTH_MAX = 100
+
+
+@dataclass(frozen=True)
+class Word:
+    """What a beginning of a line means: an entry of `plan_words.toml`."""
+
+    begins: str
+    operator: str
+    work: str
+    reads: bool = False
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What `profile()` tells of a step.
+
+    Attributes:
+        percent: Its part of the time of all steps, with that of queries in its code; None where
+            there was no time at all.
+        fanout: Rows that it gave for each that it was given; None if it is the last of a chain and
+            told 0: rows are counted where they are handed on, and nobody comes after it.
+        rows_in: Rows that it was given.
+    """
+
+    percent: float | None
+    fanout: float | None
+    rows_in: float
+
+
+@dataclass
+class Step:
+    """One step as it is printed.
+
+    Attributes:
+        line: Of the text, from 1.
+        text: The line that names it; for a table's the name of the key.
+        word: What it means; None for a table that is read.
+        figures: None where the text has none.
+        card: Rows that the optimiser expects it to give for each that it is given.
+        more: The lines below that are no code.
+        code: Lines of what it computes, each section after its heading.
+        within: Chains inside of it.
+        in_code: Chains of queries that its code asks.
+        table: What the line of a table tells, by the names of `TABLE`.
+        closing: Figures at the end of its chain, which are of another step without a name.
+    """
+
+    line: int
+    text: str
+    word: Word | None = None
+    figures: Figures | None = None
+    card: float | None = None
+    more: list[str] = field(default_factory=list)
+    code: list[str] = field(default_factory=list)
+    within: list[list[Step]] = field(default_factory=list)
+    in_code: list[list[Step]] = field(default_factory=list)
+    table: dict[str, str | None] | None = None
+    closing: Figures | None = None
+
+
+Chain = list[Step]
+
+
+@cache
+def words() -> tuple[Word, ...]:
+    """All words, the longest first, so that the first that fits is the one that is meant."""
+    text = files("assay.engines.virtuoso").joinpath("plan_words.toml").read_text(encoding="utf-8")
+    told = [Word(**entry) for entry in tomllib.loads(text)["steps"]]
+    return tuple(sorted(told, key=lambda word: -len(word.begins)))
+
+
+def word_of(text: str) -> Word | None:
+    """What a line begins with; None if it is the beginning of no step that has a word."""
+    return next((word for word in words() if text.startswith(word.begins)), None)
+
+
+def chain_of(text: str) -> Chain:
+    """The chain of the outermost query of a text.
+
+    Raises:
+        ValueError: With the line, if the text ends too early, or is no plan.
+    """
+    reader = _Reader(text)
+    begun = reader.find_query()
+    return reader.chain("{", begun, 0)
+
+
+class _Reader:
+    """Goes through a text line by line."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = [line.strip() for line in text.splitlines()]
+        self._at = 0
+
+    def find_query(self) -> int:
+        """Goes behind the brace that opens the plan; its line."""
+        for number, line in enumerate(self._lines, 1):
+            if line in QUERY:
+                self._at = number
+                return number
+        raise ValueError("no line of the text is `{`, with which a plan begins")
+
+    def chain(self, opener: str, begun: int, depth: int) -> Chain:
+        """Steps up to the brace that closes what was opened in line `begun`."""
+        if depth > DEPTH_MAX:
+            raise ValueError(f"line {begun}: more than {DEPTH_MAX} steps within one another")
+        making = _Chain()
+        while True:
+            number, line = self._next(opener, begun)
+            if line.startswith("}"):
+                is_outer = END_OF_OUTER in line
+                return making.done(number, keep_closing=is_outer)
+            if line.startswith(FIGURES_BEGIN) and not TABLE.fullmatch(line):
+                making.figures(number, _figures(line, number))
+            elif line in CODE:
+                self._code(making.coded(line, number), depth)
+            elif line.endswith("{"):
+                self._opened(making, line, number, depth)
+            elif line and not line.startswith(REMARKS):
+                making.line(line, number)
+
+    def _next(self, opener: str, begun: int) -> tuple[int, str]:
+        if self._at >= len(self._lines):
+            raise ValueError(
+                f"line {self._at}: the text ends within `{opener}` of line {begun}: it is cut off"
+            )
+        self._at += 1
+        return self._at, self._lines[self._at - 1]
+
+    def _opened(self, making: _Chain, line: str, number: int, depth: int) -> None:
+        if line in QUERY:
+            above = making.above_query(number)
+            above.within.append(self.chain(line, number, depth + 1))
+            return
+        step = making.named(line.removesuffix("{").rstrip(), number)
+        inner = self.chain(line, number, depth + 1)
+        if inner and inner[-1].text == END_OF_OUTER:
+            step.closing = inner.pop().figures
+        step.within.append(inner)
+
+    def _code(self, step: Step, depth: int) -> None:
+        """Instructions of a section; queries within them become chains of the step."""
+        returned = False
+        while self._at < len(self._lines):
+            line = self._lines[self._at]
+            if line.startswith("}") or (line in CODE and returned):
+                return
+            if line and not self._is_code(line) and (returned or _is_step(line)):
+                return
+            self._at += 1
+            if not line:
+                continue
+            step.code.append(line)
+            returned = "Return" in line
+            if line.endswith("{"):
+                step.in_code.append(self.chain(line, self._at, depth + 1))
+
+    @staticmethod
+    def _is_code(line: str) -> bool:
+        return bool(INSTRUCTION.match(line)) or line.startswith(")")
+
+
+def _is_step(line: str) -> bool:
+    return bool(FIGURES.fullmatch(line) or TABLE.fullmatch(line) or word_of(line))
+
+
+def _figures(line: str, number: int) -> Figures:
+    found = FIGURES.fullmatch(line)
+    if found is None:
+        raise ValueError(f"line {number}: {line[:60]!r} are no figures of a step")
+    percent, fanout, rows_in = (float(value) for value in found.groups())
+    if percent < 0 or not 0 <= fanout * rows_in < math.inf or rows_in < 0:
+        raise ValueError(f"line {number}: {line[:60]!r} cannot be of a step")
+    # Where no time was measured at all the part of it is not a number.
+    return Figures(percent if math.isfinite(percent) else None, fanout, rows_in)
+
+
+class _Chain:
+    """A chain while it is read: its steps, and what was printed before the next one."""
+
+    def __init__(self) -> None:
+        self._steps: Chain = []
+        self._figures: Figures | None = None
+        self._code: Step | None = None
+        self._waits = False
+
+    def figures(self, number: int, told: Figures) -> None:
+        """Figures of the next step. Where they follow others, those were of one without a name."""
+        self._close(number)
+        self._figures, self._waits = told, True
+
+    def coded(self, heading: str, number: int) -> Step:
+        """The step that a section of code is of; code that comes before a step waits for it."""
+        if heading == "Precode:":
+            self._code = Step(number, UNNAMED, code=[heading])
+            self._waits = True
+            return self._code
+        self._close(number)
+        if not self._steps:
+            raise ValueError(f"line {number}: {heading!r} is of no step")
+        self._steps[-1].code.append(heading)
+        return self._steps[-1]
+
+    def line(self, line: str, number: int) -> None:
+        """A line that is a step, or tells more of the one before."""
+        table = TABLE.fullmatch(line)
+        word = word_of(line)
+        if table and word is None:
+            self._add(_table_step(table, number))
+        elif word or self._waits:
+            self.named(line, number)
+        elif self._steps:
+            self._steps[-1].more.append(line)
+        else:
+            raise ValueError(f"line {number}: {line[:60]!r} is no step of a plan")
+
+    def named(self, line: str, number: int) -> Step:
+        """A step by the line that names it."""
+        card = CARD.search(line)
+        step = Step(number, line, word_of(line), card=float(card["card"]) if card else None)
+        self._add(step)
+        return step
+
+    def above_query(self, number: int) -> Step:
+        """The step that a query in braces of its own is of."""
+        if self._waits or not self._steps or not self._steps[-1].text.startswith(ABOVE_QUERIES):
+            return self.named("Subquery ", number)
+        return self._steps[-1]
+
+    def done(self, number: int, *, keep_closing: bool) -> Chain:
+        """The steps, when the brace came that ends them."""
+        if keep_closing:
+            self._add(Step(number, END_OF_OUTER))
+        else:
+            self._close(number)
+        if self._steps:
+            self._steps[-1].figures = _of_last(self._steps[-1].figures)
+        return self._steps
+
+    def _add(self, step: Step) -> None:
+        if self._code is not None:
+            step.code[:0] = self._code.code
+            step.in_code[:0] = self._code.in_code
+        step.figures = self._figures
+        self._figures, self._code, self._waits = None, None, False
+        self._steps.append(step)
+
+    def _close(self, number: int) -> None:
+        """Figures or code that no step came after are a step whose name is not printed."""
+        if self._waits:
+            self._add(Step(number, UNNAMED))
+
+
+def _of_last(told: Figures | None) -> Figures | None:
+    return replace(told, fanout=told.fanout or None) if told else None
+
+
+def _table_step(found: re.Match[str], number: int) -> Step:
+    return Step(
+        number,
+        found["key"],
+        card=float(found["card"]),
+        table=found.groupdict(),
+    )

@@ -1,0 +1,164 @@
+"""What Virtuoso tells of a statement as a whole: its query log, or the end of `profile()`."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+PAGE_BYTES = 8192
+MS_PER_S = 1000
+NUMBER = r"(-?\d+(?:\.\d*)?(?:e[-+]?\d+)?)"
+TOTALS = re.compile(
+    rf"{NUMBER} msec {NUMBER}% cpu,\s+{NUMBER} rnd\s+{NUMBER} seq"
+    rf"\s+{NUMBER}% same seg\s+{NUMBER}% same pg"
+)
+READS = re.compile(rf"{NUMBER} disk reads, {NUMBER} read ahead")
+COMPILING = re.compile(rf"Compilation: {NUMBER} msec")
+# What the query log calls what `db_activity` counts.
+ACTIVITY = {
+    "rnd": "ql_rnd_rows",
+    "seq": "ql_seq_rows",
+    "same seg": "ql_same_seg",
+    "same pg": "ql_same_page",
+    "same par": "ql_same_parent",
+    "disk": "ql_disk_reads",
+    "spec disk": "ql_spec_disk_reads",
+    "messages": "ql_messages",
+    "bytes": "ql_message_bytes",
+    "fork": "ql_qp_threads",
+}
+
+
+@dataclass(frozen=True)
+class Native:
+    """A plan as it was kept.
+
+    Attributes:
+        text: The plan in Virtuoso's words, or all that `profile()` gave.
+        log: The statement's row of the query log; empty where it has none.
+        clock_hz: How fast the clock runs that the log counts in; None where that was not looked at.
+        tables: Tables by the names of their indexes, where these differ.
+        is_executed: Whether the text is of an execution.
+    """
+
+    text: str
+    log: dict[str, float] = field(default_factory=dict)
+    clock_hz: float | None = None
+    tables: dict[str, str] = field(default_factory=dict)
+    is_executed: bool = True
+
+    def kept(self) -> str:
+        """As the text of a file that `read_native` reads."""
+        told = {
+            "plan": self.text.splitlines(),
+            "log": self.log,
+            "clock_hz": self.clock_hz,
+            "tables": self.tables,
+            "executed": self.is_executed,
+        }
+        return json.dumps(told, indent=1, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Figures of a statement as a whole; None is not told.
+
+    Attributes:
+        execution_s: Wall time of its execution.
+        thread_s: Time of all its threads together.
+        planning_s: Time of its compilation.
+        activity: What it counted, by the words of `db_activity`.
+    """
+
+    execution_s: float | None = None
+    thread_s: float | None = None
+    planning_s: float | None = None
+    activity: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def read_bytes(self) -> int | None:
+        """Read from outside the engine's own buffers."""
+        pages = self.activity.get("disk")
+        return None if pages is None else int(pages) * PAGE_BYTES
+
+
+def read_native(told: str) -> Native:
+    """A file that `kept` wrote, or a bare text of `profile()` or `explain()`.
+
+    Raises:
+        ValueError: If it is such a file, and damaged.
+    """
+    try:
+        whole = json.loads(told)
+    except ValueError:
+        return Native(told, is_executed=TOTALS.search(told) is not None)
+    try:
+        log = {str(key): float(value) for key, value in whole["log"].items()}
+        hz = whole["clock_hz"]
+        return Native(
+            "\n".join(whole["plan"]),
+            log,
+            None if hz is None else float(hz),
+            {str(key): str(value) for key, value in whole["tables"].items()},
+            bool(whole["executed"]),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"this is no plan of Virtuoso: {error!r}") from error
+
+
+def totals(native: Native) -> Totals:
+    """What is told of the statement as a whole."""
+    return _of_log(native) if native.log else _of_text(native.text)
+
+
+def _of_log(native: Native) -> Totals:
+    log, hz = native.log, native.clock_hz
+    wall_s = _seconds(log, "ql_rt_clocks", hz)
+    threads_s = _seconds(log, "ql_thread_clocks", hz)
+    if wall_s is None and "ql_rt_msec" in log:
+        wall_s = log["ql_rt_msec"] / MS_PER_S
+    planning_s = _seconds(log, "ql_c_clocks", hz)
+    if planning_s is None and "ql_c_msec" in log:
+        planning_s = log["ql_c_msec"] / MS_PER_S
+    counted = {word: log[column] for word, column in ACTIVITY.items() if log.get(column, -1) >= 0}
+    return Totals(wall_s, _threads_s(threads_s, wall_s), planning_s, counted)
+
+
+def _seconds(log: dict[str, float], column: str, hz: float | None) -> float | None:
+    """What a column of clocks comes to. Virtuoso miscounts branches: below 0 it is not known."""
+    clocks = log.get(column, -1.0)
+    return clocks / hz if hz and clocks >= 0 else None
+
+
+def _threads_s(told_s: float | None, wall_s: float | None) -> float | None:
+    """Time of all threads. Virtuoso loses branches at times: one thread worked all the time."""
+    if told_s is None or wall_s is None:
+        return wall_s if told_s is None else told_s
+    return max(told_s, wall_s)
+
+
+def _of_text(text: str) -> Totals:
+    found = TOTALS.search(text)
+    if found is None:
+        return Totals()
+    wall_ms, cpu, rnd, seq, segment, page = (float(value) for value in found.groups())
+    counted = {
+        "rnd": rnd,
+        "seq": seq,
+        "same seg": round(segment * (rnd + 1) / 100),
+        "same pg": round(page * (rnd + 1) / 100),
+    }
+    if reads := READS.search(text, found.end()):
+        counted |= {"disk": float(reads[1]), "spec disk": float(reads[2])}
+    wall_s = max(0.0, wall_ms / MS_PER_S)
+    compiling = COMPILING.search(text, found.end())
+    planning_s = float(compiling[1]) / MS_PER_S if compiling else None
+    return Totals(wall_s, _threads_s(wall_s * cpu / 100, wall_s), planning_s, counted)
+
+
+def facts(native: Native) -> dict[str, Any]:
+    """What else there is to tell of a plan: what the statement counted."""
+    counted = totals(native).activity
+    return {"activity": counted} if counted else {}

@@ -1,0 +1,377 @@
+"""Virtuoso's plans in words that are no engine's.
+
+Virtuoso prints pipelines: what a step gives is what the next one is given, hash tables are filled
+by pipelines before the one that looks them up, and what sorts or groups ends a pipeline that
+another one goes on from. Here they become the tree of operators that they mean.
+
+Times are `profile()`'s: parts of the time of all steps, in which queries that a step asks while it
+computes count twice, as steps and in the one that asks. Here they count once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.plan_work import ALSO
+from assay.engines.virtuoso.plan_text import UNNAMED, Chain, Figures, Step, chain_of
+from assay.engines.virtuoso.plan_totals import Totals, facts, read_native, totals
+from assay.model.plan import Plan, PlanNode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILLED = re.compile(r"fill to \$(\d+)")
+PROBED = re.compile(r"Hash source (\d+)")
+MERGED = re.compile(
+    r"hash partition(?:\+bloom)? by (\d+).*hash join merged (?:always|if unique) card\s+(\S+)"
+)
+MERGED_INTO_SCAN = "merged into ts"
+# A hash join that is merged into a scan is a filter of it and looks up rows for it, in its time.
+MERGED_WORK = ("join filter", "hash probe")
+KEYS = re.compile(r"(\(.*?\))(?: -> |$)")
+COLUMN = re.compile(r"(?:[^(), ]*\.)?([^(),. $]+)\$\d+")
+BY_INDEX = "inlined"
+SORT, FILL = "Sort", "Sort hash area fill"
+TARGET = re.compile(r"^\w+ (?:keyset |vectored )*\s*<?(?:\w+\.)*(\w+)")
+NUMBERED = re.compile(r"\$\d+\b")
+TESTED = re.compile(r"if \((.*?)(?:\) then|$)")
+# Figures have six digits, so rows that are a product of two are off by so much at most.
+ROUNDED, EXACT_MAX = 1e-5, 100_000
+SELECTS = ("Select", "Subquery Select")
+SELECT_NOTHING = "Subquery Select( <none> )"
+
+
+def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+    """The plan that a text of `profile()` or `explain()` means, as it is or as it was kept.
+
+    Args:
+        told: The text.
+        operation: The operation that was asked.
+        statement: Which of its statements.
+        native: The file that keeps the text.
+
+    Raises:
+        ValueError: If it is no such text; with the line, where one is at fault.
+    """
+    kept = read_native(told)
+    chain = chain_of(kept.text)
+    whole = totals(kept)
+    root = _Tree(whole, kept.tables, chain).root(chain)
+    timed = any(node.seconds is not None for node in root.walk())
+    return Plan(
+        operation,
+        statement,
+        native,
+        root,
+        planning_s=whole.planning_s,
+        execution_s=whole.execution_s if timed else None,
+        timed=timed,
+        read_bytes=whole.read_bytes,
+        details=facts(kept),
+    )
+
+
+def _steps(chain: Chain) -> Iterator[Step]:
+    """All steps of a chain and of those within."""
+    for step in chain:
+        yield step
+        for inner in (*step.within, *step.in_code):
+            yield from _steps(inner)
+
+
+def _percent(step: Step) -> float | None:
+    """A step's own part of the time, without the queries that its code asks."""
+    told = [figures.percent for figures in (step.figures, step.closing) if figures]
+    known = [percent for percent in told if percent is not None]
+    if not known:
+        return None
+    asked = sum(_all_percents(chain) for chain in step.in_code)
+    return max(0.0, sum(known) - asked)
+
+
+def _all_percents(chain: Chain) -> float:
+    """Parts of the time of all that a query in code did, each once."""
+    return sum(_percent(step) or 0.0 for step in _steps(chain))
+
+
+def _rows(figures: Figures | None) -> float | None:
+    if figures is None or figures.fanout is None:
+        return None
+    return float(round(figures.rows_in * figures.fanout))
+
+
+def _margin(rows: float | None) -> float:
+    return ROUNDED * rows if rows and rows > EXACT_MAX else 0.0
+
+
+def _rows_in(step: Step) -> float | None:
+    return None if step.figures is None else step.figures.rows_in
+
+
+class _Flow:
+    """What a pipeline gives so far.
+
+    Attributes:
+        node: What gives it; None at its beginning.
+        estimated: Rows that the optimiser expects; None where it does not tell.
+        carried: Part of the time of steps without names, which the next step is charged with.
+    """
+
+    def __init__(self, node: PlanNode | None = None) -> None:
+        self.node = node
+        self.estimated: float | None = 1.0
+        self.carried: float | None = None
+
+    @property
+    def nodes(self) -> tuple[PlanNode, ...]:
+        """What gives it, as inputs of the next."""
+        return () if self.node is None else (self.node,)
+
+
+class _Tree:
+    """Makes one plan; `filled` are the hash tables that nobody has looked up yet."""
+
+    def __init__(self, whole: Totals, tables: dict[str, str], chain: Chain) -> None:
+        self._tables = tables
+        self._filled: dict[str, PlanNode] = {}
+        told = _all_percents(chain)
+        self._seconds_each = whole.thread_s / told if told and whole.thread_s else None
+
+    def root(self, chain: Chain) -> PlanNode:
+        """The tree of a whole statement."""
+        made = self._grown(chain, _Flow())
+        left = tuple(self._filled.values())
+        return replace(made, children=(*made.children, *left)) if left else made
+
+    def _grown(self, chain: Chain, flow: _Flow) -> PlanNode:
+        """What a chain gives. It begins with nothing, or goes on from what it is given."""
+        for step in chain:
+            self._add(step, flow)
+        if flow.node is None or flow.carried is not None:
+            return self._charged(PlanNode("other", UNNAMED, children=flow.nodes), flow, 0.0)
+        return flow.node
+
+    def _add(self, step: Step, flow: _Flow) -> None:
+        """One step more."""
+        begins = step.word.begins if step.word else ""
+        percent = _percent(step)
+        if step.text == UNNAMED and not step.in_code:
+            flow.carried = _sum(flow.carried, percent)
+        elif begins == "hash filler":
+            self._fill(step, percent)
+        elif step.table is not None:
+            self._read(step, flow, percent)
+        elif begins == "Subquery ":
+            self._enter(step, flow, percent)
+        elif begins == "fork":
+            node = self._grown(step.within[0], _Flow(flow.node))
+            flow.node = self._forked(step, node, flow, percent)
+        elif begins == "outer":
+            node = self._grown(step.within[0], flow)
+            flow.node = self._made(step, flow, percent, (node,), _rows(step.closing))
+        elif begins == "Hash source":
+            self._probe(step, flow, percent)
+        elif step.word and step.word.reads and _is_collected(flow.node):
+            flow.node = self._given_out(step, flow, percent)
+        else:
+            branches = tuple(self._grown(inner, _Flow()) for inner in step.within)
+            flow.node = self._made(step, flow, percent, (*flow.nodes, *branches))
+
+    def _made(
+        self,
+        step: Step,
+        flow: _Flow,
+        percent: float | None,
+        children: tuple[PlanNode, ...],
+        rows: float | None = None,
+    ) -> PlanNode:
+        """A node of a step that has a word, or of one that is not known."""
+        word = step.word
+        begins = word.begins if word else ""
+        if rows is None and not begins.startswith(SORT):
+            rows = _rows_in(step) if begins in SELECTS else _rows(step.figures)
+        node = PlanNode(
+            word.operator if word else "other",
+            begins.strip() or step.text[:60],
+            object=_target(step) if word and word.operator == "modify" else None,
+            condition=_condition(step),
+            estimated_rows=step.card if begins == FILL else None,
+            rows=rows,
+            rows_margin=_margin(rows),
+            loops=_never(step),
+            work=word.work if word else None,
+            children=(*children, *self._asked(step)),
+        )
+        return self._charged(node, flow, percent)
+
+    def _charged(self, node: PlanNode, flow: _Flow, percent: float | None) -> PlanNode:
+        """The node with its time, and with that of steps before it that have no names."""
+        part = _sum(percent, flow.carried)
+        flow.carried = None
+        if part is None or self._seconds_each is None:
+            return node
+        return replace(node, seconds=part * self._seconds_each)
+
+    def _asked(self, step: Step) -> tuple[PlanNode, ...]:
+        """Queries that a step asks while it computes."""
+        return tuple(
+            PlanNode("subquery", "query in code", children=(self._in_code(chain),))
+            for chain in step.in_code
+        )
+
+    def _in_code(self, chain: Chain) -> PlanNode:
+        made = self._grown(chain, _Flow())
+        is_first_enough = bool(chain) and chain[-1].text == SELECT_NOTHING
+        return _cut_short(made) if is_first_enough else made
+
+    def _fill(self, step: Step, percent: float | None) -> None:
+        """A pipeline that fills a hash table, kept until somebody looks it up."""
+        made = self._grown(step.within[0], _Flow())
+        numbers = [found[1] for one in _steps(step.within[0]) if (found := FILLED.search(one.text))]
+        made = self._also_charged(made, _Flow(), percent)
+        made = replace(made, children=(*made.children, *self._asked(step)))
+        self._filled[numbers[-1] if numbers else f"line {step.line}"] = made
+
+    def _read(self, step: Step, flow: _Flow, percent: float | None) -> None:
+        """A table that is read, for each row of those before it if there are any."""
+        merged = [found for line in step.more for found in MERGED.finditer(line)]
+        each = step.card
+        for found in merged:
+            each = None if each is None else each * float(found[2])
+        rows_in = flow.estimated if step.figures is None else step.figures.rows_in
+        expected = None if each is None or rows_in is None else each * rows_in
+        scan = self._charged(
+            self._scan(step, expected, [found[1] for found in merged]), flow, percent
+        )
+        flow.estimated = _product(flow.estimated, each)
+        if flow.node is not None:
+            scan = PlanNode(
+                "nested loop",
+                "for each row",
+                estimated_rows=flow.estimated,
+                rows=scan.rows,
+                children=(flow.node, scan),
+            )
+        flow.node = scan
+
+    def _scan(self, step: Step, expected: float | None, merged: list[str]) -> PlanNode:
+        told = step.table or {}
+        conditions = [line for line in step.more if not MERGED.search(line)]
+        is_by_index = bool(told["unique"]) or any(BY_INDEX in line for line in conditions)
+        table = self._tables.get(step.text, step.text)
+        return PlanNode(
+            "index scan" if is_by_index else "scan",
+            "unq" if told["unique"] else "table read",
+            object=table,
+            index=step.text if is_by_index or table != step.text else None,
+            condition=NUMBERED.sub("", " ".join(conditions)) or None,
+            estimated_rows=expected,
+            rows=_rows(step.figures),
+            rows_margin=_margin(_rows(step.figures)),
+            loops=_never(step),
+            columns=tuple(COLUMN.findall(told["columns"] or "")),
+            work="index look-up" if is_by_index else "scan",
+            details={ALSO: list(MERGED_WORK)} if merged else {},
+            children=self._asked(step),
+        )
+
+    def _probe(self, step: Step, flow: _Flow, percent: float | None) -> None:
+        """A hash table that is looked up; merged into a table's step, that has filtered already."""
+        found = PROBED.search(step.text)
+        build = self._filled.pop(found[1], None) if found else None
+        if MERGED_INTO_SCAN not in step.text:
+            flow.estimated = _product(flow.estimated, step.card)
+        children = flow.nodes if build is None else (*flow.nodes, build)
+        node = self._made(step, flow, percent, children)
+        flow.node = replace(node, estimated_rows=flow.estimated)
+
+    def _enter(self, step: Step, flow: _Flow, percent: float | None) -> None:
+        """A derived table; where it comes after others it is computed for each of their rows."""
+        before = flow.node
+        made = [self._grown(inner, _Flow()) for inner in step.within]
+        if len(made) == 1 and before is None:
+            inner = self._also_charged(made[0], flow, percent)
+            flow.node = replace(inner, children=(*inner.children, *self._asked(step)))
+        else:
+            joined = () if before is None else (before,)
+            rows = made[-1].rows if made else None
+            node = PlanNode(
+                "nested loop" if made else "subquery",
+                "for each row",
+                rows=rows,
+                children=(*joined, *made, *self._asked(step)),
+            )
+            flow.node = self._charged(node, flow, percent)
+        flow.estimated = None
+
+    def _also_charged(self, node: PlanNode, flow: _Flow, percent: float | None) -> PlanNode:
+        """The node with the time of another step beside its own."""
+        other = self._charged(PlanNode(node.operator, node.native), flow, percent)
+        return replace(node, seconds=_sum(node.seconds, other.seconds))
+
+    def _forked(self, step: Step, inner: PlanNode, flow: _Flow, percent: float | None) -> PlanNode:
+        """What a pipeline that ends here has made: rows to be given out, or one row of sums."""
+        flow.estimated = None
+        if _is_collected(inner):
+            made = self._also_charged(inner, flow, percent)
+            return replace(made, children=(*inner.children, *self._asked(step)))
+        return self._made(step, flow, percent, (inner,))
+
+    def _given_out(self, step: Step, flow: _Flow, percent: float | None) -> PlanNode:
+        """A sort or group by, now that it is seen which of both it is."""
+        word, node = step.word, flow.node
+        if word is None or node is None:
+            raise RuntimeError(f"line {step.line} gives out nothing")
+        return replace(
+            self._also_charged(node, flow, percent),
+            operator=word.operator,
+            native=word.begins,
+            rows=_rows(step.figures),
+            loops=_never(step),
+            work=word.work,
+            children=(*node.children, *self._asked(step)),
+        )
+
+
+def _is_collected(node: PlanNode | None) -> bool:
+    return node is not None and node.native == SORT
+
+
+def _cut_short(node: PlanNode) -> PlanNode:
+    """Of a query that is done when the first row came."""
+    below = tuple(_cut_short(child) for child in node.children)
+    return replace(node, cut_short=True, children=below)
+
+
+def _condition(step: Step) -> str | None:
+    """What a filter tests, what others sort, group or look up by."""
+    if step.word and step.word.operator == "filter":
+        tests = [
+            found[1].strip(" {") or "a query" for found in map(TESTED.search, step.code) if found
+        ]
+        return NUMBERED.sub("", "; ".join(tests)) or None
+    keys = KEYS.search(step.text)
+    return NUMBERED.sub("", keys[1]) if keys else None
+
+
+def _target(step: Step) -> str | None:
+    """The table that a step changes, without its qualifiers."""
+    found = TARGET.search(step.text)
+    return found[1] if found else None
+
+
+def _never(step: Step) -> float | None:
+    """0 if a step was given no row at all."""
+    return 0.0 if step.figures is not None and step.figures.rows_in == 0 else None
+
+
+def _sum(left: float | None, right: float | None) -> float | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return left + right
+
+
+def _product(left: float | None, right: float | None) -> float | None:
+    return None if left is None or right is None else left * right

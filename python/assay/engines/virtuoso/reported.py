@@ -1,0 +1,45 @@
+"""What a server tells of itself: version and settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engines.virtuoso.connecting import file_text
+from assay.model.secrets import is_secret
+
+if TYPE_CHECKING:
+    from assay.engines.bridge.link import Link
+
+# Counters that tell what is in effect, whatever the configuration says.
+IN_EFFECT = ("dc_batch_sz", "dc_max_batch_sz", "enable_qp")
+
+
+def version(link: Link) -> str:
+    """Such as `07.20.3229`."""
+    ((told,),) = link.text(file_text("version.sql"))
+    return str(told)
+
+
+def settings(link: Link) -> dict[str, str]:
+    """The configuration that the server was started with, by section and name."""
+    found: dict[str, str] = {}
+    for section in _sections(link):
+        told = link.ask(file_text("settings_of_section.sql"), (section,))
+        for number in range(int(told[0][0].as_py() or 0)):
+            name, value = _setting(link, section, number)
+            if not is_secret(name):
+                found[f"{section}.{name}"] = value
+    for name in IN_EFFECT:
+        found[name] = str(link.ask(file_text("in_effect.sql"), (name,))[0][0].as_py())
+    return found
+
+
+def _sections(link: Link) -> list[str]:
+    ((count,),) = link.text(file_text("sections.sql"))
+    asked = file_text("section.sql")
+    return [str(link.ask(asked, (number,))[0][0].as_py()) for number in range(int(count or 0))]
+
+
+def _setting(link: Link, section: str, number: int) -> tuple[str, str]:
+    name = str(link.ask(file_text("setting.sql"), (section, number))[0][0].as_py())
+    return name, str(link.ask(file_text("setting_value.sql"), (section, name))[0][0].as_py())

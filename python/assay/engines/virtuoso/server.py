@@ -1,0 +1,172 @@
+"""Starts a private server: its data directory, its configuration, its password, its bridge."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from typing import TYPE_CHECKING
+
+from assay.engines.bridge.beside import start_bridge
+from assay.engines.bridge.link import Link
+from assay.engines.contract import EngineError
+from assay.engines.resources import free_port
+from assay.engines.virtuoso import configuration, statistics
+from assay.engines.virtuoso.connecting import HOST, USER, file_text, filled, run, url_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.engines.contract import Address, Launcher, Place
+    from assay.engines.virtuoso.programs import Programs
+
+# Below `place.data`: the server's own directory.
+DATA = "virtuoso"
+PASSWORD_FILE = "password"  # noqa: S105 - where it is, not what it is
+CONFIGURATION_FILE, LOG_FILE, LOADING = "virtuoso.ini", "virtuoso.log", "load"
+QUERY_LOG = "virtuoso.qrl"
+# What a new database has.
+FIRST_PASSWORD = "dba"  # noqa: S105 - everybody knows it
+ONLINE = "Server online at"
+PORT_TAKEN = "Address already in use"
+PORT_TRIES = 5
+START_PATIENCE_S = 300.0
+STOP_GRACE_S = 300.0
+LOOK_S = 0.02
+
+
+def start_server(
+    programs: Programs,
+    place: Place,
+    settings: Mapping[str, str],
+    launcher: Launcher,
+    bridge: tuple[Path, Path],
+) -> Address:
+    """Starts a server on `place` and returns its address once it answers.
+
+    Args:
+        programs: Of the product.
+        place: Where its data are.
+        settings: As `--set` takes them.
+        launcher: Starts the server, and the bridge beside it.
+        bridge: The program of Java, and the directory of the JDBC driver.
+
+    Raises:
+        EngineError: With the server's last words.
+    """
+    data = place.data / DATA
+    is_new = not data.exists()
+    data.mkdir(mode=0o700, exist_ok=True)
+    (launcher.scratch / LOADING).mkdir(mode=0o700, exist_ok=True)
+    launcher.own(data)
+    launcher.own(launcher.scratch / LOADING)
+    configured = configuration.configured(settings)
+    port, pid = _listening(programs, data, configured, launcher)
+    java, driver = bridge
+    address: Address = {
+        "socket": str(start_bridge(launcher, java, [driver])),
+        "url": url_of(port),
+        "properties": {"user": USER, "password": _password(data)},
+        "pid": pid,
+        "data": str(data),
+        "scratch": str(launcher.scratch),
+        "query_log": str(launcher.scratch / LOADING / QUERY_LOG),
+    }
+    if is_new:
+        _make_ours(address, data)
+    with Link.connect(address) as link:
+        # A server that is told where its query log is begins to write it at once.
+        link.run(file_text("plans/end.sql"))
+        statistics.choose(link, settings.get(configuration.STATISTICS))
+    return address
+
+
+def _listening(
+    programs: Programs, data: Path, configured: configuration.Configuration, launcher: Launcher
+) -> tuple[int, int]:
+    """Starts the program; its port and its process id."""
+    scratch = launcher.scratch
+    file, log = scratch / CONFIGURATION_FILE, scratch / LOG_FILE
+    for _ in range(PORT_TRIES):
+        port = free_port(HOST)
+        log.unlink(missing_ok=True)
+        _write(file, configured, _ours(data, scratch, port))
+        launcher.own(file)
+        argv = [str(programs.server), "+foreground", "+configfile", str(file)]
+        pid = launcher.serve(argv, programs.environment, "SIGTERM", STOP_GRACE_S)
+        words = _await_online(log, launcher)
+        if words is None:
+            return port, pid
+        if PORT_TAKEN not in words:
+            raise EngineError(f"Virtuoso did not start: {words}")
+    raise EngineError(
+        f"Virtuoso found {PORT_TRIES} ports taken that had been free a moment before: try again"
+        " when fewer programs open connections."
+    )
+
+
+def _ours(data: Path, scratch: Path, port: int) -> configuration.Configuration:
+    """Where the server listens and keeps things."""
+    return {
+        "Database": {
+            "DatabaseFile": str(data / "virtuoso.db"),
+            "ErrorLogFile": str(scratch / LOG_FILE),
+            "LockFile": str(scratch / "virtuoso.lck"),
+            "TransactionFile": str(data / "virtuoso.trx"),
+            "xa_persistent_file": str(data / "virtuoso.pxa"),
+            "TempStorage": "TempDatabase",
+        },
+        "TempDatabase": {
+            "DatabaseFile": str(scratch / "virtuoso-temp.db"),
+            "TransactionFile": str(scratch / "virtuoso-temp.trx"),
+        },
+        configuration.PARAMETERS: {
+            "ServerPort": f"{HOST}:{port}",
+            "DirsAllowed": str(scratch / LOADING),
+            # The server reads it itself when it is asked for plans.
+            "QueryLog": str(scratch / LOADING / QUERY_LOG),
+        },
+    }
+
+
+def _write(
+    file: Path, configured: configuration.Configuration, ours: configuration.Configuration
+) -> None:
+    sections = [*configured, *(section for section in ours if section not in configured)]
+    whole = {name: configured.get(name, {}) | ours.get(name, {}) for name in sections}
+    file.write_text(configuration.text(whole), encoding="utf-8")
+
+
+def _await_online(log: Path, launcher: Launcher) -> str | None:
+    """None once the server listens; its last words if it ended. Raises `EngineError`."""
+    deadline_s = time.monotonic() + START_PATIENCE_S
+    while time.monotonic() < deadline_s:
+        if (words := launcher.last_words()) is not None:
+            return words
+        if log.is_file() and ONLINE in log.read_text(encoding="utf-8", errors="replace"):
+            return None
+        time.sleep(LOOK_S)
+    raise EngineError(
+        f"Virtuoso did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
+        " overloaded or the disk does not answer. Try again when it is quieter."
+    )
+
+
+def _password(data: Path) -> str:
+    """The password of the database there, which only the server's user and we can read."""
+    file = data / PASSWORD_FILE
+    return file.read_text(encoding="ascii") if file.is_file() else FIRST_PASSWORD
+
+
+def _make_ours(address: Address, data: Path) -> None:
+    """Gives a new database a password of its own, and notes which tables it came with."""
+    password = f"p{secrets.token_hex(16)}"
+    with Link.connect(address) as link:
+        run(link, file_text("note_tables.sql"))
+        link.run(filled("password.sql", old=FIRST_PASSWORD, new=password))
+        run(link, file_text("checkpoint.sql"))
+    descriptor = os.open(data / PASSWORD_FILE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as out:
+        out.write(password)
+    address["properties"]["password"] = password

@@ -1,0 +1,1 @@
+-- why: primary keys are in refresh.virtuoso.sql, and a batch finds its orders by them.

@@ -1,0 +1,90 @@
+"""What was counted for each object, from readings whose growth is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from assay.analysis.counted_objects import OBJECTS_MAX, declared_tables, object_tables
+from assay.report.engine_tables import object_rows
+
+TABLE: dict[str, Any] = {
+    "name": "indexes",
+    "title": "By index",
+    "source": "indexes",
+    "object": "index",
+    "without": ["all"],
+    "columns": [
+        {"counter": "touches", "title": "rows found", "unit": "rows"},
+        {"counter": "reads", "title": "pages read", "unit": "pages"},
+    ],
+    "per_hundred": {"counter": "reads", "title": "on 100 rows", "unit": "pages"},
+}
+
+
+def told(*rows: tuple[int, str, str, float], table: dict[str, Any] = TABLE) -> dict[str, Any]:
+    """The table of readings: (time, object, counter, value)."""
+    names = ["time_ns", "object", "counter", "value"]
+    types = {"time_ns": pl.Int64, "object": pl.String, "counter": pl.String, "value": pl.Float64}
+    frame = pl.DataFrame(rows, schema=names, schema_overrides=types, orient="row")
+    readings = frame.with_columns(pl.lit("indexes").alias("source"))
+    (made,) = object_tables(readings, declared_tables({"tables": [table]}))
+    return made
+
+
+def rows_of(made: dict[str, Any]) -> dict[str, list[float | None]]:
+    return {row["object"]: row["values"] for row in made["rows"]}
+
+
+def test_growth_of_each_object_most_first() -> None:
+    made = told(
+        *[(1, "a", "touches", 10), (1, "a", "reads", 5), (1, "b", "touches", 0)],
+        *[(2, "a", "touches", 20), (2, "a", "reads", 7), (2, "b", "touches", 200)],
+        *[(2, "b", "reads", 3), (1, "all", "touches", 10), (2, "all", "touches", 220)],
+    )
+    assert rows_of(made) == {"b": [200, 3, 1.5], "a": [10, 2, 20]}
+    assert list(rows_of(made)) == ["b", "a"]
+    assert [column["title"] for column in made["columns"]] == [
+        *("rows found", "pages read", "on 100 rows")
+    ]
+
+
+def test_an_object_that_was_not_counted_yet_has_grown_from_nothing() -> None:
+    made = told((1, "a", "touches", 1), (2, "a", "touches", 1), (2, "new", "touches", 7))
+    assert rows_of(made) == {"new": [7, None, None]}
+
+
+def test_a_counter_that_was_reset_has_no_growth() -> None:
+    made = told(
+        *[(1, "a", "touches", 9), (2, "a", "touches", 3)],
+        *[(1, "a", "reads", 1), (2, "a", "reads", 2)],
+    )
+    assert rows_of(made) == {"a": [None, 1, None]}
+
+
+def test_more_objects_than_are_told_are_counted() -> None:
+    many = [(2, f"t{number:03}", "touches", float(number)) for number in range(1, OBJECTS_MAX + 4)]
+    made = told((1, "t001", "touches", 0.0), *many)
+    assert len(made["rows"]) == OBJECTS_MAX
+    assert made["left_out"] == 3
+
+
+def test_a_page_has_texts_and_says_what_is_missing() -> None:
+    made = told((1, "a", "touches", 1), (2, "a", "touches", 2500))
+    (table,) = object_rows({"tables": [made]})
+    ((name, cells),) = table["rows"]
+    assert name == "a"
+    assert [cell.missing for cell in cells] == [False, True, True]
+    assert cells[0].value == 2499
+    assert object_rows({"tables": [told()]}) == []
+
+
+@pytest.mark.parametrize(
+    "table",
+    [{"name": "x"}, TABLE | {"columns": []}, TABLE | {"colour": "red"}, TABLE | {"columns": [1]}],
+)
+def test_a_declaration_that_cannot_be_read_is_refused(table: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="of counters"):
+        declared_tables({"tables": [table]})

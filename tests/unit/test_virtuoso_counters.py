@@ -1,0 +1,95 @@
+"""Virtuoso's counters as its server tells them, from a link that answers what was seen of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from assay.engines.bridge.errors import BridgeError
+from assay.engines.virtuoso.connecting import file_text
+from assay.engines.virtuoso.counters import VirtuosoCounters
+
+LINE = (
+    "     6 rnd  2.518K seq      0 same seg       0 same pg      0 same par      0 disk"
+    "      0 spec disk      0B /      0 messages      0 fork"
+)
+INDEXES = [
+    {"key_of": "lineitem", "index_of": "lineitem", "touches": "9077646", "reads": "4348"},
+    {"key_of": "lineitem", "index_of": "l_pk_sk", "touches": "27", "reads": "0"},
+]
+
+
+class FakeLink:
+    """Answers by file."""
+
+    def __init__(self, line: str = LINE) -> None:
+        self.answers: dict[str, list[dict[str, Any]]] = {
+            "server": [{"disk_reads": "104", "lock_waits": "0"}],
+            "indexes": INDEXES,
+            "http": [{"line": line}],
+        }
+        self.run_texts: list[str] = []
+        self.is_lost = False
+
+    def ask(self, sql: str) -> pa.Table:
+        self._check()
+        name = next(n for n in self.answers if sql == file_text(f"counters/{n}.sql"))
+        return pa.Table.from_pylist(self.answers[name])
+
+    def run(self, sql: str) -> None:
+        self._check()
+        self.run_texts.append(sql)
+
+    def _check(self) -> None:
+        if self.is_lost:
+            raise BridgeError("the server went away", "08006", 0, lost=True)
+
+
+def reader(link: FakeLink) -> VirtuosoCounters:
+    return VirtuosoCounters(link)  # type: ignore[arg-type]
+
+
+def test_counters_of_the_server_its_indexes_and_its_web_threads() -> None:
+    rows = reader(FakeLink()).read()
+    told = {(source, thing, counter): value for source, thing, counter, value in rows}
+    assert told["server", "server", "disk_reads"] == 104
+    assert told["indexes", "lineitem", "touches"] == 9_077_646
+    assert told["indexes", "lineitem.l_pk_sk", "touches"] == 27
+    assert told["indexes", "all indexes", "touches"] == 9_077_673
+    assert told["indexes", "all indexes", "reads"] == 4348
+    assert told["http", "http", "rnd"] == 6
+    assert told["http", "http", "seq"] == 2518
+    assert len(rows) == len(told)
+
+
+def test_indexes_that_nobody_used_yet_are_a_sum_of_nothing() -> None:
+    link = FakeLink()
+    link.answers["indexes"] = []
+    told = [row for row in reader(link).read() if row[0] == "indexes"]
+    assert told == [
+        ("indexes", "all indexes", "touches", 0.0),
+        ("indexes", "all indexes", "reads", 0.0),
+    ]
+
+
+@pytest.mark.parametrize("line", ["", "no such line"])
+def test_a_line_that_is_not_understood_is_an_error_of_reading(line: str) -> None:
+    with pytest.raises(OSError, match="no line of activity"):
+        reader(FakeLink(line)).read()
+
+
+def test_a_server_that_is_gone_is_an_error_of_reading() -> None:
+    link = FakeLink()
+    link.is_lost = True
+    with pytest.raises(OSError, match="cannot be read: the server went away"):
+        reader(link).read()
+    with pytest.raises(OSError, match="cannot be reset"):
+        reader(link).reset()
+
+
+def test_reset_has_it_count_anew() -> None:
+    link = FakeLink()
+    reader(link).reset()
+    assert link.run_texts == [file_text("reset_counters.sql")]
