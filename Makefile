@@ -34,7 +34,7 @@ help: ## list the targets
 
 # Only engines behind JDBC need it: without a Java compiler it is told, and all else is there.
 $(BRIDGE)/bridge.jar: .venv/.packages $(BRIDGE)/build.py $(wildcard $(BRIDGE)/java/*.java)
-	$(BIN)/python $(BRIDGE)/build.py --optional
+	$(BIN)/python python/assay/engines/bridge/build.py --optional
 
 setup: .venv/.core $(BRIDGE)/bridge.jar ## virtual environment and release build of the core: .venv/bin/assay
 
@@ -82,7 +82,7 @@ answers: .venv/.tools ## make the reference answers of SF 0.01 and 0.1 anew (ans
 	$(BIN)/uv run --no-project benchmarks/reference_answers.py --scale 0.1 --out python/assay/workloads/tpch/answers/sf0.1
 
 lock: .venv/.tools ## resolve the Python dependencies anew
-	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --group dev --python-version 3.11 --output-file requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --upgrade --extra chdb --generate-hashes --no-annotate --no-header --group dev --python-version 3.11 --output-file requirements.lock pyproject.toml
 
 fmt: .venv/.packages ## format everything
 	cargo fmt --all

@@ -10,8 +10,9 @@ import argparse
 import os
 import resource
 
+from assay.study.memory import KIB
 from assay.study.reference_engine import ReferenceEngine
-from assay.study.reference_loading import KIB, MEMORY_FACTOR, loaded
+from assay.study.reference_loading import MEMORY_FACTOR, loaded
 from assay.workloads.discovery import find_workload
 
 MIB = 1 << 20

@@ -129,6 +129,7 @@ class SyntheticRun:
     results: dict[str, dict[int, pa.Table]] = field(default_factory=dict)
     expected: dict[str, str] = field(default_factory=dict)
     streams: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    environment: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         one = pa.table({"n": [1]})
@@ -153,7 +154,8 @@ class SyntheticRun:
         (results / "expected").mkdir(parents=True)
         (self.dir / "derived").mkdir()
         _write_json(self.dir / "run.json", self._run_facts())
-        _write_json(self.dir / "environment.json", {"host": {"cpu": {"allowed": [0, 1]}}})
+        host = {"host": {"cpu": {"allowed": [0, 1]}}}
+        _write_json(self.dir / "environment.json", host | self.environment)
         if self.driver is not None:
             _write_json(self.dir / "raw" / "driver.json", self._driver_report() | self.driver)
         for stream, rows in {"events": self.events, **self.streams}.items():

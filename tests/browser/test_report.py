@@ -23,14 +23,18 @@ DRAWN = "!document.querySelector('.chart:not([data-drawn])')"
 MARKS = ".mark-rect path, .mark-area path, .mark-symbol path"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def chromium() -> str:
     path = shutil.which("chromium")
     assert path, (
         "chromium is not installed: `make browser` installs it, the report is not tested without"
     )
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        started = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         yield started
         started.close()
 

@@ -37,6 +37,7 @@ LOADING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), Bul
 PREPARING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), Prepares)]
 # A setting of an engine to try, in place of its own defaults, and one that holds a secret.
 TRIED = {
+    "chdb": {"max_threads": "1", "mark_cache_size": "1000000"},
     "duckdb": {"threads": "1"},
     "null": {"delay": "1ms"},
     "sqlite": {"cache_size": "4000", "page_size": "8192", "synchronous": "normal"},

@@ -357,6 +357,16 @@ class TestLoading:
         shared.engine.load(instance, "region", _core.TableStream("tpch", "region", 0.01, 1), 1)
         assert shared.engine.count(instance, "region") == 5
 
+    def test_what_the_buffer_pool_holds_is_told_by_index(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        shared.engine.run_script(instance, TABLES)
+        shared.engine.make_keys(instance, KEYS, 1, tell_nobody)
+        cached = {one.name: one.cached_bytes for one in shared.engine.cached(instance)}
+        assert {"child", "parent"} <= {name.split()[0] for name in cached}
+        assert all(size % 16384 == 0 and size > 0 for size in cached.values())
+        assert list(cached.values()) == sorted(cached.values(), reverse=True)
+
     def test_keys_are_made_in_the_order_that_they_need(
         self, shared: Started, instance: Instance
     ) -> None:

@@ -430,6 +430,22 @@ class TestTables:
         yield instance
         shared.engine.drop_schema(instance, "tables")
 
+    def test_what_the_buffer_cache_holds_is_told_by_table_and_index(
+        self, shared: Started, instance: Instance, version: str
+    ) -> None:
+        if version == "16":  # What comes from PyPI has no extensions.
+            with pytest.raises(EngineError, match="pg_buffercache"):
+                shared.engine.cached(instance)
+            return
+        # Where the tables of a run on a server of ours are, and the extension.
+        shared.engine.run_script(instance, TABLES)
+        shared.engine.make_keys(instance, KEYS, 1, tell_nobody)
+        cached = {one.name: one for one in shared.engine.cached(instance)}
+        shared.engine.run_script(instance, "drop table child, parent")
+        assert {"parent", "child", "child_pkey"} <= set(cached)
+        assert all(0 < one.cached_bytes <= (one.bytes or 0) for one in cached.values())
+        assert cached["child"].cached_bytes >= 5000 * 24
+
     def test_keys_are_made_in_an_order_that_works(self, shared: Started, schema: Instance) -> None:
         told: list[tuple[str, float]] = []
         shared.engine.make_keys(schema, KEYS, 2, lambda name, done, *_: told.append((name, done)))

@@ -83,8 +83,9 @@ class TestDuckDB:
         told = tried(lab, advice("index", "orders", columns="o_custkey"))
         document = read_study_file(Path(told["study"]) / "study.toml")
         ran = [(one["round"], one["variant"]) for one in document["runs"]]
-        names = [one["name"] for one in document["variants"]]
-        order = interleaved(names, document["repetitions"], document["seed"])
+        (part,) = document["parts"]
+        names = [one["name"] for one in part["variants"]]
+        order = interleaved(names, part["repetitions"], document["seed"])
         assert ran == [(one.round, one.variant) for one in order]
         ids = [one["id"] for one in document["runs"]]
         assert ids == sorted(ids)
@@ -150,7 +151,7 @@ class TestDuckDB:
         assert done[0]["id"] == first
         assert interrupted not in [one["id"] for one in done]
         assert sorted((one["round"], one["variant"]) for one in done) == [
-            (number, one["name"]) for number in (1, 2) for one in document["variants"]
+            (number, one["name"]) for number in (1, 2) for one in document["parts"][0]["variants"]
         ]
         assert len(read_predictions(lab.runs)) == 1
         lab.assert_nothing_left()

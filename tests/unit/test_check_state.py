@@ -15,6 +15,7 @@ from assay.checks.thresholds import (
     WARM_RESIDENT_SHARE_MIN,
 )
 from assay.model.verdict import CheckResult, Verdict
+from assay.record.layout import ACCOUNT_ENGINE_AND_DRIVER
 from assay.record.reader import Run
 from tests.conftest import BEGUN_NS, MS, an_event
 from tests.plans import captured_facts, made, made_plan
@@ -266,3 +267,61 @@ def test_a_heading_names_it(synthetic: SyntheticRun, asked: str, passes: int, wo
     told = starting_state(synthetic.write())
     assert told is not None
     assert told.words == words
+
+
+class TestLoaded:
+    """Whatever loading left is the state; who loaded is what can be in doubt."""
+
+    ENGINE_PID = 4711
+
+    def judged(
+        self, run: SyntheticRun, pids: list[int], account: str = "engine", **other: Any
+    ) -> tuple[CheckResult, StartingState]:
+        run.environment |= {
+            "data": {"loaded_by_pids": pids, "loaded_ns": BEGUN_NS - 2000 * MS},
+            "accounts": {str(self.ENGINE_PID): account, "1": "driver"},
+        }
+        after = {"resident_bytes_after_start": 40 * MIB, "engine_cache": None} | other
+        result = judged(run, facts("loaded", None, **after), read_bytes=0)
+        told = starting_state(Run(run.dir))
+        assert told is not None
+        return result, told
+
+    def test_the_process_that_loaded_is_the_one_that_is_measured(
+        self, synthetic: SyntheticRun
+    ) -> None:
+        cached = [{"name": "t", "cached_bytes": 6 * MIB, "bytes": 8 * MIB}]
+        result, told = self.judged(synthetic, [self.ENGINE_PID], engine_cache=cached)
+        assert result.verdict is Verdict.VALID
+        assert result.reason.startswith(
+            "loaded: 40 % of 100 MiB of data files in memory, 6 MiB in the engine's own cache, "
+        )
+        assert result.reason.endswith(
+            "after loading, a, the first query, read nothing from devices"
+        )
+        assert told.since_load_s is not None
+        assert told.since_load_s >= 2
+
+    @pytest.mark.parametrize(
+        ("pids", "account"), [([], "engine"), ([1], "engine"), ([ENGINE_PID], "driver")]
+    )
+    def test_another_process_is_another_state(
+        self, synthetic: SyntheticRun, pids: list[int], account: str
+    ) -> None:
+        result, _ = self.judged(synthetic, pids, account)
+        assert result.verdict is Verdict.UNKNOWN
+        assert result.reason.endswith("is not the one that loaded")
+
+    def test_an_embedded_engine_shares_its_process(self, synthetic: SyntheticRun) -> None:
+        result, _ = self.judged(synthetic, [self.ENGINE_PID], ACCOUNT_ENGINE_AND_DRIVER)
+        assert result.verdict is Verdict.VALID, result.reason
+        assert "own cache" not in result.reason
+
+    def test_what_was_not_looked_at_is_not_known(self, synthetic: SyntheticRun) -> None:
+        result, _ = self.judged(synthetic, [self.ENGINE_PID], resident_bytes_after_start=None)
+        assert result.verdict is Verdict.UNKNOWN
+        assert "not recorded" in result.reason
+
+    def test_without_files_there_is_no_state(self, synthetic: SyntheticRun) -> None:
+        result, _ = self.judged(synthetic, [self.ENGINE_PID], data_bytes=0)
+        assert "there are no data files" in result.reason

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.cli.conditions import state_default, with_buffer
 from assay.model.errors import UsageError
+from assay.study.conditions import state_default, with_buffer
 
 
 @pytest.mark.parametrize(

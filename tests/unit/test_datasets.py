@@ -75,6 +75,8 @@ class TestKey:
             DatasetKey("tpch", "c0ffee", 0.01, "duckdb", "2.0.1"),
             replace(KEY, refresh_sets=1),
             replace(KEY, generators_version=1),
+            replace(KEY, order={"sorted_by": {"orders": ["o_orderdate"]}}),
+            replace(KEY, order={"load_order": ["orders", "lineitem"]}),
         ],
     )
     def test_whatever_changes_the_data_changes_the_name(self, other: DatasetKey) -> None:
@@ -99,6 +101,20 @@ class TestCopy:
         assert manifest["tables"] == {"t": {"rows": 3}}
         assert set(manifest["files"]) == set(CONTENT)
         assert manifest["seconds"] >= 0
+
+    def test_links_lead_where_they_led(self, cache: DatasetCache, tmp_path: Path) -> None:
+        def make(data: Path) -> dict[str, Any]:
+            (data / "store" / "t").mkdir(parents=True)
+            (data / "store" / "t" / "part").write_bytes(b"rows")
+            (data / "tables").mkdir()
+            (data / "tables" / "t").symlink_to("../store/t")
+            return {"tables": {}}
+
+        manifest = cache.copy_to(KEY, tmp_path / "run", make)
+        assert set(manifest["files"]) == {"store/t/part"}
+        link = tmp_path / "run" / "tables" / "t"
+        assert link.readlink() == Path("../store/t")
+        assert (link / "part").read_bytes() == b"rows"
 
     def test_it_is_made_once_and_copied_again(self, cache: DatasetCache, tmp_path: Path) -> None:
         make = Maker()

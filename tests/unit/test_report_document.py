@@ -59,6 +59,9 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
         "seed": 1,
         "min_time_s": 2.0,
         "probe_interval_s": 0.1,
+        "sorted_by": {},
+        "load_order": [],
+        "order_note": None,
         "prepare": [],
     }
 

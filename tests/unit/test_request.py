@@ -141,7 +141,7 @@ class TestPrepare:
         second, first = tmp_path / "b.sql", tmp_path / "a.sql"
         second.write_text("two;")
         first.write_text("one;")
-        read = read_prepare([second, first])
+        read = read_prepare([str(second), str(first)])
         assert list(read.items()) == [(str(second), "two;"), (str(first), "one;")]
 
     @pytest.mark.parametrize(
@@ -155,13 +155,13 @@ class TestPrepare:
         if content is not None:
             file.write_bytes(content)
         with pytest.raises(UsageError, match=words):
-            read_prepare([file])
+            read_prepare([str(file)])
 
     def test_a_file_given_twice_is_refused(self, tmp_path: Path) -> None:
         file = tmp_path / "a.sql"
         file.write_text("one;")
         with pytest.raises(UsageError, match="given twice"):
-            read_prepare([file, file])
+            read_prepare([str(file), str(file)])
 
 
 class TestState:
@@ -179,7 +179,7 @@ class TestState:
 
     @pytest.mark.parametrize("text", ["", "warm", "hot:", "hot:0", "hot:-1", "hot:x", "cold:1"])
     def test_what_is_no_state_is_refused_with_those_there_are(self, text: str) -> None:
-        with pytest.raises(UsageError, match="one of cold, os-warm, hot, or hot:N"):
+        with pytest.raises(UsageError, match="one of cold, os-warm, loaded, hot, or hot:N"):
             parse_state(text)
 
 

@@ -8,28 +8,51 @@ from pathlib import Path
 
 import pytest
 
+from assay.engines.contract import EngineError
 from assay.model.errors import RunFailedError
-from assay.record.studies import STUDY_FILE, read_study_file
+from assay.record.studies import STUDY_FILE, read_study, read_study_file
 from assay.study.request import RunRequest
-from assay.study.several import Begun, begun_in, carry_out, unfinished
+from assay.study.several import (
+    Begun,
+    Means,
+    Outcome,
+    Terms,
+    begun_in,
+    carry_out,
+    same,
+    unfinished,
+)
 from assay.study.telling import Teller
-from assay.study.variants import Study, Variant
+from assay.study.variants import Part, Planned, Study, Variant
 
 BASE = RunRequest("w", "e", 1.0)
-STUDY = Study("?", BASE, (Variant("a"), Variant("b", {"seed": 2})), 3, 1)
-ORDER = [(one.round, one.variant) for one in STUDY.order()]
+SEED_2 = replace(BASE, seed=2)
+PART = Part("p", (Variant("a", BASE), Variant("b", SEED_2)), 3)
+STUDY = Study("?", (PART,), 1)
+ORDER = [run.stands_for[0] for run in STUDY.order()]
+OTHER = Part("other", (Variant("same", SEED_2), Variant("c", replace(BASE, seed=3))), 2)
+SHARING = Study("?", (PART, OTHER), 1)
+RUN_S = 10.0
 
 
 class Told:
     """A teller that remembers."""
 
     def __init__(self) -> None:
-        self.runs: list[tuple[int, int, str]] = []
+        self.runs: list[tuple[int, int, Planned]] = []
         self.left: list[float | None] = []
+        self.budget: list[float | None] = []
+        self.failures: list[str] = []
 
-    def run(self, number: int, of: int, variant: str, left_s: float | None) -> None:
-        self.runs.append((number, of, variant))
+    def run(
+        self, number: int, of: int, planned: Planned, left_s: float | None, budget_s: float | None
+    ) -> None:
+        self.runs.append((number, of, planned))
         self.left.append(left_s)
+        self.budget.append(budget_s)
+
+    def failed(self, reason: str) -> None:
+        self.failures.append(reason)
 
     def record(self, directory: Path) -> None:
         pass
@@ -42,19 +65,27 @@ class Told:
 
 
 class Laboratory:
-    """Stands for what carries out one run; `ends` makes one of them end otherwise."""
+    """Stands for what carries out one run, on a clock of its own; `ends` makes one end otherwise.
+
+    With `obtains` no run has a record before it ends.
+    """
 
     def __init__(self, place: Path) -> None:
         self.place = place
         self.asked: list[RunRequest] = []
         self.ends: Callable[[int], None] = lambda number: None
         self.seen: list[list[Begun]] = []
+        self.now_s = 100.0
+        self.takes_s: Callable[[RunRequest], float] = lambda request: RUN_S
+        self.has_record = True
 
     def __call__(self, request: RunRequest, runs: Path, teller: Teller) -> Path:
         self.asked.append(request)
         directory = runs / f"run-{len(self.asked)}"
-        teller.record(directory)
+        if self.has_record:
+            teller.record(directory)
         self.seen.append(begun_in(self.place))
+        self.now_s += self.takes_s(request)
         self.ends(len(self.asked))
         return directory
 
@@ -64,12 +95,19 @@ def lab(tmp_path: Path) -> Laboratory:
     return Laboratory(tmp_path / "study")
 
 
-def carried_out(lab: Laboratory, told: Told | None = None) -> list[Begun]:
-    return carry_out(STUDY, lab.place, lab.place.parent, told or Told(), run_one=lab)
+def carried_out(
+    lab: Laboratory,
+    told: Told | None = None,
+    study: Study = STUDY,
+    terms: Terms | None = None,
+    expected_s: float | None = None,
+) -> Outcome:
+    means = Means(lab, lambda _: expected_s, lambda: lab.now_s)
+    return carry_out(study, lab.place, lab.place.parent, told or Told(), terms=terms, means=means)
 
 
-def status(lab: Laboratory) -> str:
-    return str(read_study_file(lab.place / STUDY_FILE)["status"])
+def document(lab: Laboratory) -> dict[str, object]:
+    return read_study_file(lab.place / STUDY_FILE)
 
 
 def raising(at: int, error: BaseException) -> Callable[[int], None]:
@@ -80,93 +118,204 @@ def raising(at: int, error: BaseException) -> Callable[[int], None]:
     return ends
 
 
-def test_every_run_is_asked_for_in_the_order_of_the_study(lab: Laboratory) -> None:
-    told = Told()
-    done = carried_out(lab, told)
-    assert [(one.round, one.variant) for one in done] == ORDER
-    assert [one.id for one in done] == [f"run-{number}" for number in range(1, 7)]
-    assert lab.asked == [STUDY.request(variant) for _, variant in ORDER]
-    assert told.runs == [(at, 6, variant) for at, (_, variant) in enumerate(ORDER, 1)]
-    assert begun_in(lab.place) == done
-    assert status(lab) == "complete"
+class TestInItsOrder:
+    def test_every_run_is_asked_for(self, lab: Laboratory) -> None:
+        told = Told()
+        outcome = carried_out(lab, told)
+        assert [one.planned for one in outcome.complete] == ORDER
+        assert [one.id for one in outcome.complete] == [f"run-{number}" for number in range(1, 7)]
+        assert lab.asked == [run.request for run in STUDY.order()]
+        assert told.runs == [(at, 6, planned) for at, planned in enumerate(ORDER, 1)]
+        assert tuple(begun_in(lab.place)) == outcome.complete
+        assert outcome.status == document(lab)["status"] == "complete"
+        assert "reason" not in document(lab)
 
-
-def test_a_run_is_named_from_the_moment_that_it_has_a_record(lab: Laboratory) -> None:
-    carried_out(lab)
-    for number, seen in enumerate(lab.seen, 1):
-        assert [one.status for one in seen] == ["complete"] * (number - 1) + ["running"]
-
-
-def test_how_long_it_takes_is_known_from_the_first_run_on(lab: Laboratory) -> None:
-    told = Told()
-    carry_out(STUDY, lab.place, lab.place.parent, told, expected_run_s=10.0, run_one=lab)
-    assert told.left[0] == 60.0
-    assert all(left is not None and left < 10 for left in told.left[1:])
-    again = Told()
-    (lab.place / STUDY_FILE).unlink()
-    carried_out(lab, again)
-    assert again.left[0] is None
-
-
-@pytest.mark.parametrize(
-    ("error", "word"),
-    [(KeyboardInterrupt(), "interrupted"), (RunFailedError("the disk is full"), "failed")],
-)
-def test_what_ends_early_says_so_and_goes_on_where_it_ended(
-    lab: Laboratory, error: BaseException, word: str
-) -> None:
-    lab.ends = raising(4, error)
-    with pytest.raises(type(error)):
+    def test_a_run_is_named_from_the_moment_that_it_has_a_record(self, lab: Laboratory) -> None:
         carried_out(lab)
-    assert status(lab) == word
-    assert [one.status for one in begun_in(lab.place)] == ["complete"] * 3 + [word]
-    document = read_study_file(lab.place / STUDY_FILE)
-    assert document["reason"]
-    assert unfinished(lab.place.parent, STUDY, {}) == lab.place
-    lab.ends = lambda number: None
-    told = Told()
-    done = carried_out(lab, told)
-    assert [(one.round, one.variant) for one in done] == ORDER
-    assert [number for number, _, _ in told.runs] == [4, 5, 6]
-    assert status(lab) == "complete"
-    assert unfinished(lab.place.parent, STUDY, {}) is None
+        for number, seen in enumerate(lab.seen, 1):
+            assert [one.status for one in seen] == ["complete"] * (number - 1) + ["running"]
+
+    def test_how_long_it_takes_is_known_from_the_first_run_on(self, lab: Laboratory) -> None:
+        told = Told()
+        carried_out(lab, told, expected_s=4.0)
+        assert told.left == [24.0, 50.0, 40.0, 30.0, 20.0, 10.0]
+
+    def test_where_nothing_is_known_nothing_is_told(self, lab: Laboratory) -> None:
+        told = Told()
+        carried_out(lab, told)
+        assert told.left[:2] == [None, 50.0]
+        assert told.budget == [None] * 6
+
+    def test_a_run_of_two_parts_is_made_once_and_is_of_both(self, lab: Laboratory) -> None:
+        outcome = carried_out(lab, study=SHARING)
+        assert len(lab.asked) == 8
+        assert len(outcome.complete) == 10
+        by_planned = {one.planned: one.id for one in outcome.complete}
+        for number in (1, 2):
+            shared = by_planned[Planned("other", "same", number)]
+            assert shared == by_planned[Planned("p", "b", number)]
+        (same_1, *_) = [run for run in read_study(lab.place).complete if run.variant == "same"]
+        assert same_1.part == "other"
 
 
-def test_only_the_same_study_goes_on(lab: Laboratory) -> None:
-    lab.ends = raising(2, KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt):
+class TestEndedEarly:
+    @pytest.mark.parametrize(
+        ("error", "word", "reason"),
+        [
+            (KeyboardInterrupt(), "interrupted", "stopped by Ctrl-C"),
+            (RunFailedError("the disk is full"), "failed", "the disk is full"),
+        ],
+    )
+    def test_it_says_so_and_goes_on_where_it_ended(
+        self, lab: Laboratory, error: BaseException, word: str, reason: str
+    ) -> None:
+        lab.ends = raising(4, error)
+        with pytest.raises(type(error)):
+            carried_out(lab)
+        assert (document(lab)["status"], document(lab)["reason"]) == (word, reason)
+        begun = begun_in(lab.place)
+        assert [one.status for one in begun] == ["complete"] * 3 + [word]
+        assert begun[3].reason == reason
+        assert unfinished(lab.place.parent, STUDY, {}) == lab.place
+        lab.ends = lambda number: None
+        told = Told()
+        outcome = carried_out(lab, told)
+        assert [one.planned for one in outcome.complete] == ORDER
+        assert [number for number, _, _ in told.runs] == [4, 5, 6]
+        assert outcome.status == "complete"
+        assert unfinished(lab.place.parent, STUDY, {}) is None
+
+    def test_what_was_killed_is_not_taken_for_done(self, lab: Laboratory) -> None:
+        lab.ends = raising(2, RunFailedError("x"))
+        with pytest.raises(RunFailedError):
+            carried_out(lab)
+        file = lab.place / STUDY_FILE
+        file.write_text(file.read_text().replace('status = "failed"', 'status = "running"'))
+        lab.ends = lambda number: None
+        assert len(carried_out(lab).complete) == 6
+        assert [one.status for one in begun_in(lab.place)].count("running") == 1
+
+    def test_one_that_is_refused_before_it_has_a_record_has_none(self, lab: Laboratory) -> None:
+        lab.has_record, lab.ends = False, raising(1, RunFailedError("no such engine"))
+        with pytest.raises(RunFailedError):
+            carried_out(lab)
+        (begun,) = begun_in(lab.place)
+        assert (begun.id, begun.status, begun.reason) == (None, "failed", "no such engine")
+        assert read_study(lab.place).runs[0].path is None
+
+    def test_a_place_that_cannot_be_written_is_told_with_the_mend(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("")
+        with pytest.raises(RunFailedError, match="name another place with --runs"):
+            carry_out(STUDY, tmp_path / "file" / "study", tmp_path, Told())
+
+
+class TestGoingOn:
+    TERMS = Terms(goes_on=True)
+
+    @pytest.mark.parametrize(
+        ("error", "reason"),
+        [
+            (EngineError("no such server"), "no such server"),
+            (
+                ZeroDivisionError("by zero"),
+                "this is a defect of Assay (ZeroDivisionError: by zero)",
+            ),
+        ],
+    )
+    def test_a_run_that_fails_is_noted_and_the_others_are_made(
+        self, lab: Laboratory, error: Exception, reason: str
+    ) -> None:
+        lab.ends = raising(2, error)
+        told = Told()
+        outcome = carried_out(lab, told, terms=self.TERMS)
+        assert len(lab.asked) == 6
+        assert len(outcome.complete) == 5
+        assert told.failures == [reason]
+        assert outcome.status == "failed"
+        assert document(lab)["reason"] == "1 of 6 runs failed"
+        (missing,) = read_study(lab.place).missing()
+        assert (missing.status, missing.reason) == ("failed", reason)
+
+    def test_it_is_tried_again_by_the_same_command(self, lab: Laboratory) -> None:
+        lab.ends = raising(2, EngineError("no such server"))
+        carried_out(lab, terms=self.TERMS)
+        assert carried_out(lab, terms=self.TERMS).status == "complete"
+        assert len(lab.asked) == 7
+        assert read_study(lab.place).missing() == []
+        assert "reason" not in document(lab)
+
+    def test_ctrl_c_ends_it_all_the_same(self, lab: Laboratory) -> None:
+        lab.ends = raising(2, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            carried_out(lab, terms=self.TERMS)
+        assert len(lab.asked) == 2
+
+
+class TestBudget:
+    def test_no_run_is_begun_that_would_end_after_it(self, lab: Laboratory) -> None:
+        told = Told()
+        outcome = carried_out(lab, told, terms=Terms(45.0), expected_s=RUN_S)
+        assert len(lab.asked) == 4
+        assert told.budget == [45.0, 35.0, 25.0, 15.0]
+        assert [run.stands_for[0] for run in outcome.left_out] == ORDER[4:]
+        assert outcome.needs_s == 60.0
+        assert outcome.status == "partial"
+        assert document(lab)["reason"] == "a budget of 45 s leaves out 2 of 6 runs"
+        assert document(lab)["spent_s"] == 40.0
+        assert {run.status for run in read_study(lab.place).missing()} == {"left out"}
+
+    def test_a_run_that_fits_is_made_though_one_before_it_did_not(self, lab: Laboratory) -> None:
+        lab.takes_s = lambda request: 30.0 if request.seed == 2 else 1.0
+        outcome = carried_out(lab, terms=Terms(50.0), expected_s=1.0)
+        assert [one.variant for one in outcome.complete].count("a") == 3
+        assert [one.variant for one in outcome.complete].count("b") == 1
+
+    def test_what_it_took_before_counts_and_a_larger_one_goes_on(self, lab: Laboratory) -> None:
+        carried_out(lab, terms=Terms(25.0), expected_s=RUN_S)
+        assert len(lab.asked) == 2
+        lab.now_s += 1000
+        carried_out(lab, terms=Terms(25.0), expected_s=RUN_S)
+        assert len(lab.asked) == 2
+        assert carried_out(lab, terms=Terms(60.0), expected_s=RUN_S).status == "complete"
+        assert len(lab.asked) == 6
+
+    def test_nothing_is_run_where_not_even_the_first_fits(self, lab: Laboratory) -> None:
+        outcome = carried_out(lab, terms=Terms(5.0), expected_s=RUN_S)
+        assert (lab.asked, outcome.complete, len(outcome.left_out)) == ([], (), 6)
+
+
+class TestParts:
+    def test_only_those_that_are_wanted_are_made(self, lab: Laboratory) -> None:
+        told = Told()
+        only = Terms(parts=frozenset({"other"}))
+        outcome = carried_out(lab, told, SHARING, only)
+        assert len(lab.asked) == 4
+        assert {planned.part for _, _, planned in told.runs} == {"other"}
+        assert outcome.status == "partial"
+        assert document(lab)["reason"] == "only other was asked for, which leaves out 4 of 8 runs"
+        assert carried_out(lab, study=SHARING).status == "complete"
+        assert len(lab.asked) == 8
+
+
+class TestTheSameStudy:
+    def test_only_the_same_goes_on(self, lab: Laboratory) -> None:
+        lab.ends = raising(2, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            carried_out(lab)
+        studies = lab.place.parent
+        larger = Variant("a", replace(BASE, scale=2.0))
+        assert unfinished(studies, Study("?", (replace(PART, variants=(larger,)),)), {}) is None
+        assert unfinished(studies, replace(STUDY, seed=3), {}) is None
+        assert unfinished(studies, STUDY, {"run": "another"}) is None
+        (studies / "torn").mkdir()
+        (studies / "torn" / STUDY_FILE).write_text("schema = [")
+        assert unfinished(studies, STUDY, {}) == lab.place
+
+    def test_words_figures_and_repetitions_may_differ(self, lab: Laboratory) -> None:
         carried_out(lab)
-    studies = lab.place.parent
-    assert unfinished(studies, replace(STUDY, repetitions=4), {}) is None
-    assert unfinished(studies, replace(STUDY, base=replace(BASE, scale=2.0)), {}) is None
-    assert unfinished(studies, STUDY, {"run": "another"}) is None
-    (studies / "torn").mkdir()
-    (studies / "torn" / STUDY_FILE).write_text("schema = [")
-    assert unfinished(studies, STUDY, {}) == lab.place
-
-
-def test_what_was_killed_is_not_taken_for_done(lab: Laboratory) -> None:
-    lab.ends = raising(2, RunFailedError("x"))
-    with pytest.raises(RunFailedError):
-        carried_out(lab)
-    file = lab.place / STUDY_FILE
-    file.write_text(file.read_text().replace('status = "failed"', 'status = "running"'))
-    lab.ends = lambda number: None
-    assert len(carried_out(lab)) == 6
-    assert [one.status for one in begun_in(lab.place)].count("running") == 1
-
-
-def test_a_request_that_is_refused_leaves_no_run(lab: Laboratory) -> None:
-    def refuse(request: RunRequest, runs: Path, teller: Teller) -> Path:
-        raise RunFailedError("no such engine")
-
-    with pytest.raises(RunFailedError):
-        carry_out(STUDY, lab.place, lab.place.parent, Told(), run_one=refuse)
-    assert begun_in(lab.place) == []
-    assert status(lab) == "failed"
-
-
-def test_a_place_that_cannot_be_written_is_told_with_the_mend(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(RunFailedError, match="name another place with --runs"):
-        carry_out(STUDY, tmp_path / "file" / "study", tmp_path, Told())
+        more = Study("?!", (replace(PART, repetitions=4, about="More."),), 1, "A title")
+        assert list(same(lab.place.parent, more, {})) == [lab.place]
+        assert unfinished(lab.place.parent, more, {}) == lab.place
+        assert len(carried_out(lab, study=more).complete) == 8
+        assert len(lab.asked) == 8
+        assert read_study(lab.place).title == "A title"

@@ -62,6 +62,7 @@ def test_hot_leaves_everything_as_it_is(tmp_path: Path, monkeypatch: pytest.Monk
         "data_bytes": SIZE,
         "resident_bytes_before_start": RESIDENT,
         "resident_bytes_after_start": None,
+        "engine_cache": None,
         "page_cache": True,
     }
 
@@ -142,3 +143,16 @@ def test_a_mix_has_no_passes() -> None:
 def test_what_is_not_ours_is_not_looked_at() -> None:
     told = state_of(request(dsn="postgresql://host/db"))
     assert (told.data_bytes, told.resident_bytes_before_start) == (None, None)
+
+
+def test_what_loading_left_is_looked_at_and_nothing_is_done_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = Cache()
+    cache.put_in_place(monkeypatch)
+    told = set_state(request(state="loaded", state_passes=0), tmp_path)
+    assert (told.data_bytes, told.resident_bytes_before_start) == (None, None)
+    look_after_start(told, tmp_path)
+    assert (told.data_bytes, told.resident_bytes_after_start) == (SIZE, RESIDENT)
+    assert "nothing was restarted" in " ".join(told.how)
+    assert (told.left, told.host_changes, cache.resident) == ([], [], RESIDENT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from assay.report.state_section import state_sentence
 from assay.report.terminal_memory import memory_line, memory_lines, state_line
 
 MIB = 1 << 20
@@ -90,6 +91,52 @@ def test_a_cold_start_says_what_was_read() -> None:
         "0 % of 210 MiB of data files in memory before the start; the start brought 1 MiB into"
         " memory; q14, the first query, read 9 MiB from devices"
     )
+
+
+def loaded(**told: Any) -> dict[str, Any]:
+    state = {
+        "asked": "loaded",
+        "words": "loaded",
+        "how": ["loaded by it"],
+        "left": [],
+        "resident_share": 0.5,
+        "resident_bytes_before_start": None,
+        "resident_bytes_after_start": 105 * MIB,
+        "engine_cache": None,
+        "engine_cached_bytes": None,
+        "since_load_s": 2.5,
+        "first_read_bytes": 0,
+        "first_operation": "q14",
+    }
+    return document(**(state | told))
+
+
+HELD = {
+    "engine_cache": [
+        {"name": "part", "cached_bytes": 6 * MIB, "bytes": 8 * MIB},
+        {"name": "part_key", "cached_bytes": 2 * MIB, "bytes": None},
+    ],
+    "engine_cached_bytes": 8 * MIB,
+}
+
+
+def test_what_loading_left_is_told_with_what_most_of_it_is() -> None:
+    (line,) = state_line(loaded(**HELD), 300)
+    assert line.endswith(
+        "50 % of 210 MiB of data files in memory after loading; 8 MiB in the engine's own cache,"
+        " part (6 MiB, 75 % of it) most of all; q14, the first query, read nothing from devices"
+    )
+    assert "own cache" not in state_line(loaded(), 300)[0]
+
+
+def test_the_method_says_what_loading_left() -> None:
+    sentence = state_sentence(loaded(**HELD))
+    assert sentence.startswith("The state was loaded: loaded by it. The first query came 2.50 s")
+    assert "50 % of 210 MiB of data files were in the page cache" in sentence
+    assert "held 8 MiB of them, most of all part (6 MiB, 75 % of it), part_key (2 MiB)." in sentence
+    whole = [{"name": "", "cached_bytes": 8 * MIB, "bytes": None}]
+    told = state_sentence(loaded(engine_cache=whole, engine_cached_bytes=8 * MIB))
+    assert "The engine's own cache held 8 MiB of them. " in told
 
 
 def test_a_hot_start_says_nothing_more() -> None:

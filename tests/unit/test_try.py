@@ -16,8 +16,9 @@ from assay.record.reader import Run
 from assay.record.seal import write_seal
 from assay.report.terminal_trial import calibration_lines, trial_lines
 from assay.report.trial import prediction, trial_document
+from assay.study.pace import took_s
 from assay.study.request import recorded_request
-from assay.study.trying import BASELINE, chosen, took_s, trial_study
+from assay.study.trying import BASELINE, chosen, trial_study
 from tests.records import write_run
 
 JIT = Advice("setting", "parallel_workers", {"value": "1"}, 0.25)
@@ -85,12 +86,13 @@ class TestStudy:
         run = Run(write_run(tmp_path))
         study = trial_study(run, FINDINGS[1], 3, 9)
         base = recorded_request(run.facts["request"])
-        names = [variant.name for variant in study.variants]
-        assert names == [BASELINE, "threads=1"]
-        assert study.request(BASELINE) == base
+        (part,) = study.parts
+        as_it_was, followed = part.variants
+        assert (as_it_was.name, followed.name) == (BASELINE, "threads=1")
+        assert as_it_was.request == base
         assert base.settings == {"threads": "2"}
-        assert study.request("threads=1").settings == {"threads": "1"}
-        assert (study.repetitions, study.seed) == (3, 9)
+        assert followed.request.settings == {"threads": "1"}
+        assert (part.repetitions, study.seed) == (3, 9)
 
     def test_how_long_the_run_took_is_what_is_expected(self, tmp_path: Path) -> None:
         run = Run(write_run(tmp_path))

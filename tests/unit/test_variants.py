@@ -8,9 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from assay.record.studies import STUDY_FILE, read_study_file, write_study
+from assay.model.errors import RecordUnreadableError
+from assay.record.studies import (
+    STUDY_FILE,
+    StudyFigure,
+    find_study,
+    list_studies,
+    read_study,
+    read_study_file,
+    write_study,
+)
 from assay.study.request import RunRequest
-from assay.study.variants import Study, Variant, difference, interleaved
+from assay.study.variants import Part, Planned, Study, Variant, interleaved
 
 BASE = RunRequest(
     "tpch",
@@ -21,14 +30,24 @@ BASE = RunRequest(
     pin={"engine": [0]},
     min_time_s=5.0,
 )
-VARIANTS = (
-    Variant("as it was"),
-    Variant(
-        "more", {"settings": {"work_mem": "64MB"}, "prepare": {"b.sql": "analyze \"odd'''\";\n"}}
-    ),
-    Variant("clients", {"clients": 4, "time_s": 1.5}),
+MORE = replace(
+    BASE,
+    settings={"work_mem": "64MB"},
+    prepare={**BASE.prepare, "b.sql": "analyze \"odd'''\";\n"},
 )
-STUDY = Study("Which is\nfaster?", BASE, VARIANTS, 4, 7)
+CLIENTS = replace(BASE, clients=4, time_s=1.5)
+MEMORY = Part(
+    "memory",
+    (
+        Variant("as it was", BASE),
+        Variant("more", MORE, {"set.work_mem": "64MB"}),
+        Variant("clients", CLIENTS, {"load": "mix"}),
+    ),
+    4,
+    "What memory is worth.",
+)
+FIGURE = StudyFigure("times", ("memory",), "operations", "Times", {"operations": ["q01"]})
+STUDY = Study("Which is\nfaster?", (MEMORY,), 7, "Memory", (FIGURE,))
 
 
 class TestOrder:
@@ -61,43 +80,107 @@ class TestOrder:
         assert orders[0] == orders[1] != orders[2]
 
 
-class TestVariants:
-    def test_tables_are_added_to_and_the_rest_replaced(self) -> None:
-        more = STUDY.request("more")
-        assert more.settings == {"work_mem": "64MB"}
-        assert list(more.prepare) == ["a.sql", "b.sql"]
-        assert STUDY.request("clients") == replace(BASE, clients=4, time_s=1.5)
-        assert STUDY.request("as it was") == BASE
+class TestParts:
+    def two(self, repetitions: int = 2) -> Study:
+        shared = Variant("plain", BASE)
+        first = Part("first", (shared, Variant("more", MORE)), repetitions)
+        second = Part("second", (Variant("same", BASE), Variant("clients", CLIENTS)), 3)
+        return Study("?", (first, second))
 
-    def test_a_difference_makes_the_other_of_the_base(self) -> None:
-        other = replace(
-            BASE,
-            settings={**BASE.settings, "jit": "off"},
-            seed=9,
-            prepare={**BASE.prepare, "c": "d;"},
-        )
-        changes = difference(BASE, other)
-        assert changes == {"settings": {"jit": "off"}, "prepare": {"c": "d;"}, "seed": 9}
-        assert Variant("other", changes).of(BASE) == other
+    def test_the_first_round_of_all_parts_comes_before_the_second_of_any(self) -> None:
+        rounds = [[one.round for one in run.stands_for] for run in self.two().order()]
+        assert [numbers[0] for numbers in rounds] == sorted(numbers[0] for numbers in rounds)
+        assert all(len(set(numbers)) == 1 for numbers in rounds)
+
+    def test_within_a_round_the_runs_of_a_part_stand_side_by_side(self) -> None:
+        of = [run.stands_for[-1].part for run in self.two().order() if len(run.stands_for) == 1]
+        assert of == ["first", "second"] * 2 + ["second"] * 2
+
+    def test_equal_requests_of_a_round_are_one_run(self) -> None:
+        order = self.two().order()
+        shared = [run for run in order if run.request == BASE]
+        assert [len(run.stands_for) for run in shared] == [2, 2, 1]
+        assert {one.variant for one in shared[0].stands_for} == {"plain", "same"}
+        assert shared[2].stands_for == (Planned("second", "same", 3),)
+
+    def test_every_variant_has_each_of_its_rounds_once(self) -> None:
+        study = self.two(5)
+        planned = Counter(one for run in study.order() for one in run.stands_for)
+        wanted = {
+            Planned(part.name, variant.name, number)
+            for part in study.parts
+            for variant in part.variants
+            for number in range(1, part.repetitions + 1)
+        }
+        assert set(planned) == wanted
+        assert set(planned.values()) == {1}
 
 
 class TestFile:
     def test_it_begins_with_its_question(self, tmp_path: Path) -> None:
         write_study(tmp_path, STUDY.facts())
         text = (tmp_path / STUDY_FILE).read_text()
-        assert text.startswith("# Which is\n# faster?\n\nschema = 1\n")
+        assert text.startswith("# Which is\n# faster?\n\nschema = 2\n")
 
     def test_it_tells_what_differs_from_an_ordinary_request(self, tmp_path: Path) -> None:
         write_study(tmp_path, STUDY.facts())
-        told = read_study_file(tmp_path / STUDY_FILE)
-        assert told["base"]["settings"] == BASE.settings
-        assert "probe_interval_s" not in told["base"]
-        assert [one["name"] for one in told["variants"]] == [one.name for one in STUDY.variants]
+        (part,) = read_study_file(tmp_path / STUDY_FILE)["parts"]
+        assert part["variants"][0]["request"]["settings"] == BASE.settings
+        assert "probe_interval_s" not in part["variants"][0]["request"]
+
+    def test_it_is_read_back(self, tmp_path: Path) -> None:
+        entry = {"part": "memory", "variant": "more", "round": 1, "seconds": 2.0}
+        runs = [entry | {"status": "complete", "id": "r1"}]
+        runs += [entry | {"round": 2, "status": "failed", "reason": "the disk is full"}]
+        directory = tmp_path / "runs" / "studies" / "s"
+        write_study(directory, STUDY.facts() | {"status": "partial", "reason": "x", "runs": runs})
+        study = read_study(directory)
+        assert study.part("memory").about == MEMORY.about
+        assert study.figures == (FIGURE,)
+        (one,) = study.complete
+        assert one.path == tmp_path / "runs" / "r1"
+        assert one.levels == {"set.work_mem": "64MB"}
+        (failed,) = study.failed()
+        assert (failed.round, failed.reason, failed.path) == (2, "the disk is full", None)
+        assert len(study.missing()) == 11
+        assert {run.reason for run in study.missing()} == {"x", "the disk is full"}
+        assert study.published is None
+
+    def test_one_that_an_earlier_assay_wrote_says_so(self, tmp_path: Path) -> None:
+        write_study(tmp_path, {"schema": 1, "question": "?", "base": {}})
+        with pytest.raises(RecordUnreadableError, match="has schema 1"):
+            read_study(tmp_path)
 
     def test_no_secret_stands_in_it(self, tmp_path: Path) -> None:
         base = replace(
             BASE, dsn="postgresql://me:hunter2@host/db", settings={"s3_secret": "hunter2"}
         )
-        variant = Variant("v", {"settings": {"token": "hunter2"}, "dsn": "user=a password=hunter2"})
-        write_study(tmp_path, Study("?", base, (variant,), 1).facts())
+        other = replace(base, settings={"token": "hunter2"}, dsn="user=a password=hunter2")
+        variants = (Variant("a", base), Variant("b", other))
+        write_study(tmp_path, Study("?", (Part("p", variants, 1),)).facts())
         assert "hunter2" not in (tmp_path / STUDY_FILE).read_text()
+
+
+class TestFinding:
+    @pytest.fixture
+    def runs(self, tmp_path: Path) -> Path:
+        for name in ("20260101T000000000Z-study-a-aaaaaa", "20260102T000000000Z-study-b-bbbbbb"):
+            write_study(tmp_path / "studies" / name, STUDY.facts())
+        return tmp_path
+
+    @pytest.mark.parametrize("which", ["latest", "bbbbbb", "20260102"])
+    def test_by_its_id_or_a_part_of_it(self, runs: Path, which: str) -> None:
+        assert find_study(which, runs).name.endswith("bbbbbb")
+
+    def test_by_its_path(self, runs: Path) -> None:
+        (first, _) = list_studies(runs)
+        assert find_study(str(first), Path("nowhere")) == first
+        assert find_study(str(first / STUDY_FILE), Path("nowhere")) == first
+
+    def test_what_is_not_there_is_told_with_what_is(self, runs: Path, tmp_path: Path) -> None:
+        with pytest.raises(RecordUnreadableError, match="begins 2 studies"):
+            find_study("2026", runs)
+        with pytest.raises(RecordUnreadableError, match="no study 'c'"):
+            find_study("c", runs)
+        with pytest.raises(RecordUnreadableError, match="none yet"):
+            find_study("latest", tmp_path / "elsewhere")

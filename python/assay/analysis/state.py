@@ -7,18 +7,23 @@ from devices. What processes had read before it tells nothing: their programs ar
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from assay.analysis.findings.reading import executions
 from assay.analysis.operations import measured
 from assay.analysis.plans import read_plans
+from assay.model.units import NS_PER_S
+from assay.record.layout import ENGINE_ACCOUNTS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.model.plan import Plan
     from assay.record.reader import Run
 
+LOADED = "loaded"
 SCANS = frozenset({"scan", "index scan", "bitmap scan"})
 
 
@@ -27,14 +32,20 @@ class StartingState:
     """What the record tells of the state.
 
     Attributes:
-        asked: `hot`, `cold` or `os-warm`.
+        asked: `hot`, `cold`, `os-warm` or `loaded`.
         passes: Untimed passes before the timed ones; None of a mix.
         how: What was done, in words.
         left: What was not done, or was of no effect, in words.
         host_changes: What was changed that others on the host notice.
         data_bytes: Size of the data files; None where they are not ours.
-        resident_bytes_before_start: How much of them was in memory before the engine started.
+        resident_bytes_before_start: How much of them was in memory before the engine started; None
+            where it went on after loading.
         resident_bytes_after_start: The same when it was up, nothing asked yet; None: not looked at.
+        engine_cache: What the engine's own cache held then: `name` (empty: all together),
+            `cached_bytes`, `bytes` (None: not told) of each table and index; None: not known.
+        loaded_by_measured: Whether the process that was measured had loaded the data; None: not
+            asked for.
+        since_load_s: From the end of loading to the first timed query; None: not asked for.
         page_cache: Whether the engine reads them through the page cache, as it says itself.
         first_operation: The first timed query, of those that read tables by their plans if any
             does; None where none succeeded. Refresh functions are no queries.
@@ -51,6 +62,9 @@ class StartingState:
     data_bytes: int | None
     resident_bytes_before_start: int | None
     resident_bytes_after_start: int | None = None
+    engine_cache: tuple[Mapping[str, Any], ...] | None = None
+    loaded_by_measured: bool | None = None
+    since_load_s: float | None = None
     page_cache: bool = True
     first_operation: str | None = None
     first_read_bytes: int | None = None
@@ -59,10 +73,20 @@ class StartingState:
 
     @property
     def resident_share(self) -> float | None:
-        """How much of the data was in memory, 0 to 1; None where there are none."""
-        if self.resident_bytes_before_start is None or not self.data_bytes:
+        """How much of the data was in the page cache, 0 to 1; None where that is not known.
+
+        Before the engine was started, or, where it went on after loading, before the first query.
+        """
+        before = self.resident_bytes_before_start
+        resident = self.resident_bytes_after_start if self.asked == LOADED else before
+        return None if resident is None or not self.data_bytes else resident / self.data_bytes
+
+    @property
+    def engine_cached_bytes(self) -> int | None:
+        """What the engine's own cache held of the data; None where that is not known."""
+        if self.engine_cache is None:
             return None
-        return self.resident_bytes_before_start / self.data_bytes
+        return sum(int(one["cached_bytes"]) for one in self.engine_cache)
 
     @property
     def start_brought_bytes(self) -> int | None:
@@ -93,7 +117,28 @@ def starting_state(run: Run) -> StartingState | None:
         resident_bytes_after_start=told.get("resident_bytes_after_start"),
         page_cache=told.get("page_cache", True),
     )
+    if known.asked == LOADED:
+        known = _with_load(run, known, told)
     return _with_first(run, known)
+
+
+def _with_load(run: Run, known: StartingState, told: Mapping[str, Any]) -> StartingState:
+    """Who had loaded the data, and what was cached of them."""
+    loaded, accounts = run.environment.get("data") or {}, run.environment.get("accounts") or {}
+    loaders = [str(pid) for pid in loaded.get("loaded_by_pids", ())]
+    cached = told.get("engine_cache")
+    events = measured(run.table("events")) if run.has("events") else pl.DataFrame()
+    begun_ns = events["started_ns"].drop_nulls().to_list() if not events.is_empty() else []
+    ended_ns = loaded.get("loaded_ns")
+    return replace(
+        known,
+        engine_cache=None if cached is None else tuple(cached),
+        loaded_by_measured=bool(loaders)
+        and all(accounts.get(pid) in ENGINE_ACCOUNTS for pid in loaders),
+        since_load_s=(
+            (min(begun_ns) - ended_ns) / NS_PER_S if begun_ns and ended_ns is not None else None
+        ),
+    )
 
 
 def _with_first(run: Run, known: StartingState) -> StartingState:

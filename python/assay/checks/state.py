@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.state import StartingState, starting_state
+from assay.analysis.state import LOADED, StartingState, starting_state
 from assay.checks.thresholds import (
     COLD_RESIDENT_SHARE_MAX,
     PROGRAMS_READ_BYTES_MAX,
     WARM_RESIDENT_SHARE_MIN,
 )
-from assay.model.units import bytes_text, percent_text
+from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
@@ -26,10 +26,32 @@ def check(run: Run) -> CheckResult:
         return CheckResult(NAME, Verdict.VALID, "the state of caches is not in the record")
     if state.asked == "hot":
         return CheckResult(NAME, Verdict.VALID, f"hot: {', '.join(state.how) or 'no pass first'}")
+    if state.asked == LOADED:
+        return _by_load(state)
     was_allowed = run.facts["request"].get("allow_host_changes")
     if state.asked == "cold" and was_allowed and not state.host_changes:
         return _not_reached(state, "; ".join(state.left) or "no cache of the host was dropped")
     return _judged(state)
+
+
+def _by_load(state: StartingState) -> CheckResult:
+    """What loading left is the state, whatever it is: only who loaded can be in doubt."""
+    if not state.loaded_by_measured:
+        return _not_reached(state, "the process that was measured is not the one that loaded")
+    if state.data_bytes == 0:
+        return _not_reached(state, "there are no data files")
+    share, cached = state.resident_share, state.engine_cached_bytes
+    if share is None:
+        left = "; ".join(state.left) or "what was in memory was not recorded"
+        return _not_reached(state, left)
+    parts = [f"{percent_text(share)} of {bytes_text(state.data_bytes)} of data files in memory"]
+    if cached is not None:
+        parts.append(f"{bytes_text(cached)} in the engine's own cache")
+    if state.since_load_s is not None:
+        parts.append(f"{seconds_text(state.since_load_s)} after loading")
+    if state.first_read_bytes is not None:
+        parts.append(_first_read(state))
+    return CheckResult(NAME, Verdict.VALID, f"loaded: {', '.join(parts)}", value=share)
 
 
 def _judged(state: StartingState) -> CheckResult:

@@ -21,7 +21,7 @@ def show(
     strict: Annotated[bool, typer.Option(help="An 'unknown' verdict also ends with 3.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Shows a run: is it valid, how fast, where did the time go.
+    """Shows a run: is it valid, how fast, where did the time go. Of a study: its article.
 
     \b
     Examples:
@@ -29,12 +29,15 @@ def show(
       assay show latest --all
       assay show 4c193c --json                the last six digits of an id do
     """
-    from assay.record.reader import find_run
     from assay.report.build import build
     from assay.report.terminal import render
     from assay.study.places import runs_dir
 
-    document = build(find_run(which, runs_dir(runs)))
+    found, is_study = _meant(which, runs_dir(runs))
+    if is_study:
+        _show_study(found, whole=all_operations, as_json=as_json)
+        return
+    document = build(found)
     if as_json:
         say_json(document)
     else:
@@ -45,18 +48,20 @@ def show(
 
 
 def report(which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson = False) -> None:
-    """Writes a run's report anew and prints its path: one HTML file that needs no network.
+    """Writes a run's or a study's report anew and prints its path: an HTML file for any browser.
 
     \b
     Examples:
       assay report latest
+      assay report runs/studies/20261121T205821976Z-study-tpch-profile-a8e490
     """
     from assay.model.errors import RunFailedError
-    from assay.record.reader import find_run
     from assay.report.build import build
+    from assay.report.study.build import build_study
     from assay.study.places import runs_dir
 
-    document = build(find_run(which, runs_dir(runs)))
+    found, is_study = _meant(which, runs_dir(runs))
+    document = build_study(found) if is_study else build(found)
     if document["report"] is None:
         raise RunFailedError(
             f"the report could not be written below {document['path']}: is it writable,"
@@ -66,6 +71,34 @@ def report(which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson 
         say_json(document)
     else:
         say(document["report"])
+
+
+def _meant(which: str, place: Path) -> tuple[Path, bool]:
+    """The directory of a run, or of a study, and whether it is one."""
+    from assay.model.errors import RecordUnreadableError
+    from assay.record.reader import find_run
+    from assay.record.studies import find_study
+
+    try:
+        return find_run(which, place), False
+    except RecordUnreadableError as error:
+        try:
+            return find_study(which, place), True
+        except RecordUnreadableError:
+            raise error from None
+
+
+def _show_study(directory: Path, *, whole: bool, as_json: bool) -> None:
+    from assay.report.study.build import build_study
+    from assay.report.study.terminal import article_lines
+    from assay.report.terminal import width_of
+
+    document = build_study(directory)
+    if as_json:
+        say_json(document)
+        return
+    for line in article_lines(document, width_of(console(stderr=False)), whole=whole):
+        say(line)
 
 
 def export(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli import browse, catalogue, doctor, explain, run, try_, whatif
+from assay.cli import browse, catalogue, doctor, explain, run, studies, study, try_, whatif
 from assay.cli.configuration import Options, defaults
 from assay.cli.output import complain, say_json
 from assay.model.errors import AssayError, RunFailedError, UsageError
@@ -40,6 +40,7 @@ app = typer.Typer(
 
 VERBS: tuple[Callable[..., None], ...] = (
     run.run,
+    study.study,
     browse.show,
     explain.explain,
     whatif.whatif,
@@ -56,6 +57,7 @@ for verb in VERBS:
     app.command(name=verb.__name__.rstrip("_"), cls=IN_ORDER.get(verb))(verb)
 app.add_typer(catalogue.engines, name="engines")
 app.add_typer(catalogue.workloads, name="workloads")
+app.add_typer(studies.studies, name="studies")
 
 
 @app.callback(invoke_without_command=True)

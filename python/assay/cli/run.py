@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.conditions import beginning, is_given, resolved_pin, state_default, with_buffer
 from assay.cli.options import AsJson, RunsDir, exit_code
 from assay.cli.output import complain, console, folded, say_json
-from assay.model.errors import AssayError, RunFailedError, UsageError, stopped_by
-from assay.model.secrets import without_secrets
-from assay.model.units import parse_duration_s
+from assay.model.errors import AssayError, RunFailedError, stopped_by
 
 if TYPE_CHECKING:
     from assay.cli.progress import Progress
@@ -35,6 +32,8 @@ Examples:
   assay run point-select --engine postgresql --clients 8 --rate 5000 --pin engine=0,client=1
   assay run tpch --engine postgresql --profile           with CPU samples
   assay run tpch --engine postgresql --state cold --buffer 256MB
+  assay run tpch --engine postgresql --test full --state loaded --load-order lineitem,rest
+  assay run tpch --sorted lineitem=l_shipdate            in another physical order
   assay run tpch --engine null                 what the laboratory itself costs
 
 \b
@@ -42,12 +41,6 @@ Exit codes:
   0  done            2  failed or stopped, partial record kept
   1  wrong usage     3  invalid: wrong answers or failed operations
 """
-ENGINE_DEFAULT = "duckdb"
-
-
-# Options that only one of the two kinds of load has a meaning for.
-OF_A_MIX = ("time", "warmup", "retries")
-OF_A_TEST = ("streams", "refresh", "refresh_batches")
 
 
 def run(
@@ -68,9 +61,11 @@ def run(
         typer.Option(help="A server that runs already, as its own clients write it."),
     ] = None,
     driver: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
-            help="With --dsn jdbc:...: the JDBC driver's jar; can be repeated.", metavar="FILE.jar"
+            help="With --dsn jdbc:...: the JDBC driver's jar, or what Maven calls it; can be"
+            " repeated.",
+            metavar="FILE.jar|GROUP:ARTEFACT:VERSION",
         ),
     ] = None,
     keep_data: Annotated[
@@ -81,6 +76,22 @@ def run(
     ] = None,
     scale: Annotated[
         float | None, typer.Option(help="Scale of the data [default: the workload's].")
+    ] = None,
+    sorted_by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sorted",
+            help="Sort a table's rows by columns before they are loaded; can be repeated.",
+            metavar="TABLE=COLUMN,...",
+        ),
+    ] = None,
+    load_order: Annotated[
+        str | None,
+        typer.Option(
+            help="Load tables one after another in this order; 'rest' are all others, at the end"
+            " where it is left out.",
+            metavar="TABLE,...",
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -147,9 +158,9 @@ def run(
     state: Annotated[
         str | None,
         typer.Option(
-            help="What is in memory at the start: nothing, the files, or all after N untimed passes"
-            " [default: hot; the files for a test].",
-            metavar="cold|os-warm|hot[:N]",
+            help="What is in memory at the start: nothing, the files, what loading left, or all"
+            " after N untimed passes [default: hot; the files for a test].",
+            metavar="cold|os-warm|loaded|hot[:N]",
         ),
     ] = None,
     allow_host_changes: Annotated[
@@ -202,57 +213,47 @@ def run(
 ) -> None:
     """Runs a workload on an engine, checks and explains it, and writes a report."""
     from assay.cli.progress import Progress
+    from assay.study.options import RunOptions, request_of
     from assay.study.places import runs_dir
-    from assay.study.request import (
-        PARAMETERS,
-        RunRequest,
-        parse_probes,
-        parse_settings,
-        read_prepare,
-    )
-    from assay.study.specified import TESTS
-    from assay.workloads.discovery import find_workload
+    from assay.study.request import parse_settings
 
-    facts = find_workload(workload).facts
-    name, version = _engine(engine, dsn)
-    mixed = facts.arrival == "closed" or clients is not None
-    _check_load(context, facts.name, mixed=mixed)
-    begun = beginning(
-        context, state or state_default(name, test=test is not None, dsn=dsn), mixed=mixed
-    )
-    request = RunRequest(
+    options = RunOptions(
         workload=workload,
-        engine=name,
-        engine_version=version,
-        bin_dir=None if bin_dir is None else str(bin_dir.absolute()),
+        engine=engine,
         dsn=dsn,
-        drivers=tuple(str(file.absolute()) for file in driver or ()),
+        driver=tuple(driver or ()),
         keep_data=keep_data,
-        scale=facts.scale_default if scale is None else _above_zero("--scale", scale),
-        settings=with_buffer(name, parse_settings(settings or []), buffer, dsn),
-        prepare=read_prepare(prepare or []),
-        parameters=_one_of("--parameters", parameters or PARAMETERS[test is not None], PARAMETERS),
-        test=None if test is None else _one_of("--test", test, TESTS),
+        bin_dir=None if bin_dir is None else str(bin_dir),
+        scale=scale,
+        sorted=tuple(sorted_by or ()),
+        load_order=load_order,
+        set=parse_settings(settings or []),
+        prepare=tuple(str(file) for file in prepare or ()),
+        test=test,
         streams=streams,
         refresh=refresh,
         refresh_batches=refresh_batches,
+        clients=clients,
+        rate=rate,
+        time=time,
+        warmup=warmup,
+        retries=retries,
+        min_time=min_time,
+        parameters=parameters,
         seed=seed,
-        clients=clients or (1 if mixed else None),
-        rate_per_s=_above_zero("--rate", rate) if mixed and rate is not None else None,
-        time_s=_above_zero("--time", _duration("--time", time)),
-        warmup_s=_duration("--warmup", warmup) if begun.is_hot else 0.0,
-        retries_max=retries,
-        min_time_s=_duration("--min-time", min_time) if begun.repeats else 0.0,
-        operation_deadline_s=_duration("--timeout", timeout),
-        probes=parse_probes(probes),
-        probe_interval_s=_interval(probe_interval),
-        profile_hz=profile_hz if profile else None,
-        plans=plans,
-        pin=resolved_pin(pin),
-        state=begun.state,
-        state_passes=begun.passes,
+        timeout=timeout,
+        state=state,
         allow_host_changes=allow_host_changes,
+        buffer=buffer,
+        pin=pin,
+        probes=probes,
+        probe_interval=probe_interval,
+        profile=profile,
+        profile_hz=profile_hz,
+        plans=plans,
     )
+    given = [name for name in context.params if _is_given(context, name)]
+    request = request_of(options, given)
     from assay.report.terminal import render
 
     shown = console()
@@ -269,75 +270,10 @@ def run(
 run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"
 
 
-def _check_load(context: typer.Context, workload: str, *, mixed: bool) -> None:
-    """Refuses options that would do nothing; those of files and the environment are defaults."""
-    given = [name for name in context.params if is_given(context, name)]
-    if context.params["test"] is not None:
-        _check_beside_test(given)
-    else:
-        for name in OF_A_TEST:
-            if name in given:
-                raise UsageError(f"{_as_given(context, name)} is of a test: say --test, too")
-    if mixed:
-        if "min_time" in given:
-            raise UsageError(
-                f"--min-time is of an order that is repeated; {workload} is played as a mix here:"
-                " say --time"
-            )
-        return
-    for name in ("rate", *OF_A_MIX):
-        if name in given:
-            raise UsageError(
-                f"--{name} is of a mix; {workload} is played in its order here: add --clients N"
-                " to play it as a mix, or say --min-time"
-            )
-
-
-def _check_beside_test(given: list[str]) -> None:
-    """Refuses what a test leaves no room for."""
-    if "clients" in given:
-        raise UsageError(
-            "--test and --clients: with clients it is played as a mix, and a test plays orders;"
-            " leave one of the two out"
-        )
-    for name in ("min_time", "rate", *OF_A_MIX):
-        if name in given:
-            raise UsageError(
-                f"--test and --{name.replace('_', '-')}: a test is of as many operations as it has;"
-                " leave one of the two out"
-            )
-
-
-def _as_given(context: typer.Context, name: str) -> str:
-    """An option as it stands on the command line."""
-    denied = context.params[name] is False
-    return f"--{'no-' if denied else ''}{name.replace('_', '-')}"
-
-
-def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:
-    """Name and version of the engine: as given, or the one that speaks the scheme of the DSN."""
-    if given is not None:
-        name, _, version = given.partition("@")
-        if dsn is not None and version:
-            raise UsageError(f"--engine {given}: a running server has the version that it has")
-        return name, version or None
-    if dsn is None:
-        return ENGINE_DEFAULT, None
-    from assay.engines.discovery import find_engines
-
-    speaking = [
-        (len(scheme), name)
-        for name, found in find_engines().items()
-        for scheme in found.facts.schemes
-        if dsn.startswith(f"{scheme}:")
-    ]
-    if not speaking:
-        raise UsageError(
-            f"no engine speaks the scheme of --dsn {without_secrets(dsn)}: write it as"
-            " postgresql://user@host/database, or name the --engine"
-        )
-    # Of `jdbc:` and the same for one product, the longer one says more.
-    return max(speaking)[1], None
+def _is_given(context: typer.Context, name: str) -> bool:
+    """Whether an option stands on the command line: files and the environment are defaults."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _executed(
@@ -365,29 +301,3 @@ def _executed(
         raise typer.Exit(RunFailedError.exit_code) from error
     finally:
         progress.close()
-
-
-def _above_zero(option: str, number: float) -> float:
-    if not 0 < number < float("inf"):
-        raise UsageError(f"{option} {number:g}: it must be above 0")
-    return number
-
-
-def _duration(option: str, text: str) -> float:
-    try:
-        return parse_duration_s(text)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}; write it like 30s, 1.5m or 200ms") from error
-
-
-def _interval(text: str) -> float:
-    interval_s = _duration("--probe-interval", text)
-    if not 0.001 <= interval_s <= 60:  # noqa: PLR2004 - a range of sense, told in the message
-        raise UsageError(f"--probe-interval {text}: between 1ms and 60s")
-    return interval_s
-
-
-def _one_of(option: str, value: str, known: tuple[str, ...]) -> str:
-    if value not in known:
-        raise UsageError(f"{option} {value}: one of {', '.join(known)}")
-    return value

@@ -14,27 +14,46 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
 
+    from assay.study.variants import Planned
+
+WIDTH = 40
+
 
 class StudyProgress:
     """A `StudyTeller` for terminals; without one it prints a line when a run is over."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, one_part: bool = True) -> None:
         self._console = console
+        self._one_part = one_part
+        self._remark: str | None = None
         self._run: str | None = None
-        self._left = ""
+        self._left_s: float | None = None
+        self._budget_s: float | None = None
         self._phase = ""
         self._begun_s = self._redrawn_s = 0.0
         self._status: Status | None = None
         self.partial: Path | None = None
 
-    def run(self, number: int, of: int, variant: str, left_s: float | None) -> None:
+    def run(
+        self, number: int, of: int, planned: Planned, left_s: float | None, budget_s: float | None
+    ) -> None:
         """A run begins."""
         self.close()
-        self._run, self._begun_s = f"{number} of {of}  {variant}", time.monotonic()
-        self._left = "" if left_s is None else f"  {left_s // 60:02.0f}:{left_s % 60:02.0f} left"
+        name = planned.variant if self._one_part else f"{planned.part}  {planned.variant}"
+        self._run, self._begun_s = f"{number} of {of}  {name}", time.monotonic()
+        self._left_s, self._budget_s = left_s, budget_s
         if self._console.is_terminal:
             self._status = self._console.status(self._run, spinner="dots")
             self._status.start()
+
+    def failed(self, reason: str) -> None:
+        """The run failed; its reason stands below its line."""
+        self.remark(f"failed: {reason}")
+        self.close()
+
+    def remark(self, text: str) -> None:
+        """Something stands below the line of the run, when it is over."""
+        self._remark = " ".join(text.split())
 
     def record(self, directory: Path) -> None:
         """The record of the run is there from now on."""
@@ -60,13 +79,29 @@ class StudyProgress:
             self._status = None
         if self._run is not None:
             took = seconds_text(time.monotonic() - self._begun_s)
-            line = f"  {self._run:<40}{took:>9}"
-            self._console.print(line, style="dim", markup=False)
-        self._run = None
+            line = f"  {self._run:<{WIDTH}}{took:>9}{self._left()}"
+            self._console.print(line, style="dim", markup=False, soft_wrap=True)
+        if self._remark is not None:
+            self._console.print(f"    {self._remark}", style="red", markup=False, soft_wrap=True)
+        self._run = self._remark = None
 
     def _draw(self, amount: str) -> None:
         self._redrawn_s = time.monotonic()
         if self._status is not None:
             from rich.text import Text
 
-            self._status.update(Text(f"{self._run}  {self._phase}  {amount}{self._left}"))
+            self._status.update(Text(f"{self._run}  {self._phase}  {amount}{self._left()}"))
+
+    def _left(self) -> str:
+        """What the study will take yet, as far as is known, and may take at most."""
+        took_s = time.monotonic() - self._begun_s
+        told = "" if self._left_s is None else f"  {_clock(max(0.0, self._left_s - took_s))} left"
+        if self._budget_s is None:
+            return told
+        return f"{told}  budget {_clock(max(0.0, self._budget_s - took_s))}"
+
+
+def _clock(seconds: float) -> str:
+    """Hours where there are some, minutes and seconds."""
+    hours, rest = divmod(round(seconds), 3600)
+    return f"{f'{hours}:' if hours else ''}{rest // 60:02d}:{rest % 60:02d}"

@@ -14,6 +14,8 @@ from assay.model.errors import AssayError, UsageError
 from assay.record.layout import STATUS_COMPLETE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.model.finding import Finding
     from assay.record.reader import Run
     from assay.study.several import Begun
@@ -122,16 +124,16 @@ def tried(
     from assay.record.writer import new_run_id
     from assay.report.trial import prediction, trial_document
     from assay.study.several import unfinished
-    from assay.study.trying import took_s, trial_study
+    from assay.study.trying import trial_study
 
     study = trial_study(run, finding, repeat, seed, dsn)
     about = {"made_by": "assay try", "run": run.id, "finding": finding.key}
     directory = unfinished(place / STUDIES_DIR, study, about)
     if directory is None:
-        study_id = new_run_id(f"try-{run.facts['workload']['name']}", study.base.engine)
+        study_id = new_run_id(f"try-{run.facts['workload']['name']}", run.facts["engine"]["name"])
         directory = place / STUDIES_DIR / study_id
-    begun = _carried_out(study, directory.absolute(), place, about, took_s(run))
-    before, after = (variant.name for variant in study.variants)
+    begun = _carried_out(study, directory.absolute(), place, about, run)
+    before, after = (variant.name for variant in study.parts[0].variants)
     rounds = list(zip(_runs(begun, before, place), _runs(begun, after, place), strict=True))
     document = trial_document(run, finding, after, rounds) | {"study": str(directory.absolute())}
     now = datetime.now(tz=UTC).isoformat(timespec="seconds")
@@ -140,11 +142,12 @@ def tried(
 
 
 def _carried_out(
-    study: Study, directory: Path, place: Path, about: dict[str, str], expected_run_s: float | None
-) -> list[Begun]:
+    study: Study, directory: Path, place: Path, about: dict[str, str], run: Run
+) -> Sequence[Begun]:
     """Carries out what is not there yet; what ends it early is told, with what is kept."""
     from assay.cli.study_progress import StudyProgress
-    from assay.study.several import begun_in, carry_out
+    from assay.study.pace import took_s
+    from assay.study.several import Means, begun_in, carry_out
 
     if directory.exists():
         kept = sum(one.status == STATUS_COMPLETE for one in begun_in(directory))
@@ -152,9 +155,8 @@ def _carried_out(
         complain(f"going on with {directory.name}: {kept} of {of} runs are there")
     progress = StudyProgress(console())
     try:
-        return carry_out(
-            study, directory, place, progress, about=about, expected_run_s=expected_run_s
-        )
+        means = Means(expected=lambda _: took_s(run))
+        return carry_out(study, directory, place, progress, about=about, means=means).complete
     except (AssayError, KeyboardInterrupt):
         progress.close()
         if progress.partial is not None:
@@ -167,9 +169,9 @@ def _carried_out(
         progress.close()
 
 
-def _runs(begun: list[Begun], variant: str, place: Path) -> list[Run]:
+def _runs(begun: Sequence[Begun], variant: str, place: Path) -> list[Run]:
     """The runs of a variant, by their rounds."""
     from assay.record.reader import Run
 
-    ids = {one.round: one.id for one in begun if one.variant == variant}
+    ids = {one.round: one.id for one in begun if one.variant == variant and one.id is not None}
     return [Run(place / ids[number]) for number in sorted(ids)]

@@ -57,7 +57,10 @@ class EngineFacts(BaseModel):
         products: Versions that can be obtained; the first is the default.
         schemes: Beginnings of the `--dsn` of a running server, such as `postgresql`.
         page_cache: Whether it reads its data files through the system's page cache.
+        rows_by_key: Whose rows lie in the order of their key however they are loaded, in words for
+            people; empty: nobody's, rows lie as they come.
         answers: Whether it returns rows that can be right or wrong.
+        transactions: Whether statements between `begin` and `commit` are done whole or not at all.
         settings: Defaults that ours differ from the product's in, each with its reason in README.
     """
 
@@ -74,7 +77,9 @@ class EngineFacts(BaseModel):
     products: tuple[ProductFacts, ...] = ()
     schemes: tuple[str, ...] = ()
     page_cache: bool = True
+    rows_by_key: str = ""
     answers: bool = True
+    transactions: bool = True
     settings: dict[str, str] = {}
 
 
@@ -307,12 +312,12 @@ class Bridging:
     Attributes:
         launcher: Starts it.
         cache: Where obtained products are kept.
-        drivers: Files of JDBC drivers that were named; empty: the engine has its own.
+        drivers: JDBC drivers that were named, files or names of Maven; empty: the engine's own.
     """
 
     launcher: Launcher
     cache: Path
-    drivers: tuple[Path, ...] = ()
+    drivers: tuple[str, ...] = ()
 
 
 @runtime_checkable
@@ -388,6 +393,30 @@ class Prepares(Protocol):
 
         Nothing else is done: statistics and dead rows stay as the statements left them.
         """
+        ...
+
+
+@dataclass(frozen=True)
+class Cached:
+    """What an engine's own cache holds of a table or an index.
+
+    Attributes:
+        name: The engine's name of it; empty: of all together.
+        cached_bytes: So much is in the cache.
+        bytes: Its size; None where that is not told.
+    """
+
+    name: str
+    cached_bytes: int
+    bytes: int | None = None
+
+
+@runtime_checkable
+class TellsCached(Protocol):
+    """Engines that tell what their own cache holds, bringing nothing of the data into it."""
+
+    def cached(self, instance: Instance) -> list[Cached]:
+        """Tables and indexes of which something is cached, the most first."""
         ...
 
 

@@ -58,6 +58,18 @@ def percent_text(share: float | None) -> str:
     return f"{percent:.0f} %" if percent >= 10 or percent == 0 else f"{percent:.1f} %"  # noqa: PLR2004
 
 
+def duration_text(seconds: float) -> str:
+    """How long something lasts, for people: '42 s', '3 min 10 s', '2 h 5 min'."""
+    whole = round(seconds)
+    if whole < 60:  # noqa: PLR2004 - a minute
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:  # noqa: PLR2004 - an hour
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, left = divmod(minutes, 60)
+    return f"{hours} h {left} min" if left else f"{hours} h"
+
+
 def parse_duration_s(text: str) -> float:
     """Seconds of a duration such as '30s', '1.5m', '200ms' or a plain number of seconds.
 

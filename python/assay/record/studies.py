@@ -4,17 +4,136 @@ from __future__ import annotations
 
 import os
 import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import RecordUnreadableError, RunFailedError
+from assay.model.errors import RecordUnreadableError, RunFailedError, suggestion
+from assay.record.layout import STATUS_COMPLETE, STATUS_FAILED
 from assay.record.toml_text import toml_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
+SCHEMA = 2
 STUDIES_DIR = "studies"
 STUDY_FILE = "study.toml"
+PUBLISHED_FILE = "published.toml"
+# Of a study alone: it ended in good order, and some of its runs were left out.
+STATUS_PARTIAL = "partial"
+
+
+@dataclass(frozen=True)
+class StudyVariant:
+    """What a part's runs of one kind are.
+
+    Attributes:
+        levels: Name of the level by name of the factor; empty where the part has no factors.
+        request: As in run.json; what has its default is not in it.
+    """
+
+    name: str
+    levels: Mapping[str, str]
+    request: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class StudyPart:
+    """A block of a study: variants that are run in turns, each `repetitions` times."""
+
+    name: str
+    about: str | None
+    repetitions: int
+    variants: tuple[StudyVariant, ...]
+
+
+@dataclass(frozen=True)
+class StudyFigure:
+    """A figure or table that was asked for, of the runs of some parts.
+
+    Attributes:
+        kind: Which analysis makes it.
+        options: As the kind understands them.
+    """
+
+    name: str
+    parts: tuple[str, ...]
+    kind: str
+    title: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """A run of a study that was begun; several may be of one round, where earlier ones failed.
+
+    Attributes:
+        round: From 1; runs of the same round stood side by side.
+        path: Of its record; None: it ended before there was one.
+        status: As in run.json.
+        reason: Why it is not complete.
+        seconds: From its request to its end; None: it did not end.
+    """
+
+    part: str
+    variant: str
+    levels: Mapping[str, str]
+    round: int
+    path: Path | None
+    status: str
+    reason: str | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class StudyRecord:
+    """A study as it stands on disk.
+
+    Attributes:
+        runs: All that were begun, in their order.
+        published: Figures that others published; None: there are none.
+    """
+
+    directory: Path
+    title: str | None
+    question: str
+    status: str
+    reason: str | None
+    about: Mapping[str, Any]
+    parts: tuple[StudyPart, ...]
+    figures: tuple[StudyFigure, ...]
+    runs: tuple[StudyRun, ...]
+    published: Path | None
+
+    @property
+    def complete(self) -> list[StudyRun]:
+        """The runs that ended well, one a part, variant and round."""
+        return [run for run in self.runs if run.status == STATUS_COMPLETE]
+
+    def part(self, name: str) -> StudyPart:
+        """The part of this name."""
+        return next(part for part in self.parts if part.name == name)
+
+    def missing(self) -> list[StudyRun]:
+        """What was asked for and has no run that ended well, with the reason that is known.
+
+        Of what was tried it is the last attempt. What was not begun has status `left out`.
+        """
+        done = {(run.part, run.variant, run.round) for run in self.complete}
+        tried = {(run.part, run.variant, run.round): run for run in self.runs}
+        left = "the study ended before it" if self.reason is None else self.reason
+        return [
+            tried.get(key)
+            or StudyRun(part.name, one.name, one.levels, number, None, "left out", left)
+            for part in self.parts
+            for number in range(1, part.repetitions + 1)
+            for one in part.variants
+            if (key := (part.name, one.name, number)) not in done
+        ]
+
+    def failed(self) -> list[StudyRun]:
+        """Those of the missing that were tried and failed."""
+        return [run for run in self.missing() if run.status == STATUS_FAILED]
 
 
 def write_study(directory: Path, document: Mapping[str, Any]) -> None:
@@ -47,3 +166,94 @@ def read_study_file(file: Path) -> dict[str, Any]:
         raise RecordUnreadableError(f"{file} is missing: this is no study.") from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise RecordUnreadableError(f"{file} cannot be read: {error}") from error
+
+
+def read_study(directory: Path) -> StudyRecord:
+    """A study, whose runs are beside the directory that its own is in.
+
+    Raises:
+        RecordUnreadableError: If there is none, it cannot be read, or another Assay wrote it.
+    """
+    document = read_study_file(directory / STUDY_FILE)
+    if document.get("schema") != SCHEMA:
+        raise RecordUnreadableError(
+            f"{directory / STUDY_FILE} has schema {document.get('schema')}, and this Assay reads"
+            f" {SCHEMA}: its runs are ordinary ones and can be read (assay show)."
+        )
+    try:
+        return _record(directory, document)
+    except (KeyError, TypeError) as error:
+        raise RecordUnreadableError(
+            f"{directory / STUDY_FILE} is no whole study: {error}"
+        ) from error
+
+
+def _record(directory: Path, document: Mapping[str, Any]) -> StudyRecord:
+    parts = tuple(_part(told) for told in document["parts"])
+    levels = {(part.name, one.name): one.levels for part in parts for one in part.variants}
+    runs_dir = directory.absolute().parent.parent
+    published = directory / PUBLISHED_FILE
+    return StudyRecord(
+        directory,
+        document.get("title"),
+        document["question"],
+        document["status"],
+        document.get("reason"),
+        document.get("about", {}),
+        parts,
+        tuple(
+            StudyFigure(**{**told, "parts": tuple(told["parts"])})
+            for told in document.get("figures", ())
+        ),
+        tuple(
+            StudyRun(
+                told["part"],
+                told["variant"],
+                levels[told["part"], told["variant"]],
+                told["round"],
+                runs_dir / told["id"] if "id" in told else None,
+                told["status"],
+                told.get("reason"),
+                told.get("seconds"),
+            )
+            for told in document.get("runs", ())
+        ),
+        published if published.is_file() else None,
+    )
+
+
+def _part(told: Mapping[str, Any]) -> StudyPart:
+    variants = tuple(
+        StudyVariant(one["name"], one["levels"], one["request"]) for one in told["variants"]
+    )
+    return StudyPart(told["name"], told.get("about"), told["repetitions"], variants)
+
+
+def list_studies(runs: Path) -> list[Path]:
+    """Directories of the studies beside these runs, oldest first."""
+    return sorted(file.parent for file in (runs / STUDIES_DIR).glob(f"*/{STUDY_FILE}"))
+
+
+def find_study(which: str, runs: Path) -> Path:
+    """The directory of a study named by `latest`, a path, or an id's beginning or six last digits.
+
+    Raises:
+        RecordUnreadableError: If there is none, or several.
+    """
+    named = Path(which)
+    if (named / STUDY_FILE).is_file():
+        return named.absolute()
+    if named.name == STUDY_FILE and named.is_file():
+        return named.parent.absolute()
+    studies = list_studies(runs)
+    if which == "latest" and studies:
+        return studies[-1].absolute()
+    ids = [path.name for path in studies]
+    meant = [path for path in studies if which in {path.name, path.name.rsplit("-", 1)[-1]}]
+    meant = meant or [path for path in studies if path.name.startswith(which)]
+    if len(meant) == 1:
+        return meant[0].absolute()
+    if meant:
+        raise RecordUnreadableError(f"{which!r} begins {len(meant)} studies: give more of the id.")
+    hint = suggestion(which, ids) if ids else "there are none yet."
+    raise RecordUnreadableError(f"no study {which!r} in {runs / STUDIES_DIR}; {hint}")

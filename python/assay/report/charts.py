@@ -117,19 +117,19 @@ class Charts:
 
     def _test_chart(self, name: str) -> alt.TopLevelMixin:
         why = self.why_empty(name)
-        return _sentence(why) if why else _styled(test_charts.chart(name, self._document["test"]))
+        return _sentence(why) if why else styled(test_charts.chart(name, self._document["test"]))
 
     def _load_chart(self, name: str) -> alt.TopLevelMixin:
         why = self.why_empty(name)
         if why or self._load is None:
             return _sentence(str(why))
-        return _styled(load_charts.chart(name, self._load, self._document["conditions"]))
+        return styled(load_charts.chart(name, self._load, self._document["conditions"]))
 
     @property
     def operations(self) -> alt.TopLevelMixin:
         """Each operation's time as a bar, split by where it went."""
         why = self.why_empty("operations")
-        return _sentence(why) if why else _styled(where_chart.chart(self._document))
+        return _sentence(why) if why else styled(where_chart.chart(self._document))
 
     @property
     def timeline(self) -> alt.TopLevelMixin:
@@ -154,13 +154,13 @@ class Charts:
         if why:
             return _sentence(why)
         ended_s = self._document["metrics"]["measured_seconds"]
-        return _styled(counter_charts.chart(self._document["engine_counters"], ended_s))
+        return styled(counter_charts.chart(self._document["engine_counters"], ended_s))
 
     @property
     def work(self) -> alt.TopLevelMixin:
         """What each operation works at, by its CPU samples."""
         why = self.why_empty(self.WORK)
-        return _sentence(why) if why else _styled(profile_charts.chart(self._document["profile"]))
+        return _sentence(why) if why else styled(profile_charts.chart(self._document["profile"]))
 
     def why_empty(self, name: str) -> str | None:
         """Why there is no such chart, or None if there is."""
@@ -255,7 +255,7 @@ def save(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     return path
 
 
-def _styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
+def styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
     """Fonts and lines that all charts share."""
     font = "system-ui, sans-serif"
     styled: alt.TopLevelMixin = chart.configure(
@@ -334,7 +334,7 @@ def _passes_chart(executions: pl.DataFrame) -> alt.TopLevelMixin:
         ],
     )
     middle = base.mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=alt.datum(0))
-    return _styled(alt.layer(middle, dots))
+    return styled(alt.layer(middle, dots))
 
 
 def _timeline_chart(timeline: Timeline, document: dict[str, Any]) -> alt.TopLevelMixin:
@@ -364,7 +364,7 @@ def _timeline_chart(timeline: Timeline, document: dict[str, Any]) -> alt.TopLeve
         # One selection is meant to be shared by all panels: that is how hovering joins them.
         warnings.filterwarnings("ignore", message="Automatically deduplicated selection")
         joined = alt.vconcat(overview, *panels, bounds="full")
-    return _styled(joined.resolve_scale(color="independent"))
+    return styled(joined.resolve_scale(color="independent"))
 
 
 def _name_time_axis(layers: list[alt.Chart]) -> None:

@@ -128,7 +128,7 @@ def _test(run: Run, summary: Summary, checks: list[CheckResult]) -> dict[str, An
 
 def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str, Any]:
     """The state and the load under which the run was measured."""
-    request = facts["request"]
+    request, order = facts["request"], facts.get("order") or {}
     phases = {phase["name"]: phase for phase in facts["plan"]["phases"]}
     load = load_of(facts)
     measured = measured_phases(phases)
@@ -144,6 +144,9 @@ def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str
         "seed": request["seed"],
         "min_time_s": request["min_time_s"],
         "probe_interval_s": request["probe_interval_s"],
+        "sorted_by": order.get("sorted_by", {}),
+        "load_order": order.get("load_order", []),
+        "order_note": order.get("note"),
         "prepare": list(request.get("prepare", {})),
     }
 

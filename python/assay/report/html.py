@@ -75,7 +75,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
             css=trusted(template("report.css") + template("flame.css")),
             scripts=[trusted(script) for script in scripts],
             specs=drawn,
-            charts_json=trusted(json_in_html({name: charts[name].to_dict() for name in drawn})),
+            charts_json=trusted(json_in_html(_specifications(charts, drawn))),
             data={name: _csv_links(charts, name) for name in drawn},
             names=charts.names,
             empty={name: charts.why_empty(name) for name in charts.NAMES},
@@ -89,6 +89,14 @@ def page(run: Run, told: dict[str, Any]) -> str:
             **_explanation(run, told),
         )
     )
+
+
+def _specifications(charts: Charts, names: list[str]) -> dict[str, Any]:
+    """The charts' specifications, unchecked: that takes as long again, and tests check them all."""
+    from altair.utils.schemapi import debug_mode
+
+    with debug_mode(arg=False):
+        return {name: charts[name].to_dict(validate=False) for name in names}
 
 
 def template(name: str) -> str:

@@ -9,6 +9,7 @@ from assay.analysis.where import BY_LOOKS
 from assay.model.units import rate_text, seconds_text
 from assay.record.layout import STATUS_RUNNING
 from assay.report.finding_methods import known_methods
+from assay.report.order_words import order_sentences
 from assay.report.state_section import state_sentence
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def paragraphs(told: dict[str, Any]) -> list[str]:
     of_server += [PROFILE_WORDS] if told["profile"] else []
     of_server += [SESSIONS_WORDS] if told["sessions"] else []
     return [
-        f"{state_sentence(told)}{_measured_words(told)}",
+        f"{order_sentences(conditions)}{state_sentence(told)}{_measured_words(told)}",
         *of_power,
         *of_server,
         PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),

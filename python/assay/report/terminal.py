@@ -9,6 +9,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, percent_text, seconds_text
+from assay.report.order_words import order_words
 from assay.report.terminal_load import (
     engine_lines,
     load_conditions,
@@ -107,6 +108,7 @@ def conditions_text(document: dict[str, Any]) -> str:
     if document["test"] is not None:
         order = conditions_of_test(document["test"])
     parts = load_conditions(document) or [*order, conditions["state"]]
+    parts += order_words(conditions, brief=True)
     if conditions["prepare"]:
         names = ", ".join(name.rpartition("/")[2] for name in conditions["prepare"])
         parts.append(f"data changed by {names}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.state import LOADED
 from assay.model.units import bytes_text, percent_text
-from assay.report.state_section import start_brought_bytes
+from assay.report.state_section import cached_words, start_brought_bytes
 from assay.report.wrapping import indented
 
 if TYPE_CHECKING:
@@ -36,7 +37,13 @@ def state_words(document: dict[str, Any]) -> str:
     if state is None or state["asked"] == "hot" or state["resident_share"] is None:
         return ""
     share, data = percent_text(state["resident_share"]), bytes_text(state["data_bytes"])
-    told = [f"{share} of {data} of data files in memory before the start"]
+    loaded = state["asked"] == LOADED
+    when = "after loading" if loaded else "before the start"
+    told = [f"{share} of {data} of data files in memory {when}"]
+    if loaded and state["engine_cache"]:
+        most = [cached_words(one) for one in state["engine_cache"][:1] if one["name"]]
+        named = f", {most[0]} most of all" if most else ""
+        told.append(f"{bytes_text(state['engine_cached_bytes'])} in the engine's own cache{named}")
     if (brought := start_brought_bytes(state)) and state["asked"] == "cold":
         told.append(f"the start brought {bytes_text(brought)} into memory")
     if state["first_read_bytes"] is not None:

@@ -6,6 +6,7 @@ Everything that can be refused is refused here, before anything is written, load
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,8 +29,9 @@ from assay.model.script import Script
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
 from assay.study.bridging import reached_before
+from assay.study.order import LoadOrder, asked_order, check_order
 from assay.study.places import engines_dir
-from assay.study.request import STATE_HOT, RunRequest, driver_plan, plan_of
+from assay.study.request import STATE_HOT, STATE_LOADED, RunRequest, driver_plan, plan_of
 from assay.study.specified import (
     PieceTexts,
     PlannedTest,
@@ -40,10 +42,15 @@ from assay.study.specified import (
 from assay.study.telling import Teller, telling
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
-from assay.workloads.generate import refresh_sets_max, table_stream
+from assay.workloads.generate import refresh_sets_max, table_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from assay.workloads.contract import Parameters
+
+# How a statement begins that begins a transaction, after comments.
+BEGINS = re.compile(r"(?i)(?:\s|--[^\n]*\n)*(?:begin|start\s+transaction)\b")
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,18 @@ class Asked:
     def refresh_sets(self) -> int:
         """Refresh sets that have to be there beside the data."""
         return self.test.refresh.sets if self.test is not None and self.test.refresh else 0
+
+    @property
+    def tables(self) -> list[str]:
+        """Tables that are filled by the generator, those of refresh sets among them."""
+        facts = self.workload.facts
+        of_sets = facts.refresh.tables if self.refresh_sets and facts.refresh else ()
+        return [*facts.tables, *of_sets]
+
+    @cached_property
+    def order(self) -> LoadOrder:
+        """In which order rows and tables are loaded."""
+        return asked_order(self.request, self.tables)
 
     @cached_property
     def planned_test(self) -> PlannedTest | None:
@@ -139,6 +158,7 @@ class Asked:
                 "advice": self.engine.advice(),
                 "waits": self.engine.waits(),
             },
+            "order": self.order.facts(self.engine.facts.rows_by_key),
             "test": None if self.test is None else self.test.facts(),
             "plan": self.plan,
             "script": {"prepared": self.script.prepared},
@@ -168,25 +188,52 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
         UsageError: If the request names something that is not there.
         EngineError: If the engine cannot be obtained or refuses a setting.
     """
+    asked = considered(request)
+    product, version = obtained(asked, teller)
+    asked = replace(asked, product=product, version=version)
+    check_settings(asked)
+    return asked
+
+
+def considered(request: RunRequest) -> Asked:
+    """The same, as far as it can be said without the product: nothing is obtained or reached.
+
+    Raises:
+        UsageError: If the request names something that is not there.
+    """
     workload, engine = find_workload(request.workload), find_engine(request.engine)
     behaviour = engine.engine()
     _check_request(request, workload, behaviour)
     _check_programs(request, engine)
     _check_drivers(request, behaviour)
-    _check_state(request, engine)
+    _check_state(request, workload, engine)
+    check_order(request, workload, engine.facts.kind)
     _check_probes(request)
     _check_prepare(request, workload, behaviour)
     _check_test(request, workload)
-    if request.dsn is None:
-        product = _product(request, behaviour, teller)
-        version = product.version
-        if isinstance(behaviour, ChecksSettings):
-            behaviour.check_settings(product, request.settings)
-    else:
-        product, version = None, _running_version(request, behaviour)
-    asked = Asked(request, workload, engine, behaviour, version, product)
+    _check_transactions(request, workload, engine)
+    asked = Asked(request, workload, engine, behaviour, "", None)
     asked.facts()
     return asked
+
+
+def obtained(asked: Asked, teller: Teller) -> tuple[Product | None, str]:
+    """The product, None of a running server, and its version.
+
+    Raises:
+        EngineError: If it cannot be obtained or reached.
+    """
+    request, behaviour = asked.request, asked.behaviour
+    if request.dsn is not None:
+        return None, _running_version(request, behaviour)
+    product = _product(request, behaviour, teller)
+    return product, product.version
+
+
+def check_settings(asked: Asked) -> None:
+    """Raises `EngineError` if the engine, whose product is there, refuses a setting."""
+    if asked.product is not None and isinstance(asked.behaviour, ChecksSettings):
+        asked.behaviour.check_settings(asked.product, asked.request.settings)
 
 
 def told_dsn(request: RunRequest, behaviour: Engine) -> str:
@@ -199,8 +246,7 @@ def told_dsn(request: RunRequest, behaviour: Engine) -> str:
 
 def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
     """Refuses what could only fail later, after data was loaded."""
-    for table in workload.facts.tables:
-        table_stream(workload.facts.generator or "", table, request.scale, 1)
+    _check_tables(workload, workload.facts.tables, request.scale, 0)
     server = isinstance(behaviour, Server)
     if request.dsn is not None and not server:
         raise UsageError(f"--dsn: {request.engine} is no server; leave --engine out")
@@ -230,22 +276,33 @@ def _check_drivers(request: RunRequest, behaviour: Engine) -> None:
             f"--driver: {request.engine} is not reached by a JDBC driver; leave it out, or say"
             " --engine jdbc"
         )
-    for driver in request.drivers:
-        if not Path(driver).is_file():
-            raise UsageError(f"--driver {driver}: there is no such file; name the driver's jar")
 
 
-def _check_state(request: RunRequest, engine: EngineFolder) -> None:
+def _check_state(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
     """Refuses states that could not be set."""
     if request.state == STATE_HOT:
         return
     if request.dsn is not None:
-        raise UsageError(
-            f"--state {request.state}: a running server and its files are its owner's, who alone"
-            " may restart it. Leave one of --state and --dsn out"
+        why = (
+            "what a running server has in memory beside our tables is its owner's, and not known"
+            if request.state == STATE_LOADED
+            else "a running server and its files are its owner's, who alone may restart it"
         )
+        raise UsageError(f"--state {request.state}: {why}. Leave one of --state and --dsn out")
     if engine.facts.kind == "none":
         raise UsageError(f"--state {request.state}: {request.engine} keeps no data; leave it out")
+    if request.state == STATE_LOADED:
+        _check_loaded(request, workload)
+
+
+def _check_loaded(request: RunRequest, workload: Workload) -> None:
+    if not workload.makes_data:
+        raise UsageError(f"--state loaded: {workload.facts.name} loads nothing; leave it out")
+    if request.prepare:
+        raise UsageError(
+            "--state loaded and --prepare: what changes the data comes between loading and the"
+            " first query; leave one of the two out"
+        )
 
 
 def _check_probes(request: RunRequest) -> None:
@@ -291,6 +348,13 @@ def _check_prepare(request: RunRequest, workload: Workload, behaviour: Engine) -
         )
 
 
+def _check_tables(workload: Workload, tables: Iterable[str], scale: float, sets: int) -> None:
+    """Refuses tables whose rows cannot be made."""
+    told = workload.row_facts(scale, sets)
+    for table in tables:
+        table_rows(told, table, 1)
+
+
 def _check_test(request: RunRequest, workload: Workload) -> None:
     """Refuses a test that the workload cannot be put to, or that would spoil what is kept."""
     test = specified(request, workload)
@@ -304,13 +368,32 @@ def _check_test(request: RunRequest, workload: Workload) -> None:
             " at most, or --no-refresh"
         )
     facts = workload.facts
-    for table in facts.refresh.tables if facts.refresh is not None else ():
-        table_stream(facts.generator or "", table, request.scale, 1, test.refresh.sets)
+    tables = facts.refresh.tables if facts.refresh is not None else ()
+    _check_tables(workload, tables, request.scale, test.refresh.sets)
     if request.keep_data:
         raise UsageError(
             "--test changes the tables by its refresh functions, and --keep-data leaves them to"
             " runs that want the plain ones: leave --keep-data out, or say --no-refresh"
         )
+
+
+def _check_transactions(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
+    """Refuses transactions of an engine that has none."""
+    if engine.facts.transactions:
+        return
+    test = specified(request, workload)
+    if test is not None and test.refresh is not None:
+        raise UsageError(
+            f"--test {test.kind}: refresh functions are transactions, and {engine.facts.title} has"
+            " none: say --no-refresh"
+        )
+    script = workload.script(engine.facts.dialects, request.scale, request.seed)
+    for operation in script.operations:
+        if any(BEGINS.match(statement.text) for statement in operation.statements):
+            raise UsageError(
+                f"{operation.name} of {workload.facts.title} is a transaction, and"
+                f" {engine.facts.title} has none: choose another engine"
+            )
 
 
 def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:

@@ -1,4 +1,4 @@
-"""Loaded data, cached per workload content, scale, engine and version.
+"""Loaded data, cached per workload content, scale, engine, version, and order of loading.
 
 A data set is an engine's data directory as it was after loading, with a manifest: rows and checksum
 of each table as generated, SHA-256 of each file. It is made in a directory beside its place and
@@ -15,8 +15,9 @@ import logging
 import os
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RunFailedError
@@ -24,7 +25,7 @@ from assay.record.seal import file_sha256
 from assay.record.writer import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ DATASETS = "datasets"
 DATA = "data"
 PARTIAL = ".partial"
 COPY_BYTES = 1 << 22
+WRITERS = 8
 FORMAT = 2
 
 
@@ -43,7 +45,12 @@ class DamagedDataError(Exception):
 
 @dataclass(frozen=True)
 class DatasetKey:
-    """What a data set depends on; `generators_version`: None where no generator makes its rows."""
+    """What a data set depends on.
+
+    Attributes:
+        generators_version: None where no generator makes its rows.
+        order: What was asked of the order of rows and tables; empty: nothing.
+    """
 
     workload: str
     content_hash: str
@@ -51,7 +58,8 @@ class DatasetKey:
     engine: str
     version: str
     refresh_sets: int = 0
-    generators_version: int | None = None
+    generators_version: int | str | None = None
+    order: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -59,6 +67,7 @@ class DatasetKey:
         told = [FORMAT, self.content_hash, self.scale, self.engine, self.version]
         told += [self.refresh_sets] if self.refresh_sets else []
         told += [] if self.generators_version is None else [f"rows {self.generators_version}"]
+        told += [self.order] if self.order else []
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
         return f"{self.workload}-{self.scale:g}-{self.engine}-{digest}"
 
@@ -117,6 +126,7 @@ class DatasetCache:
             facts["seconds"] = time.monotonic() - begun_s
             facts["files"] = _described(partial / DATA)
             facts["directories"] = _directories(partial / DATA)
+            facts["links"] = _links(partial / DATA)
             write_json(partial / MANIFEST, facts)
             partial.rename(place)
         except BaseException:
@@ -146,7 +156,7 @@ class DatasetCache:
 
 
 def _described(data: Path) -> dict[str, dict[str, Any]]:
-    files = sorted(path for path in data.rglob("*") if path.is_file())
+    files = sorted(path for path in data.rglob("*") if path.is_file() and not path.is_symlink())
     return {
         str(path.relative_to(data)): {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
         for path in files
@@ -155,7 +165,14 @@ def _described(data: Path) -> dict[str, dict[str, Any]]:
 
 def _directories(data: Path) -> list[str]:
     """All directories, empty ones too: some servers do not start without theirs."""
-    return sorted(str(path.relative_to(data)) for path in data.rglob("*") if path.is_dir())
+    found = (path for path in data.rglob("*") if path.is_dir() and not path.is_symlink())
+    return sorted(str(path.relative_to(data)) for path in found)
+
+
+def _links(data: Path) -> dict[str, str]:
+    """Symbolic links and what they say; some engines find their tables by them."""
+    found = sorted(path for path in data.rglob("*") if path.is_symlink())
+    return {str(path.relative_to(data)): str(path.readlink()) for path in found}
 
 
 def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
@@ -164,6 +181,7 @@ def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
         manifest: dict[str, Any] = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
         files = {name: described["sha256"] for name, described in manifest["files"].items()}
         directories = manifest["directories"]
+        links = manifest.get("links", {})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedDataError(f"{MANIFEST} cannot be read: {error}") from error
     # What a database holds is nobody else's business, and some servers insist on it.
@@ -176,6 +194,9 @@ def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
             raise DamagedDataError(f"{name} is missing")
         if _copy_hashed(source, target / name) != sha256:
             raise DamagedDataError(f"{name} is not what was loaded")
+    for name, told in links.items():
+        (target / name).symlink_to(told)
+    _write_back([target / name for name in files])
     return manifest
 
 
@@ -189,6 +210,20 @@ def _copy_hashed(source: Path, target: Path) -> str:
             written = 0
             while written < count:
                 written += os.write(writing.fileno(), view[written:count])
-        # Written back now, or the kernel does it while queries are timed.
-        os.fsync(writing.fileno())
     return digest.hexdigest()
+
+
+def _write_back(files: list[Path]) -> None:
+    """Writes files to the disk now, or the kernel does it while queries are timed.
+
+    Side by side: a file system commits those together that wait together, and a server's data are
+    a thousand small files.
+    """
+    with ThreadPoolExecutor(WRITERS) as writers:
+        for _ in writers.map(_synced, files):
+            pass
+
+
+def _synced(file: Path) -> None:
+    with file.open("rb", buffering=0) as written:
+        os.fsync(written.fileno())

@@ -35,10 +35,10 @@ from assay.study.environment import describe_host, describe_ourselves
 from assay.study.hosting import host
 from assay.study.instances import sweep
 from assay.study.launcher import Guardian
-from assay.study.loading import Loading
+from assay.study.loading import Loading, loaded_now
 from assay.study.places import cache_dir, instances_dir
 from assay.study.reference import References
-from assay.study.request import STATE_HOT, plan_sessions, steps
+from assay.study.request import STATE_HOT, STATE_LOADED, plan_sessions, steps
 from assay.study.starting import Steps, ready
 from assay.study.state import State, look_after_start, set_state, state_of
 
@@ -132,7 +132,7 @@ class _Execution:
             with ready(self._asked, guardian, loading, self._run.raw, steps) as (subject, dataset):
                 references = References(self._asked, self._run, self._teller)
                 references.keep_known()
-                self._measure(guardian, subject, dataset)
+                self._measure(guardian, subject, dataset, loading)
             references.make(guardian)
             # The engine's files are gone before the seal, so that nothing measures their removal.
         self._teller.phase("seal")
@@ -156,10 +156,11 @@ class _Execution:
         self._settled = (state, data)
         self._run.update(state=state.facts())
 
-    def _look_after_start(self) -> None:
+    def _look_after_start(self, engine_cache: list[dict[str, Any]] | None) -> None:
         if self._settled is None or self._request.state == STATE_HOT:
             return
         state, data = self._settled
+        state.engine_cache = engine_cache
         look_after_start(state, data)
         self._run.update(state=state.facts())
 
@@ -173,9 +174,14 @@ class _Execution:
         self._run.update(prepared=message["files"])
 
     def _measure(
-        self, guardian: Guardian, subject: Subject, dataset: dict[str, Any] | None
+        self,
+        guardian: Guardian,
+        subject: Subject,
+        dataset: dict[str, Any] | None,
+        loading: Loading,
     ) -> None:
         self._teller.phase("start")
+        loads = self._request.state == STATE_LOADED
         job = subject.job() | {
             "script": self._asked.script.facts(),
             "clients": plan_sessions(self._asked.plan),
@@ -186,8 +192,12 @@ class _Execution:
             "explained": self._explained_operations,
             "cpus": self._request.pin.get("client", []),
             "plans": self._wants_plans,
+            "filling": loading.filling(guardian) if loads and subject.embedded else None,
+            "looks_into_cache": loads,
         }
         with host(guardian, "drive", job, self._run.raw / "host-drive.log") as driver:
+            if job["filling"] is not None:
+                dataset = loaded_now(partial(loading.filled, driver), [driver.pid])
             told = driver.next()
             accounts = subject.accounts(driver.pid)
             self._run.write_environment(
@@ -204,7 +214,7 @@ class _Execution:
                     "pin": self._request.pin,
                 }
             )
-            self._look_after_start()
+            self._look_after_start(told["engine_cache"])
             with self._counters(subject) as counters, self._probes(accounts, counters):
                 driver.send("go")
                 self._driven(driver, subject)

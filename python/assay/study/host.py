@@ -17,9 +17,8 @@ import sys
 import threading
 import time
 import traceback
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +28,12 @@ from assay.engines.contract import (
     Embedded,
     Engine,
     HasCounters,
-    HasKeys,
     HasPlans,
     Instance,
-    LoadsTablesTogether,
     Place,
     Prepares,
     Server,
+    TellsCached,
 )
 from assay.engines.discovery import find_engine
 from assay.model.errors import AssayError, RunFailedError
@@ -43,13 +41,12 @@ from assay.model.script import Script
 from assay.model.units import NS_PER_S
 from assay.probes.operation_counters import operation_counters
 from assay.study.control import METERED_HOST, Channel
+from assay.study.filling import fill
 from assay.study.plans import Capture, timed_seconds
-from assay.workloads.generate import table_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engines.contract import Tell
 
 log = logging.getLogger("assay.host")
 
@@ -119,77 +116,18 @@ def _instance(job: dict[str, Any]) -> Iterator[tuple[Engine, Instance]]:
 def _load(channel: Channel, job: dict[str, Any]) -> None:
     """Makes tables, loads them from the generator, counts rows; tells rows and checksums."""
     with _instance(job) as (engine, instance):
-        if not isinstance(engine, BulkLoads):
-            raise RunFailedError(f"engine {job['engine']} cannot load tables")
+        _fill(channel, job, engine, instance)
 
-        def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
-            channel.send("amount", phase=phase, done=done, expected=expected, unit=unit)
 
-        for number, script in enumerate(job["setup"]):
-            tell("tables", number, len(job["setup"]), "scripts")
-            engine.run_script(instance, script)
-        tables = _load_tables(tell, engine, instance, job)
-        if isinstance(engine, HasKeys):
-            # All at once, for the engine knows best which come first.
-            engine.make_keys(instance, "\n".join(job["keys"]), job["streams"], tell)
-        tell("statistics and checkpoint", 0, None, "")
-        engine.finish_load(instance)
+def _fill(channel: Channel, job: dict[str, Any], engine: Engine, instance: Instance) -> None:
+    if not isinstance(engine, BulkLoads):
+        raise RunFailedError(f"engine {job['engine']} cannot load tables")
+
+    def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
+        channel.send("amount", phase=phase, done=done, expected=expected, unit=unit)
+
+    tables = fill(engine, instance, job["filling"], tell)
     channel.send("loaded", tables=tables)
-
-
-def _load_tables(
-    tell: Tell, engine: BulkLoads, instance: Instance, job: dict[str, Any]
-) -> dict[str, dict[str, Any]]:
-    """Loads all tables; rows, checksum and time of each."""
-    streams = job["streams"]
-    at_once = engine.tables_at_once(streams) if isinstance(engine, LoadsTablesTogether) else 1
-    threads = max(1, streams // at_once)
-    rows = {
-        table: table_stream(job["generator"], table, job["scale"], threads, job["sets"])
-        for table in job["tables"]
-    }
-    done = threading.Event()
-    telling = threading.Thread(target=_tell_rows, args=(tell, list(rows.values()), done))
-    telling.start()
-    try:
-        with ThreadPoolExecutor(at_once) as pool:
-            # The largest first, so that none is alone at the end.
-            order = sorted(rows, key=lambda table: -rows[table].rows_expected)
-            loading = {
-                table: pool.submit(_load_table, engine, instance, table, rows[table], streams)
-                for table in order
-            }
-            try:
-                return {table: loading[table].result() for table in rows}
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    finally:
-        done.set()
-        telling.join()
-
-
-def _load_table(
-    engine: BulkLoads, instance: Instance, table: str, rows: _core.TableStream, streams: int
-) -> dict[str, Any]:
-    begun_s = time.monotonic()
-    engine.load(instance, table, rows, streams)
-    counted = engine.count(instance, table)
-    if counted != rows.rows:
-        raise RunFailedError(
-            f"{table}: {rows.rows} rows were sent and {counted} are in the table after loading"
-        )
-    seconds = time.monotonic() - begun_s
-    return {"rows": counted, "checksum": rows.checksum, "seconds": seconds}
-
-
-def _tell_rows(tell: Tell, tables: list[_core.TableStream], done: threading.Event) -> None:
-    expected = sum(table.rows_expected for table in tables)
-    while True:
-        ended = done.wait(PROGRESS_INTERVAL_S)
-        tell("loading", sum(table.rows for table in tables), expected, "rows")
-        if ended:
-            return
 
 
 def _prepare(channel: Channel, job: dict[str, Any]) -> None:
@@ -232,15 +170,19 @@ def _reference(channel: Channel, job: dict[str, Any]) -> None:
 def _drive(channel: Channel, job: dict[str, Any]) -> None:
     """Starts the engine, waits for the word to go, plays the plan, tells the driver's report.
 
+    Where the run is to begin as loading leaves an embedded engine, it is filled here before.
     Where plans are asked for it waits for another word then, and tells when it has them.
     """
     if job["cpus"]:
         os.sched_setaffinity(0, job["cpus"])
     with _instance(job) as (engine, instance):
+        if job["filling"] is not None:
+            _fill(channel, job, engine, instance)
+        cached = _cached(engine, instance) if job["looks_into_cache"] else None
         settings = engine.effective_settings(instance)
         script = Script.read(job["script"])
         sessions = engine.sessions(instance, script, job["plan"]["seed"], job["clients"])
-        channel.send("ready", effective_settings=settings)
+        channel.send("ready", effective_settings=settings, engine_cache=cached)
         go = channel.receive()
         if go is None or go["kind"] != "go":
             return
@@ -252,6 +194,17 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
             channel.send("driven", report=report)
             last = "planned", _captured(channel, job, engine, instance, script, report, words)
     channel.send(last[0], **last[1])
+
+
+def _cached(engine: Engine, instance: Instance) -> list[dict[str, Any]] | None:
+    """What the engine's own cache holds; None where it does not tell."""
+    if not isinstance(engine, TellsCached):
+        return None
+    try:
+        return [asdict(one) for one in engine.cached(instance)]
+    except AssayError as error:
+        log.warning("what the engine's cache holds is not known: %s", error)
+        return None
 
 
 def _captured(

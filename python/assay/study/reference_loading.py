@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from assay.model.errors import RunFailedError
+from assay.study.memory import MEMINFO, available_bytes
 from assay.study.reference_data import NUMBERS, ReferenceData, RefreshSets
 from assay.study.reference_engine import columns_read
-from assay.workloads.generate import table_stream
+from assay.workloads.generate import table_rows
 from assay.workloads.refreshing import NEW, OLD
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Tell
 
-MEMINFO = Path("/proc/meminfo")
-KIB = 1024
 GIB = 1 << 30
 # What the process takes at its most, in sizes of the tables: benchmarks/bench_reference_memory.py.
 MEMORY_FACTOR = 3.0
@@ -38,7 +36,7 @@ def loaded(job: Mapping[str, Any], texts: Sequence[str], tell: Tell) -> tuple[Re
         if columns[name] and key not in columns[name]:
             columns[name].append(key)
     read = {name: table for name, table in tables.items() if columns[name]}
-    available = _available_bytes()
+    available = available_bytes(MEMINFO)
     needed = round(sum(table.estimated_bytes(columns[name]) for name, table in read.items()))
     if needed * MEMORY_FACTOR > available:
         raise RunFailedError(
@@ -64,8 +62,7 @@ class _Table:
     """A table as the generator makes it; the first rows tell how much memory all will take."""
 
     def __init__(self, job: Mapping[str, Any], name: str) -> None:
-        threads, sets = job["threads"], job["sets"]
-        self._stream = table_stream(job["generator"], name, job["scale"], threads, sets)
+        self._stream = table_rows(job, name, job["threads"])
         self._reader = pa.RecordBatchReader.from_stream(self._stream)
         self._first: pa.RecordBatch | None = None
         self.schema: pa.Schema = self._reader.schema
@@ -110,12 +107,3 @@ def _refresh_sets(job: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) 
         )
     deletes = {name: key for name, key in refresh["deletes"].items() if columns[name]}
     return RefreshSets(refresh["batches"], refresh["orders"], rows, deletes)
-
-
-def _available_bytes() -> int:
-    """Memory that can be had without anything being written out."""
-    for line in MEMINFO.read_text(encoding="ascii").splitlines():
-        name, _, told = line.partition(":")
-        if name == "MemAvailable":
-            return int(told.split()[0]) * KIB
-    raise RunFailedError(f"{MEMINFO} does not tell how much memory is available")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import UsageError
@@ -12,7 +13,6 @@ from assay.record.layout import PHASE_AFTER, PHASE_MEASURED, PHASE_WARMUP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 # Distinct results of an operation that are kept as rows.
 RESULTS_KEPT = 8
@@ -23,8 +23,8 @@ PARAMETERS_DEFAULT = "default"
 PARAMETERS = (PARAMETERS_DEFAULT, "drawn")
 PINNED = ("engine", "client")
 PROBES_ALL, PROBES_NONE = "all", "none"
-STATE_HOT, STATE_COLD, STATE_OS_WARM = "hot", "cold", "os-warm"
-STATES = (STATE_HOT, STATE_COLD, STATE_OS_WARM)
+STATE_HOT, STATE_COLD, STATE_OS_WARM, STATE_LOADED = "hot", "cold", "os-warm", "loaded"
+STATES = (STATE_HOT, STATE_COLD, STATE_OS_WARM, STATE_LOADED)
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,12 @@ class RunRequest:
         engine_version: Which of its versions; None: the engine's default.
         bin_dir: Programs of the engine that are there already; None: they are obtained.
         dsn: A server that runs already; None: one of our own.
-        drivers: Files of JDBC drivers that a running server is reached by.
+        drivers: JDBC drivers that a running server is reached by: files, or names of Maven.
         keep_data: Leave the tables that were made on a running server where they are.
         scale: Scale of the data, in the workload's own measure.
+        sorted_by: Columns that the rows of a table are sorted by before they are loaded.
+        load_order: Tables in the order in which they are loaded, one after another; `rest` stands
+            for those not named, which come last without it. Empty: as suits the engine.
         settings: Settings of the engine that differ from its defaults; on a running server those of
             the sessions.
         prepare: SQL that changes the loaded data before anything is timed, by the file's name.
@@ -72,8 +75,10 @@ class RunRequest:
     engine_version: str | None = None
     bin_dir: str | None = None
     dsn: str | None = None
-    drivers: tuple[str, ...] = ()
+    drivers: list[str] = field(default_factory=list)
     keep_data: bool = False
+    sorted_by: dict[str, list[str]] = field(default_factory=dict)
+    load_order: list[str] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     prepare: dict[str, str] = field(default_factory=dict)
     parameters: str = PARAMETERS_DEFAULT
@@ -244,29 +249,29 @@ def parse_settings(texts: Sequence[str]) -> dict[str, str]:
     return settings
 
 
-def read_prepare(files: Sequence[Path]) -> dict[str, str]:
-    """Texts of SQL files by the name that was given, in their order.
+def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
+    """Texts of SQL files of a folder by the name that was given, in their order.
 
     Raises:
         UsageError: If one cannot be read, holds nothing, or is given twice.
     """
     texts: dict[str, str] = {}
     for file in files:
-        if str(file) in texts:
+        if file in texts:
             raise UsageError(f"--prepare {file} is given twice")
         try:
-            texts[str(file)] = file.read_text(encoding="utf-8")
+            texts[file] = (folder / file).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise UsageError(f"--prepare {file}: it is not UTF-8 ({error.reason})") from error
         except OSError as error:
             raise UsageError(f"--prepare {file} cannot be read: {error.strerror}") from error
-        if not texts[str(file)].strip():
+        if not texts[file].strip():
             raise UsageError(f"--prepare {file}: there is no statement in it; leave it out")
     return texts
 
 
 def parse_state(text: str) -> tuple[str, int]:
-    """State and number of untimed passes, from `cold`, `os-warm`, `hot` or `hot:3`.
+    """State and number of untimed passes, from a name of `STATES`, or `hot:3`.
 
     Raises:
         UsageError: If the text is none of these.
@@ -274,7 +279,9 @@ def parse_state(text: str) -> tuple[str, int]:
     name, separator, passes = text.partition(":")
     counted = name == STATE_HOT and passes.isdecimal() and int(passes) > 0
     if name not in STATES or (separator and not counted):
-        raise UsageError(f"--state {text}: one of cold, os-warm, hot, or hot:N with N passes")
+        raise UsageError(
+            f"--state {text}: one of cold, os-warm, loaded, hot, or hot:N with N passes"
+        )
     return name, int(passes) if separator else int(name == STATE_HOT)
 
 

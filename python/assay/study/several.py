@@ -9,29 +9,34 @@ from __future__ import annotations
 import logging
 import time
 import tomllib
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.model.errors import AssayError, RecordUnreadableError, stopped_by
+from assay.model.units import duration_text
 from assay.record.layout import (
     STATUS_COMPLETE,
     STATUS_FAILED,
     STATUS_INTERRUPTED,
     STATUS_RUNNING,
 )
-from assay.record.studies import STUDY_FILE, read_study_file, write_study
+from assay.record.studies import STATUS_PARTIAL, STUDY_FILE, read_study_file, write_study
 from assay.record.toml_text import toml_text
 from assay.study.execute import execute
+from assay.study.pace import Pace
 from assay.study.telling import Teller
+from assay.study.variants import Planned
+
+RunOne = Callable[["RunRequest", "Path", Teller], "Path"]
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from assay.study.pace import Expected
     from assay.study.request import RunRequest
-    from assay.study.variants import Planned, Study
-
-    RunOne = Callable[[RunRequest, Path, Teller], Path]
+    from assay.study.variants import PlannedRun, Study
 
 
 log = logging.getLogger(__name__)
@@ -39,24 +44,85 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Begun:
-    """One run of a study that was begun.
+    """One run of a study that was begun; the record-format page explains each."""
+
+    part: str
+    variant: str
+    round: int
+    status: str
+    id: str | None = None
+    reason: str | None = None
+    seconds: float | None = None
+
+    @property
+    def planned(self) -> Planned:
+        """What it was begun for."""
+        return Planned(self.part, self.variant, self.round)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How a study is carried out this time; nothing that it asks.
 
     Attributes:
-        id: Of the run; its record is in the directory of runs.
-        status: As in `run.json`.
+        budget_s: No run is begun that would end after the study took so long, with all that it
+            took before; None: there is no such limit.
+        parts: Those that are carried out; None: all.
+        goes_on: Whether a run that fails leaves the others to be made; else it ends the study.
     """
 
-    round: int
-    variant: str
-    id: str
+    budget_s: float | None = None
+    parts: frozenset[str] | None = None
+    goes_on: bool = False
+
+    def wants(self, run: PlannedRun) -> bool:
+        """Whether a run is of the parts that are carried out."""
+        return self.parts is None or any(one.part in self.parts for one in run.stands_for)
+
+
+@dataclass(frozen=True)
+class Means:
+    """By what runs are carried out and timed.
+
+    Attributes:
+        run_one: Carries out one run and returns its directory.
+        expected: How long a run may take in seconds, until an equal one has told.
+        clock: Seconds.
+    """
+
+    run_one: RunOne = execute
+    expected: Expected = lambda _: None
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a study.
+
+    Attributes:
+        status: As in `study.toml`.
+        complete: The runs that ended well, in the order in which they were begun.
+        left_out: What was not begun, because it was not wanted or did not fit the budget.
+        needs_s: A budget in which all of it might fit; None where that is not known.
+    """
+
     status: str
+    complete: tuple[Begun, ...]
+    left_out: tuple[PlannedRun, ...] = ()
+    needs_s: float | None = None
 
 
 class StudyTeller(Teller, Protocol):
     """Whoever shows a person how far a study is."""
 
-    def run(self, number: int, of: int, variant: str, left_s: float | None) -> None:
-        """Run `number` of so many begins; how long all that are left will take, if it is known."""
+    def run(
+        self, number: int, of: int, planned: Planned, left_s: float | None, budget_s: float | None
+    ) -> None:
+        """A run begins: how long all that are left will take, and what is left of the budget."""
+        ...
+
+    def failed(self, reason: str) -> None:
+        """The run that was under way failed, and the study goes on."""
         ...
 
 
@@ -66,10 +132,10 @@ def carry_out(
     runs: Path,
     teller: StudyTeller,
     *,
+    terms: Terms | None = None,
     about: Mapping[str, Any] | None = None,
-    expected_run_s: float | None = None,
-    run_one: RunOne = execute,
-) -> list[Begun]:
+    means: Means | None = None,
+) -> Outcome:
     """Carries out the runs of a study that are not done yet.
 
     Args:
@@ -77,72 +143,185 @@ def carry_out(
         directory: Where its `study.toml` is, or will be.
         runs: Where records of runs go.
         teller: Hears how far it is.
+        terms: With what limits.
         about: What else stands in `study.toml`.
-        expected_run_s: How long a run may take, until one has told.
-        run_one: Carries out one run and returns its directory.
-
-    Returns:
-        All runs that ended well, in the order in which they were begun.
+        means: By what.
 
     Raises:
-        AssayError: What ended a run that failed; those before it are kept.
+        AssayError: What ended a run that failed, where the study does not go on; those before it
+            are kept.
         KeyboardInterrupt: On Ctrl-C, as of a single run.
     """
-    done = begun_in(directory) if (directory / STUDY_FILE).exists() else []
-    record = _Record(study, directory, about or {}, done)
-    pace = _Pace(expected_run_s)
-    order = study.order()
+    terms, means = terms or Terms(), means or Means()
+    record = _Record(study, directory, about or {}, terms, means.clock)
     with record:
-        for number, planned in enumerate(order, 1):
-            if not record.has(planned):
-                teller.run(
-                    number, len(order), planned.variant, pace.left_s(len(order) - number + 1)
-                )
-                begun_s = time.monotonic()
-                run_one(study.request(planned.variant), runs, record.noting(planned, teller))
-                record.ended(STATUS_COMPLETE)
-                pace.took(time.monotonic() - begun_s)
-    return record.complete()
+        return _Carrying(study, record, teller, terms, means).all(runs)
 
 
 def begun_in(directory: Path) -> list[Begun]:
     """The runs that a study's file names. Raises `RecordUnreadableError`."""
     told = read_study_file(directory / STUDY_FILE).get("runs", [])
-    return [Begun(one["round"], one["variant"], one["id"], one["status"]) for one in told]
+    return [Begun(**one) for one in told]
 
 
-def unfinished(studies: Path, study: Study, about: Mapping[str, Any]) -> Path | None:
-    """Directory of the same study, made for the same reason, that ended before it was done.
+def remaining(study: Study, begun: Sequence[Begun]) -> list[PlannedRun]:
+    """The runs of a study that none of those begun is, in their order."""
+    done = {one.planned for one in begun if one.status == STATUS_COMPLETE}
+    return [run for run in study.order() if not done.issuperset(run.stands_for)]
 
-    Of several the newest. One whose file cannot be read is none of them.
+
+def same(studies: Path, study: Study, about: Mapping[str, Any]) -> Iterator[Path]:
+    """Directories of studies that ask for the same runs, made for the same reason; newest first.
+
+    How often each is run, what is made of them and how it is told may differ. One whose file
+    cannot be read is none of them.
     """
-    asked = tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None}))
+    asked = _asked(tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None})))
     for directory in sorted(studies.glob("*"), reverse=True):
         try:
             told = read_study_file(directory / STUDY_FILE)
         except RecordUnreadableError:
             continue
-        ended = told.pop("status", None)
-        if ended != STATUS_COMPLETE and asked == _as_asked(told):
-            return directory
-    return None
+        if asked == _asked(told):
+            yield directory
 
 
-def _as_asked(told: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in told.items() if key not in {"reason", "runs"}}
+def unfinished(studies: Path, study: Study, about: Mapping[str, Any]) -> Path | None:
+    """The newest of the same studies, if runs of it are left to be made."""
+    newest = next(same(studies, study, about), None)
+    return newest if newest is not None and remaining(study, begun_in(newest)) else None
+
+
+def _asked(told: Mapping[str, Any]) -> dict[str, Any]:
+    parts = {
+        part["name"]: {one["name"]: one["request"] for one in part["variants"]}
+        for part in told.get("parts", ())
+    }
+    return {key: told.get(key) for key in ("schema", "seed", "about")} | {"parts": parts}
+
+
+class _Carrying:
+    """The loop over the runs of a study."""
+
+    def __init__(
+        self,
+        study: Study,
+        record: _Record,
+        teller: StudyTeller,
+        terms: Terms,
+        means: Means,
+    ) -> None:
+        self._order = study.order()
+        self._record = record
+        self._teller = teller
+        self._terms = terms
+        self._pace = Pace(means.expected)
+        self._run_one = means.run_one
+        requests = {planned: run.request for run in self._order for planned in run.stands_for}
+        for one in record.complete:
+            if one.planned in requests and one.seconds is not None:
+                self._pace.took(requests[one.planned], one.seconds)
+
+    def all(self, runs: Path) -> Outcome:
+        """Carries out what is left, as far as terms allow."""
+        unfit = []
+        for number, run in enumerate(self._order, 1):
+            if not self._terms.wants(run) or self._record.has(run):
+                continue
+            if not self._fits(run):
+                unfit.append(run)
+                continue
+            self._tell(number, run)
+            self._one(run, runs)
+        return self._outcome(unfit)
+
+    def _outcome(self, unfit: list[PlannedRun]) -> Outcome:
+        missing = [run for run in self._order if not self._record.has(run)]
+        unwanted = [run for run in missing if not self._terms.wants(run)]
+        needs_s = self._pace.left_s(run.request for run in unfit)
+        needs_s = None if needs_s is None or not unfit else self._record.spent_s + needs_s
+        failed = len(missing) - len(unwanted) - len(unfit)
+        left_out = (*unfit, *unwanted)
+        status = self._record.closes(
+            self._reasons(len(unfit), len(unwanted), failed), left_out=bool(left_out)
+        )
+        return Outcome(status, tuple(self._record.complete), left_out, needs_s)
+
+    def _reasons(self, unfit: int, unwanted: int, failed: int) -> list[str]:
+        """Why runs are missing, if any are."""
+        of = len(self._order)
+        budget = duration_text(self._terms.budget_s or 0.0)
+        parts = ", ".join(sorted(self._terms.parts or ()))
+        told = {
+            f"{failed} of {of} runs failed": failed,
+            f"a budget of {budget} leaves out {unfit} of {of} runs": unfit,
+            f"only {parts} was asked for, which leaves out {unwanted} of {of} runs": unwanted,
+        }
+        return [reason for reason, count in told.items() if count]
+
+    def _fits(self, run: PlannedRun) -> bool:
+        """Whether it would end within the budget, as far as that is known."""
+        if self._terms.budget_s is None:
+            return True
+        ends_s = self._record.spent_s + (self._pace.run_s(run.request) or 0.0)
+        return ends_s <= self._terms.budget_s
+
+    def _tell(self, number: int, run: PlannedRun) -> None:
+        to_do = [
+            one.request
+            for one in self._order[number - 1 :]
+            if self._terms.wants(one) and not self._record.has(one)
+        ]
+        budget_s = self._terms.budget_s
+        left_s = None if budget_s is None else max(0.0, budget_s - self._record.spent_s)
+        told = next(
+            (one for one in run.stands_for if one.part in (self._terms.parts or {one.part})),
+            run.stands_for[0],
+        )
+        self._teller.run(number, len(self._order), told, self._pace.left_s(to_do), left_s)
+
+    def _one(self, run: PlannedRun, runs: Path) -> None:
+        """One run; a failure that does not end the study is told and noted."""
+        self._record.begins(run)
+        try:
+            self._run_one(run.request, runs, _Noting(self._record, self._teller))
+        except Exception as error:
+            reason = str(error) or repr(error)
+            if not isinstance(error, AssayError):
+                log.exception("a run ended by a defect of Assay")
+                reason = f"this is a defect of Assay ({type(error).__name__}: {error})"
+            self._record.ended(STATUS_FAILED, reason)
+            if not self._terms.goes_on:
+                raise
+            self._teller.failed(reason)
+        else:
+            self._pace.took(run.request, self._record.ended(STATUS_COMPLETE))
 
 
 class _Record:
     """The study's file while runs are carried out."""
 
     def __init__(
-        self, study: Study, directory: Path, about: Mapping[str, Any], begun: Sequence[Begun]
+        self,
+        study: Study,
+        directory: Path,
+        about: Mapping[str, Any],
+        terms: Terms,
+        clock: Callable[[], float],
     ) -> None:
+        before: Mapping[str, Any] = {}
+        self._begun: list[Begun] = []
+        if (directory / STUDY_FILE).exists():
+            before, self._begun = read_study_file(directory / STUDY_FILE), begun_in(directory)
         self._facts = study.facts()
         self._about = dict(about)
         self._directory = directory
-        self._begun = list(begun)
-        self._now: str | None = None
+        self._terms = terms
+        self._clock = clock
+        self._now: PlannedRun | None = None
+        self._now_id: str | None = None
+        self._now_begun_s = 0.0
+        self._began_s = clock() - float(before.get("spent_s", 0.0))
         self._status = STATUS_RUNNING
         self._reason: str | None = None
 
@@ -152,53 +331,80 @@ class _Record:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: object
     ) -> None:
-        if kind is None:
-            self._status = STATUS_COMPLETE
-        elif isinstance(error, KeyboardInterrupt):
-            self._status, self._reason = STATUS_INTERRUPTED, f"stopped by {stopped_by(error)}"
-        else:
-            self._status, self._reason = STATUS_FAILED, str(error) or repr(error)
+        if kind is not None:
+            stopped = isinstance(error, KeyboardInterrupt)
+            self._status = STATUS_INTERRUPTED if stopped else STATUS_FAILED
+            self._reason = str(error) or repr(error)
+            if isinstance(error, KeyboardInterrupt):
+                self._reason = f"stopped by {stopped_by(error)}"
         try:
-            self.ended(self._status)
+            if self._now is not None:
+                self.ended(self._status, self._reason)
+            self._write()
         except AssayError as failure:
             if kind is None:
                 raise
             # What ended the run tells more.
             log.warning("%s", failure)
 
-    def has(self, planned: Planned) -> bool:
-        """Whether this run ended well."""
-        return any(
-            (one.round, one.variant) == (planned.round, planned.variant) for one in self.complete()
-        )
+    @property
+    def spent_s(self) -> float:
+        """How long the study took so far, with what it took before it was interrupted."""
+        return self._clock() - self._began_s
 
+    @property
     def complete(self) -> list[Begun]:
         """The runs that ended well."""
         return [one for one in self._begun if one.status == STATUS_COMPLETE]
 
-    def noting(self, planned: Planned, teller: Teller) -> Teller:
-        """The teller of one run, by which its id is noted when its record is there."""
-        return _Noting(self, planned, teller)
+    def has(self, run: PlannedRun) -> bool:
+        """Whether this run ended well."""
+        return {one.planned for one in self.complete}.issuperset(run.stands_for)
 
-    def began(self, planned: Planned, run_id: str) -> None:
-        """A run's record is there."""
-        self._now = run_id
-        self._begun.append(Begun(planned.round, planned.variant, run_id, STATUS_RUNNING))
-        self._write()
+    def begins(self, run: PlannedRun) -> None:
+        """A run is asked for."""
+        self._now, self._now_id, self._now_begun_s = run, None, self._clock()
 
-    def ended(self, status: str) -> None:
-        """The run that is under way, if any, has ended."""
-        self._begun = [
-            replace(one, status=status) if one.id == self._now else one for one in self._begun
-        ]
+    def began(self, run_id: str) -> None:
+        """The record of the run that was asked for is there."""
+        self._now_id = run_id
+        self._note(STATUS_RUNNING)
+
+    def ended(self, status: str, reason: str | None = None) -> float:
+        """The run that was asked for has ended; returns its seconds."""
+        seconds = self._clock() - self._now_begun_s
+        self._note(status, reason, round(seconds, 3))
         self._now = None
+        return seconds
+
+    def closes(self, reasons: Sequence[str], *, left_out: bool) -> str:
+        """No further run is begun; returns the study's status."""
+        self._reason = "; ".join(reasons) or None
+        whole = STATUS_FAILED if reasons else STATUS_COMPLETE
+        self._status = STATUS_PARTIAL if left_out else whole
+        return self._status
+
+    def _note(self, status: str, reason: str | None = None, seconds: float | None = None) -> None:
+        """Writes what is known of the run under way, for all that it stands for."""
+        assert self._now is not None  # noqa: S101 - only called while one is under way
+        earlier = [one for one in self._begun if one.status != STATUS_RUNNING or not self._is(one)]
+        self._begun = earlier + [
+            Begun(*planned, status, self._now_id, reason, seconds)
+            for planned in self._now.stands_for
+        ]
         self._write()
+
+    def _is(self, begun: Begun) -> bool:
+        """Whether an entry is of the run under way: one that was killed earlier is not."""
+        return self._now_id is not None and begun.id == self._now_id
 
     def _write(self) -> None:
         told = {
             **self._facts,
             "status": self._status,
             "reason": self._reason,
+            "budget_s": self._terms.budget_s,
+            "spent_s": round(self.spent_s, 3),
             "about": self._about or None,
             "runs": [asdict(one) for one in self._begun] or None,
         }
@@ -208,13 +414,12 @@ class _Record:
 class _Noting:
     """A teller that notes which run it hears of."""
 
-    def __init__(self, record: _Record, planned: Planned, teller: Teller) -> None:
+    def __init__(self, record: _Record, teller: Teller) -> None:
         self._record = record
-        self._planned = planned
         self._teller = teller
 
     def record(self, directory: Path) -> None:
-        self._record.began(self._planned, directory.name)
+        self._record.began(directory.name)
         self._teller.record(directory)
 
     def phase(self, name: str, begun_s: float | None = None) -> None:
@@ -222,20 +427,3 @@ class _Noting:
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
         self._teller.amount(done, expected, unit)
-
-
-class _Pace:
-    """How long runs take."""
-
-    def __init__(self, expected_s: float | None) -> None:
-        self._expected_s = expected_s
-        self._took_s: list[float] = []
-
-    def took(self, seconds: float) -> None:
-        self._took_s.append(seconds)
-
-    def left_s(self, runs: int) -> float | None:
-        """For so many runs."""
-        if self._took_s:
-            return runs * sum(self._took_s) / len(self._took_s)
-        return None if self._expected_s is None else runs * self._expected_s

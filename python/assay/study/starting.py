@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import LoadSettings, Place, Restarts, Server
 from assay.study.datasets import DATASETS, DatasetCache, DatasetKey
+from assay.study.loading import loaded_now
 from assay.study.places import cache_dir
+from assay.study.request import STATE_LOADED
 from assay.study.running import running
 from assay.study.serving import ServerLauncher
 from assay.study.subject import Subject, embedded
@@ -33,7 +35,8 @@ class Steps:
 
     Attributes:
         change: Changes them on an engine that runs; None: nothing is to be changed.
-        settle: Told of the data files of an engine of ours while nothing of it runs.
+        settle: Told of the data files of an engine of ours while nothing of it runs, or as
+            loading left it where that is the state.
         restart: Whether an engine that changed them has to be gone before `settle`.
     """
 
@@ -77,7 +80,9 @@ def _embedded(
         return loading.fill(guardian, embedded(name, place, scratch, {}))
 
     dataset = None
-    if asked.engine.facts.kind != "none" and asked.workload.makes_data:
+    # Where the run is to begin as loading left the engine, the driver's host loads.
+    cached = asked.request.state != STATE_LOADED and asked.engine.facts.kind != "none"
+    if cached and asked.workload.makes_data:
         dataset = _cache(loading).copy_to(key_of(asked), data, make)
     subject = embedded(name, data, scratch, asked.request.settings)
     if steps.change is not None:
@@ -102,7 +107,8 @@ def key_of(asked: Asked) -> DatasetKey:
         engine=asked.engine.facts.name,
         version=asked.version,
         refresh_sets=asked.refresh_sets,
-        generators_version=generate.VERSION if asked.workload.facts.generator else None,
+        generators_version=generate.version(asked.workload.facts.generator),
+        order=asked.order.identity(),
     )
 
 
@@ -120,6 +126,10 @@ class _OwnServer:
 
     @contextmanager
     def ready(self, loading: Loading, steps: Steps) -> Iterator[tuple[Subject, Dataset]]:
+        if self._asked.request.state == STATE_LOADED:
+            with self._loaded(loading, steps) as subject_and_data:
+                yield subject_and_data
+            return
         data = self._guardian.directory / "data"
         dataset = None
         if self._asked.workload.makes_data:
@@ -141,6 +151,18 @@ class _OwnServer:
         with self._started(data, request.settings, "server.log", request.pin) as subject:
             if change is not None:
                 change(subject)
+            yield subject, dataset
+            loading.teller.phase("stop")
+
+    @contextmanager
+    def _loaded(self, loading: Loading, steps: Steps) -> Iterator[tuple[Subject, Dataset]]:
+        """A server that was filled with the settings it is measured with, and went on."""
+        data, request = self._guardian.directory / "data", self._asked.request
+        data.mkdir(mode=0o700)
+        loading.teller.phase("start")
+        with self._started(data, request.settings, "server.log", request.pin) as subject:
+            dataset = loaded_now(lambda: loading.fill(self._guardian, subject), subject.pids)
+            steps.settle(data)
             yield subject, dataset
             loading.teller.phase("stop")
 

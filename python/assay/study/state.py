@@ -1,7 +1,7 @@
-"""The state that a run begins in: what of the data is in memory before the engine starts.
+"""The state that a run begins in: what of the data is in memory before the first query.
 
 It is set while nothing of the engine runs, looked at, and recorded with whatever could not be done:
-whether it was reached is for a check to say.
+whether it was reached is for a check to say. Of `loaded` nothing is set: it is what loading left.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text
 from assay.study import page_cache
-from assay.study.request import STATE_COLD, STATE_OS_WARM
+from assay.study.request import STATE_COLD, STATE_LOADED, STATE_OS_WARM
 
 if TYPE_CHECKING:
     from assay.study.request import RunRequest
@@ -31,15 +31,18 @@ class State:
     """What is recorded of the state.
 
     Attributes:
-        asked: `hot`, `cold` or `os-warm`.
+        asked: One of `assay.study.request.STATES`.
         passes: Untimed passes before the timed ones; None of a mix.
         how: What was done, in words.
         left: What was not done, or was of no effect, in words.
         host_changes: What was changed that others on the host notice.
         data_bytes: Size of the data files; None where they are not ours.
-        resident_bytes_before_start: How much of them was in memory, nothing of the engine running.
+        resident_bytes_before_start: How much of them was in memory, nothing of the engine running;
+            None where it went on after loading.
         resident_bytes_after_start: The same when it was up and nothing had been asked of it; None
             where that was not looked at.
+        engine_cache: What the engine's own cache held after loading: `name`, `cached_bytes`,
+            `bytes` of each table and index; None where that was not looked at.
         page_cache: Whether the engine reads them through the page cache, as it says itself.
     """
 
@@ -51,6 +54,7 @@ class State:
     data_bytes: int | None = None
     resident_bytes_before_start: int | None = None
     resident_bytes_after_start: int | None = None
+    engine_cache: list[dict[str, Any]] | None = None
     page_cache: bool = True
 
     def facts(self) -> dict[str, Any]:
@@ -78,6 +82,13 @@ def set_state(request: RunRequest, data: Path, drop_caches: Path = DROP_CACHES) 
         drop_caches: The kernel's file that drops caches of the whole host, if that is allowed.
     """
     state = state_of(request)
+    if request.state == STATE_LOADED:
+        # Nothing is done to it, and the engine is there already, or is not there yet.
+        state.how.append(
+            "loaded by the very process that was then measured, with its settings; nothing was"
+            " restarted, dropped or asked in between"
+        )
+        return state
     if request.state == STATE_COLD:
         _evict(state, data)
         if request.allow_host_changes:
@@ -94,11 +105,13 @@ def set_state(request: RunRequest, data: Path, drop_caches: Path = DROP_CACHES) 
 
 
 def look_after_start(state: State, data: Path) -> None:
-    """What the start of the engine brought into memory of its data files."""
+    """What the start of the engine, or loading, brought into memory of its data files."""
     try:
+        if state.data_bytes is None:
+            state.data_bytes = page_cache.size_bytes(data)
         state.resident_bytes_after_start = page_cache.resident_bytes(data)
     except OSError as error:
-        state.left.append(f"what the start read could not be seen: {_words(error)}")
+        state.left.append(f"what is in memory could not be seen: {_words(error)}")
 
 
 def _evict(state: State, data: Path) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError, suggestion
 from assay.study.advice import followed
 from assay.study.request import recorded_request
-from assay.study.variants import Study, Variant, difference
+from assay.study.variants import Part, Study, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     Numbered = tuple[int, Finding]
 
 BASELINE = "as it was"
+PART = "advice"
 
 
 def chosen(findings: Sequence[Finding], asked: str) -> Finding:
@@ -78,14 +78,6 @@ def trial_study(
     assert finding.advice is not None  # noqa: S101 - only those with advice are chosen
     base = recorded_request(run.facts["request"], dsn)
     change = followed(base, finding.advice, find_engine(base.engine))
-    variants = (Variant(BASELINE), Variant(change.words, difference(base, change.request)))
+    variants = (Variant(BASELINE, base), Variant(change.words, change.request))
     question = f"Does {change.words} do what {finding.key} of {run.id} says?"
-    return Study(question, base, variants, repetitions, seed)
-
-
-def took_s(run: Run) -> float | None:
-    """How long a run took from its first word to its seal; None where it did not end."""
-    begun, ended = run.facts.get("started_utc"), run.facts.get("ended_utc")
-    if not begun or not ended:
-        return None
-    return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
+    return Study(question, (Part(PART, variants, repetitions),), seed)

@@ -1,50 +1,87 @@
 """Several runs that answer one question: what is asked, and in which order. Pure: touches nothing.
 
-A study is a request, variants that change it, and how often each is run. Runs of a round stand side
-by side, and every second round goes backwards, so what drifts meanwhile weighs on all alike.
+A study has parts; a part has variants, each a request, and says how often each is run. Runs of a
+part's round stand side by side, and every second round goes backwards, so what drifts meanwhile
+weighs on all alike. Equal requests of one round are one run, whichever parts they are of.
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import MISSING, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from assay.record.studies import SCHEMA, StudyFigure
 from assay.study.request import RunRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SCHEMA = 1
-
 
 @dataclass(frozen=True)
 class Variant:
-    """One level of what is compared.
+    """One of the things that a part compares.
 
     Attributes:
         name: As people read it.
-        changes: Fields of the request that differ; of those that are tables, the entries.
+        levels: Name of the level by name of the factor.
     """
 
     name: str
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    request: RunRequest
+    levels: Mapping[str, str] = field(default_factory=dict)
 
-    def of(self, base: RunRequest) -> RunRequest:
-        """The request of this variant."""
-        changed: dict[str, Any] = {
-            key: {**getattr(base, key), **value} if isinstance(value, dict) else value
-            for key, value in self.changes.items()
-        }
-        return replace(base, **changed)
+    def facts(self) -> dict[str, Any]:
+        """As it stands in `study.toml`, without secrets."""
+        return {"name": self.name, "levels": dict(self.levels), "request": _told(self.request)}
 
 
 @dataclass(frozen=True)
-class Planned:
-    """One run that is to be: the round is counted from 1."""
+class Part:
+    """A block of a study.
+
+    Attributes:
+        variants: At least one; names differ.
+        repetitions: Runs of each variant.
+        about: A sentence on what it is for.
+    """
+
+    name: str
+    variants: tuple[Variant, ...]
+    repetitions: int
+    about: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """As it stands in `study.toml`, without secrets."""
+        return {
+            "name": self.name,
+            "about": self.about,
+            "repetitions": self.repetitions,
+            "variants": [variant.facts() for variant in self.variants],
+        }
+
+
+class Turn(NamedTuple):
+    """A variant's turn in a round, which is counted from 1."""
 
     round: int
     variant: str
+
+
+class Planned(NamedTuple):
+    """One of a part's runs."""
+
+    part: str
+    variant: str
+    round: int
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run that is to be, and all that it stands for: at least one, all of the same round."""
+
+    request: RunRequest
+    stands_for: tuple[Planned, ...]
 
 
 @dataclass(frozen=True)
@@ -52,49 +89,70 @@ class Study:
     """Several runs as asked for.
 
     Attributes:
-        question: What they answer, in a sentence.
-        base: The request that variants change.
-        variants: At least one; names differ.
-        repetitions: Runs of each variant.
+        question: What they answer, in sentences.
+        parts: At least one; names differ.
         seed: Of the order.
+        figures: What is made of the runs.
     """
 
     question: str
-    base: RunRequest
-    variants: tuple[Variant, ...]
-    repetitions: int
+    parts: tuple[Part, ...]
     seed: int = 1
+    title: str | None = None
+    figures: tuple[StudyFigure, ...] = ()
 
-    def request(self, variant: str) -> RunRequest:
-        """What a variant's runs are asked for."""
-        return next(one for one in self.variants if one.name == variant).of(self.base)
+    def order(self) -> list[PlannedRun]:
+        """All runs, in the order in which they are carried out.
 
-    def order(self) -> list[Planned]:
-        """All runs, in the order in which they are carried out."""
-        return interleaved([variant.name for variant in self.variants], self.repetitions, self.seed)
+        The first round of every part comes before the second of any: whatever ends a study early
+        leaves out repetitions first.
+        """
+        planned = sorted(
+            (
+                (turn.round, number, at, part, turn.variant)
+                for number, part in enumerate(self.parts)
+                for at, turn in enumerate(
+                    interleaved(
+                        [one.name for one in part.variants], part.repetitions, self.seed + number
+                    )
+                )
+            ),
+            key=lambda one: one[:3],
+        )
+        runs: list[PlannedRun] = []
+        for round_, _, _, part, name in planned:
+            request = next(one.request for one in part.variants if one.name == name)
+            _add(runs, request, Planned(part.name, name, round_))
+        return runs
 
     def facts(self) -> dict[str, Any]:
         """As it stands in `study.toml`, without secrets."""
         return {
             "schema": SCHEMA,
+            "title": self.title,
             "question": self.question,
-            "repetitions": self.repetitions,
             "seed": self.seed,
-            "base": _told(self.base),
-            "variants": [
-                {"name": variant.name, "changes": _hidden(variant, self.base) or None}
-                for variant in self.variants
-            ],
+            "parts": [part.facts() for part in self.parts],
+            "figures": [_figure(figure) for figure in self.figures] or None,
         }
 
 
-def interleaved(names: Sequence[str], repetitions: int, seed: int) -> list[Planned]:
+def _add(runs: list[PlannedRun], request: RunRequest, planned: Planned) -> None:
+    """Adds a run, to one of the same round with an equal request if there is one."""
+    for at, run in enumerate(runs):
+        if run.stands_for[0].round == planned.round and run.request == request:
+            runs[at] = PlannedRun(request, (*run.stands_for, planned))
+            return
+    runs.append(PlannedRun(request, (planned,)))
+
+
+def interleaved(names: Sequence[str], repetitions: int, seed: int) -> list[Turn]:
     """A balanced order: a round has each name once, every second one is the one before backwards.
 
     Of two names it is ABBA or BAAB, over and over; which, the seed says.
     """
     drawn = random.Random(seed)  # noqa: S311 - an order, not a secret
-    planned: list[Planned] = []
+    planned: list[Turn] = []
     order: list[str] = []
     for number in range(1, repetitions + 1):
         if number % 2:
@@ -102,22 +160,18 @@ def interleaved(names: Sequence[str], repetitions: int, seed: int) -> list[Plann
             order = sorted(names, key=lots.__getitem__)
         else:
             order = order[::-1]
-        planned += [Planned(number, name) for name in order]
+        planned += [Turn(number, name) for name in order]
     return planned
 
 
-def difference(base: RunRequest, other: RunRequest) -> dict[str, Any]:
-    """The changes of a variant that makes `other` of `base`; nothing of `base` may be missing."""
-    changes: dict[str, Any] = {}
-    for one in fields(RunRequest):
-        before, after = getattr(base, one.name), getattr(other, one.name)
-        if isinstance(after, dict):
-            after = {key: value for key, value in after.items() if before.get(key) != value}
-            if after:
-                changes[one.name] = after
-        elif before != after:
-            changes[one.name] = after
-    return changes
+def _figure(figure: StudyFigure) -> dict[str, Any]:
+    return {
+        "name": figure.name,
+        "parts": list(figure.parts),
+        "kind": figure.kind,
+        "title": figure.title,
+        "options": dict(figure.options),
+    }
 
 
 def _told(request: RunRequest) -> dict[str, Any]:
@@ -129,12 +183,3 @@ def _told(request: RunRequest) -> dict[str, Any]:
         if facts[one.name] != default:
             told[one.name] = facts[one.name]
     return told
-
-
-def _hidden(variant: Variant, base: RunRequest) -> dict[str, Any]:
-    """The changes without secrets."""
-    facts = variant.of(base).facts()
-    return {
-        key: {name: facts[key][name] for name in value} if isinstance(value, dict) else facts[key]
-        for key, value in variant.changes.items()
-    }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.model.errors import UsageError
 from assay.model.script import Script, ScriptOperation, ScriptStatement
-from assay.workloads import refreshing, rules, scripts, streams, texts
+from assay.workloads import generate, refreshing, rules, scripts, streams, texts
 from assay.workloads.texts import MANIFEST, read_bytes, read_text
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ANSWERS = "answers"
 OPERATIONS = "operations"
 SCHEMA = "schema"
+ROWS = "rows"
 SETUP_DEFAULT = "schema/tables.sql"
 KEYS = ("schema/keys.sql", "schema/indexes.sql")
 Parameters = Literal["default", "drawn"]
@@ -63,7 +64,7 @@ class Workload:
     def content_hash(self) -> str:
         """SHA-256 over what defines the measurement: manifest, SQL and orders of streams."""
         manifest = [MANIFEST] if (self.folder / MANIFEST).is_file() else []
-        names = [*manifest, *self._relative(SCHEMA)]
+        names = [*manifest, *self._relative(SCHEMA), *self._relative(ROWS)]
         if self.operations_folder == self.folder:
             names += sorted(path.name for path in texts.operation_files(self.folder))
         else:
@@ -144,6 +145,29 @@ class Workload:
         there = [name for name in KEYS if (self.folder / name).is_file()]
         asked = [name for name in there if name not in self._setup_names()]
         return self._scripts(asked, dialects, scale)
+
+    def row_facts(self, scale: float, sets: int = 0) -> dict[str, Any]:
+        """What `generate.table_rows` is told of this workload. Raises as `row_queries`."""
+        queries = self.row_queries(scale, sets)
+        generator = self.facts.generator
+        return {"generator": generator, "scale": scale, "sets": sets, "queries": queries}
+
+    def row_queries(self, scale: float, sets: int = 0) -> dict[str, str]:
+        """Queries whose rows fill tables, by table; empty where the generator is none of them.
+
+        With refresh sets they are of their tables, too, and may name `${sets}` and `${orders}`.
+
+        Raises:
+            UsageError: If a file is missing, cannot be read, or names no constant.
+        """
+        if self.facts.generator != generate.QUERIES:
+            return {}
+        refresh = self.facts.refresh if sets else None
+        tables = (*self.facts.tables, *(refresh.tables if refresh else ()))
+        files = {table: f"{ROWS}/{table}.sql" for table in tables}
+        further = self._sizes(scale, sets) if refresh else texts.NOTHING
+        found = self._scripts(tuple(files.values()), (), scale, further)
+        return {table: found[file] for table, file in files.items()}
 
     def stream_order(self, stream: int) -> tuple[str, ...]:
         """What a stream plays, in order; stream 0 is the power test's.

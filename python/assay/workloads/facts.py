@@ -39,10 +39,13 @@ class Constant(Facts):
     Attributes:
         value: As it stands in the text. `accounts = 100` is short for it.
         times_scale: This many for each unit of scale, as a whole number, at least one.
+        times_log_scale: This many at scale 1, and as many more whenever the scale has doubled;
+            below 1 as with `times_scale`.
     """
 
     value: str | None = None
     times_scale: float | None = Field(default=None, gt=0)
+    times_log_scale: float | None = Field(default=None, gt=0)
 
     @model_validator(mode="before")
     @classmethod
@@ -51,8 +54,11 @@ class Constant(Facts):
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
-        if (self.value is None) == (self.times_scale is None):
-            raise ValueError("write a plain value, or { times_scale = N }")
+        told = [self.value, self.times_scale, self.times_log_scale]
+        if told.count(None) != len(told) - 1:
+            raise ValueError(
+                "write a plain value, or { times_scale = N }, or { times_log_scale = N }"
+            )
         return self
 
 
@@ -229,7 +235,7 @@ class WorkloadFacts(Facts):
         title: The same for people.
         about: What it asks of an engine, in a sentence.
         legal: What has to be said beside its results.
-        generator: Which of our generators makes `tables`.
+        generator: Which of our generators makes `tables`; `sql`: queries in `rows/` do.
         scale_default: The scale where none is asked for.
         scale_name: What reports call the scale.
         tables: Tables that are filled by the generator, in order.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,7 @@ INTEGER_MIN, INTEGER_MAX = -(2**63), 2**63 - 1
 def constants_at(constants: Mapping[str, Constant], scale: float) -> dict[str, str]:
     """The text of each constant."""
     return {
-        name: str(_times(constant.times_scale, scale))
-        if constant.times_scale is not None
-        else constant.value or ""
+        name: constant.value if constant.value is not None else str(_grown(constant, scale))
         for name, constant in constants.items()
     }
 
@@ -98,6 +97,13 @@ def _bound(name: str, bound: Bound, constants: Mapping[str, str]) -> int:
         raise ValueError(
             f"parameter {name}: bound {bound!r} is neither a whole number nor such a constant"
         ) from None
+
+
+def _grown(constant: Constant, scale: float) -> int:
+    if constant.times_log_scale is None:
+        return _times(constant.times_scale or 0.0, scale)
+    doublings = math.floor(math.log2(scale)) if scale >= 1 else 0
+    return _times(constant.times_log_scale, 1.0 + doublings if scale >= 1 else scale)
 
 
 def _times(number: float, scale: float) -> int:

@@ -115,7 +115,7 @@ class Case:
         where: Where the time of all operations together went; empty where that is not known.
         throttled_share: Share of the measured part during which a CPU limit held the engine back.
         environment: Host and product.
-        state: What was in memory at the start: `hot`, `cold` or `os-warm`; None: not recorded.
+        state: What was in memory at the start, `hot`, `cold`, `os-warm` or `loaded`; None: unknown.
         test: Of the specification, as it was played; None without one.
     """
 
@@ -143,7 +143,7 @@ class Case:
     @property
     def asked_to_read(self) -> bool:
         """Whether the run was to begin without its data in the engine's memory."""
-        return self.state not in {None, "hot"}
+        return self.state not in {None, "hot", "loaded"}
 
     @property
     def shares(self) -> dict[str, float]:

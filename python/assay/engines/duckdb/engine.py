@@ -12,7 +12,15 @@ import duckdb
 import pyarrow
 
 from assay._core import PythonSession
-from assay.engines.contract import ArrowStream, EngineError, EngineFacts, Instance, Place, Product
+from assay.engines.contract import (
+    ArrowStream,
+    Cached,
+    EngineError,
+    EngineFacts,
+    Instance,
+    Place,
+    Product,
+)
 from assay.engines.duckdb.explaining import DuckPlans
 from assay.engines.duckdb.plans import normalised
 from assay.model.errors import suggestion
@@ -186,6 +194,11 @@ class DuckEngine:
         """Rows of a table."""
         rows = instance.handle.table(table).count("*").fetchall()
         return int(rows[0][0])
+
+    def cached(self, instance: Instance) -> list[Cached]:
+        """Blocks of all tables together."""
+        rows = instance.handle.execute(_script("cached.sql")).fetchall()
+        return [Cached("", int(cached_bytes)) for (cached_bytes,) in rows]
 
     def finish_load(self, instance: Instance) -> None:
         """Gathers statistics and writes everything into the database file."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import (
         Address,
         ArrowStream,
+        Cached,
         EngineFacts,
         Launcher,
         Place,
@@ -174,6 +175,10 @@ class MariaEngine:
     def finish_load(self, instance: Instance) -> None:
         """Gathers statistics; an orderly stop of a private server then writes everything."""
         loading.finish(instance)
+
+    def cached(self, instance: Instance) -> list[Cached]:
+        """Pages of InnoDB's buffer pool; what is not read at the moment is not waited for."""
+        return loading.cached(instance)
 
     def counters(self, instance: Instance) -> MariaCounters:
         """A reader on a connection of its own."""

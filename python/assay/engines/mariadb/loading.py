@@ -16,7 +16,7 @@ import pyarrow as pa
 import pymysql
 from pyarrow import csv
 
-from assay.engines.contract import EngineError
+from assay.engines.contract import Cached, EngineError
 from assay.engines.mariadb.connecting import connect, interrupt, words_of
 from assay.engines.mariadb.statements import file_text, filled, name_of, split
 
@@ -145,6 +145,12 @@ def count(instance: Instance, table: str) -> int:
         return int(execute(connection, filled("count.sql", table=table))[0][0])
     finally:
         connection.close()
+
+
+def cached(instance: Instance) -> list[Cached]:
+    """What the buffer pool holds of our tables and indexes, the most first."""
+    rows = execute(instance.handle, file_text("cached.sql"))
+    return [Cached(str(name), int(cached_bytes)) for name, cached_bytes in rows]
 
 
 def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import (
         Address,
         ArrowStream,
+        Cached,
         EngineFacts,
         Launcher,
         Place,
@@ -184,6 +185,10 @@ class PostgresEngine:
     def finish_load(self, instance: Instance) -> None:
         """Freezes rows, gathers statistics, writes a checkpoint."""
         loading.finish(instance)
+
+    def cached(self, instance: Instance) -> list[Cached]:
+        """By the extension pg_buffercache; sizes are those of the files."""
+        return loading.cached(instance)
 
     def counters(self, instance: Instance) -> PostgresCounters:
         """A reader on a connection of its own."""

@@ -7,7 +7,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, cast
 
-from assay.engines.contract import EngineError, tell_nobody
+from assay.engines.contract import Cached, EngineError, tell_nobody
 from assay.engines.postgresql.connecting import connect
 from assay.engines.postgresql.statements import file_text, filled, split
 
@@ -78,6 +78,12 @@ def count(instance: Instance, table: str) -> int:
     except psycopg.Error as error:
         raise EngineError(f"table {table} cannot be counted: {error}") from error
     return int(row[0])
+
+
+def cached(instance: Instance) -> list[Cached]:
+    """What the buffer cache holds of our tables and indexes, the most first."""
+    rows = execute(instance.handle, file_text("cached.sql")).fetchall()
+    return [Cached(*row) for row in cast("list[tuple[str, int, int]]", rows)]
 
 
 def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:

@@ -1,14 +1,19 @@
-"""Options of `assay run` that say under which conditions: state, buffer, CPUs."""
+"""Options of a run that say under which conditions: state, buffer, CPUs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.engines.advice import CannotError
+from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
+from assay.model.units import parse_bytes
+from assay.study.placement import Host, resolve_pin
+from assay.study.request import STATE_HOT, STATE_OS_WARM, parse_state
 
 if TYPE_CHECKING:
-    import typer
+    from collections.abc import Collection
 
 CACHE = "cache"
 
@@ -33,23 +38,21 @@ class Beginning:
         return self.passes > 0
 
 
-def beginning(context: typer.Context, text: str, *, mixed: bool) -> Beginning:
+def beginning(given: Collection[str], text: str, *, mixed: bool) -> Beginning:
     """The meaning of `--state`.
 
     A second pass would find in memory what the first one read, so a state that is not hot is
-    measured by one pass, unless `--min-time` asks for more on the command line.
+    measured by one pass, unless `--min-time` is among the options that are given for this very run.
 
     Raises:
         UsageError: If it is no state, or contradicts other options.
     """
-    from assay.study.request import STATE_HOT, parse_state
-
     state, passes = parse_state(text)
     if mixed and text.partition(":")[2]:
         raise UsageError(f"--state {text}: a mix has no passes; say --warmup")
-    if mixed and state != STATE_HOT and is_given(context, "warmup"):
+    if mixed and state != STATE_HOT and "warmup" in given:
         raise UsageError(f"--state {state} and --warmup: a warm-up ends it; leave one out")
-    return Beginning(state, passes, state == STATE_HOT or is_given(context, "min_time"))
+    return Beginning(state, passes, state == STATE_HOT or "min_time" in given)
 
 
 def state_default(engine: str, *, test: bool, dsn: str | None) -> str:
@@ -59,18 +62,9 @@ def state_default(engine: str, *, test: bool, dsn: str | None) -> str:
     those. A running server is as it is found, and whatever it read in a first pass is what it would
     have read in the load.
     """
-    from assay.engines.discovery import find_engine
-    from assay.study.request import STATE_HOT, STATE_OS_WARM
-
     facts = find_engine(engine).facts
     settable = dsn is None and facts.kind != "none" and facts.page_cache
     return STATE_OS_WARM if test and settable else STATE_HOT
-
-
-def is_given(context: typer.Context, name: str) -> bool:
-    """Whether an option stands on the command line: files and the environment are defaults."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def with_buffer(
@@ -85,9 +79,6 @@ def with_buffer(
         return settings
     if dsn is not None:
         raise UsageError("--buffer: a running server has its owner's; leave it or --dsn out")
-    from assay.engines.advice import CannotError
-    from assay.engines.discovery import find_engine
-    from assay.model.units import parse_bytes
 
     try:
         size_bytes = parse_bytes(size)
@@ -104,6 +95,4 @@ def with_buffer(
 
 def resolved_pin(text: str | None) -> dict[str, list[int]]:
     """CPUs by who is pinned to them. Raises `UsageError` with what there is."""
-    from assay.study.placement import Host, resolve_pin
-
     return {} if text is None else resolve_pin(text, Host.this())

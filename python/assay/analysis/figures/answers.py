@@ -1,0 +1,98 @@
+"""Whether the answers of every run are right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Column, Figure, Measure, Spread, Table
+from assay.analysis.figures.quantities import SHARE, listed
+from assay.analysis.figures.subjects import subjects_of
+from assay.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from assay.analysis.figures.contract import Asked, StudyRun
+    from assay.analysis.figures.subjects import Subject
+    from assay.model.verdict import CheckResult
+
+OPTIONS: dict[str, str] = {}
+CHECK = "answers"
+COLUMNS = (
+    Column("subject"),
+    Column("round", "count"),
+    Column("run"),
+    Column("answers"),
+    Column("what was seen"),
+)
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    subjects = subjects_of(asked)
+    judged = [(one, result_of(one)) for one in asked.runs]
+    rows = tuple(
+        (
+            subject.name,
+            one.round,
+            one.run.id,
+            "not judged" if result is None else _word(result),
+            "" if result is None else result.reason,
+        )
+        for subject in subjects
+        for one in subject.runs
+        for result in (result_of(one),)
+    )
+    right = Measure(
+        "right", "runs whose answers are right", SHARE, {one.name: _share(one) for one in subjects}
+    )
+    unjudged = sum(result is None for _, result in judged)
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=says(subjects),
+        subjects=tuple(one.name for one in subjects),
+        measures=(right,),
+        tables=(Table("answers", "the answers of each run", COLUMNS, rows),),
+        missing=(f"{unjudged} runs were not judged",) if unjudged else (),
+    )
+
+
+def result_of(one: StudyRun) -> CheckResult | None:
+    """What the check of answers came to; None where nobody judged the run."""
+    return next((result for result in one.checks if result.check == CHECK), None)
+
+
+def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
+    """How many runs have right answers, and of whom they are not."""
+    results = [(subject.name, result_of(one)) for subject in subjects for one in subject.runs]
+    counts = Counter(None if result is None else result.verdict for _, result in results)
+    of = len(results)
+    right = counts[Verdict.VALID]
+    if right == of:
+        return (f"The answers of all {of} runs are right.",)
+    found = [f"The answers of {right} of {of} runs are right."]
+    for verdict, words in (
+        (Verdict.INVALID, "Wrong answers came from"),
+        (Verdict.UNKNOWN, "Nobody knows whether answers are right of"),
+    ):
+        names = list(
+            dict.fromkeys(
+                name for name, one in results if one is not None and one.verdict is verdict
+            )
+        )
+        if names:
+            found.append(f"{words} {listed(names)}.")
+    return tuple(found)
+
+
+def _word(result: CheckResult) -> str:
+    return {Verdict.VALID: "right", Verdict.UNKNOWN: "unknown", Verdict.INVALID: "wrong"}[
+        result.verdict
+    ]
+
+
+def _share(subject: Subject) -> Spread:
+    results = [result_of(one) for one in subject.runs]
+    share = sum(one is not None and one.verdict is Verdict.VALID for one in results) / len(results)
+    return Spread(share, share, share, len(results))

@@ -1,0 +1,187 @@
+"""Power, throughput and composite of full tests, of both runs, and how far they are apart."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from assay.analysis.composite.figures import figures
+from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
+from assay.analysis.figures.metrics import test_of
+from assay.analysis.figures.quantities import (
+    PER_HOUR,
+    SECONDS,
+    SHARE,
+    change_text,
+    each_text,
+    text,
+)
+from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.operations import NS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.composite.figures import Figures
+    from assay.analysis.composite.played import Played
+    from assay.analysis.figures.contract import Asked, Cell
+    from assay.analysis.figures.subjects import Subject
+    from assay.record.reader import Run
+
+OPTIONS: dict[str, str] = {}
+KINDS = (COMPOSITE, POWER, THROUGHPUT)
+COLUMNS = (
+    Column("subject"),
+    Column("round", "count"),
+    Column("run", "count"),
+    Column("composite", PER_HOUR),
+    Column("power", PER_HOUR),
+    Column("throughput", PER_HOUR),
+    Column("power test", SECONDS),
+    Column("throughput test", SECONDS),
+    Column("reported"),
+)
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    subjects = [one for one in subjects_of(asked) if test_of(one.first) is not None]
+    measures = tuple(_measures(subjects))
+    shown = tuple(subject.name for subject in subjects)
+    rows = tuple(row for subject in subjects for row in _rows(subject))
+    keys = tuple(one.key for one in measures if one.unit == PER_HOUR and "_" in one.key)
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(_says(subjects, measures)),
+        subjects=shown,
+        measures=measures,
+        tables=(Table("runs", "metrics of each run of the tests", COLUMNS, rows),),
+        charts=(Chart("runs", "an hour, times the scale", "bars", keys),) if keys else (),
+        notes=tuple(dict.fromkeys(note for subject in subjects for note in _notes(subject))),
+        missing=tuple(_missing(asked, subjects)),
+    )
+
+
+def told(test: Played, number: int) -> Figures | None:
+    """The metrics of one run of a test, from 1; None where it has none."""
+    run = next((one for one in test.runs if one.number == number), None)
+    return None if run is None or test.why_not else figures(run, test.scale)
+
+
+def of_kind(found: Figures | None, kind: str) -> float | None:
+    """One of the metrics."""
+    if found is None:
+        return None
+    return {POWER: found.power, THROUGHPUT: found.throughput, COMPOSITE: found.composite}[kind]
+
+
+def _measures(subjects: list[Subject]) -> Iterator[Measure]:
+    """The reported metrics, those of each run, and by how much both runs are apart."""
+    for kind in KINDS:
+        yield measure(kind, kind, PER_HOUR, subjects, partial(_reported, kind=kind))
+    for kind in KINDS:
+        for number in (1, 2):
+            known = partial(_one, kind=kind, number=number)
+            title = f"{kind} of run {number}"
+            yield measure(f"{kind}_{number}", title, PER_HOUR, subjects, known)
+    for kind in KINDS:
+        title = f"{kind}: second run over the first, less 1"
+        found = measure(f"{kind}_gain", title, SHARE, subjects, partial(gain, kind=kind))
+        if found.values:
+            yield found
+
+
+def _reported(run: Run, kind: str) -> float | None:
+    test = test_of(run)
+    return None if test is None else of_kind(test.figures(), kind)
+
+
+def _one(run: Run, kind: str, number: int) -> float | None:
+    test = test_of(run)
+    return None if test is None else of_kind(told(test, number), kind)
+
+
+def gain(run: Run, kind: str) -> float | None:
+    """By which share the second run's metric is higher; None of a single run."""
+    first, second = _one(run, kind, 1), _one(run, kind, 2)
+    return second / first - 1 if first and second else None
+
+
+def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
+    for one in subject.runs:
+        test = test_of(one.run)
+        for run in () if test is None else test.runs:
+            assert test is not None  # noqa: S101 - there are no runs without
+            found = told(test, run.number)
+            elapsed_s = None if run.throughput is None else run.throughput.elapsed_ns * NS
+            is_reported = test.reported is not None and test.reported.number == run.number
+            yield (
+                subject.name,
+                one.round,
+                run.number,
+                *(of_kind(found, kind) for kind in KINDS),
+                None if run.power is None else run.power.seconds,
+                elapsed_s,
+                "reported" if is_reported else "",
+            )
+
+
+def _says(subjects: list[Subject], measures: tuple[Measure, ...]) -> Iterator[str]:
+    by_key = {one.key: one for one in measures}
+    yield from _in_all(by_key)
+    for subject in subjects:
+        test = test_of(subject.first)
+        kind = next((one for one in KINDS if subject.name in by_key[one].values), None)
+        if kind is None or test is None:
+            continue
+        reported = by_key[kind].values[subject.name].middle
+        words = f"{subject.name}: {test.named(kind).label} {text(reported, PER_HOUR)}"
+        gains = {
+            name: by_key[f"{name}_gain"].values[subject.name].middle
+            for name in KINDS
+            if f"{name}_gain" in by_key and subject.name in by_key[f"{name}_gain"].values
+        }
+        parts = [f"{name} {change_text(share)}" for name, share in gains.items() if name != kind]
+        if kind in gains:
+            beside = f" ({', '.join(parts)})" if parts else ""
+            words += f"; its second run's {kind} is {change_text(gains[kind])}{beside}"
+        yield f"{words}."
+
+
+def _in_all(by_key: dict[str, Measure]) -> Iterator[str]:
+    """One sentence of all subjects, where there are several."""
+    kind = next((one for one in KINDS if len(by_key[one].values) > 1), None)
+    if kind is None:
+        return
+    values = by_key[kind].values
+    told = each_text((name, text(one.middle, PER_HOUR)) for name, one in values.items())
+    yield f"The {kind} is {told}."
+
+
+def _notes(subject: Subject) -> Iterator[str]:
+    for one in subject.runs:
+        test = test_of(one.run)
+        if test is not None and test.left_out:
+            name = test.named(test.metrics[0]).is_not
+            is_not = "" if name is None else f"; not {name}"
+            yield f"{subject.name} left out: {', '.join(test.left_out)}{is_not}."
+        if test is not None and test.rounding_dominates:
+            yield (
+                f"{subject.name}: more than a tenth of the power test's intervals are under 0.1 s,"
+                " so rounding to 0.01 s decides about its power."
+            )
+
+
+def _missing(asked: Asked, subjects: list[Subject]) -> Iterator[str]:
+    known = {one.name for one in subjects}
+    for other in subjects_of(asked):
+        if other.name not in known:
+            yield f"{other.name} was put to no test, so it has no metric"
+    for subject in subjects:
+        for one in subject.runs:
+            test = test_of(one.run)
+            for why in () if test is None else test.why_not:
+                yield f"{subject.name}, round {one.round}, has no metric: {why}"

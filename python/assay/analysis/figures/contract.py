@@ -1,0 +1,193 @@
+"""What a figure of a study is made of, and what it gives.
+
+A figure has *subjects* (an engine, a setting: the columns of a comparison) and *measures* (what is
+compared: the rows). An article that was published is one more subject, so its values stand beside
+ours by the keys of measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from assay.model.verdict import CheckResult
+    from assay.record.reader import Run
+
+Cell = str | int | float | None
+ChartKind = Literal["bars", "stacked", "lines", "dots"]
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """One run of a study that ended well.
+
+    Attributes:
+        part: The part of the study that it is of.
+        levels: By factor the name of its level.
+        round: From 1.
+        run: Its record.
+        checks: What its checks came to; empty where nobody judged it.
+    """
+
+    part: str
+    levels: Mapping[str, str]
+    round: int
+    run: Run
+    checks: tuple[CheckResult, ...] = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A figure as a study's author asks for it.
+
+    Attributes:
+        name: Unique in the study.
+        kind: Name of a file of this folder.
+        title: As a heading.
+        runs: Of the parts that it is made of.
+        options: Understood by the kind.
+    """
+
+    name: str
+    kind: str
+    title: str
+    runs: tuple[StudyRun, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        name: Its heading.
+        unit: As `quantities.text` knows them; None: words.
+        digits: Significant digits that are shown; None: as the unit has it.
+    """
+
+    name: str
+    unit: str | None = None
+    digits: int | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under columns. A cell that is None was not measured.
+
+    Attributes:
+        name: Unique in its figure; also the name of its file.
+        title: What it shows, in a few words.
+        columns: Of every row.
+        rows: As many cells as there are columns.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One quantity over the rounds of a study.
+
+    Attributes:
+        middle: Median.
+        low, high: Lowest and highest.
+        count: Rounds; of one there is no spread.
+    """
+
+    middle: float
+    low: float
+    high: float
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is compared.
+
+    Attributes:
+        key: By which an article's value is found; unique in the figure.
+        title: In words.
+        unit: As `quantities.text` knows them.
+        values: By name of subject. A subject that has none was not measured.
+        at: Its place on an axis of numbers; None where it has only a name.
+    """
+
+    key: str
+    title: str
+    unit: str
+    values: Mapping[str, Spread]
+    at: float | None = None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """How measures are drawn, each subject with a colour of its own.
+
+    Attributes:
+        name: Unique in its figure.
+        title: What its axis of values is.
+        kind: `bars` and `dots` a measure a row; `stacked` a bar a subject; `lines` along `at`.
+        keys: The measures that are drawn, all of one unit.
+        logarithmic: Whether the axis of values is.
+        axis: What the places of `lines` are.
+    """
+
+    name: str
+    title: str
+    kind: ChartKind
+    keys: tuple[str, ...]
+    logarithmic: bool = False
+    axis: str | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a figure shows.
+
+    Attributes:
+        name, kind, title: As asked.
+        says: Sentences of what it shows, made of its data; the first is the most important.
+        subjects: Names of what is compared, in their order.
+        measures: What is compared.
+        tables: Each can be taken as a file.
+        charts: What people would rather look at.
+        notes: How it was made, as far as that differs from run to run.
+        missing: What it cannot show, and why; a sentence each.
+    """
+
+    name: str
+    kind: str
+    title: str
+    says: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def measure(self, key: str) -> Measure | None:
+        """A measure by its key."""
+        return next((one for one in self.measures if one.key == key), None)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One file of this folder.
+
+    Attributes:
+        name: As a study names it.
+        about: What it shows, in a sentence.
+        options: What may stand in `options`, each with what it means.
+        make: Makes the figure. Pure.
+    """
+
+    name: str
+    about: str
+    options: Mapping[str, str]
+    make: Callable[[Asked], Figure]

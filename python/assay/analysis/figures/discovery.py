@@ -1,0 +1,93 @@
+"""Finds the kinds of figures of this folder, and makes figures of a study's runs."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import pkgutil
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import assay.analysis.figures
+from assay.analysis.figures.contract import Asked, Figure, Kind
+from assay.analysis.figures.subjects import subject_name
+from assay.model.errors import AssayError, UsageError, suggestion
+from assay.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from assay.analysis.figures.contract import StudyRun
+
+log = logging.getLogger(__name__)
+
+
+@cache
+def kinds() -> dict[str, Kind]:
+    """Every module of this folder that has a `figure`, by the name of its kind."""
+    found = {}
+    package = assay.analysis.figures
+    for module_info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        module = importlib.import_module(module_info.name)
+        if hasattr(module, "figure"):
+            name = module_info.name.rpartition(".")[2]
+            about = " ".join((module.__doc__ or "").split("\n\n")[0].split())
+            found[name] = Kind(name, about, module.OPTIONS, module.figure)
+    return found
+
+
+def check_asked(kind: str, options: Mapping[str, Any], where: str) -> None:
+    """Refuses a kind, or an option, that nobody knows.
+
+    Args:
+        kind: As a study names it.
+        options: Its options.
+        where: How an error names the figure.
+
+    Raises:
+        UsageError: With what is known.
+    """
+    known = kinds()
+    if kind not in known:
+        raise UsageError(f"{where}: no kind of figure {kind!r}; {suggestion(kind, list(known))}")
+    for name in options:
+        if name not in known[kind].options:
+            allowed = list(known[kind].options)
+            hint = suggestion(name, allowed) if allowed else "it has none"
+            raise UsageError(f"{where}: kind {kind} has no option {name!r}; {hint}")
+
+
+def make(asked: Asked) -> Figure:
+    """A figure. One that breaks down shows nothing, says so, and holds up no other.
+
+    Raises:
+        UsageError: If the kind or an option is not known.
+    """
+    check_asked(asked.kind, asked.options, f"figure {asked.name}")
+    empty = Figure(asked.name, asked.kind, asked.title)
+    if not asked.runs:
+        return replace(empty, missing=("none of its runs was made",))
+    try:
+        made = kinds()[asked.kind].make(asked)
+    except AssayError as error:
+        return replace(empty, missing=(str(error),))
+    except Exception as error:
+        log.warning("figure %s broke down", asked.name, exc_info=True)
+        reason = f"the figure broke down ({type(error).__name__}: {error})"
+        return replace(empty, missing=(reason,))
+    return replace(made, notes=(*made.notes, *_wrong_answers(asked.runs)))
+
+
+def _wrong_answers(runs: tuple[StudyRun, ...]) -> list[str]:
+    """Runs with wrong answers are in figures, and are said to be."""
+    wrong: dict[str, str] = {}
+    for one in runs:
+        for result in one.checks:
+            if result.verdict is Verdict.INVALID:
+                name = subject_name(one.levels.items(), one.run)
+                wrong.setdefault(
+                    name, f"{name} is invalid, its figures prove nothing: {result.reason}"
+                )
+    return list(wrong.values())

@@ -1,0 +1,228 @@
+"""Memory that queries take, alone and in streams, and what they would take at a larger scale."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+from assay.analysis.composite.memory import (
+    FORMULA,
+    MemoryPeak,
+    at_larger_scales,
+    extrapolated_bytes,
+    memory_peaks,
+)
+from assay.analysis.composite.played import larger_scales, refresh_names
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Spread, Table
+from assay.analysis.figures.metrics import summary_of, test_of
+from assay.analysis.figures.quantities import BYTES, COUNT, by_subject, each_text, spread, text
+from assay.analysis.figures.subjects import measure, subjects_of
+from assay.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.figures.contract import Asked, Cell
+    from assay.analysis.figures.subjects import Subject
+    from assay.analysis.summary import OperationSummary
+    from assay.record.reader import Run
+
+OPTIONS = {
+    "scale": "the scale that is extrapolated to; without it a hundred times the measured one",
+    "streams": "query streams there; without it the fewest that the specification allows",
+}
+SHOWN_MAX = 8
+ASSUMPTION = (
+    f"Nothing at other scales was measured. {FORMULA}: hash tables and sorts grow with the data,"
+    " and each stream has its own; caches of data, which are as large as they are set, are no part"
+    " of it."
+)
+OWN = "by the engine's own account"
+RESIDENT = "by what was resident beyond what was before"
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    every = subjects_of(asked)
+    subjects = tuple(one for one in every if _peaks(one.first))
+    scale, streams = _target(asked)
+    measures = (*_queries(subjects), *_whole(subjects, scale, streams))
+    queries = [one for one in measures if one.key not in ("streams", "extrapolated")]
+    known = {one.name for one in subjects}
+    tables = (
+        Table(
+            "queries",
+            "the most memory of each query",
+            (Column("query"), *(Column(one.name, BYTES) for one in subjects)),
+            tuple(
+                (one.title, *(_middle(one, subject.name) for subject in subjects))
+                for one in queries
+            ),
+        ),
+        Table(
+            "scales",
+            "memory of queries at larger scales, extrapolated",
+            (
+                Column("subject"),
+                Column("of"),
+                Column("scale", COUNT),
+                Column("streams", COUNT),
+                Column("memory", BYTES),
+            ),
+            tuple(row for subject in subjects for row in _scales(subject)),
+        ),
+    )
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=(
+            *_in_all(measures),
+            *(_says(one, measures, scale, streams) for one in subjects),
+        ),
+        subjects=tuple(one.name for one in subjects),
+        measures=measures,
+        tables=tables if subjects else (),
+        charts=_charts(queries),
+        notes=(ASSUMPTION, *(f"{one.name}: {_how(one.first)}." for one in subjects)),
+        missing=tuple(
+            f"{one.name}: no query took memory that could be told from what was resident before"
+            for one in every
+            if one.name not in known
+        ),
+    )
+
+
+def _middle(one: Measure, name: str) -> Cell:
+    return one.values[name].middle if name in one.values else None
+
+
+@lru_cache(maxsize=256)
+def _peaks(run: Run) -> tuple[MemoryPeak, ...]:
+    test = test_of(run)
+    processes = run.table("processes") if run.has("processes") else None
+    runs = () if test is None or test.why_not else test.runs
+    return memory_peaks(runs, _alone(run), processes)
+
+
+def _alone(run: Run) -> list[OperationSummary]:
+    """Operations that are queries, with what each took."""
+    test = run.facts.get("test")
+    refreshes = () if test is None else refresh_names(test)
+    return [one for one in summary_of(run).operations if one.name not in refreshes]
+
+
+def _is_own(run: Run) -> bool:
+    """Whether the engine told the memory of its queries itself."""
+    return any(one.engine_memory_bytes for one in _alone(run))
+
+
+def _how(run: Run) -> str:
+    return OWN if _is_own(run) else RESIDENT
+
+
+def _bytes_of(run: Run, query: str) -> float | None:
+    is_own = _is_own(run)
+    for one in _alone(run):
+        if one.name == query:
+            return one.engine_memory_bytes if is_own else one.memory_growth_bytes
+    return None
+
+
+def _queries(subjects: tuple[Subject, ...]) -> list[Measure]:
+    """The queries that took most, most first."""
+    names = dict.fromkeys(op.name for one in subjects for op in _alone(one.first))
+    found = [measure(name, name, BYTES, subjects, partial(_bytes_of, query=name)) for name in names]
+    taken = [one for one in found if any(each.middle for each in one.values.values())]
+    return sorted(taken, key=lambda one: -max(each.middle for each in one.values.values()))
+
+
+def _whole(
+    subjects: tuple[Subject, ...], scale: float | None, streams: int | None
+) -> Iterator[Measure]:
+    """Of the throughput test, and of what a larger scale would take."""
+    beside: dict[str, Spread] = by_subject(
+        (one.name, spread(peak.bytes for run in one.runs for peak in _in_streams(run.run)))
+        for one in subjects
+    )
+    yield Measure("streams", "peak of the throughput test", BYTES, beside)
+    far = by_subject((one.name, spread([_far(one, scale, streams)])) for one in subjects)
+    yield Measure(
+        "extrapolated", f"at scale {scale:g}" if scale else "at 100 times the scale", BYTES, far
+    )
+
+
+def _in_streams(run: Run) -> list[MemoryPeak]:
+    return [peak for peak in _peaks(run) if peak.streams > 1]
+
+
+def _target(asked: Asked) -> tuple[float | None, int | None]:
+    scale, streams = asked.options.get("scale"), asked.options.get("streams")
+    for name, value in (("scale", scale), ("streams", streams)):
+        if value is not None and not (isinstance(value, int | float) and value > 0):
+            raise UsageError(f"figure {asked.name}: option {name} is a number above 0")
+    return (None if scale is None else float(scale)), (None if streams is None else int(streams))
+
+
+def _there(run: Run, scale: float | None, streams: int | None) -> tuple[float, int]:
+    """Scale and streams that are extrapolated to from a run."""
+    mine = float(run.facts["request"]["scale"])
+    larger = larger_scales(run.facts, 0.0)
+    to = 100 * mine if scale is None else scale
+    fewest = [least for size, least in larger if size <= to]
+    return to, streams or (fewest[-1] if fewest else larger[0][1] if larger else 1)
+
+
+def _far(subject: Subject, scale: float | None, streams: int | None) -> float | None:
+    peaks = _peaks(subject.first)
+    if not peaks:
+        return None
+    mine = float(subject.first.facts["request"]["scale"])
+    to, count = _there(subject.first, scale, streams)
+    return extrapolated_bytes(peaks[0].bytes, mine, peaks[0].streams, to, count)
+
+
+def _scales(subject: Subject) -> Iterator[tuple[Cell, ...]]:
+    mine = float(subject.first.facts["request"]["scale"])
+    for peak in _peaks(subject.first)[:1]:
+        yield subject.name, peak.what, mine, peak.streams, peak.bytes
+        larger = larger_scales(subject.first.facts, mine)
+        for there in at_larger_scales(peak, mine, larger):
+            yield subject.name, "extrapolated", there.scale, there.streams, there.bytes
+
+
+def _charts(queries: list[Measure]) -> tuple[Chart, ...]:
+    shown = tuple(one.key for one in queries[:SHOWN_MAX])
+    return (Chart("queries", "memory", "bars", shown),) if shown else ()
+
+
+def _in_all(measures: tuple[Measure, ...]) -> Iterator[str]:
+    """One sentence of all subjects, where there are several."""
+    far = measures[-1]
+    if len(far.values) > 1:
+        told = each_text((name, text(one.middle, BYTES)) for name, one in far.values.items())
+        yield f"Memory of queries {far.title} would be {told}."
+
+
+def _says(
+    subject: Subject, measures: tuple[Measure, ...], scale: float | None, streams: int | None
+) -> str:
+    by_key = {one.key: one for one in measures}
+    mine = [
+        (one.values[subject.name].middle, key)
+        for key, one in by_key.items()
+        if key not in ("streams", "extrapolated") and subject.name in one.values
+    ]
+    words = f"{subject.name}: "
+    if mine:
+        most, name = max(mine)
+        words += f"{name} takes most memory alone, {text(most, BYTES)}; "
+    beside = by_key["streams"].values.get(subject.name)
+    if beside is not None:
+        streams_there = _in_streams(subject.first)[0].streams
+        words += f"{streams_there} streams together {text(beside.middle, BYTES)}; "
+    far = by_key["extrapolated"].values.get(subject.name)
+    to, count = _there(subject.first, scale, streams)
+    name = subject.first.facts["workload"].get("scale_name", "scale")
+    there = text(None if far is None else far.middle, BYTES)
+    return f"{words}at {name} {to:g} with {count} streams it would be {there}."

@@ -1,0 +1,115 @@
+"""One figure of a run, by the name that a study gives it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
+from assay.analysis.composite.played import Played, played
+from assay.analysis.figures.quantities import BYTES, PER_HOUR, PER_SECOND, SECONDS
+from assay.analysis.load import load_of
+from assay.analysis.operations import geometric_mean, operation_table
+from assay.analysis.summary import Summary, summarise
+from assay.model.errors import UsageError, suggestion
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+TOTAL, MEAN = "total_seconds", "geometric_mean_seconds"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of a run.
+
+    Attributes:
+        name: As a study names it.
+        title: As an axis names it.
+        unit: As `quantities.text` knows them.
+        is_better: Which is better, `higher` or `lower`.
+    """
+
+    name: str
+    title: str
+    unit: str
+    is_better: str
+
+
+METRICS = (
+    Metric(TOTAL, "seconds of all operations", SECONDS, "lower"),
+    Metric(MEAN, "geometric mean of operations", SECONDS, "lower"),
+    Metric(POWER, "power", PER_HOUR, "higher"),
+    Metric(THROUGHPUT, "throughput", PER_HOUR, "higher"),
+    Metric(COMPOSITE, "composite", PER_HOUR, "higher"),
+    Metric("throughput_per_s", "operations a second", PER_SECOND, "higher"),
+    Metric("latency_seconds_p50", "median latency", SECONDS, "lower"),
+    Metric("latency_seconds_p99", "latency of the 99th percentile", SECONDS, "lower"),
+    Metric("memory_peak_bytes", "peak memory", BYTES, "lower"),
+)
+BY_NAME = {one.name: one for one in METRICS}
+
+
+def metric_named(name: str, run: Run) -> Metric:
+    """A metric by its name, or an operation's time by the operation's.
+
+    Raises:
+        UsageError: If it is neither.
+    """
+    if name in BY_NAME:
+        return BY_NAME[name]
+    operations = list(run.facts["plan"]["operations"])
+    if name in operations:
+        return Metric(name, f"seconds of {name}", SECONDS, "lower")
+    raise UsageError(f"no metric {name!r}: {suggestion(name, [*BY_NAME, *operations])}")
+
+
+def default_metric(run: Run) -> Metric:
+    """What a run is first judged by."""
+    if run.facts.get("test") is not None:
+        test = test_of(run)
+        return BY_NAME[TOTAL if test is None else test.metrics[0]]
+    return BY_NAME["throughput_per_s" if load_of(run.facts) is not None else TOTAL]
+
+
+def value_of(run: Run, metric: Metric) -> float | None:
+    """The metric of a run; None where it has none."""
+    if metric.name in (POWER, THROUGHPUT, COMPOSITE):
+        return _of_test(run, metric.name)
+    if metric.name in BY_NAME and metric.name not in (TOTAL, MEAN):
+        return summary_of(run).metrics.get(metric.name)
+    seconds = seconds_of(run)
+    if metric.name not in BY_NAME:
+        return seconds.get(metric.name)
+    known = [value for value in seconds.values() if value is not None]
+    if len(known) != len(seconds) or not known:
+        return None
+    return sum(known) if metric.name == TOTAL else geometric_mean(known)
+
+
+@lru_cache(maxsize=512)
+def seconds_of(run: Run) -> dict[str, float | None]:
+    """Median seconds of each operation of a run, in the order of its first pass."""
+    table = operation_table(run.table("events"))
+    return dict(table.select("operation", "seconds").iter_rows())
+
+
+@lru_cache(maxsize=512)
+def test_of(run: Run) -> Played | None:
+    """The test that a run was put to; None of one without."""
+    return played(run)
+
+
+@lru_cache(maxsize=256)
+def summary_of(run: Run) -> Summary:
+    """Everything that is told of one run: made once for all figures."""
+    return summarise(run)
+
+
+def _of_test(run: Run, kind: str) -> float | None:
+    test = test_of(run)
+    if test is None or test.why_not:
+        return None
+    told = test.figures()
+    return {POWER: told.power, THROUGHPUT: told.throughput, COMPOSITE: told.composite}[kind]

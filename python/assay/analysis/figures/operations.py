@@ -1,0 +1,100 @@
+"""Seconds of each operation beside each other, and where one subject is faster than another."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Chart, Column, Figure, Table
+from assay.analysis.figures.metrics import seconds_of
+from assay.analysis.figures.quantities import SECONDS, TIMES, each_text, listed, text
+from assay.analysis.figures.subjects import measure, subjects_of
+
+if TYPE_CHECKING:
+    from assay.analysis.figures.contract import Asked, Cell, Measure
+    from assay.record.reader import Run
+
+OPTIONS = {"operations": "names of those that are shown; without it all"}
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    subjects = subjects_of(asked)
+    names = list(dict.fromkeys(name for one in asked.runs for name in seconds_of(one.run)))
+    wanted = asked.options.get("operations")
+    titles = subjects[0].first.facts["workload"].get("operation_titles", {})
+    measures = tuple(
+        measure(name, _title(name, titles), SECONDS, subjects, partial(_seconds, name=name))
+        for name in names
+        if wanted is None or name in wanted
+    )
+    shown = tuple(subject.name for subject in subjects)
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=_says(shown, measures),
+        subjects=shown,
+        measures=measures,
+        tables=(_table(shown, measures),),
+        charts=(
+            Chart(
+                "seconds", "seconds", "dots", tuple(one.key for one in measures), logarithmic=True
+            ),
+        ),
+        missing=_missing(shown, measures),
+    )
+
+
+def _title(name: str, titles: dict[str, str]) -> str:
+    return f"{name} {titles[name]}" if titles.get(name) else name
+
+
+def _seconds(run: Run, name: str) -> float | None:
+    return seconds_of(run).get(name)
+
+
+def _table(subjects: tuple[str, ...], measures: tuple[Measure, ...]) -> Table:
+    two = len(subjects) == 2  # noqa: PLR2004 - a ratio is of two
+    columns = [Column("operation"), *(Column(name, SECONDS) for name in subjects)]
+    rows: list[tuple[Cell, ...]] = []
+    for one in measures:
+        known = [one.values.get(name) for name in subjects]
+        cells: list[Cell] = [one.title, *(None if each is None else each.middle for each in known)]
+        if two:
+            first, second = known
+            cells.append(first.middle / second.middle if first and second else None)
+        rows.append(tuple(cells))
+    if two:
+        columns.append(Column(f"{subjects[0]} / {subjects[1]}", TIMES))
+    return Table("operations", "seconds of each operation", tuple(columns), tuple(rows))
+
+
+def _says(subjects: tuple[str, ...], measures: tuple[Measure, ...]) -> tuple[str, ...]:
+    whole = [one for one in measures if all(name in one.values for name in subjects)]
+    sums = {name: sum(one.values[name].middle for one in whole) for name in subjects}
+    if not whole:
+        return ()
+    fastest = min(subjects, key=sums.__getitem__)
+    longest = max(whole, key=lambda one: one.values[fastest].middle)
+    share = text(longest.values[fastest].middle / sums[fastest], "share")
+    told = each_text((name, text(sums[name], SECONDS)) for name in subjects)
+    first = f"All operations once take {told}; {fastest} spends most, {share}, in {longest.key}."
+    others = [_against(fastest, name, sums, whole) for name in subjects if name != fastest]
+    return (first, *others)
+
+
+def _against(fastest: str, other: str, sums: dict[str, float], whole: list[Measure]) -> str:
+    slower = sums[other] / sums[fastest]
+    wins = [one.key for one in whole if one.values[other].middle < one.values[fastest].middle]
+    beaten = f", but is faster in {listed(wins)}" if wins else " and is faster in none"
+    return f"{other} takes {slower:.3g} times as long as {fastest}{beaten}."
+
+
+def _missing(subjects: tuple[str, ...], measures: tuple[Measure, ...]) -> tuple[str, ...]:
+    found = []
+    for name in subjects:
+        lacking = [one.key for one in measures if name not in one.values]
+        if lacking:
+            found.append(f"{name} has no time of {listed(lacking)}: no execution succeeded")
+    return tuple(found)

@@ -1,0 +1,90 @@
+"""Numbers of figures: their texts by unit, and their spread over the rounds of a study."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Spread
+from assay.model.units import bytes_text, percent_text, rate_text, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+SECONDS, BYTES, SHARE, PER_HOUR, PER_SECOND = "s", "bytes", "share", "/h", "/s"
+TIMES, COUNT = "times", "count"
+UNITS = (SECONDS, BYTES, SHARE, PER_HOUR, PER_SECOND, TIMES, COUNT)
+DIGITS = 4
+NAMED_MAX = 4
+SUBJECTS_MAX = 8
+# From here on more digits are not known, and from there on a metric has no tenths to speak of.
+WHOLE_FROM = 100
+TENTHS_BELOW = 10_000
+
+
+def text(value: float | None, unit: str | None, digits: int | None = None) -> str:
+    """A quantity as people read it; '-' for None.
+
+    Args:
+        value: In the unit itself; a share as a part of one.
+        unit: One of `UNITS`; of any other it stands behind the number.
+        digits: Significant digits, where the unit leaves them open.
+    """
+    if value is None:
+        return "-"
+    sign = "-" if value < 0 else ""
+    if unit in TEXTS:
+        return f"{sign}{TEXTS[unit](abs(value))}"
+    if unit == COUNT:
+        whole = value == round(value)
+        return f"{value:,.0f}" if whole else f"{value:,.{digits or DIGITS}g}"
+    number = f"{value:.{digits or DIGITS}g}"
+    return number if unit is None else f"{number} {unit}"
+
+
+def _metric_text(per_h: float) -> str:
+    return f"{per_h:,.1f}" if per_h < TENTHS_BELOW else f"{per_h:,.0f}"
+
+
+def _times_text(times: float) -> str:
+    return f"{times:.3g} x" if times < WHOLE_FROM else f"{times:,.0f} x"
+
+
+TEXTS: dict[str | None, Callable[[float], str]] = {
+    SECONDS: seconds_text,
+    BYTES: bytes_text,
+    SHARE: percent_text,
+    PER_HOUR: _metric_text,
+    PER_SECOND: rate_text,
+    TIMES: _times_text,
+}
+
+
+def change_text(share: float) -> str:
+    """By how much something differs, such as `12 % higher` or `3.1 % lower`; 'the same'."""
+    return (
+        f"{percent_text(abs(share))} {'higher' if share > 0 else 'lower'}" if share else "the same"
+    )
+
+
+def spread(values: Iterable[float | None]) -> Spread | None:
+    """Median, lowest and highest of what is known; None of nothing."""
+    known = [float(value) for value in values if value is not None]
+    return Spread(median(known), min(known), max(known), len(known)) if known else None
+
+
+def by_subject(found: Iterable[tuple[str, Spread | None]]) -> dict[str, Spread]:
+    """The known spreads by their subjects."""
+    return {name: one for name, one in found if one is not None}
+
+
+def each_text(told: Iterable[tuple[str, str]]) -> str:
+    """What is told of each subject: `65 % (DuckDB) and 75 % (PostgreSQL)`."""
+    return listed([f"{words} ({name})" for name, words in told], SUBJECTS_MAX)
+
+
+def listed(words: Sequence[str], most: int = NAMED_MAX) -> str:
+    """Words as a sentence has them: `q01, q02 and q03`, `q01, q02 and 7 others`."""
+    if len(words) > most:
+        return f"{', '.join(words[: most - 1])} and {len(words) - most + 1} others"
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

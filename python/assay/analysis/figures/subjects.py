@@ -1,0 +1,93 @@
+"""The subjects of a figure: runs that were asked for alike, over the rounds of a study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Measure
+from assay.analysis.figures.quantities import by_subject, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from assay.analysis.figures.contract import Asked, StudyRun
+    from assay.record.reader import Run
+
+ENGINE, SETTING = "engine", "set."
+# Levels that need their factor beside them.
+SAY_NOTHING = ("on", "off", "true", "false", "True", "False", "none")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Runs that were asked for alike.
+
+    Attributes:
+        name: Unique in the figure.
+        runs: By their rounds; at least one.
+        levels: By factor the name of the level.
+    """
+
+    name: str
+    runs: tuple[StudyRun, ...]
+    levels: Mapping[str, str]
+
+    @property
+    def first(self) -> Run:
+        """The record of its first run."""
+        return self.runs[0].run
+
+    def over_rounds(self, known: Callable[[Run], float | None]) -> list[float | None]:
+        """What is known of the record of each run."""
+        return [known(one.run) for one in self.runs]
+
+
+def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...]:
+    """The subjects of a figure, in the order in which its runs are given.
+
+    Args:
+        asked: The figure.
+        without: Factors that make no subjects, because the figure has an axis for them.
+    """
+    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[StudyRun]] = {}
+    for one in asked.runs:
+        groups.setdefault((one.part, _kept(one, without)), []).append(one)
+    parts = {part for part, _ in groups}
+    names = {key: subject_name(key[1], runs[0].run) for key, runs in groups.items()}
+    made = []
+    for (part, levels), runs in groups.items():
+        name = names[(part, levels)]
+        if len(parts) > 1 and list(names.values()).count(name) > 1:
+            name = f"{name} ({part})"
+        made.append(Subject(name, tuple(runs), dict(levels)))
+    return tuple(made)
+
+
+def measure(
+    key: str,
+    title: str,
+    unit: str,
+    subjects: Iterable[Subject],
+    known: Callable[[Run], float | None],
+) -> Measure:
+    """What is known of each record, over the rounds of each subject."""
+    values = by_subject((one.name, spread(one.over_rounds(known))) for one in subjects)
+    return Measure(key, title, unit, values)
+
+
+def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
+    """What runs are called: the engine as it is titled, then the levels of other factors."""
+    others = [_level(factor, name) for factor, name in levels if factor != ENGINE]
+    engine = run.facts["engine"]
+    return " ".join([str(engine.get("title") or engine["name"]), *others])
+
+
+def _level(factor: str, name: str) -> str:
+    """A level as it is understood without its factor beside."""
+    says_it = name[:1].isalpha() and name not in SAY_NOTHING and not factor.startswith(SETTING)
+    return name if says_it else f"{factor.removeprefix(SETTING)}={name}"
+
+
+def _kept(one: StudyRun, without: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((factor, name) for factor, name in one.levels.items() if factor not in without)

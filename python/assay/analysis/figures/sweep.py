@@ -1,0 +1,179 @@
+"""One metric over the levels of a factor, a line for each level of the other factors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
+from assay.analysis.figures.metrics import default_metric, metric_named, value_of
+from assay.analysis.figures.quantities import by_subject, spread, text
+from assay.analysis.figures.subjects import ENGINE, subjects_of
+from assay.model.errors import UsageError, suggestion
+from assay.model.units import parse_bytes, percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.figures.contract import Asked, Cell, Spread
+    from assay.analysis.figures.metrics import Metric
+    from assay.analysis.figures.subjects import Subject
+
+OPTIONS = {
+    "metric": "a metric of runs, such as total_seconds, power, throughput or composite, or an"
+    " operation's name; without it what the runs are first judged by",
+    "factor": "the factor along the axis; without it the one with most levels",
+    "logarithmic": "whether the axis of values is",
+}
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    metric = _metric(asked)
+    factor = asked.options.get("factor") or _most_levels(asked)
+    levels = list(dict.fromkeys(r.levels[factor] for r in asked.runs if factor in r.levels))
+    if not levels:
+        known = list(dict.fromkeys(name for run in asked.runs for name in run.levels))
+        hint = suggestion(factor, known) if known else "these runs have none"
+        raise UsageError(f"no run has a level of factor {factor!r}; {hint}")
+    having = tuple(one for one in asked.runs if factor in one.levels)
+    subjects = subjects_of(replace(asked, runs=having), without=(factor,))
+    places = _places(levels)
+    levels = sorted(levels, key=lambda name: places[name] or 0.0)
+    measures = tuple(
+        Measure(level, level, metric.unit, _values(subjects, factor, level, metric), places[level])
+        for level in levels
+    )
+    shown = tuple(subject.name for subject in subjects)
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(words for name in shown if (words := _says(name, measures, metric, factor))),
+        subjects=shown,
+        measures=measures,
+        tables=(_table(factor, shown, measures, metric),),
+        charts=(_chart(asked, factor, metric, measures),),
+        notes=_rounds(measures),
+        missing=_missing(shown, measures, metric),
+    )
+
+
+def _metric(asked: Asked) -> Metric:
+    name, first = asked.options.get("metric"), asked.runs[0].run
+    return default_metric(first) if name is None else metric_named(name, first)
+
+
+def _most_levels(asked: Asked) -> str:
+    levels: dict[str, set[str]] = {}
+    for run in asked.runs:
+        for factor, name in run.levels.items():
+            levels.setdefault(factor, set()).add(name)
+    # Engines are no axis where anything else varies.
+    return max(levels, key=lambda name: (name != ENGINE, len(levels[name])), default="")
+
+
+def _values(
+    subjects: tuple[Subject, ...], factor: str, level: str, metric: Metric
+) -> dict[str, Spread]:
+    return by_subject(
+        (
+            subject.name,
+            spread(
+                value_of(one.run, metric) for one in subject.runs if one.levels.get(factor) == level
+            ),
+        )
+        for subject in subjects
+    )
+
+
+def _places(levels: list[str]) -> dict[str, float | None]:
+    """Where levels are on an axis of numbers, if all of them are numbers or sizes."""
+    found: dict[str, float | None] = {}
+    for level in levels:
+        words = level.split()
+        try:
+            found[level] = float(words[0])
+        except (ValueError, IndexError):
+            try:
+                found[level] = float(parse_bytes(level))
+            except ValueError:
+                return dict.fromkeys(levels)
+    return found
+
+
+def _chart(asked: Asked, factor: str, metric: Metric, measures: tuple[Measure, ...]) -> Chart:
+    places = [one.at for one in measures]
+    in_line = None not in places and len(set(places)) == len(places) > 1
+    return Chart(
+        "sweep",
+        metric.title,
+        "lines" if in_line else "dots",
+        tuple(one.key for one in measures),
+        bool(asked.options.get("logarithmic")),
+        factor.removeprefix("set."),
+    )
+
+
+def _table(
+    factor: str, subjects: tuple[str, ...], measures: tuple[Measure, ...], metric: Metric
+) -> Table:
+    several = any(one.count > 1 for measure in measures for one in measure.values.values())
+    columns = [Column(factor.removeprefix("set."))]
+    for name in subjects:
+        columns.append(Column(name, metric.unit))
+        columns += (
+            [Column("lowest", metric.unit), Column("highest", metric.unit)] if several else []
+        )
+    rows = []
+    for measure in measures:
+        cells: list[Cell] = [measure.title]
+        for name in subjects:
+            known = measure.values.get(name)
+            cells.append(None if known is None else known.middle)
+            if several:
+                cells += [None, None] if known is None else [known.low, known.high]
+        rows.append(tuple(cells))
+    return Table(
+        "sweep", f"{metric.title} by {factor.removeprefix('set.')}", tuple(columns), tuple(rows)
+    )
+
+
+def _says(name: str, measures: tuple[Measure, ...], metric: Metric, factor: str) -> str | None:
+    """Which level is best, and whether that is more than runs alike differ by."""
+    known = [(one.title, one.values[name]) for one in measures if name in one.values]
+    if len(known) < 2:  # noqa: PLR2004 - nothing to compare
+        return None
+    sign = 1 if metric.is_better == "lower" else -1
+    ordered = sorted(known, key=lambda one: sign * one[1].middle)
+    (best, least), (worst, most) = ordered[0], ordered[-1]
+    factor = factor.removeprefix("set.")
+    apart = abs(most.middle - least.middle) / most.middle if most.middle else 0.0
+    overlap = least.low <= most.high and most.low <= least.high
+    ends = f"{text(least.middle, metric.unit)} and {text(most.middle, metric.unit)}"
+    if overlap and min(least.count, most.count) > 1:
+        return (
+            f"{name}: {metric.title} does not depend on {factor} beyond what runs alike differ by"
+            f" ({ends} at {best} and {worst})."
+        )
+    alone = "; one run a level, so nothing tells it from noise" if least.count == 1 else ""
+    return (
+        f"{name}: {factor} {best} is best, {worst} worst: {metric.title} {ends},"
+        f" {percent_text(apart)} apart{alone}."
+    )
+
+
+def _rounds(measures: tuple[Measure, ...]) -> tuple[str, ...]:
+    counts = [one.count for measure in measures for one in measure.values.values()]
+    if not counts or max(counts) == 1:
+        return ()
+    return (f"Medians over up to {max(counts)} rounds, with the lowest and the highest.",)
+
+
+def _missing(
+    subjects: tuple[str, ...], measures: tuple[Measure, ...], metric: Metric
+) -> tuple[str, ...]:
+    return tuple(
+        f"{name} at {one.title} has no {metric.title}: it was not run, or operations failed"
+        for one in measures
+        for name in subjects
+        if name not in one.values
+    )

@@ -1,0 +1,115 @@
+"""How much of the machine a power test uses: what the same work takes in streams, and alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.composite.utilisation import Utilisation, utilisation
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
+from assay.analysis.figures.metrics import test_of
+from assay.analysis.figures.quantities import (
+    COUNT,
+    SECONDS,
+    SHARE,
+    by_subject,
+    each_text,
+    spread,
+    text,
+)
+from assay.analysis.figures.subjects import subjects_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.figures.contract import Asked, Cell, Spread
+    from assay.analysis.figures.subjects import Subject
+    from assay.record.reader import Run
+
+OPTIONS: dict[str, str] = {}
+# Key, title, unit, what of a `Utilisation`.
+PARTS = (
+    ("power_seconds", "power test", SECONDS, "power_s"),
+    ("elapsed_seconds", "throughput test", SECONDS, "elapsed_s"),
+    ("streams", "query streams", COUNT, "streams"),
+    ("stream_seconds", "throughput test, a stream", SECONDS, "stream_s"),
+    ("share", "utilised by the power test", SHARE, "share"),
+)
+EVEN = 0.02
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    subjects = [one for one in subjects_of(asked) if any(_of(run.run) for run in one.runs)]
+    measures = tuple(
+        Measure(key, title, unit, by_subject((one.name, _spread(one, name)) for one in subjects))
+        for key, title, unit, name in PARTS
+    )
+    rows = tuple(row for subject in subjects for row in _rows(subject))
+    columns = (Column("subject"), Column("round", COUNT), Column("run", COUNT))
+    of_parts = tuple(Column(title, unit) for _, title, unit, _ in PARTS)
+    found = {one.name for one in subjects}
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=(*_in_all(subjects, measures[-1]), *(_says(one, measures) for one in subjects)),
+        subjects=tuple(one.name for one in subjects),
+        measures=measures,
+        tables=(Table("runs", "both tests of each run", (*columns, *of_parts), rows),),
+        charts=(Chart("share", "utilised by the power test", "bars", ("share",)),)
+        if subjects
+        else (),
+        missing=tuple(
+            f"{one.name} has no power test and throughput test of one run (test = 'full')"
+            for one in subjects_of(asked)
+            if one.name not in found
+        ),
+    )
+
+
+def _of(run: Run) -> list[Utilisation]:
+    test = test_of(run)
+    if test is None or test.why_not:
+        return []
+    return [told for one in test.runs if (told := utilisation(one)) is not None]
+
+
+def _spread(subject: Subject, name: str) -> Spread | None:
+    return spread(float(getattr(told, name)) for one in subject.runs for told in _of(one.run))
+
+
+def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
+    for one in subject.runs:
+        for told in _of(one.run):
+            yield (
+                subject.name,
+                one.round,
+                told.run,
+                *(getattr(told, name) for _, _, _, name in PARTS),
+            )
+
+
+def _in_all(subjects: list[Subject], share: Measure) -> Iterator[str]:
+    """One sentence of all subjects, where there are several."""
+    if len(subjects) > 1:
+        told = [(one.name, text(share.values[one.name].middle, SHARE)) for one in subjects]
+        yield (
+            f"A stream's share of the throughput test is {each_text(told)} of a power test; what"
+            " is missing to 100 % one stream leaves unused."
+        )
+
+
+def _says(subject: Subject, measures: tuple[Measure, ...]) -> str:
+    told = {one.key: one.values[subject.name].middle for one in measures}
+    share = told["share"]
+    words = (
+        f"{subject.name}: a power test takes {text(told['power_seconds'], SECONDS)}, and"
+        f" {told['streams']:.0f} times the work in streams"
+        f" {text(told['elapsed_seconds'], SECONDS)},"
+        f" so the power test uses {text(share, SHARE)} of what the machine gives"
+    )
+    if share > 1 + EVEN:
+        return f"{words}: streams are in each other's way."
+    if share < 1 - EVEN:
+        return f"{words}; {text(1 - share, SHARE)} are left to better parallelism of one stream."
+    return f"{words}: all of it."

@@ -1,0 +1,1 @@
+"""Figures that others published: what they are, what follows from them, and ours beside them."""

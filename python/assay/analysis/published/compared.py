@@ -1,0 +1,138 @@
+"""A figure of a study beside what an article has under the same name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.quantities import BYTES, COUNT, PER_HOUR, SECONDS, TIMES, listed, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from assay.analysis.figures.contract import Figure, Spread
+    from assay.analysis.published.facts import FigureFacts, Value
+
+# Amounts of these depend on scale and machine: how they stand to each other can be compared.
+RELATIVE = (SECONDS, BYTES, PER_HOUR)
+ROWS_MAX = 24
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One quantity of the article, and ours.
+
+    Attributes:
+        key: Of the article's value and of the measure.
+        title: In words.
+        unit: Of the article's value.
+        article: Its value; of a range the lower end.
+        article_high: The upper end of a range.
+        printed: As the article has it.
+        ours: By name of subject; empty where the study does not measure it.
+        base: Of the quantity that the others are told in times of; None: they are not.
+        article_times, our_times: How many times as much as that.
+    """
+
+    key: str
+    title: str
+    unit: str
+    article: float
+    article_high: float | None
+    printed: str
+    ours: Mapping[str, Spread]
+    base: str | None = None
+    article_times: float | None = None
+    our_times: Mapping[str, float] | None = None
+
+
+def compare(figure: Figure, facts: FigureFacts) -> tuple[Beside, ...]:
+    """What the article has, in its order, each with ours where both have one unit."""
+    found = [_beside(figure, key, value) for key, value in facts.measures().items()]
+    return tuple(_with_times(one, found) for one in found[:ROWS_MAX])
+
+
+def middle(one: Beside) -> float:
+    """The article's value, of a range its middle."""
+    return one.article if one.article_high is None else (one.article + one.article_high) / 2
+
+
+def _beside(figure: Figure, key: str, value: Value) -> Beside:
+    measure = figure.measure(key)
+    same = measure is not None and measure.unit == value.unit
+    return Beside(
+        key,
+        value.title or (measure.title if measure is not None else key.replace("_", " ")),
+        value.unit,
+        value.value,
+        value.high,
+        value.printed or printed(value),
+        dict(measure.values) if measure is not None and same else {},
+    )
+
+
+def printed(value: Value) -> str:
+    """An article's value as its unit has it."""
+    low = text(value.value, value.unit)
+    return low if value.high is None else f"{low} to {text(value.high, value.unit)}"
+
+
+def _with_times(one: Beside, every: list[Beside]) -> Beside:
+    """The same in times of the first quantity of its unit that both have."""
+    known = [other for other in every if other.unit == one.unit and other.ours]
+    if one.unit not in RELATIVE or len(known) < 2 or not one.ours:  # noqa: PLR2004
+        return one
+    base = known[0]
+    ours = {
+        name: spread.middle / base.ours[name].middle
+        for name, spread in one.ours.items()
+        if name in base.ours and base.ours[name].middle
+    }
+    if one is base:
+        ours = {}
+    return Beside(
+        **{
+            **vars(one),
+            "base": base.title,
+            "article_times": None if one is base else middle(one) / middle(base),
+            "our_times": ours,
+        }
+    )
+
+
+def says(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
+    """Sentences of how ours stand to the article's, made of both."""
+    if rows and all(one.unit == "share" for one in rows) and len(rows) > 3:  # noqa: PLR2004
+        yield from _of_shares(rows, figure)
+        return
+    for one in rows:
+        if one.ours and one.unit not in (*RELATIVE, COUNT):
+            ours = [f"{name} {text(spread.middle, one.unit)}" for name, spread in one.ours.items()]
+            yield f"{_sentence(one.title)}: {one.printed} in the article; here {listed(ours, 8)}."
+        if one.article_times is not None and one.our_times:
+            ours = [f"{name} {text(times, TIMES)}" for name, times in one.our_times.items()]
+            yield (
+                f"{_sentence(one.title)} is {text(one.article_times, TIMES)} of {one.base} in the"
+                f" article; here {listed(ours, 8)}."
+            )
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def _of_shares(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
+    """Which kinds are large in both, and which in one only."""
+    order = sorted(rows, key=lambda one: -one.article)
+    theirs = [one.key for one in order[:3]]
+    lead_there = listed([f"{one.key} {text(one.article, one.unit)}" for one in order[:3]])
+    yield f"In the article {lead_there} lead."
+    for name in figure.subjects:
+        mine = sorted(
+            (one for one in figure.measures if name in one.values),
+            key=lambda one: -one.values[name].middle,
+        )
+        lead = [one.key for one in mine[:3]]
+        common = [key for key in lead if key in theirs]
+        both = f"{listed(common)} in both" if common else "none of them in both"
+        yield f"{name}: {listed(lead)} lead, {both}."

@@ -1,0 +1,264 @@
+"""`published.toml`: an article's figures as values and tables, each with its unit and its source.
+
+Its sentences are not repeated: `says` and `reasons` are ours. A key that nobody knows is an error.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from assay.analysis.rule_files import validated
+from assay.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Name = Annotated[str, Field(min_length=1)]
+Input = float | Name | tuple[float | Name, ...]
+
+
+class Facts(BaseModel):
+    """What all of them have in common."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Article(Facts):
+    """Where the figures are from.
+
+    Attributes:
+        title: As it was published, where it is known; else the series is.
+        series: Of which it is a part.
+        about: What it is about, in our words.
+        author: Who wrote it.
+        date: As far as it is known.
+        url: Where it can be read.
+    """
+
+    title: Name | None = None
+    series: Name | None = None
+    about: str | None = None
+    author: str | None = None
+    date: str | None = None
+    url: str | None = None
+
+    @model_validator(mode="after")
+    def _named(self) -> Article:
+        if self.title is None and self.series is None:
+            raise ValueError("an article has a title, or a series that it is a part of")
+        return self
+
+    @property
+    def words(self) -> str:
+        """What it is called in a sentence."""
+        told = self.title or f"an article of the series {self.series}"
+        by = f" by {self.author}" if self.author else ""
+        return f"{told}{by}{f' ({self.date})' if self.date else ''}"
+
+
+class Conditions(Facts):
+    """How the figures were measured, as far as the article tells; absent is not told.
+
+    Attributes:
+        engine: As `engine.toml` names it.
+        engine_title: As people read it, with a version.
+        workload: As `workload.toml` names it.
+        scale: Scale factor.
+        streams: Query streams of the throughput test.
+        cpu: Model or architecture.
+        cores: Cores, or hardware threads, that the engine had.
+        memory_bytes: Of the machine.
+        state: In which the power test began.
+        about: What else matters, a sentence each.
+    """
+
+    engine: str | None = None
+    engine_title: str | None = None
+    workload: str | None = None
+    scale: float | None = None
+    streams: int | None = None
+    cpu: str | None = None
+    cores: int | None = None
+    memory_bytes: int | None = None
+    state: str | None = None
+    about: tuple[Name, ...] = ()
+
+
+class Value(Facts):
+    """One figure.
+
+    Attributes:
+        value: In its unit.
+        unit: As `figures.quantities` knows them, or any word.
+        title: What it is, where the measure of the same key does not say it.
+        printed: As the article has it, where a number of its own would say more or less than that.
+        high: The other end, where the article gives two.
+    """
+
+    value: float
+    unit: Name
+    title: str | None = None
+    printed: str | None = None
+    high: float | None = None
+
+
+class ColumnFacts(Facts):
+    """One column of a table."""
+
+    name: Name
+    unit: str | None = None
+    digits: int | None = Field(default=None, ge=1, le=17)
+
+
+class TableFacts(Facts):
+    """A table of the article.
+
+    Attributes:
+        key, value: Columns of which it gives measures: values of the same key are added up.
+    """
+
+    name: Name
+    title: Name
+    columns: tuple[ColumnFacts, ...] = Field(min_length=1)
+    rows: tuple[tuple[str | float | None, ...], ...]
+    key: str | None = None
+    value: str | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> TableFacts:
+        names = [one.name for one in self.columns]
+        if any(len(row) != len(names) for row in self.rows):
+            raise ValueError(f"table {self.name!r}: every row has {len(names)} cells")
+        if (self.key is None) != (self.value is None):
+            raise ValueError(f"table {self.name!r}: key and value go together")
+        for name in (self.key, self.value):
+            if name is not None and name not in names:
+                raise ValueError(f"table {self.name!r} has no column {name!r}")
+        return self
+
+    def place(self, column: str) -> int:
+        """Which column it is. Raises `ValueError` if there is none of the name."""
+        return [one.name for one in self.columns].index(column)
+
+    def by_key(self) -> dict[str, float]:
+        """Values added up by key; empty where the table gives no measures."""
+        found: dict[str, float] = {}
+        if self.key is None or self.value is None:
+            return found
+        key, value = self.place(self.key), self.place(self.value)
+        for row in self.rows:
+            amount = row[value]
+            if isinstance(amount, int | float):
+                found[str(row[key])] = found.get(str(row[key]), 0.0) + amount
+        return found
+
+
+class FigureFacts(Facts):
+    """What the article shows under a name that a figure of the study has, too.
+
+    Attributes:
+        name: The figure's name.
+        section: Of the article.
+        says: What it claims, in our words.
+        reasons: Why ours may differ, as far as it was known before measuring.
+        values: By key of the figure's measures; other keys are of the article alone.
+        tables: As it prints them.
+    """
+
+    name: Name
+    section: str | None = None
+    says: str | None = None
+    reasons: tuple[Name, ...] = ()
+    values: dict[str, Value] = {}
+    tables: tuple[TableFacts, ...] = ()
+
+    def measures(self) -> dict[str, Value]:
+        """All values by key: its own, and those that its tables add up to."""
+        found = {}
+        for table in self.tables:
+            column = None if table.value is None else table.columns[table.place(table.value)]
+            for key, amount in table.by_key().items():
+                unit = "count" if column is None or column.unit is None else column.unit
+                found[key] = Value(value=amount, unit=unit)
+        return found | self.values
+
+
+class DerivedFacts(Facts):
+    """A figure that the article's author computed from others.
+
+    Attributes:
+        name: In a few words.
+        figure: The figure it is shown with; None: with all others at the end.
+        analysis: One of `derived.ANALYSES`.
+        inputs: The analysis's arguments: numbers, references such as `states.hot` (figure and
+            value) or `profile/functions/cs_decode/share` (figure, table, row, column), or lists.
+        value: As the author has it.
+        within: How far it may be from what the inputs give, as a share of it: authors round.
+    """
+
+    name: Name
+    analysis: Name
+    inputs: dict[str, Input]
+    value: float
+    unit: Name
+    figure: str | None = None
+    section: str | None = None
+    printed: str | None = None
+    within: float = Field(default=0.01, ge=0, lt=1)
+
+
+class Published(Facts):
+    """`published.toml` as a whole."""
+
+    article: Article
+    conditions: Conditions = Conditions()
+    figures: tuple[FigureFacts, ...] = ()
+    derived: tuple[DerivedFacts, ...] = ()
+
+    @model_validator(mode="after")
+    def _named_once(self) -> Published:
+        for names in ([one.name for one in self.figures], [one.name for one in self.derived]):
+            for name in names:
+                if names.count(name) > 1:
+                    raise ValueError(f"{name!r} is there twice")
+        return self
+
+    def figure(self, name: str) -> FigureFacts | None:
+        """What the article shows under a figure's name; None if it does not."""
+        return next((one for one in self.figures if one.name == name), None)
+
+    def of_figure(self, name: str | None) -> Iterator[DerivedFacts]:
+        """The derived figures that are shown with a figure; of None those that go with none."""
+        return (one for one in self.derived if one.figure == name)
+
+
+def parse_published(text: str, source: str) -> Published:
+    """An article's figures.
+
+    Raises:
+        UsageError: With `source`, the key and what is wrong; also for a derived figure whose
+            analysis or inputs are not there.
+    """
+    from assay.analysis.published.derived import check_derived
+
+    try:
+        document: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{source} cannot be read: {error}") from error
+    found = validated(Published, document, source)
+    for one in found.derived:
+        check_derived(found, one, source)
+    return found
+
+
+def read_published(file: Path) -> Published:
+    """The figures of a file. Raises `UsageError` as `parse_published`, or if it cannot be read."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {file}: {error}") from error
+    return parse_published(text, str(file))

@@ -1,0 +1,1 @@
+"""chDB: ClickHouse as a library, embedded in the driver's host process."""

@@ -1,0 +1,1 @@
+select name from system.tables where database = currentDatabase() order by name

@@ -1,0 +1,122 @@
+"""The connections of one instance: ours, and one a session.
+
+The library serves one directory a process, for as long as it has a connection.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pyarrow
+
+from assay.engines.chdb.statements import file_text
+from assay.engines.contract import EngineError
+from assay.model.errors import suggestion
+from assay.model.secrets import without_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from chdb.state.sqlitelike import Connection
+
+MEMORY = ":memory:"
+OWN = "assay"
+# What would end a value, for settings are given as those of an address.
+SEPARATORS = "&?#"
+
+
+class Database:
+    """An open directory.
+
+    Args:
+        path: The directory.
+        settings: Of the library and of each query; names are not looked at here.
+
+    Raises:
+        EngineError: With the library's words.
+    """
+
+    def __init__(self, path: Path, settings: Mapping[str, str]) -> None:
+        self.path = path
+        self._settings = dict(settings)
+        self._sessions = 0
+        self._open: list[Connection] = []
+        self.own = self.connection(OWN)
+
+    def connection(self, comment: str) -> Connection:
+        """A further connection, whose queries have a comment that tells them apart."""
+        made = connected(str(self.path), {**self._settings, "log_comment": comment})
+        self._open.append(made)
+        return made
+
+    def again(self, connection: Connection, comment: str) -> Connection:
+        """A connection in place of one that is not to be used any more."""
+        self._open.remove(connection)
+        made = self.connection(comment)
+        connection.close()
+        return made
+
+    def session_comment(self) -> str:
+        """A comment for the queries of one more session."""
+        self._sessions += 1
+        return f"{OWN}-{self._sessions}"
+
+    def close(self) -> None:
+        """Closes all connections; with the last one the library lets go of the directory."""
+        for connection in self._open:
+            connection.close()
+        self._open.clear()
+
+
+def connected(path: str, settings: Mapping[str, str]) -> Connection:
+    """A connection to a directory, or to memory.
+
+    Raises:
+        EngineError: With the library's words.
+    """
+    from chdb import ChdbError
+    from chdb.state.sqlitelike import Connection
+
+    address = path + "?" + "&".join(f"{name}={value}" for name, value in settings.items())
+    try:
+        return Connection(address)
+    except (ChdbError, RuntimeError) as error:
+        given = " ".join(f"--set {name}={value}" for name, value in settings.items())
+        raise EngineError(f"chDB refuses {without_secrets(given)}: {error}") from error
+
+
+def asked(
+    connection: Connection, text: str, values: dict[str, Any] | None = None
+) -> pyarrow.Table | None:
+    """All rows of a statement as an Arrow table; None of one that has none.
+
+    Raises:
+        ChdbError: With ClickHouse's words.
+    """
+    told = connection.query(text, "ArrowStream", params=values)
+    if not len(told):
+        return None
+    return pyarrow.ipc.open_stream(told.bytes()).read_all()
+
+
+def checked(settings: Mapping[str, str]) -> None:
+    """Refuses settings that the library would pass over in silence or misread.
+
+    Raises:
+        EngineError: With the setting at fault and the nearest that there is.
+    """
+    if not settings:
+        return
+    for name, value in settings.items():
+        if any(character in value for character in SEPARATORS):
+            raise EngineError(f"chDB's settings cannot have any of {SEPARATORS!r} in them: {name}")
+    with closing(connected(MEMORY, {})) as connection:
+        known = asked(connection, file_text("known_settings.sql"))
+    names: list[str] = [] if known is None else known["name"].to_pylist()
+    for name in settings:
+        if name not in names:
+            raise EngineError(f"chDB has no setting {name!r}; {suggestion(name, names)}")
+    # A wrong value is an error of the connection.
+    connected(MEMORY, settings).close()

@@ -1,0 +1,139 @@
+"""chDB: opened in the host process, loaded from Arrow streams, a connection a session."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from typing import TYPE_CHECKING
+
+from assay._core import PythonSession
+from assay.engines.chdb.database import Database, asked, checked
+from assay.engines.chdb.plans import normalised
+from assay.engines.chdb.statements import file_text, quoted
+from assay.engines.contract import EngineError, EngineFacts, Instance, Place, Product
+from assay.model.secrets import is_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.chdb.explaining import ChdbPlans
+    from assay.engines.contract import ArrowStream, Tell, Wanted
+    from assay.model.plan import Plan
+    from assay.model.script import Script
+
+PACKAGE = "chdb-core"
+
+
+class ChdbEngine:
+    """See `assay.engines.contract`: `Engine`, `Embedded`, `BulkLoads`, `Prepares` and more.
+
+    The library has half a gigabyte of code: it is imported where it is used.
+    """
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """Checks that the wheel is the pinned one, and that it is what was wanted."""
+        del tell
+        try:
+            version = importlib.metadata.version(PACKAGE)
+        except importlib.metadata.PackageNotFoundError:
+            version = "none"
+        if version != self._facts.version_pinned:
+            raise EngineError(
+                f"{PACKAGE} {version} is installed, and {self._facts.version_pinned} is pinned: install"
+                " it with `pip install 'assay[chdb]'`, or by `make setup` in a checkout."
+            )
+        if wanted.version is not None and not f"{version}.".startswith(f"{wanted.version}."):
+            raise EngineError(
+                f"chDB {version} comes with Assay, and {wanted.version} was asked for: it is a"
+                " Python package, so another version needs an environment of its own."
+            )
+        return Product(version, origin={"package": f"{PACKAGE} {version}"})
+
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
+        """Opens an empty database in memory with the settings."""
+        del product
+        checked(settings)
+
+    def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
+        """Opens the directory of `place`, making what is in it if it is empty."""
+        checked(settings)
+        told = {**self._facts.settings, "tmp_path": str(place.scratch), **settings}
+        return Instance(dict(settings), Database(place.data, told), place)
+
+    def stop(self, instance: Instance) -> None:
+        """Closes all connections."""
+        _database(instance).close()
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """What ClickHouse reports: whatever differs from its defaults, and some others."""
+        rows = asked(_database(instance).own, file_text("effective_settings.sql"))
+        told = [] if rows is None else rows.to_pylist()
+        return {row["name"]: row["value"] for row in told if not is_secret(row["name"])}
+
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
+        """One connection a client."""
+        from assay.engines.chdb.session import ChdbSession
+
+        database, told = _database(instance), json.dumps(script.facts())
+        return [
+            PythonSession(ChdbSession(database, script), told, seed, number)
+            for number in range(clients)
+        ]
+
+    def plan_reader(self, instance: Instance) -> ChdbPlans:
+        """A reader on a connection of its own."""
+        from assay.engines.chdb.explaining import ChdbPlans
+
+        return ChdbPlans(_database(instance))
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """What EXPLAIN ANALYZE told."""
+        return normalised(told, operation, statement, native)
+
+    def run_script(self, instance: Instance, sql: str) -> None:
+        """Runs statements of a workload's schema."""
+        from assay.engines.chdb import loading
+
+        loading.run(_database(instance), sql)
+
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs statements one by one; each is done when the next one begins."""
+        self.run_script(instance, sql)
+
+    def settle(self, instance: Instance) -> None:
+        """Has files written to disk; parts stay as the statements left them."""
+        from assay.engines.chdb import loading
+
+        loading.write_out(_database(instance).path)
+
+    def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
+        """Appends an Arrow stream to a table, on one connection, so that rows keep their order."""
+        from assay.engines.chdb import loading
+
+        del streams
+        loading.fill(_database(instance), table, rows)
+
+    def count(self, instance: Instance, table: str) -> int:
+        """Rows of a table."""
+        counted = asked(_database(instance).own, file_text("count.sql", table=quoted(table)))
+        return 0 if counted is None else int(counted["rows"][0].as_py())
+
+    def finish_load(self, instance: Instance) -> None:
+        """Merges each table into one part with statistics, and has it written to disk."""
+        from assay.engines.chdb import loading
+
+        loading.merge(_database(instance))
+        loading.write_out(_database(instance).path)
+
+
+def _database(instance: Instance) -> Database:
+    database: Database = instance.handle
+    return database
+
+
+def engine(facts: EngineFacts) -> ChdbEngine:
+    """The engine of this folder."""
+    return ChdbEngine(facts)

@@ -1,0 +1,67 @@
+"""Asks ClickHouse for plans, in the host, on a connection of its own."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from chdb import ChdbError
+
+from assay.engines.chdb.database import asked
+from assay.engines.chdb.session import bound
+from assay.engines.chdb.statements import file_text, typed
+from assay.engines.contract import Explained
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engines.chdb.database import Database
+
+# EXPLAIN ANALYZE executes what it explains, and nothing can be taken back.
+READS = re.compile(r"(?is)(?:\s|--[^\n]*\n|\()*(?:select|with)\b")
+CHANGES = "it may change the data, and chDB has no transaction to take that back"
+
+
+class ChdbPlans:
+    """See `assay.engines.contract.PlanReader`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._comment = database.session_comment()
+        self._connection = database.connection(self._comment)
+
+    def explain(
+        self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
+    ) -> Iterator[Explained]:
+        """Executes those of an operation's statements that read."""
+        for text, values in statements:
+            begun_s = time.monotonic()
+            native, reason = self._one(text, values, limit_s)
+            yield Explained(native, reason, time.monotonic() - begun_s)
+
+    def close(self) -> None:
+        """Nothing is left to do: the connection is closed with the database."""
+
+    def _one(
+        self, text: str, values: Sequence[object], limit_s: float
+    ) -> tuple[str | None, str | None]:
+        """A statement's plan, or why there is none."""
+        if READS.match(text) is None:
+            return None, CHANGES
+        kill = file_text("kill.sql", session=self._comment)
+        timer = threading.Timer(limit_s, lambda: asked(self._database.own, kill))
+        timer.start()
+        try:
+            explained = f"{file_text('plans/executed.sql')}\n{typed(text, values)}"
+            told = asked(self._connection, explained, bound(values))
+        except ChdbError as error:
+            self._connection = self._database.again(self._connection, self._comment)
+            words = " ".join(str(error).split())
+            if "QUERY_WAS_CANCELLED" in words:
+                return None, f"it was cancelled after {limit_s:.3g} s"
+            return None, f"ClickHouse said: {words}"
+        finally:
+            timer.cancel()
+        return None if told is None else "\n".join(told["explain"].to_pylist()), None

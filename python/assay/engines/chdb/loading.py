@@ -1,0 +1,98 @@
+"""Fills tables: Arrow streams go in as they are, and are merged into one part a table."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pyarrow
+from chdb import ChdbError
+
+from assay.engines.chdb.database import asked
+from assay.engines.chdb.statements import file_text, quoted, split
+from assay.engines.contract import EngineError
+from assay.model.errors import RunFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from assay.engines.chdb.database import Database
+    from assay.engines.contract import ArrowStream
+
+
+class _Pushed:
+    """A file whose bytes go into an insert."""
+
+    closed = False
+
+    def __init__(self, append: Callable[[bytes], object]) -> None:
+        self._append = append
+
+    def write(self, content: memoryview) -> int:
+        self._append(bytes(content))
+        return len(content)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def close(self) -> None:
+        """The insert is ended by whoever began it."""
+
+
+def fill(database: Database, table: str, rows: ArrowStream) -> None:
+    """Appends all rows of a stream to a table.
+
+    Raises:
+        RunFailedError: With ClickHouse's words.
+    """
+    reader = pyarrow.RecordBatchReader.from_stream(rows)
+    text = file_text("append.sql", table=quoted(table))
+    try:
+        with (
+            database.own.send_insert(text, "ArrowStream") as insert,
+            pyarrow.PythonFile(_Pushed(insert.append), "w") as sink,
+        ):
+            with pyarrow.ipc.new_stream(sink, reader.schema) as writer:
+                for batch in reader:
+                    writer.write_batch(batch)
+            insert.finish()
+    except (ChdbError, RuntimeError) as error:
+        raise RunFailedError(f"chDB cannot load {table}: {' '.join(str(error).split())}") from error
+
+
+def run(database: Database, sql: str) -> None:
+    """Runs statements one by one.
+
+    Raises:
+        EngineError: With the statement at fault.
+    """
+    for statement in split(sql):
+        try:
+            asked(database.own, statement)
+        except ChdbError as error:
+            words = " ".join(str(error).split())
+            raise EngineError(f"chDB refuses: {words}\nThe statement: {statement}") from error
+
+
+def merge(database: Database) -> None:
+    """Makes one part of each table. Raises `RunFailedError` with ClickHouse's words."""
+    try:
+        tables = asked(database.own, file_text("tables.sql"))
+        for name in [] if tables is None else tables["name"].to_pylist():
+            asked(database.own, file_text("merge.sql", table=quoted(name)))
+    except ChdbError as error:
+        raise RunFailedError(f"chDB cannot finish the load: {error}") from error
+
+
+def write_out(path: Path) -> None:
+    """Has the system write every file below a directory to its disk."""
+    for place in path.rglob("*"):
+        try:
+            descriptor = os.open(place, os.O_RDONLY)
+        except FileNotFoundError:  # Parts that were merged go when nothing reads them any more.
+            continue
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

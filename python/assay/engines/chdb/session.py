@@ -1,0 +1,73 @@
+"""One connection of the driver: operations in, Arrow rows out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pyarrow
+from chdb import ChdbError
+
+from assay.engines.chdb.database import asked
+from assay.engines.chdb.statements import file_text, named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engines.chdb.database import Database
+    from assay.model.script import Script
+
+NO_ROWS = pyarrow.table({})
+# How ClickHouse's words of an error end: with its name.
+NAME = re.compile(r"\(([A-Z][A-Z0-9_]+)\)\s*$")
+
+
+class ChdbSession:
+    """One connection. The driver calls `execute` from a thread of its own."""
+
+    def __init__(self, database: Database, script: Script) -> None:
+        self._database = database
+        self._comment = database.session_comment()
+        self._connection = database.connection(self._comment)
+        self._kill = file_text("kill.sql", session=self._comment)
+        self._operations = [
+            [(named(one, operation), one.values) for one in operation.statements]
+            for operation in script.operations
+        ]
+
+    def execute(self, operation: int, values: Sequence[object]) -> object:
+        """Runs an operation; all rows of its last statement that has any, as an Arrow table.
+
+        Raises:
+            ChdbError: With `sqlstate`, ClickHouse's name of the error.
+        """
+        rows: object = NO_ROWS
+        try:
+            for text, draws in self._operations[operation]:
+                fetched = asked(self._connection, text, bound([values[draw] for draw in draws]))
+                rows = rows if fetched is None else fetched
+        except ChdbError as error:
+            # What a query that failed had written of its result would stand before the next one's.
+            self._connection = self._database.again(self._connection, self._comment)
+            raise _told(error) from error
+        return rows
+
+    def interrupt(self) -> None:
+        """Ends a running `execute`, from any thread."""
+        asked(self._database.own, self._kill)
+
+
+def bound(values: Sequence[object]) -> dict[str, Any]:
+    """Values by the names that `named` gave them."""
+    return {f"value{number}": value for number, value in enumerate(values, start=1)}
+
+
+def _told(error: ChdbError) -> Exception:
+    """An error with what the driver asks of it: ClickHouse's own name."""
+    words = " ".join(str(error).split())
+    name = NAME.search(words)
+    told = ChdbError(words)
+    facts: Any = told
+    facts.sqlstate = name[1] if name else None
+    facts.retryable = False
+    return told

@@ -1,0 +1,45 @@
+"""Makes what is derived from a study: its document, the article in three forms, and its tables.
+
+They lie beside `study.toml`. A directory that cannot be written keeps nobody from the document.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from assay.record.studies import read_study
+from assay.record.writer import write_json
+from assay.report.study.document import study_document
+from assay.report.study.markdown import markdown_lines
+from assay.report.study.tables import write_tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+ARTICLE_FILE, MARKDOWN_FILE, DOCUMENT_FILE = "article.html", "article.md", "article.json"
+
+
+def build_study(directory: Path) -> dict[str, Any]:
+    """The document of a study; its article is written beside it.
+
+    Raises:
+        RecordUnreadableError: If there is no study in the directory.
+    """
+    from assay.report.study.page import study_page
+
+    document = study_document(read_study(directory))
+    page = directory / ARTICLE_FILE
+    try:
+        page.write_text(study_page(document), encoding="utf-8")
+        markdown = "\n".join(markdown_lines(document))
+        (directory / MARKDOWN_FILE).write_text(f"{markdown}\n", encoding="utf-8")
+        write_tables(directory, document)
+        document["report"] = str(page)
+        write_json(directory / DOCUMENT_FILE, document)
+    except OSError as error:
+        log.warning("no article is kept of study %s: %s", directory.name, error)
+        document["report"] = None
+    return document

@@ -1,0 +1,325 @@
+"""Charts of a study: measures by subject, the article among them where its unit can be compared.
+
+Each is made from the document alone, and is the same for every kind of figure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.figures.quantities import BYTES, SECONDS, SHARE, TIMES, text
+from assay.report.charts import styled
+from assay.report.palette import (
+    BLUE,
+    BYTE_UNITS,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    WIDTH,
+    WORK_COLOURS,
+    work_colour,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import altair as alt
+
+ARTICLE = "the article"
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, "#8c6d4f", "#5fb8b2", "#c9b500", "#a0447c")
+BAR, ROW, DOTS, LINES = 15, 22, 24, 260
+# Beyond that many subjects their bars would be lines.
+SUBJECTS_MAX = len(COLOURS)
+ROOM = 1.15
+OTHER_COLOUR = "#c9d0d9"
+UNIT_WORDS = {"/h": "an hour", TIMES: "times"}
+MILLISECONDS = "format(datum.value * 1000, '~r') + ' ms'"
+SECONDS_LABEL = "format(datum.value, '~r') + ' s'"
+# Kinds that are smaller than this everywhere are drawn as one.
+SMALL, OTHERS = 0.015, "others"
+
+
+def charts_of(figure: Mapping[str, Any]) -> dict[str, alt.TopLevelMixin]:
+    """The charts of a figure that have something to draw, by names that are unique in the page."""
+    found = {}
+    for told in all_charts(figure):
+        rows = chart_rows(figure, told)
+        if rows:
+            found[f"{figure['name']}-{told['name']}"] = styled(_drawn(told, rows))
+    return found
+
+
+def all_charts(figure: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Its charts; those beside the article, in times of a base, come first."""
+    return [*_relative(figure), *figure["charts"]]
+
+
+def chart_rows(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a chart draws: one row a subject and measure, the article's first."""
+    if told["kind"] == "relative":
+        return [*_article_times(figure, told), *_our_times(figure, told)]
+    by_key = {one["key"]: one for one in figure["measures"]}
+    measures = [by_key[key] for key in told["keys"] if key in by_key]
+    return [*_article_shares(figure, measures), *_our_rows(figure, measures)]
+
+
+def _relative(figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A chart of what is told in times of another quantity, one a base."""
+    article = figure["article"]
+    bases: dict[str, list[str]] = {}
+    for one in () if article is None else article["compared"]:
+        if one["article_times"] is not None and one["our_times"]:
+            bases.setdefault(one["base"], []).append(one["key"])
+    # A bar alone says no more than the sentence about it.
+    several = {base: keys for base, keys in bases.items() if len(keys) > 1}
+    for place, (base, keys) in enumerate(several.items()):
+        yield {
+            "name": f"times{place + 1 if place else ''}",
+            "title": f"times of: {base}",
+            "kind": "relative",
+            "keys": keys,
+            "logarithmic": False,
+            "axis": None,
+        }
+
+
+def _article_times(figure: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for one in figure["article"]["compared"]:
+        if one["key"] in told["keys"]:
+            yield _row(ARTICLE, one["key"], one["title"], TIMES, one["article_times"])
+
+
+def _our_times(figure: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for one in figure["article"]["compared"]:
+        if one["key"] in told["keys"]:
+            for subject, value in one["our_times"].items():
+                yield _row(subject, one["key"], one["title"], TIMES, value)
+
+
+def _article_shares(
+    figure: Mapping[str, Any], measures: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Shares of the article: they can stand beside ours, whatever the scale."""
+    article = figure["article"]
+    told = {} if article is None else {one["key"]: one for one in article["compared"]}
+    for measure in measures:
+        one = told.get(measure["key"])
+        if one is not None and one["unit"] == measure["unit"] == SHARE:
+            yield _row(ARTICLE, measure["key"], measure["title"], SHARE, one["article"])
+
+
+def _our_rows(
+    figure: Mapping[str, Any], measures: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    for measure in measures:
+        for subject in figure["subjects"][:SUBJECTS_MAX]:
+            one = measure["values"].get(subject)
+            if one is not None:
+                row = _row(
+                    subject, measure["key"], measure["title"], measure["unit"], one["middle"]
+                )
+                ends = {"low": one["low"], "high": one["high"]}
+                yield row | {"at": measure["at"]} | (ends if one["count"] > 1 else {})
+
+
+def _row(subject: str, key: str, title: str, unit: str, value: float) -> dict[str, Any]:
+    return {
+        "subject": subject,
+        "key": key,
+        "measure": title,
+        "unit": unit,
+        "value": value,
+        "label": text(value, unit),
+    }
+
+
+def _drawn(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+    kind = told["kind"]
+    if kind == "stacked":
+        return _stacked(told, rows)
+    if kind == "lines":
+        return _lines(told, rows)
+    if kind == "dots":
+        return _dots(told, rows)
+    return _bars(told, rows)
+
+
+def _value_axis(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Any:  # noqa: ANN401
+    """The axis of values, in the unit that its largest one is read in."""
+    import altair as alt
+
+    unit = str(rows[0]["unit"])
+    axis: dict[str, Any] = {"gridOpacity": 0.6, "title": told["title"], "tickCount": 6}
+    if unit == SHARE:
+        axis["format"] = "~%"
+    elif unit == BYTES:
+        most = max(float(row["value"]) for row in rows)
+        step, words = next((one for one in BYTE_UNITS if most >= one[0]), BYTE_UNITS[-1])
+        axis["labelExpr"] = f"format(datum.value / {step}, '~r')"
+        axis["title"] = f"{told['title']}, {words}"
+    elif unit == SECONDS:
+        most = max(float(row["value"]) for row in rows)
+        axis["labelExpr"] = MILLISECONDS if most < 1 else SECONDS_LABEL
+    else:
+        axis["format"] = "~s" if unit != TIMES else "~r"
+        words = UNIT_WORDS.get(unit, unit)
+        axis["title"] = told["title"] if words in told["title"] else f"{told['title']}, {words}"
+    scale: dict[str, Any] = {"nice": True}
+    if told["logarithmic"]:
+        known = [float(row["value"]) for row in rows if row["value"] > 0]
+        scale = {"type": "log", "nice": False, "domain": [min(known) / ROOM, max(known) * ROOM]}
+        axis["tickCount"] = 5
+    return {"axis": alt.Axis(**axis), "scale": alt.Scale(**scale)}
+
+
+def _colours(rows: Sequence[Mapping[str, Any]]) -> alt.Scale:
+    import altair as alt
+
+    names = list(dict.fromkeys(str(row["subject"]) for row in rows))
+    ours = [name for name in names if name != ARTICLE]
+    colours = {ARTICLE: GREY} | dict(zip(ours, COLOURS, strict=False))
+    return alt.Scale(domain=names, range=[colours[name] for name in names])
+
+
+def _bars(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+    """A group of bars a measure, a bar a subject, with its value and its spread over rounds."""
+    import altair as alt
+
+    subjects = list(dict.fromkeys(row["subject"] for row in rows))
+    measures = list(dict.fromkeys(row["measure"] for row in rows))
+    height = len(measures) * (len(subjects) * BAR + 12)
+    tipped = [row | {"tip": max(row["value"], row.get("high", row["value"]), 0.0)} for row in rows]
+    base = alt.Chart(_values(tipped), width=WIDTH, height=height)
+    axis = alt.Axis(labelLimit=170, tickCount=0)
+    shared = {
+        "y": alt.Y("measure:N", title=None, sort=measures, axis=axis),
+        "yOffset": alt.YOffset("subject:N", sort=subjects),
+    }
+    x = alt.X("value:Q", **_value_axis(told, rows))
+    bars = base.mark_bar(cornerRadiusEnd=2).encode(
+        x=x,
+        color=alt.Color("subject:N", scale=_colours(rows), sort=subjects),
+        tooltip=_tooltip(),
+        **shared,
+    )
+    at = alt.X("tip:Q", **_value_axis(told, rows))
+    words = base.mark_text(align="left", dx=4, fontSize=10).encode(x=at, text="label:N", **shared)
+    layers = [bars, *_ends(base, rows, shared), words]
+    return alt.layer(*layers)
+
+
+def _ends(
+    base: alt.Chart, rows: Sequence[Mapping[str, Any]], shared: Mapping[str, Any]
+) -> list[alt.Chart]:
+    """The lowest and the highest of several rounds, if there are any."""
+    if not any("low" in row for row in rows):
+        return []
+    return [base.mark_rule(strokeWidth=1.5, opacity=0.75).encode(x="low:Q", x2="high:Q", **shared)]
+
+
+def _stacked(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+    """A bar a subject, cut into its measures, which have the colours of kinds of work."""
+    import altair as alt
+
+    subjects = list(dict.fromkeys(row["subject"] for row in rows))
+    rows = _without_small(rows)
+    by_key = {row["key"]: row["measure"] for row in rows}
+    keys = [by_key[key] for key in (*told["keys"], OTHERS) if key in by_key]
+    is_work = all(key in WORK_COLOURS for key in keys if key != OTHERS)
+    colours = [work_colour(key) for key in keys] if is_work else list(COLOURS[: len(keys)])
+    if keys[-1] == OTHERS:
+        colours[-1] = OTHER_COLOUR
+    placed = list(_cumulated(rows, keys))
+    base = alt.Chart(_values(placed), width=WIDTH, height=len(subjects) * 38)
+    y = alt.Y("subject:N", title=None, sort=subjects, axis=alt.Axis(labelLimit=170))
+    x = alt.X("begin:Q", **_value_axis(told, rows))
+    bars = base.mark_bar(stroke="white", strokeWidth=0.6, height=26).encode(
+        x=x,
+        x2="end:Q",
+        y=y,
+        color=alt.Color("measure:N", scale=alt.Scale(domain=keys, range=colours), sort=keys),
+        tooltip=_tooltip(),
+    )
+    words = (
+        base.transform_filter("datum.value * width > length(datum.measure) * 6 + 6")
+        .transform_calculate(middle="(datum.begin + datum.end) / 2")
+        .mark_text(fontSize=10, color="#10151c")
+        .encode(x="middle:Q", y=y, text="measure:N")
+    )
+    return alt.layer(bars, words)
+
+
+def _without_small(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of measures that are large somewhere, and one a subject of all the others."""
+    large = {row["key"] for row in rows if row["value"] >= SMALL}
+    kept = [row for row in rows if row["key"] in large]
+    left: dict[str, float] = {}
+    for row in rows:
+        if row["key"] not in large:
+            left[row["subject"]] = left.get(row["subject"], 0.0) + row["value"]
+    return [*kept, *(_row(name, OTHERS, OTHERS, SHARE, value) for name, value in left.items())]
+
+
+def _cumulated(rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+    ends: dict[str, float] = {}
+    for row in sorted(rows, key=lambda one: keys.index(one["measure"])):
+        begin = ends.get(row["subject"], 0.0)
+        ends[row["subject"]] = begin + row["value"]
+        yield row | {"begin": begin, "end": begin + row["value"]}
+
+
+def _lines(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+    """A line a subject along the levels of a factor, which stand as far apart as they are named."""
+    import altair as alt
+
+    levels = [row["measure"] for row in sorted(rows, key=lambda one: one["at"])]
+    base = alt.Chart(_values(rows), width=WIDTH, height=LINES)
+    x = alt.X(
+        "measure:O",
+        sort=list(dict.fromkeys(levels)),
+        title=told["axis"],
+        axis=alt.Axis(labelAngle=0, gridOpacity=0.3),
+    )
+    encoded = _value_axis(told, rows)
+    y = alt.Y("value:Q", **encoded)
+    colour = alt.Color("subject:N", scale=_colours(rows))
+    line = base.mark_line(point=alt.OverlayMarkDef(size=55, filled=True), strokeWidth=2).encode(
+        x=x, y=y, color=colour, tooltip=_tooltip()
+    )
+    spread = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
+        x=x, y="low:Q", y2="high:Q", color=colour
+    )
+    return alt.layer(spread, line) if any("low" in row for row in rows) else alt.layer(line)
+
+
+def _dots(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+    """A row a measure, a dot a subject."""
+    import altair as alt
+
+    measures = list(dict.fromkeys(row["measure"] for row in rows))
+    base = alt.Chart(_values(rows), width=WIDTH, height=ROW * len(measures))
+    axis = alt.Axis(grid=True, gridOpacity=0.35, labelLimit=200)
+    y = alt.Y("measure:N", title=None, sort=measures, axis=axis)
+    x = alt.X("value:Q", **_value_axis(told, rows))
+    dots = base.mark_point(size=58, filled=True, opacity=0.9).encode(
+        x=x,
+        y=y,
+        color=alt.Color("subject:N", scale=_colours(rows)),
+        shape=alt.Shape("subject:N", scale=alt.Scale(domain=list(_colours(rows).domain))),
+        tooltip=_tooltip(),
+    )
+    between = base.mark_rule(opacity=0.3).encode(x="min(value):Q", x2="max(value):Q", y=y)
+    return alt.layer(between, dots)
+
+
+def _tooltip() -> list[str]:
+    return ["subject:N", "measure:N", "label:N"]
+
+
+def _values(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:
+    import altair as alt
+
+    return alt.InlineData(values=[dict(row) for row in rows])

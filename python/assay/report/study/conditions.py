@@ -1,0 +1,60 @@
+"""The conditions of a study's runs: machine, engines, data, and what the runs were asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.summary import cpus_allowed
+from assay.model.units import bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.analysis.figures.contract import StudyRun
+    from assay.record.reader import Run
+
+
+def conditions_of(runs: Sequence[StudyRun]) -> list[dict[str, Any]]:
+    """Facts with their values, several where runs differ: what, values."""
+    found: dict[str, dict[str, None]] = {}
+    for one in runs:
+        for what, value in _facts(one.run):
+            found.setdefault(what, {})[value] = None
+    return [{"what": what, "values": list(values)} for what, values in found.items()]
+
+
+def _facts(run: Run) -> Iterator[tuple[str, str]]:
+    facts = run.facts
+    workload, request, engine = facts["workload"], facts["request"], facts["engine"]
+    name = workload.get("scale_name", "scale")
+    yield "workload", f"{workload['title']}, {name} {float(request['scale']):g}"
+    yield "engine", f"{engine.get('title', engine['name'])} {engine['version']}"
+    for setting, value in (request.get("settings") or {}).items():
+        yield "settings", f"{engine.get('title', engine['name'])}: {setting} = {value}"
+    yield from _machine(run)
+
+
+def _machine(run: Run) -> Iterator[tuple[str, str]]:
+    host = run.environment.get("host") or {}
+    if not host:
+        return
+    cpu = host.get("cpu") or {}
+    count = cpus_allowed(run)
+    kind = " (virtual)" if cpu.get("virtual") else ""
+    yield (
+        "processors",
+        f"{count or 'unknown number of'} x {cpu.get('model') or 'unknown model'}{kind}",
+    )
+    yield "memory", bytes_text(host.get("memory_bytes"))
+    storage = host.get("data_filesystem") or {}
+    yield "storage of the data", str(storage.get("type") or "not told by the host")
+    yield (
+        "system",
+        ", ".join(
+            str(words)
+            for words in (host.get("distribution"), f"Linux {host.get('kernel')}")
+            if words
+        ),
+    )
+    ours = run.environment.get("assay") or {}
+    yield "measured by", f"Assay {ours.get('version')}"

@@ -1,0 +1,246 @@
+"""One study as one document of plain values: what `--json` prints and every rendering reads.
+
+`document.schema.json` beside this file describes it. What was not measured is null. A study that
+ended before its end has a document, too: it says what it lacks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import assay
+from assay.analysis.figures import answers, quantities
+from assay.analysis.figures.contract import Asked
+from assay.analysis.figures.discovery import make
+from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.published.compared import compare, says
+from assay.analysis.published.derived import derive
+from assay.analysis.published.facts import read_published
+from assay.analysis.published.reasons import deciding, reasons
+from assay.model.errors import UsageError
+from assay.model.verdict import worst
+from assay.report.study.conditions import conditions_of
+from assay.report.study.not_shown import not_shown
+from assay.report.study.reading import read_runs
+
+if TYPE_CHECKING:
+    from assay.analysis.figures.contract import Figure, StudyRun
+    from assay.analysis.published.derived import Derived
+    from assay.analysis.published.facts import FigureFacts, Published
+    from assay.record.studies import StudyFigure, StudyRecord
+    from assay.record.studies import StudyRun as AskedRun
+
+SCHEMA = 1
+
+
+def study_document(record: StudyRecord) -> dict[str, Any]:
+    """The document of a study, whose runs are read from their records."""
+    runs, unreadable = read_runs(record)
+    published, why_unpublished = _published(record)
+    figures = [_figure(one, runs, published) for one in record.figures]
+    checks = [check for one in runs for check in one.checks]
+    whole = tuple({one.run.id: one for one in runs}.values())
+    seconds = [one.seconds for one in record.runs if one.seconds is not None]
+    return {
+        "schema": SCHEMA,
+        "assay_version": assay.__version__,
+        "study": record.directory.name,
+        "path": str(record.directory),
+        "title": record.title or record.question,
+        "question": record.question,
+        "status": record.status,
+        "status_reason": record.reason,
+        "about": dict(record.about),
+        "verdict": worst(checks).word,
+        "answers": list(_answers(whole)),
+        "doubts": _doubts(whole),
+        "took_seconds": sum(seconds) if seconds else None,
+        "parts": [_part(record, name, runs) for name in (one.name for one in record.parts)],
+        "runs": _runs(record, runs),
+        "missing": [_missing(one) for one in record.missing()],
+        "article": None if published is None else _article(published, whole),
+        "figures": figures,
+        "derived": [] if published is None else _derived(published, None),
+        "not_shown": [
+            *not_shown(record, figures, published, unreadable),
+            *(
+                [{"what": "the article's figures", "why": why_unpublished}]
+                if why_unpublished
+                else []
+            ),
+        ],
+        "environment": conditions_of(whole),
+        "legal": sorted({str(one.run.facts["workload"]["legal"]) for one in whole}),
+        "report": None,
+    }
+
+
+def _published(record: StudyRecord) -> tuple[Published | None, str | None]:
+    """What an article published, and why it cannot be read."""
+    if record.published is None:
+        return None, None
+    try:
+        return read_published(record.published), None
+    except UsageError as error:
+        return None, str(error)
+
+
+def _answers(runs: tuple[StudyRun, ...]) -> tuple[str, ...]:
+    if not runs:
+        return ("No run was made, so there are no answers to judge.",)
+    return answers.says(subjects_of(Asked("answers", "answers", "", runs)))
+
+
+def _doubts(runs: tuple[StudyRun, ...]) -> list[dict[str, Any]]:
+    """What is not valid, once a reason, with the runs that it is of."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for one in runs:
+        for check in one.checks:
+            if check.verdict:
+                key = (check.verdict.word, check.check, check.reason)
+                found.setdefault(key, []).append(one.run.id)
+    ordered = sorted(found.items(), key=lambda one: one[0][0] != "invalid")
+    return [
+        {"verdict": verdict, "check": name, "reason": reason, "runs": ids}
+        for (verdict, name, reason), ids in ordered
+    ]
+
+
+def _part(record: StudyRecord, name: str, runs: tuple[StudyRun, ...]) -> dict[str, Any]:
+    part = record.part(name)
+    return {
+        "name": part.name,
+        "about": part.about,
+        "repetitions": part.repetitions,
+        "variants": [
+            {
+                "name": one.name,
+                "levels": dict(one.levels),
+                "request": dict(one.request),
+                "runs": sum(
+                    run.part == part.name and run.variant == one.name for run in record.complete
+                ),
+            }
+            for one in part.variants
+        ],
+        "runs": sum(one.part == part.name for one in runs),
+    }
+
+
+def _runs(record: StudyRecord, runs: tuple[StudyRun, ...]) -> list[dict[str, Any]]:
+    """The runs that ended well and can be read."""
+    asked = {(one.part, one.path.name): one for one in record.complete if one.path is not None}
+    return [_run(one, asked[one.part, one.run.dir.name]) for one in runs]
+
+
+def _run(one: StudyRun, asked: AskedRun) -> dict[str, Any]:
+    engine = one.run.facts["engine"]
+    return {
+        "part": one.part,
+        "variant": asked.variant,
+        "levels": dict(one.levels),
+        "round": one.round,
+        "run": one.run.id,
+        "engine": f"{engine.get('title', engine['name'])} {engine['version']}",
+        "verdict": worst(one.checks).word,
+        "seconds": asked.seconds,
+    }
+
+
+def _missing(one: AskedRun) -> dict[str, Any]:
+    return {
+        "part": one.part,
+        "variant": one.variant,
+        "levels": dict(one.levels),
+        "round": one.round,
+        "run": None if one.path is None else one.path.name,
+        "status": one.status,
+        "reason": one.reason,
+        "seconds": one.seconds,
+    }
+
+
+def _article(published: Published, runs: tuple[StudyRun, ...]) -> dict[str, Any]:
+    return {
+        **asdict_of(published.article),
+        "words": published.article.words,
+        "conditions": asdict_of(published.conditions),
+        "differs": [one.words for one in reasons(published.conditions, runs)],
+    }
+
+
+def asdict_of(facts: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the facts
+    """Facts of a file as JSON values."""
+    told: dict[str, Any] = facts.model_dump(mode="json")
+    return told
+
+
+def _figure(
+    asked: StudyFigure, runs: tuple[StudyRun, ...], published: Published | None
+) -> dict[str, Any]:
+    mine = tuple(one for one in runs if one.part in asked.parts)
+    title = asked.title or asked.name.replace("_", " ")
+    figure = make(Asked(asked.name, asked.kind, title, mine, asked.options))
+    facts = None if published is None else published.figure(asked.name)
+    return {
+        "name": figure.name,
+        "kind": figure.kind,
+        "title": figure.title,
+        "parts": list(asked.parts),
+        "says": list(figure.says),
+        "subjects": list(figure.subjects),
+        "measures": [asdict(one) for one in figure.measures],
+        "tables": [asdict(one) for one in figure.tables],
+        "charts": [asdict(one) for one in figure.charts],
+        "notes": list(figure.notes),
+        "missing": list(figure.missing),
+        "article": (
+            None if facts is None or published is None else _beside(figure, facts, published, mine)
+        ),
+    }
+
+
+def _beside(
+    figure: Figure, facts: FigureFacts, published: Published, runs: tuple[StudyRun, ...]
+) -> dict[str, Any]:
+    rows = compare(figure, facts)
+    also = deciding(figure.kind, published.conditions, runs) if runs else None
+    return {
+        "section": facts.section,
+        "says": facts.says,
+        "compared": [asdict(one) for one in rows],
+        "differs": list(says(rows, figure)),
+        "tables": [asdict_of(one) for one in facts.tables],
+        "derived": _derived(published, facts.name),
+        "inputs": sorted(_inputs(published, facts.name)),
+        "reasons": [*facts.reasons, *([also] if also else [])],
+    }
+
+
+def _inputs(published: Published, figure: str) -> set[str]:
+    """Values of a figure that the author derived others from."""
+    given = [
+        each
+        for one in published.derived
+        for value in one.inputs.values()
+        for each in (value if isinstance(value, tuple) else (value,))
+    ]
+    lead = f"{figure}."
+    return {one.removeprefix(lead) for one in given if isinstance(one, str) and lead in one}
+
+
+def _derived(published: Published, figure: str | None) -> list[dict[str, Any]]:
+    return [_again(derive(published, one)) for one in published.of_figure(figure)]
+
+
+def _again(one: Derived) -> dict[str, Any]:
+    return {
+        "name": one.facts.name,
+        "analysis": one.facts.analysis,
+        "unit": one.facts.unit,
+        "article": one.facts.value,
+        "printed": one.facts.printed or quantities.text(one.facts.value, one.facts.unit),
+        "value": one.value,
+        "agrees": one.agrees,
+    }

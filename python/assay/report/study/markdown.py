@@ -1,0 +1,147 @@
+"""The article of a study as Markdown, for a repository or a mail: what the page says, in tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.report.study.tables import cell_text, compared_table, is_number
+from assay.report.study.words import (
+    derived_words,
+    doubts_words,
+    made_words,
+    part_rows,
+    short,
+    source_words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+ROWS_MAX = 40
+# What Markdown would read as its own.
+MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_|<>[]#"})
+
+
+def markdown_lines(document: Mapping[str, Any]) -> Iterator[str]:
+    """The article, a line each."""
+    yield f"# {escaped(document['title'])}"
+    yield ""
+    yield from _paragraph(document["question"])
+    article = document["article"]
+    if article is not None:
+        url = f" <{article['url']}>" if article["url"] else ""
+        about = f" {escaped(article['about'])}" if article["about"] else ""
+        yield f"It repeats {escaped(article['words'])}{url}.{about}"
+        yield ""
+    yield from _heading("In short")
+    yield from _paragraph(f"Verdict: {document['verdict']}. {' '.join(document['answers'])}")
+    doubts = doubts_words(document)
+    if doubts:
+        yield from _paragraph(doubts)
+    yield from _list(words for _, words in short(document))
+    yield from _heading("What was run")
+    yield from _paragraph(made_words(document))
+    rows = [[one["name"], one["about"], one["varies"], one["runs"]] for one in part_rows(document)]
+    yield from _grid(["part", "what for", "what varies", "runs"], rows, [False] * 3 + [True])
+    if article is not None and article["differs"]:
+        yield from _heading("What differs from the article's measurement")
+        yield from _list(article["differs"])
+    for number, figure in enumerate(document["figures"], 1):
+        yield from _figure(document, figure, number)
+    yield from _end(document)
+
+
+def escaped(words: str) -> str:
+    """Text that Markdown takes as text."""
+    return " ".join(str(words).split()).translate(MARKS)
+
+
+def _figure(document: Mapping[str, Any], figure: Mapping[str, Any], number: int) -> Iterator[str]:
+    yield from _heading(f"{number}. {figure['title']}")
+    for words in figure["says"]:
+        yield from _paragraph(words)
+    if not figure["says"] and not figure["tables"]:
+        yield from _paragraph(f"Nothing to show: {'; '.join(figure['missing'])}.")
+    yield from _beside(document, figure)
+    for table in figure["tables"]:
+        yield f"*{escaped(table['title'])}*"
+        yield ""
+        yield from _table(table)
+    yield from _list(figure["notes"])
+
+
+def _beside(document: Mapping[str, Any], figure: Mapping[str, Any]) -> Iterator[str]:
+    article = figure["article"]
+    if article is None:
+        return
+    if article["says"]:
+        source = source_words(document["article"], article["section"])
+        yield f"> {escaped(article['says'])} ({escaped(source)}; in our words)"
+        yield ""
+    compared = compared_table(figure)
+    if compared is not None:
+        yield from _table(compared)
+    yield from _list([*article["differs"], *(derived_words(one) for one in article["derived"])])
+    if article["reasons"]:
+        yield "Why they differ:"
+        yield ""
+        yield from _list(article["reasons"])
+    for table in article["tables"]:
+        yield f"*the article: {escaped(table['title'])}*"
+        yield ""
+        yield from _table(table)
+
+
+def _end(document: Mapping[str, Any]) -> Iterator[str]:
+    yield from _heading("What could not be shown, and why")
+    told = [f"{one['what']}: {one['why']}" for one in document["not_shown"]]
+    yield from _list(told or ["Everything that was asked for is shown."])
+    if document["derived"]:
+        yield from _heading("The article's own arithmetic")
+        yield from _list(derived_words(one) for one in document["derived"])
+    yield from _heading("Under which conditions")
+    rows = [[one["what"], "; ".join(one["values"])] for one in document["environment"]]
+    yield from _grid(["", "here"], rows, [False, False])
+    for words in document["legal"]:
+        yield from _paragraph(words)
+
+
+def _heading(words: str) -> Iterator[str]:
+    yield f"## {escaped(words)}"
+    yield ""
+
+
+def _paragraph(words: str) -> Iterator[str]:
+    yield escaped(words)
+    yield ""
+
+
+def _list(words: Iterable[str]) -> Iterator[str]:
+    told = list(words)
+    yield from (f"- {escaped(one)}" for one in told)
+    if told:
+        yield ""
+
+
+def _table(table: Mapping[str, Any]) -> Iterator[str]:
+    columns = table["columns"]
+    rows = [
+        [cell_text(cell, column) for cell, column in zip(row, columns, strict=True)]
+        for row in table["rows"][:ROWS_MAX]
+    ]
+    heads = [column["name"] for column in columns]
+    yield from _grid(heads, rows, [is_number(column) for column in columns])
+    left = len(table["rows"]) - ROWS_MAX
+    if left > 0:
+        yield f"... {left} more rows are in its CSV file"
+        yield ""
+
+
+def _grid(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool]
+) -> Iterator[str]:
+    yield f"| {' | '.join(escaped(head) for head in heads)} |"
+    yield f"| {' | '.join('---:' if number else '---' for number in numbers)} |"
+    for row in rows:
+        yield f"| {' | '.join(escaped(cell) for cell in row)} |"
+    yield ""

@@ -1,0 +1,81 @@
+"""What a study could not show, and why: runs that were not made, and figures of the article."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.figures.quantities import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from assay.analysis.published.facts import Published
+    from assay.record.studies import StudyRecord
+
+NAMED_MAX = 6
+
+
+def not_shown(
+    record: StudyRecord,
+    figures: Sequence[Mapping[str, Any]],
+    published: Published | None,
+    unreadable: Mapping[str, str],
+) -> Iterator[dict[str, str]]:
+    """Each thing that is not shown, and the reason.
+
+    Args:
+        record: The study.
+        figures: Those of its document.
+        published: What the article has; None without one.
+        unreadable: By id the runs that cannot be read.
+    """
+    yield from _runs(record)
+    for run, why in unreadable.items():
+        yield {"what": f"run {run}", "why": why}
+    for figure in figures:
+        for why in figure["missing"]:
+            yield {"what": figure["title"], "why": why}
+        yield from _values(figure)
+    yield from _figures(figures, published)
+
+
+def _runs(record: StudyRecord) -> Iterator[dict[str, str]]:
+    """Runs that were not made, those of one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for one in record.missing():
+        why = one.reason or one.status
+        by_reason.setdefault(why, []).append(f"{one.part}: {one.variant}, round {one.round}")
+    for why, names in by_reason.items():
+        count = f"{len(names)} runs" if len(names) > 1 else "1 run"
+        yield {"what": f"{count} ({listed(names, NAMED_MAX)})", "why": why}
+
+
+def _values(figure: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Values of the article that no measure of ours stands beside."""
+    article = figure["article"]
+    if article is None or not figure["subjects"]:
+        return
+    lacking = [
+        one["title"]
+        for one in article["compared"]
+        if not one["ours"] and one["key"] not in article["inputs"]
+    ]
+    if lacking:
+        yield {
+            "what": f"{figure['title']}: {listed(lacking, NAMED_MAX)}",
+            "why": "the article has it, and no run of this study measures it",
+        }
+
+
+def _figures(
+    figures: Sequence[Mapping[str, Any]], published: Published | None
+) -> Iterator[dict[str, str]]:
+    """Figures of the article that the study does not ask for, with what the article has."""
+    known = {figure["name"] for figure in figures}
+    for facts in () if published is None else published.figures:
+        if facts.name not in known:
+            claim = f": {facts.says.rstrip('.')}" if facts.says else ""
+            yield {
+                "what": f"{facts.section or facts.name}{claim}",
+                "why": "the study has no figure of it",
+            }

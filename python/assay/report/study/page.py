@@ -1,0 +1,130 @@
+"""The article of a study as one HTML file: it is read from top to bottom and needs no network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from assay.report import vega
+from assay.report.html import (
+    POLICY,
+    environment,
+    json_in_html,
+    script_digest,
+    template,
+    trusted,
+)
+from assay.report.study.charts import all_charts, chart_rows, charts_of
+from assay.report.study.tables import (
+    cell_text,
+    compared_table,
+    csv_text,
+    is_number,
+    measures_table,
+    tables_of,
+)
+from assay.report.study.words import (
+    bound,
+    derived_words,
+    doubts_words,
+    made_words,
+    part_rows,
+    short,
+    source_words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Tables of more rows are folded, beneath a chart that shows the same.
+OPEN_ROWS_MAX = 14
+
+
+def study_page(document: Mapping[str, Any]) -> str:
+    """The page of a study's document."""
+    specs = {
+        name: chart.to_dict()
+        for figure in document["figures"]
+        for name, chart in charts_of(figure).items()
+    }
+    scripts = [vega.program(), template("report.js")]
+    pages = environment()
+    pages.filters["bound"] = bound
+    return pages.get_template("study.html.j2").render(
+        told=document,
+        policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
+        css=trusted(template("report.css") + template("study.css")),
+        scripts=[trusted(script) for script in scripts],
+        charts_json=trusted(json_in_html(specs)),
+        made=made_words(document),
+        short=short(document),
+        doubts=doubts_words(document),
+        parts=part_rows(document),
+        figures=[_figure(document, figure) for figure in document["figures"]],
+        derived=[derived_words(one) for one in document["derived"]],
+    )
+
+
+def _figure(document: Mapping[str, Any], figure: Mapping[str, Any]) -> dict[str, Any]:
+    article = figure["article"]
+    compared = compared_table(figure)
+    tables = [_table(table, name) for name, table in tables_of(figure)]
+    of_article = [] if article is None else tables[-len(article["tables"]) :]
+    own = tables[: len(figure["tables"])]
+    measures = measures_table(figure)
+    return {
+        "name": figure["name"],
+        "title": figure["title"],
+        "lead": figure["says"][:1],
+        "says": figure["says"][1:],
+        "charts": _charts(figure),
+        "compared": None if compared is None else _table(compared, "compared.csv"),
+        "source": None
+        if article is None
+        else source_words(document["article"], article["section"]),
+        "claim": None if article is None else article["says"],
+        "differs": [] if article is None else article["differs"],
+        "derived": [] if article is None else [derived_words(one) for one in article["derived"]],
+        "reasons": [] if article is None else article["reasons"],
+        "tables": own,
+        "article_tables": of_article if article is not None and article["tables"] else [],
+        "data": None if measures is None else _link(csv_text(measures)),
+        "data_name": f"{figure['name']}-measures.csv",
+        "notes": figure["notes"],
+        "missing": figure["missing"],
+    }
+
+
+def _charts(figure: Mapping[str, Any]) -> list[dict[str, str]]:
+    return [
+        {"id": f"{figure['name']}-{told['name']}", "title": told["title"]}
+        for told in all_charts(figure)
+        if chart_rows(figure, told)
+    ]
+
+
+def _table(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    columns = table["columns"]
+    return {
+        "title": table["title"],
+        "file": name,
+        "csv": _link(csv_text(table)),
+        "open": len(table["rows"]) <= OPEN_ROWS_MAX,
+        "columns": [{"name": column["name"], "number": is_number(column)} for column in columns],
+        "rows": [
+            [
+                {
+                    "text": cell_text(cell, column),
+                    "number": is_number(column),
+                    "value": cell if isinstance(cell, int | float) else "",
+                    "missing": cell is None,
+                }
+                for cell, column in zip(row, columns, strict=True)
+            ]
+            for row in table["rows"]
+        ],
+    }
+
+
+def _link(text: str) -> str:
+    return f"data:text/csv;charset=utf-8,{quote(text)}"

@@ -1,0 +1,65 @@
+"""The runs of a study as figures take them: each record read once, judged once."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.figures.contract import StudyRun
+from assay.checks.judge import judge
+from assay.model.errors import RecordUnreadableError
+from assay.model.verdict import CheckResult, Verdict
+from assay.record.reader import Run
+from assay.report.build import stored
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.record.studies import StudyRecord
+
+log = logging.getLogger(__name__)
+
+
+def read_runs(record: StudyRecord) -> tuple[tuple[StudyRun, ...], dict[str, str]]:
+    """The runs that ended well, by part, variant and round, and why others cannot be read, by id.
+
+    Runs of two parts that are one record are read once.
+    """
+    order = {
+        (part.name, variant.name): (at, place)
+        for at, part in enumerate(record.parts)
+        for place, variant in enumerate(part.variants)
+    }
+    read: dict[Path, tuple[Run, tuple[CheckResult, ...]]] = {}
+    found, unreadable = [], {}
+    kept = sorted(record.complete, key=lambda one: (*order[one.part, one.variant], one.round))
+    for one in kept:
+        if one.path is None:
+            continue
+        try:
+            if one.path not in read:
+                run = Run(one.path)
+                read[one.path] = (run, checks_of(run))
+        except RecordUnreadableError as error:
+            unreadable[one.path.name] = str(error)
+            continue
+        run, checks = read[one.path]
+        found.append(StudyRun(one.part, dict(one.levels), one.round, run, checks))
+    return tuple(found), unreadable
+
+
+def checks_of(run: Run) -> tuple[CheckResult, ...]:
+    """What the checks of a run came to, as they were kept with its report, or anew."""
+    told = stored(run.dir)
+    if told is None or not told.get("checks"):
+        return tuple(judge(run))
+    try:
+        return tuple(_check(one) for one in told["checks"])
+    except (KeyError, TypeError) as error:
+        log.warning("the kept report of run %s is of no use: %r", run.id, error)
+        return tuple(judge(run))
+
+
+def _check(told: Mapping[str, Any]) -> CheckResult:
+    return CheckResult(**{**told, "verdict": Verdict[str(told["verdict"]).upper()]})

@@ -1,0 +1,132 @@
+"""The article of a study in a terminal: sentences of figures, and published values beside ours."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from assay.report.study.tables import cell_text, compared_table, is_number
+from assay.report.study.words import (
+    derived_words,
+    doubts_words,
+    made_words,
+    source_words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+LEAD = "  "
+ROWS_MAX, NOT_SHOWN_MAX = 8, 6
+CELL_MIN, GAP = 8, "  "
+
+
+def article_lines(document: Mapping[str, Any], width: int, *, whole: bool = False) -> Iterator[str]:
+    """The article, a line each.
+
+    Args:
+        document: Of the study.
+        width: Columns of the terminal.
+        whole: Every row and every table, not only the first.
+    """
+    verdict = str(document["verdict"]).upper()
+    yield f"{document['title']:<{max(0, width - len(verdict) - 1)}} {verdict}"
+    yield from _wrapped(document["question"], width)
+    yield from _wrapped(made_words(document), width)
+    yield from _wrapped(" ".join(document["answers"]), width)
+    doubts = doubts_words(document)
+    if doubts is not None:
+        yield from _wrapped(doubts, width)
+    for number, figure in enumerate(document["figures"], 1):
+        yield ""
+        yield f"{number}  {figure['title']}"
+        yield from _figure(document, figure, width, whole=whole)
+    yield from _not_shown(document, width, whole=whole)
+    yield ""
+    if document["report"]:
+        yield f"Article  {document['report']}"
+    for words in document["legal"]:
+        yield f"         {words}"
+
+
+def _figure(
+    document: Mapping[str, Any], figure: Mapping[str, Any], width: int, *, whole: bool
+) -> Iterator[str]:
+    for words in figure["says"] if whole else figure["says"][:1]:
+        yield from _wrapped(words, width)
+    if not figure["says"]:
+        yield from _wrapped(f"nothing to show: {'; '.join(figure['missing'])}", width)
+    compared, article = compared_table(figure), figure["article"]
+    if compared is not None:
+        yield ""
+        yield from _grid(compared, width, None if whole else ROWS_MAX)
+    if article is not None and whole:
+        yield from _wrapped(f"{article['says']} ({_source(document, article)})", width)
+        for words in [*article["differs"], *article["reasons"]]:
+            yield from _item(words, width)
+        for one in article["derived"]:
+            yield from _item(derived_words(one), width)
+    for table in figure["tables"] if whole else ():
+        yield ""
+        yield f"{LEAD}{table['title']}"
+        yield from _grid(table, width, None)
+    for words in figure["notes"] if whole else ():
+        yield from _item(words, width)
+
+
+def _source(document: Mapping[str, Any], article: Mapping[str, Any]) -> str:
+    return source_words(document["article"], article["section"])
+
+
+def _not_shown(document: Mapping[str, Any], width: int, *, whole: bool) -> Iterator[str]:
+    told = document["not_shown"]
+    if not told:
+        return
+    yield ""
+    yield "Not shown, and why"
+    shown = told if whole else told[:NOT_SHOWN_MAX]
+    for one in shown:
+        yield from _item(f"{one['what']}: {one['why']}", width)
+    if len(told) > len(shown):
+        yield f"{LEAD}... {len(told) - len(shown)} more (--all)"
+
+
+def _grid(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
+    """A table whose columns are as wide as they need to be, and no wider than the terminal."""
+    columns = table["columns"]
+    rows = [
+        [cell_text(cell, column) for cell, column in zip(row, columns, strict=True)]
+        for row in table["rows"][:most]
+    ]
+    heads = [column["name"] for column in columns]
+    numbers = [is_number(column) for column in columns]
+    widths = _widths([heads, *rows], width)
+    for row in [heads, *rows]:
+        line = GAP.join(_cell(*one) for one in zip(row, widths, numbers, strict=True))
+        yield f"{LEAD}{line}".rstrip()[:width]
+    left = len(table["rows"]) - len(rows)
+    if left > 0:
+        yield f"{LEAD}... {left} more (--all)"
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """As wide as the longest cell; the widest columns are narrowed until all of them fit."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    room = width - len(LEAD) - len(GAP) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > CELL_MIN:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _cell(words: str, width: int, number: bool) -> str:  # noqa: FBT001 - of a column
+    shown = words if len(words) <= width else f"{words[: width - 3]}..."
+    return f"{shown:>{width}}" if number else f"{shown:<{width}}"
+
+
+def _wrapped(words: str, width: int) -> Sequence[str]:
+    return textwrap.wrap(words, width, initial_indent=LEAD, subsequent_indent=LEAD)
+
+
+def _item(words: str, width: int) -> Sequence[str]:
+    lead = f"{LEAD}- "
+    return textwrap.wrap(words, width, initial_indent=lead, subsequent_indent=" " * len(lead))

@@ -1,0 +1,111 @@
+"""Sentences of a study that all its renderings share."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.figures.quantities import listed, text
+from assay.model.units import seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+NUMBER = re.compile(r"(\d) (%|x|ns|µs|ms|s|min|h|B|KiB|MiB|GiB|TiB)(?=$|[\s.,;:)])")
+ENDED = {
+    "complete": "all of its runs were made",
+    "partial": "some of its runs were left out",
+    "failed": "some of its runs failed",
+    "interrupted": "it was stopped",
+    "running": "it has not ended",
+}
+MINUTE_S = 100
+ANSWERS = "answers"
+
+
+def short(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The study in short: name and first sentence of each figure that says something."""
+    return [
+        (one["name"], one["says"][0])
+        for one in document["figures"]
+        if one["says"] and one["kind"] != ANSWERS
+    ]
+
+
+def doubts_words(document: Mapping[str, Any]) -> str | None:
+    """Why a study is not valid as a whole, in one sentence; None if it is."""
+    found: dict[str, set[str]] = {}
+    for one in document["doubts"]:
+        found.setdefault(one["check"].replace("_", " "), set()).update(one["runs"])
+    if not found:
+        return None
+    parts = [f"{name} of {len(runs)}" for name, runs in found.items()]
+    many = len({one["run"] for one in document["runs"]})
+    return f"What the checks of runs doubt: {listed(parts, 8)} of {many} runs."
+
+
+def made_words(document: Mapping[str, Any]) -> str:
+    """What was run, in a sentence."""
+    runs = len({one["run"] for one in document["runs"]})
+    engines = list(dict.fromkeys(one["engine"] for one in document["runs"]))
+    took = document["took_seconds"]
+    parts = [f"{runs} run{'s' if runs != 1 else ''}"]
+    if engines:
+        parts.append(f"of {listed(engines, 8)}")
+    if len(document["parts"]) > 1:
+        parts.append(f"in {len(document['parts'])} parts")
+    if took is not None:
+        parts.append(f"took {minutes(took)}")
+    ended = ENDED.get(document["status"], document["status"])
+    reason = f" ({document['status_reason']})" if document["status_reason"] else ""
+    return f"{' '.join(parts)}; {ended}{reason}."
+
+
+def minutes(seconds: float) -> str:
+    """A long time in minutes, a short one in seconds."""
+    return seconds_text(seconds) if seconds < MINUTE_S else f"{seconds / 60:.0f} min"
+
+
+def part_rows(document: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Each part: what it is for, what varies, how many runs it has."""
+    return [
+        {
+            "name": part["name"],
+            "about": part["about"] or "",
+            "varies": "; ".join(_levels(part)) or "nothing",
+            "runs": _runs(part),
+        }
+        for part in document["parts"]
+    ]
+
+
+def _levels(part: Mapping[str, Any]) -> Iterator[str]:
+    factors: dict[str, dict[str, None]] = {}
+    for variant in part["variants"]:
+        for factor, name in variant["levels"].items():
+            factors.setdefault(factor, {})[name] = None
+    for factor, names in factors.items():
+        yield f"{factor.removeprefix('set.')}: {', '.join(names)}"
+
+
+def _runs(part: Mapping[str, Any]) -> str:
+    asked = len(part["variants"]) * part["repetitions"]
+    return str(asked) if part["runs"] == asked else f"{part['runs']} of {asked}"
+
+
+def derived_words(one: Mapping[str, Any]) -> str:
+    """A figure of the article's author, and what its own inputs give."""
+    value = text(one["value"], one["unit"])
+    if one["agrees"]:
+        return f"{one['name']}: {one['printed']} in the article; its own figures give {value}."
+    return f"{one['name']}: {one['printed']} in the article, but its own figures give {value}."
+
+
+def source_words(article: Mapping[str, Any], section: str | None) -> str:
+    """Where a figure of the article stands."""
+    return f"{article['words']}, section “{section}”" if section else str(article["words"])
+
+
+def bound(words: str) -> str:
+    """The words with numbers that keep their units on one line."""
+    return NUMBER.sub("\\1\u00a0\\2", words)

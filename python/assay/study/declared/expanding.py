@@ -1,0 +1,284 @@
+"""The runs that follow from a study's file, and from what the command line puts in its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from assay.model.errors import UsageError
+from assay.record.studies import StudyFigure
+from assay.study.declared.facts import QuickPart, budget_s, run_keys
+from assay.study.declared.levels import (
+    Combination,
+    NamedLevel,
+    combinations,
+    is_excluded,
+    level_of,
+    merged,
+)
+from assay.study.declared.reading import listed
+from assay.study.options import RunOptions, request_of
+from assay.study.variants import Part, Study, Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from assay.study.declared.facts import Factors, PartFacts, StudyFacts
+    from assay.study.declared.reading import DeclaredStudy
+
+ENGINE, WORKLOAD, SEED = "engine", "workload", "seed"
+# Keys that are refused where they mean nothing: one at the head has to mean something somewhere.
+OF_SOME_RUNS = ("streams", "refresh", "refresh_batches", "rate", "time", "warmup", "retries")
+OPTION = re.compile(r"--([a-z][a-z-]*[a-z])\b")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line says beside the file.
+
+    Attributes:
+        quick: Whether it is to be the short form.
+        engines: In the place of the study's; none: as the file has them.
+        workload: In the place of the study's.
+    """
+
+    quick: bool = False
+    engines: tuple[str, ...] = ()
+    workload: str | None = None
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """A study that can be carried out.
+
+    Attributes:
+        budget_s: By the file; None: no limit.
+        without: Parts that are no part of it, with the reason of each.
+    """
+
+    study: Study
+    budget_s: float | None
+    without: Mapping[str, str]
+
+
+def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
+    """All that a study asks for, as runs.
+
+    Raises:
+        UsageError: For every run that cannot be asked for, or because nothing is left to be run.
+    """
+    facts = declared.facts
+    without = _without(facts, wanted)
+    expansions = {
+        name: _Expansion(declared, name, part, wanted)
+        for name, part in facts.part.items()
+        if name not in without
+    }
+    parts = [expansion.part() for expansion in expansions.values()]
+    problems = [problem for one in expansions.values() for problem in one.problems]
+    if not problems and not without:
+        problems = _idle(facts, list(expansions.values()))
+    if problems:
+        raise UsageError(listed([f"{declared.file}: {problem}" for problem in problems]))
+    if not parts:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in without.items())
+        raise UsageError(f"nothing of {declared.name} is left to be run ({reasons})")
+    names = [part.name for part in parts]
+    quick = facts.quick if wanted.quick else None
+    study = Study(
+        declared.question,
+        tuple(parts),
+        (quick.seed if quick and SEED in quick.model_fields_set else facts.seed),
+        facts.title,
+        _figures(facts, names),
+    )
+    budget = quick.budget if quick and quick.budget else facts.budget
+    return Expanded(study, budget_s(budget), without)
+
+
+def _without(facts: StudyFacts, wanted: Wanted) -> dict[str, str]:
+    """Parts that are left out, with the reason."""
+    told = {}
+    for name, part in facts.part.items():
+        own = part.engine
+        if wanted.quick and part.quick is False:
+            told[name] = "--quick leaves it out"
+        elif (
+            wanted.engines
+            and own is not None
+            and _product(own) not in map(_product, wanted.engines)
+        ):
+            told[name] = f"it is of {own}, which --engine does not name"
+    return told
+
+
+def _figures(facts: StudyFacts, parts: Sequence[str]) -> tuple[StudyFigure, ...]:
+    """The figures, of those of their parts that are there; one without any says so in a report."""
+    return tuple(
+        StudyFigure(
+            figure.name,
+            tuple(part for part in figure.of(list(facts.part)) if part in parts),
+            figure.kind,
+            figure.title,
+            figure.options,
+        )
+        for figure in facts.figure
+    )
+
+
+class _Expansion:
+    """One part on its way to requests."""
+
+    def __init__(
+        self, declared: DeclaredStudy, name: str, facts: PartFacts, wanted: Wanted
+    ) -> None:
+        self._folder = declared.folder
+        self._study = declared.facts
+        self._name = name
+        self._facts = facts
+        self._wanted = wanted
+        self._quick = facts.quick if wanted.quick and isinstance(facts.quick, QuickPart) else None
+        self._own = {**run_keys(facts), **(run_keys(self._quick) if self._quick else {})}
+        self.problems: list[str] = []
+        self.asked: list[tuple[RunOptions, Collection[str]]] = []
+
+    def part(self) -> Part:
+        """The part, or what could be made of it: `problems` says what is wrong."""
+        variants = []
+        defaults = self._defaults()
+        factors = self._factors(defaults)
+        for one in combinations(factors):
+            keys = merged(defaults, one.keys)
+            if is_excluded(one.levels, keys, self._facts.exclude):
+                continue
+            variant = self._variant(one, keys)
+            if variant is not None:
+                variants.append(variant)
+        if not variants and not self.problems:
+            self.problems.append(f"part.{self._name}: exclude leaves no run of it")
+        return Part(self._name, tuple(variants), self._repetitions(), self._facts.about)
+
+    def _defaults(self) -> dict[str, Any]:
+        """Keys before levels: the head's, the part's, and what --quick changes of either."""
+        study, quick = self._study, self._wanted.quick and self._study.quick
+        return merged(
+            self._replaced(run_keys(study)),
+            run_keys(self._facts),
+            run_keys(quick) if quick else {},
+            run_keys(self._quick) if self._quick else {},
+        )
+
+    def _replaced(self, head: Mapping[str, Any]) -> dict[str, Any]:
+        """The head's keys, with what the command line puts in their place."""
+        told = dict(head)
+        if self._wanted.workload is not None and WORKLOAD not in self._own:
+            told[WORKLOAD] = self._wanted.workload
+        if self._wanted.engines:
+            told.pop(ENGINE, None)
+        return told
+
+    def _factors(self, defaults: Mapping[str, Any]) -> dict[str, list[NamedLevel]]:
+        factors: Factors = {**self._facts.factor, **(self._quick.factor if self._quick else {})}
+        levels = {
+            factor: [level_of(factor, value) for value in values]
+            for factor, values in factors.items()
+        }
+        engines = self._wanted.engines
+        if engines and ENGINE in levels:
+            levels[ENGINE] = _engines(levels[ENGINE], engines)
+        elif engines and not _sets(levels.values(), ENGINE) and ENGINE not in defaults:
+            levels = {ENGINE: [NamedLevel(one, {ENGINE: one}) for one in engines], **levels}
+        if self._wanted.workload is not None and WORKLOAD in levels:
+            name = self._wanted.workload
+            levels[WORKLOAD] = [NamedLevel(name, {WORKLOAD: name})]
+        return levels
+
+    def _variant(self, one: Combination, keys: Mapping[str, Any]) -> Variant | None:
+        """A run that can be asked for; None, and a problem more, if it cannot."""
+        name = one.name
+        given = [*self._own, *one.keys]
+        where = f"part.{self._name}" + (f" ({name})" if name else "")
+        # A workload that the command line names is relative to where the command runs.
+        folder = self._folder
+        if keys.get(WORKLOAD) == self._wanted.workload is not None:
+            keys = {**keys, WORKLOAD: _absolute(str(keys[WORKLOAD]))}
+        try:
+            options = RunOptions.model_validate(dict(keys))
+            request = request_of(options, given, folder)
+        except ValidationError as error:
+            for wrong in error.errors():
+                key = ".".join(str(key) for key in wrong["loc"])
+                self.problems.append(f"{where}: {key}: {wrong['msg']}")
+            return None
+        except UsageError as error:
+            self.problems.append(f"{where}: {as_keys(str(error))}")
+            return None
+        self.asked.append((options, given))
+        return Variant(name or request.engine, request, one.levels)
+
+    def _repetitions(self) -> int:
+        quick = self._study.quick if self._wanted.quick else None
+        told = [
+            self._quick.repetitions if self._quick else None,
+            quick.repetitions if quick else None,
+            self._facts.repetitions,
+        ]
+        return next((one for one in told if one is not None), self._study.repetitions)
+
+    def takes(self, key: str) -> str | None:
+        """Why no run of the part has a use for a key; None: one has."""
+        refusal = ""
+        for options, given in self.asked:
+            try:
+                request_of(options, [*given, key], self._folder)
+            except UsageError as error:
+                refusal = as_keys(str(error))
+            else:
+                return None
+        return refusal
+
+
+def _idle(facts: StudyFacts, parts: Sequence[_Expansion]) -> list[str]:
+    """Keys at the head that no run has a use for."""
+    told = []
+    for key in OF_SOME_RUNS:
+        if key in facts.model_fields_set:
+            refusals = [part.takes(key) for part in parts]
+            if all(refusal is not None for refusal in refusals):
+                told.append(f"{key} does nothing in any part: {refusals[0]}")
+    return told
+
+
+def _engines(levels: Sequence[NamedLevel], wanted: Sequence[str]) -> list[NamedLevel]:
+    """Levels of the engines that are wanted: those of the study where it has some."""
+    found: list[NamedLevel] = []
+    for engine in wanted:
+        own = [
+            level
+            for level in levels
+            if engine in {level.name, level.keys.get(ENGINE), _product(str(level.keys.get(ENGINE)))}
+        ]
+        found += own or [NamedLevel(engine, {ENGINE: engine})]
+    return found
+
+
+def _sets(factors: Iterable[Sequence[NamedLevel]], key: str) -> bool:
+    return any(key in level.keys for levels in factors for level in levels)
+
+
+def _product(engine: str) -> str:
+    """The engine of a name with or without a version."""
+    return engine.partition("@")[0]
+
+
+def _absolute(workload: str) -> str:
+    return str(Path(workload).expanduser().absolute()) if "/" in workload else workload
+
+
+def as_keys(message: str) -> str:
+    """A message of the command line in the words of a study's file: `min_time` of `--min-time`."""
+    return OPTION.sub(lambda option: option[1].replace("-", "_"), message)

@@ -1,0 +1,152 @@
+"""What a study's file says. Unknown keys are errors; keys of a run are options of `assay run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, PositiveInt, Tag, model_validator
+
+from assay.model.units import parse_duration_s
+from assay.study.options import RunOptions, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# A factor that is one setting of the engine has this before the setting's name.
+SETTING = "set."
+Name = Annotated[str, Field(pattern=r"^[\w.-]+$", description="Letters, digits, . _ and -.")]
+TAGS = ("table", "value")
+
+
+def _kind(value: object) -> str:
+    """Which of two kinds it is, where a table or a plain value may stand."""
+    return "table" if isinstance(value, dict | BaseModel) else "value"
+
+
+class Level(RunOptions):
+    """A level of a factor that is more than one value: its name, and keys of a run."""
+
+    name: str = Field(min_length=1, description="As people read it.")
+
+
+LevelOrValue = Annotated[
+    Annotated[Level, Tag("table")] | Annotated[str | bool | int | float, Tag("value")],
+    Discriminator(_kind),
+]
+Factors = dict[str, Annotated[list[LevelOrValue], Field(min_length=1)]]
+
+
+class QuickPart(RunOptions):
+    """What `--quick` changes of a part."""
+
+    repetitions: PositiveInt | None = Field(None, description="Runs of each variant.")
+    factor: Factors = Field(default_factory=dict, description="Levels in the place of the part's.")
+
+
+def _nothing() -> QuickPart | Literal[False]:
+    return QuickPart.model_validate({})
+
+
+QuickOrNot = Annotated[
+    Annotated[QuickPart, Tag("table")] | Annotated[Literal[False], Tag("value")],
+    Discriminator(_kind),
+]
+
+
+class QuickStudy(RunOptions):
+    """What `--quick` changes of a study."""
+
+    repetitions: PositiveInt | None = Field(None, description="Runs of each variant.")
+    budget: str | None = Field(None, description="No run is begun that would end after it.")
+
+
+class PartFacts(RunOptions):
+    """A block whose runs are interleaved: all combinations of the levels of its factors."""
+
+    about: str | None = Field(None, description="What it is for, in a sentence.")
+    repetitions: PositiveInt | None = Field(None, description="Runs of each variant.")
+    factor: Factors = Field(
+        default_factory=dict,
+        description="Levels by the key of a run that they are values of, by set.NAME for a setting"
+        " of the engine, or by any name where each level is a table.",
+    )
+    exclude: list[dict[str, Text]] = Field(
+        default_factory=list,
+        description="Combinations that are not run: level by factor, or value by key.",
+    )
+    quick: QuickOrNot = Field(
+        default_factory=_nothing, description="What --quick changes; false: it leaves it out."
+    )
+
+
+class FigureFacts(BaseModel):
+    """A figure or a table of the study's report."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Name = Field(description="The same name in published.toml is its counterpart.")
+    part: str | None = Field(None, description="The part that it is made of.")
+    parts: list[str] = Field(default_factory=list, description="The same, where it is several.")
+    kind: str = Field(description="Which analysis makes it.")
+    title: str | None = None
+    options: dict[str, Any] = Field(default_factory=dict, description="As the kind takes them.")
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if self.part is not None and self.parts:
+            raise ValueError("part and parts are the same: leave one out")
+        return self
+
+    def of(self, all_parts: Sequence[str]) -> tuple[str, ...]:
+        """Names of its parts; without a word those of the whole study."""
+        return (self.part,) if self.part is not None else tuple(self.parts or all_parts)
+
+
+class StudyFacts(RunOptions):
+    """A question, and the runs that answer it. The comment at the file's head is the question."""
+
+    title: str = Field(min_length=1, description="As the report has it.")
+    repetitions: PositiveInt = Field(1, description="Runs of each variant.")
+    budget: str | None = Field(
+        None, description="No run is begun that would end after it, such as 90m."
+    )
+    quick: QuickStudy | None = Field(None, description="What --quick changes.")
+    part: dict[Name, PartFacts] = Field(min_length=1, description="By the name of the part.")
+    figure: list[FigureFacts] = Field(default_factory=list)
+
+
+def budget_s(text: str | None) -> float | None:
+    """Seconds of a budget such as `90m`. Raises `ValueError` with the mend."""
+    if text is None:
+        return None
+    try:
+        seconds = parse_duration_s(text)
+    except ValueError as error:
+        raise ValueError(f"budget {text!r}: write it like 90s, 30m or 2h") from error
+    if not seconds:
+        raise ValueError(f"budget {text!r}: it must be above 0; leave it out where there is none")
+    return seconds
+
+
+def known_keys(location: Sequence[str | int]) -> list[str]:
+    """Keys that can stand at a place in the file."""
+    match [key for key in location if key not in TAGS]:
+        case []:
+            model: type[BaseModel] = StudyFacts
+        case ["quick"]:
+            model = QuickStudy
+        case ["part", _]:
+            model = PartFacts
+        case ["part", _, "quick"]:
+            model = QuickPart
+        case ["figure", *_]:
+            model = FigureFacts
+        case _:
+            model = Level
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def run_keys(options: RunOptions) -> dict[str, Any]:
+    """What a table says of a run, by the keys as they are written."""
+    own = set(RunOptions.model_fields)
+    return options.model_dump(include=own & options.model_fields_set, by_alias=True)

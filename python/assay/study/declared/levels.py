@@ -1,0 +1,168 @@
+"""Factors of a part and their levels, and all combinations of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import suggestion
+from assay.study.declared.facts import SETTING, Level, PartFacts, QuickPart, run_keys
+from assay.study.options import option_names, value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Value = Level | str | bool | int | float
+    Problem = tuple[tuple[str | int, ...], str]
+
+# Keys whose values are words that say what they are values of.
+SPEAK_FOR_THEMSELVES = ("engine", "workload", "state", "test")
+
+
+@dataclass(frozen=True)
+class NamedLevel:
+    """A level.
+
+    Attributes:
+        name: As it is written.
+        keys: The keys of a run that it sets.
+        label: As it stands beside levels of other factors; None: its name.
+    """
+
+    name: str
+    keys: Mapping[str, Any]
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A level of each factor.
+
+    Attributes:
+        levels: Name of the level by name of the factor.
+        keys: What they set together.
+        name: Of all levels together; empty where there are no factors.
+    """
+
+    name: str
+    levels: Mapping[str, str]
+    keys: Mapping[str, Any]
+
+
+def level_of(factor: str, value: Value) -> NamedLevel:
+    """A level as it is written: a table, or a value of what the factor is named after."""
+    if isinstance(value, Level):
+        return NamedLevel(value.name, run_keys(value))
+    name = str(value_text(value))
+    if factor.startswith(SETTING):
+        setting = factor.removeprefix(SETTING)
+        return NamedLevel(name, {"set": {setting: name}}, f"{setting}={name}")
+    label = None if factor in SPEAK_FOR_THEMSELVES else f"{factor}={name}"
+    return NamedLevel(name, {factor: value}, label)
+
+
+def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Keys of a run, later tables before earlier ones; settings are added to each other."""
+    keys: dict[str, Any] = {}
+    for table in tables:
+        settings = {**keys.get("set", {}), **table.get("set", {})}
+        keys |= table
+        if settings:
+            keys["set"] = settings
+    return keys
+
+
+def combinations(factors: Mapping[str, Sequence[NamedLevel]]) -> Iterator[Combination]:
+    """All combinations, the last factor changes first; one without levels where there are none."""
+    for chosen in product(*factors.values()):
+        names = {factor: level.name for factor, level in zip(factors, chosen, strict=True)}
+        name = ", ".join(level.label or level.name for level in chosen)
+        yield Combination(name, names, merged(*(level.keys for level in chosen)))
+
+
+def is_excluded(
+    levels: Mapping[str, str], keys: Mapping[str, Any], rules: Sequence[Mapping[str, str]]
+) -> bool:
+    """Whether one of the rules is of a combination, with all that is set for it."""
+    told = {
+        **{key: str(value_text(value)) for key, value in keys.items()},
+        **{f"{SETTING}{key}": value for key, value in keys.get("set", {}).items()},
+        **levels,
+    }
+    return any(all(told.get(key) == value for key, value in rule.items()) for rule in rules)
+
+
+def factor_problems(part: PartFacts) -> list[Problem]:
+    """What is wrong with the factors of a part: place in the part, and words."""
+    found = list(_own(part.factor)) or [*_clashes(part), *_exclusions(part)]
+    if isinstance(part.quick, QuickPart):
+        quick = [*_own(part.quick.factor), *_strange(part, part.quick)]
+        found += [(("quick", *where), words) for where, words in quick]
+    return found
+
+
+def _own(factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:
+    """Each factor by itself."""
+    keys = option_names()
+    for factor, values in factors.items():
+        is_key = factor in keys or factor.startswith(SETTING)
+        plain = [value for value in values if not isinstance(value, Level)]
+        if plain and (not is_key or factor == "set"):
+            yield ("factor", factor), _no_key(factor, plain[0], keys)
+        names = [level_of(factor, value).name for value in values]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            yield ("factor", factor), f"two levels are named {twice[0]!r}"
+
+
+def _no_key(factor: str, value: object, keys: Sequence[str]) -> str:
+    if factor == "set":
+        return 'levels of set are tables: { name = "...", set = { NAME = "VALUE" } }'
+    hint = suggestion(factor, [*keys, f"{SETTING}NAME"])
+    return (
+        f"{factor!r} is no key of a run, so {value!r} says nothing; {hint} Levels of a factor with"
+        ' a name of its own are tables: { name = "...", KEY = ... }'
+    )
+
+
+def _clashes(part: PartFacts) -> Iterator[Problem]:
+    """Keys that two of part and factors set: one of them would do nothing."""
+    setting: dict[str, str] = dict.fromkeys(_flat(run_keys(part)), "the part")
+    for factor, values in part.factor.items():
+        levels = [level_of(factor, value) for value in values]
+        for key in sorted({key for level in levels for key in _flat(level.keys)}):
+            if key in setting:
+                yield ("factor", factor), f"{key} is set by {setting[key]}, too: leave one out"
+            setting[key] = f"factor {factor}"
+
+
+def _flat(keys: Mapping[str, Any]) -> Iterator[str]:
+    """Names of what is set, each setting of the engine by itself."""
+    for key, value in keys.items():
+        yield from (f"{SETTING}{name}" for name in value) if key == "set" else (key,)
+
+
+def _exclusions(part: PartFacts) -> Iterator[Problem]:
+    """Rules that can exclude nothing."""
+    levels = {
+        factor: [level_of(factor, value).name for value in values]
+        for factor, values in part.factor.items()
+    }
+    for number, rule in enumerate(part.exclude):
+        for key, value in rule.items():
+            if key in levels and value not in levels[key]:
+                hint = suggestion(value, levels[key])
+                yield ("exclude", number), f"{value!r} is no level of factor {key}; {hint}"
+            elif key not in levels and key not in option_names() and SETTING not in key:
+                hint = suggestion(key, [*levels, *option_names()])
+                yield ("exclude", number), f"{key!r} is neither a factor nor a key; {hint}"
+        if not rule:
+            yield ("exclude", number), "it says nothing: name a level by its factor"
+
+
+def _strange(part: PartFacts, quick: QuickPart) -> Iterator[Problem]:
+    """Factors that only --quick would have."""
+    for factor in quick.factor:
+        if factor not in part.factor:
+            hint = suggestion(factor, list(part.factor)) if part.factor else "the part has none"
+            yield ("factor", factor), f"the part has no factor {factor!r}; {hint}"

@@ -1,0 +1,45 @@
+"""Writes a commented example of a study, and the schema that editors check study files by."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from assay.model.errors import UsageError
+from assay.record.studies import STUDY_FILE
+from assay.study.declared.facts import StudyFacts
+
+EXAMPLE = Path(__file__).parent / "template" / STUDY_FILE
+SCHEMA_FILE = "study.schema.json"
+
+
+def study_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a study's file."""
+    schema = StudyFacts.model_json_schema(by_alias=True)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "A study of Assay: study.toml",
+    }
+
+
+def new_study(folder: Path) -> list[Path]:
+    """Writes the example into a folder, which it makes; the files that were written, in order.
+
+    Raises:
+        UsageError: If there is anything already, or the folder cannot be written.
+    """
+    if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already, and nothing is overwritten: name another one")
+    files = {
+        STUDY_FILE: EXAMPLE.read_text(encoding="utf-8"),
+        SCHEMA_FILE: json.dumps(study_schema(), indent=1, ensure_ascii=False) + "\n",
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error}") from error
+    return [folder / name for name in files]

@@ -1,0 +1,179 @@
+"""Finds and reads study files: ours by name, others by their path."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from assay.model.errors import UsageError, suggestion
+from assay.record.studies import PUBLISHED_FILE, STUDY_FILE
+from assay.study.declared.facts import TAGS, StudyFacts, budget_s, known_keys
+from assay.study.declared.lines import line_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+OURS = Path(__file__).parents[2] / "studies"
+# A comment that tells an editor which schema a file has, and people nothing.
+DIRECTIVE = "#:"
+
+
+@dataclass(frozen=True)
+class DeclaredStudy:
+    """A study as its file has it.
+
+    Attributes:
+        name: Of its folder where the file is called `study.toml`, else of the file.
+        question: The comment at the head of the file.
+    """
+
+    name: str
+    file: Path
+    question: str
+    facts: StudyFacts
+
+    @property
+    def folder(self) -> Path:
+        """What files and folders in it are relative to."""
+        return self.file.parent
+
+    @property
+    def published(self) -> Path | None:
+        """Figures that others published; None: there are none."""
+        file = self.folder / PUBLISHED_FILE
+        return file if file.is_file() else None
+
+
+def study_files() -> dict[str, Path]:
+    """Files of all studies that have a name: ours, and those in folders of ASSAY_STUDIES."""
+    roots = [OURS, *map(Path, filter(None, os.environ.get("ASSAY_STUDIES", "").split(":")))]
+    found: dict[str, Path] = {}
+    for root in roots:
+        for file in sorted(root.glob(f"*/{STUDY_FILE}")):
+            found.setdefault(file.parent.name, file)
+    return found
+
+
+def find_declared(named: str) -> DeclaredStudy:
+    """The study of this name, of this file, or of the `study.toml` in this folder.
+
+    Raises:
+        UsageError: If there is none, with the nearest; or for what is wrong in it, line by line.
+    """
+    path = Path(named).expanduser()
+    if "/" not in named and named in (known := study_files()):
+        return read_declared(known[named])
+    if path.is_dir() and (path / STUDY_FILE).is_file():
+        return read_declared(path / STUDY_FILE)
+    if path.is_file():
+        return read_declared(path)
+    if "/" in named or path.suffix == ".toml" or path.is_dir():
+        where = path / STUDY_FILE if path.is_dir() else path
+        raise UsageError(f"{where} is not there: assay studies new FOLDER writes an example")
+    known = study_files()
+    raise UsageError(
+        f"unknown study {named!r}; {suggestion(named, list(known))}"
+        if known
+        else f"unknown study {named!r}: name a file, or write one: assay studies new FOLDER"
+    )
+
+
+def read_declared(file: Path) -> DeclaredStudy:
+    """A study's file.
+
+    Raises:
+        UsageError: For what is wrong in it: file, line, key and the mend of each.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+        document = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from error
+    question = question_of(text)
+    try:
+        facts = StudyFacts.model_validate(document)
+        budget_s(facts.budget)
+        budget_s(facts.quick.budget if facts.quick else None)
+    except ValidationError as error:
+        raise UsageError(_told(file, text, error)) from error
+    except ValueError as error:
+        raise UsageError(f"{file}: {error}") from error
+    if not question:
+        raise UsageError(f"{file}: begin it with a comment that says what is asked: # Is ...?")
+    problems = _contradictions(facts)
+    if problems:
+        raise UsageError(listed([_at(file, text, where, words) for where, words in problems]))
+    name = file.absolute().parent.name if file.name == STUDY_FILE else file.stem
+    return DeclaredStudy(name, file, question, facts)
+
+
+def question_of(text: str) -> str:
+    """The comment at the head of a file, without what is meant for editors."""
+    lines = []
+    for line in text.splitlines():
+        if line.startswith("#"):
+            if not line.startswith(DIRECTIVE):
+                lines.append(line.lstrip("#").strip())
+        elif line.strip() or any(lines):
+            break
+    return "\n".join(lines).strip()
+
+
+def listed(problems: Sequence[str]) -> str:
+    """One problem as it is; several below one another."""
+    if len(problems) == 1:
+        return problems[0]
+    return "\n  ".join([f"{len(problems)} things are wrong:", *problems])
+
+
+def _told(file: Path, text: str, error: ValidationError) -> str:
+    """What is wrong, key by key; a misspelt key before the one that is missing for it."""
+    errors = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    told = [_at(file, text, _keys(one["loc"]), _words(one)) for one in errors]
+    return listed(list(dict.fromkeys(told)))
+
+
+def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
+    """The place of an error without the names of models that could have been there."""
+    return tuple(key for key in location if key not in TAGS)
+
+
+def _words(error: Mapping[str, Any]) -> str:
+    location = error["loc"]
+    match error["type"]:
+        case "extra_forbidden":
+            hint = suggestion(str(location[-1]), known_keys(location[:-1]))
+            return f"unknown key {str(location[-1])!r}; {hint}"
+        case "missing":
+            return f"{location[-1]} is missing"
+        case "literal_error":
+            return "write false, or a table of what it changes"
+        case "string_type":
+            return f'write it as text: "{error["input"]}"'
+        case "value_error":
+            return str(error["ctx"]["error"])
+    return f"{str(error['msg'])[:1].lower()}{str(error['msg'])[1:]}"
+
+
+def _at(file: Path, text: str, location: Sequence[str | int], words: str) -> str:
+    """Words of a place in the file."""
+    line = line_of(text, location)
+    key = "".join(f"[{one + 1}]" if isinstance(one, int) else f".{one}" for one in location)
+    where = f"{file}:{line}" if line is not None else str(file)
+    return f"{where}: {key.lstrip('.')}: {words}" if key else f"{where}: {words}"
+
+
+def _contradictions(facts: StudyFacts) -> list[tuple[tuple[str | int, ...], str]]:
+    """What is wrong though each key is right."""
+    from assay.study.declared.figures import figure_problems
+    from assay.study.declared.levels import factor_problems
+
+    found: list[tuple[tuple[str | int, ...], str]] = []
+    for name, part in facts.part.items():
+        found += [(("part", name, *where), words) for where, words in factor_problems(part)]
+    return found + figure_problems(facts)

@@ -1,0 +1,132 @@
+"""Fills an engine that runs: tables, rows from the generator, keys, statistics."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.contract import HasKeys, LoadsTablesTogether
+from assay.model.errors import AssayError, RunFailedError
+from assay.study.sorting import SortedRows, sorter
+from assay.workloads.generate import estimated_bytes, table_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from assay.engines.contract import BulkLoads, Instance, Tell
+    from assay.workloads.generate import Rows
+
+PROGRESS_INTERVAL_S = 0.2
+
+
+def fill(
+    engine: BulkLoads, instance: Instance, filling: Mapping[str, Any], tell: Tell
+) -> dict[str, dict[str, Any]]:
+    """Makes and loads all tables of `Loading.filling`; rows, checksum and time of each.
+
+    Raises:
+        EngineError: With what the engine refused.
+        RunFailedError: If rows are missing, or there is no room to sort them.
+    """
+    for number, script in enumerate(filling["setup"]):
+        tell("tables", number, len(filling["setup"]), "scripts")
+        engine.run_script(instance, script)
+    # Where tables come one after another, what is made of them does, too.
+    streams = 1 if filling["load_order"] else filling["streams"]
+    at_once = engine.tables_at_once(streams) if isinstance(engine, LoadsTablesTogether) else 1
+    with _rows(filling, max(1, filling["streams"] // at_once)) as rows:
+        tables = _load_tables(tell, engine, instance, filling, rows, at_once)
+    if isinstance(engine, HasKeys):
+        # All at once, for the engine knows best which come first.
+        engine.make_keys(instance, "\n".join(filling["keys"]), streams, tell)
+    tell("statistics and checkpoint", 0, None, "")
+    engine.finish_load(instance)
+    return tables
+
+
+@contextmanager
+def _rows(filling: Mapping[str, Any], threads: int) -> Iterator[dict[str, Rows]]:
+    """The rows of each table, sorted where that is asked for; none is made yet."""
+    by = filling["sorted_by"]
+    rows: dict[str, Rows] = {
+        table: table_rows(filling, table, threads) for table in filling["tables"]
+    }
+    if not by:
+        yield rows
+        return
+    needed_bytes = sum(estimated_bytes(filling, table) for table in by)
+    with sorter(Path(filling["spill"]), needed_bytes) as sorting:
+        yield {
+            table: SortedRows(made, by[table], sorting.cursor()) if table in by else made
+            for table, made in rows.items()
+        }
+
+
+def _load_tables(
+    tell: Tell,
+    engine: BulkLoads,
+    instance: Instance,
+    filling: Mapping[str, Any],
+    rows: Mapping[str, Rows],
+    at_once: int,
+) -> dict[str, dict[str, Any]]:
+    # The largest first, so that none is alone at the end.
+    order = filling["load_order"] or sorted(rows, key=lambda table: -rows[table].rows_expected)
+    done = threading.Event()
+    telling = threading.Thread(target=_tell_rows, args=(tell, list(rows.values()), done))
+    telling.start()
+    try:
+        with ThreadPoolExecutor(at_once) as pool:
+            loading = {
+                table: pool.submit(
+                    _load_table,
+                    engine,
+                    instance,
+                    table,
+                    rows[table],
+                    # Several connections would each write a part of the order.
+                    1 if table in filling["sorted_by"] else filling["streams"],
+                )
+                for table in order
+            }
+            try:
+                return {table: loading[table].result() for table in rows}
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    finally:
+        done.set()
+        telling.join()
+
+
+def _load_table(
+    engine: BulkLoads, instance: Instance, table: str, rows: Rows, streams: int
+) -> dict[str, Any]:
+    begun_s = time.monotonic()
+    try:
+        engine.load(instance, table, rows, streams)
+    except AssayError as error:
+        # The engine knows only that its rows ended early.
+        if isinstance(rows, SortedRows) and rows.failure is not None:
+            raise rows.failure from error
+        raise
+    counted = engine.count(instance, table)
+    if counted != rows.rows:
+        raise RunFailedError(
+            f"{table}: {rows.rows} rows were sent and {counted} are in the table after loading"
+        )
+    seconds = time.monotonic() - begun_s
+    return {"rows": counted, "checksum": rows.checksum, "seconds": seconds}
+
+
+def _tell_rows(tell: Tell, tables: list[Rows], done: threading.Event) -> None:
+    expected = sum(table.rows_expected for table in tables)
+    while True:
+        ended = done.wait(PROGRESS_INTERVAL_S)
+        tell("loading", sum(table.rows for table in tables), expected, "rows")
+        if ended:
+            return

@@ -1,0 +1,24 @@
+"""How much memory can be had now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.engines.resources import memory_bytes
+from assay.model.errors import RunFailedError
+
+MEMINFO = Path("/proc/meminfo")
+KIB = 1024
+
+
+def available_bytes(meminfo: Path = MEMINFO) -> int:
+    """Memory that can be had without anything being written out, by us.
+
+    Raises:
+        RunFailedError: If the kernel does not tell.
+    """
+    for line in meminfo.read_text(encoding="ascii").splitlines():
+        name, _, told = line.partition(":")
+        if name == "MemAvailable":
+            return min(int(told.split()[0]) * KIB, memory_bytes())
+    raise RunFailedError(f"{meminfo} does not tell how much memory is available")

@@ -1,0 +1,310 @@
+"""What a run may be told, and what is understood of it.
+
+The command line and study files are understood by this file alone: a key of a study is a long
+option of `assay run` with `_` for `-`. Invariant: whoever adds an option adds a field here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from assay.engines.bridge.drivers import is_maven_name
+from assay.engines.discovery import find_engines
+from assay.model.errors import UsageError
+from assay.model.secrets import without_secrets
+from assay.model.units import parse_duration_s
+from assay.study.conditions import beginning, resolved_pin, state_default, with_buffer
+from assay.study.order import parse_load_order, parse_sorted
+from assay.study.request import PARAMETERS, RunRequest, parse_probes, read_prepare
+from assay.study.specified import TESTS
+from assay.workloads.discovery import find_workload
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from assay.workloads.facts import WorkloadFacts
+
+ENGINE_DEFAULT = "duckdb"
+# Options that only one of the two kinds of load has a meaning for.
+OF_A_MIX = ("time", "warmup", "retries")
+OF_A_TEST = ("streams", "refresh", "refresh_batches")
+
+
+def value_text(value: object) -> object:
+    """A plain value as the engine's own configuration has it: `true`, `4`, `0.5`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else value
+
+
+def listed(value: object) -> object:
+    """A list, or the one text that it would have."""
+    return (value,) if isinstance(value, str) else value
+
+
+Text = Annotated[str, BeforeValidator(value_text)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(listed)]
+
+
+class RunOptions(BaseModel):
+    """Long options of `assay run`, as a person writes them. What is left out has its default."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True
+    )
+
+    workload: str | None = Field(None, description="A workload, or a folder of .sql files.")
+    engine: str | None = Field(None, description="NAME[@VERSION]; duckdb, or what dsn names.")
+    dsn: str | None = Field(None, description="A server that runs already.")
+    driver: Texts = Field(
+        (), description="With a JDBC address: the driver's jar, or its name in Maven; or several."
+    )
+    keep_data: bool = Field(
+        default=False, description="With dsn: leave the tables for the next run."
+    )
+    bin_dir: str | None = Field(None, description="Take the server's programs from this folder.")
+    scale: float | None = Field(None, description="Scale of the data; the workload's default.")
+    settings: dict[str, Text] = Field(
+        default_factory=dict, alias="set", description="Settings of the engine."
+    )
+    sorted_by: Texts = Field(
+        (), alias="sorted", description="TABLE=COLUMN,...: rows are sorted before they are loaded."
+    )
+    load_order: str | None = Field(
+        None, description="TABLE,...: tables are loaded one after another; 'rest' are all others."
+    )
+    prepare: Texts = Field(
+        (), description="Files of SQL that changes the loaded data before anything is timed."
+    )
+    test: str | None = Field(
+        None,
+        description="A test as the specification has it: power, throughput, full or steady.",
+        json_schema_extra={"enum": [*TESTS, None]},
+    )
+    streams: int | None = Field(None, ge=1, description="Query streams of the throughput test.")
+    refresh: bool = Field(default=True, description="Play the refresh functions of a test.")
+    refresh_batches: int = Field(
+        1, ge=0, description="Transactions of each refresh function; 0: one an order."
+    )
+    clients: int | None = Field(None, ge=1, description="Sessions that draw from the mix.")
+    rate: float | None = Field(None, description="Operations a second that become due.")
+    time: str = Field("30s", description="How long a mix is measured.")
+    warmup: str = Field("5s", description="How long it is played before that.")
+    retries: int = Field(0, ge=0, description="Attempts beyond the first after temporary errors.")
+    min_time: str = Field("20s", description="Passes are repeated for at least this long.")
+    parameters: str | None = Field(
+        None,
+        description="'default' or 'drawn' from the seed; drawn in a test.",
+        json_schema_extra={"enum": [*PARAMETERS, None]},
+    )
+    seed: int = Field(1, ge=0, description="Seed of everything that is drawn.")
+    timeout: str = Field("0s", description="An operation that takes longer is cancelled; 0s: none.")
+    state: str | None = Field(
+        None, description="What is in memory at the start: cold, os-warm, loaded, hot or hot:N."
+    )
+    allow_host_changes: bool = Field(
+        default=False, description="With state cold: drop the caches of the whole host, too."
+    )
+    buffer: str | None = Field(None, description="Size of the engine's own cache of data.")
+    pin: str | None = Field(
+        None, description="CPUs of engine and client, such as engine=0,client=rest."
+    )
+    probes: str = Field("all", description="Which probes observe: all, none, or their names.")
+    probe_interval: str = Field("100ms", description="Time between two samples of a probe.")
+    profile: bool = Field(default=False, description="Take CPU samples of the engine.")
+    profile_hz: int = Field(499, ge=1, le=10_000, description="Samples a second of CPU time.")
+    plans: bool = Field(default=True, description="Ask each operation once more for its plan.")
+
+
+def option_names() -> list[str]:
+    """Keys of a run, as a study has them."""
+    return [field.alias or name for name, field in RunOptions.model_fields.items()]
+
+
+def request_of(options: RunOptions, given: Collection[str], folder: Path = Path()) -> RunRequest:
+    """The run that is asked for.
+
+    Args:
+        options: All options.
+        given: Names of those that were asked for of this very run: they are refused where they
+            would do nothing. The others are defaults, for whatever they fit.
+        folder: What files and folders are relative to.
+
+    Raises:
+        UsageError: If an option has no meaning, or names what is not there.
+    """
+    if options.workload is None:
+        raise UsageError("no workload is named: assay workloads lists those that there are")
+    workload = _placed(options.workload, folder)
+    facts = find_workload(workload).facts
+    name, version = _engine(options.engine, options.dsn)
+    mixed = facts.arrival == "closed" or options.clients is not None
+    _check_load(options, given, facts.name, mixed=mixed)
+    test = options.test
+    begun = beginning(
+        given,
+        options.state or state_default(name, test=test is not None, dsn=options.dsn),
+        mixed=mixed,
+    )
+    return RunRequest(
+        workload=workload,
+        engine=name,
+        engine_version=version,
+        bin_dir=None if options.bin_dir is None else str((folder / options.bin_dir).absolute()),
+        dsn=options.dsn,
+        drivers=[_driver(named, folder) for named in options.driver],
+        keep_data=options.keep_data,
+        settings=with_buffer(name, options.settings, options.buffer, options.dsn),
+        prepare=read_prepare(options.prepare, folder),
+        sorted_by=parse_sorted(options.sorted_by),
+        load_order=parse_load_order(options.load_order),
+        pin=resolved_pin(options.pin),
+        state=begun.state,
+        state_passes=begun.passes,
+        allow_host_changes=options.allow_host_changes,
+        seed=options.seed,
+        warmup_s=_duration("--warmup", options.warmup) if begun.is_hot else 0.0,
+        min_time_s=_duration("--min-time", options.min_time) if begun.repeats else 0.0,
+        **_load(options, facts, mixed=mixed),
+        **_observed(options),
+    )
+
+
+def _load(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> dict[str, Any]:
+    """What is played, of how much data."""
+    test, rate = options.test, options.rate
+    parameters = options.parameters or PARAMETERS[test is not None]
+    return {
+        "scale": facts.scale_default
+        if options.scale is None
+        else _above_zero("--scale", options.scale),
+        "parameters": _one_of("--parameters", parameters, PARAMETERS),
+        "test": None if test is None else _one_of("--test", test, TESTS),
+        "streams": options.streams,
+        "refresh": options.refresh,
+        "refresh_batches": options.refresh_batches,
+        "clients": options.clients or (1 if mixed else None),
+        "rate_per_s": _above_zero("--rate", rate) if mixed and rate is not None else None,
+        "time_s": _above_zero("--time", _duration("--time", options.time)),
+        "retries_max": options.retries,
+        "operation_deadline_s": _duration("--timeout", options.timeout),
+    }
+
+
+def _observed(options: RunOptions) -> dict[str, Any]:
+    """Who looks on."""
+    return {
+        "probes": parse_probes(options.probes),
+        "probe_interval_s": _interval(options.probe_interval),
+        "profile_hz": options.profile_hz if options.profile else None,
+        "plans": options.plans,
+    }
+
+
+def _placed(workload: str, folder: Path) -> str:
+    """A workload's folder, from where the command runs; a name stays as it is."""
+    if "/" not in workload or folder == Path():
+        return workload
+    return str((folder / Path(workload).expanduser()).absolute())
+
+
+def _driver(named: str, folder: Path) -> str:
+    """A driver's file, from where the command runs; what Maven calls it stays as it is."""
+    return named if is_maven_name(named) else str((folder / named).absolute())
+
+
+def _check_load(options: RunOptions, given: Collection[str], workload: str, *, mixed: bool) -> None:
+    """Refuses options that would do nothing; defaults are for whatever they fit."""
+    if options.test is not None:
+        _check_beside_test(given)
+    else:
+        for name in OF_A_TEST:
+            if name in given:
+                raise UsageError(f"{_as_given(options, name)} is of a test: say --test, too")
+    if mixed:
+        if "min_time" in given:
+            raise UsageError(
+                f"--min-time is of an order that is repeated; {workload} is played as a mix here:"
+                " say --time"
+            )
+        return
+    for name in ("rate", *OF_A_MIX):
+        if name in given:
+            raise UsageError(
+                f"--{name} is of a mix; {workload} is played in its order here: add --clients N"
+                " to play it as a mix, or say --min-time"
+            )
+
+
+def _check_beside_test(given: Collection[str]) -> None:
+    """Refuses what a test leaves no room for."""
+    if "clients" in given:
+        raise UsageError(
+            "--test and --clients: with clients it is played as a mix, and a test plays orders;"
+            " leave one of the two out"
+        )
+    for name in ("min_time", "rate", *OF_A_MIX):
+        if name in given:
+            raise UsageError(
+                f"--test and --{name.replace('_', '-')}: a test is of as many operations as it has;"
+                " leave one of the two out"
+            )
+
+
+def _as_given(options: RunOptions, name: str) -> str:
+    """An option as it stands on the command line."""
+    denied = getattr(options, name) is False
+    return f"--{'no-' if denied else ''}{name.replace('_', '-')}"
+
+
+def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:
+    """Name and version of the engine: as given, or the one that speaks the scheme of the DSN."""
+    if given is not None:
+        name, _, version = given.partition("@")
+        if dsn is not None and version:
+            raise UsageError(f"--engine {given}: a running server has the version that it has")
+        return name, version or None
+    if dsn is None:
+        return ENGINE_DEFAULT, None
+    speaking = [
+        (len(scheme), name)
+        for name, found in find_engines().items()
+        for scheme in found.facts.schemes
+        if dsn.startswith(f"{scheme}:")
+    ]
+    if not speaking:
+        raise UsageError(
+            f"no engine speaks the scheme of --dsn {without_secrets(dsn)}: write it as"
+            " postgresql://user@host/database, or name the --engine"
+        )
+    # Of `jdbc:` and the same for one product, the longer one says more.
+    return max(speaking)[1], None
+
+
+def _above_zero(option: str, number: float) -> float:
+    if not 0 < number < float("inf"):
+        raise UsageError(f"{option} {number:g}: it must be above 0")
+    return number
+
+
+def _duration(option: str, text: str) -> float:
+    try:
+        return parse_duration_s(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}; write it like 30s, 1.5m or 200ms") from error
+
+
+def _interval(text: str) -> float:
+    interval_s = _duration("--probe-interval", text)
+    if not 0.001 <= interval_s <= 60:  # noqa: PLR2004 - a range of sense, told in the message
+        raise UsageError(f"--probe-interval {text}: between 1ms and 60s")
+    return interval_s
+
+
+def _one_of(option: str, value: str, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise UsageError(f"{option} {value}: one of {', '.join(known)}")
+    return value

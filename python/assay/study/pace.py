@@ -1,0 +1,133 @@
+"""How long runs take: what was seen of this study, else of earlier runs, else a guess.
+
+Invariant: what was seen of an equal request is never corrected by anything.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import RecordUnreadableError
+from assay.record.reader import Run, list_runs
+from assay.study.request import RunRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    Expected = Callable[[RunRequest], float | None]
+
+# Earlier runs that are looked at, the newest ones.
+RUNS_MAX = 200
+# The guess, where nothing was seen yet, is of engines and machines of no kind in particular:
+# to start, stop, check and report; a pass at scale 1; to make and load the data of scale 1.
+AROUND_S = 12.0
+PASS_S = 10.0
+LOAD_S = 20.0
+STEADY_PASSES = 6
+# What makes a run alike to another in how long it takes; the rest changes less than engines differ.
+ALIKE = ("workload", "engine", "scale", "test", "streams", "clients", "time_s", "min_time_s")
+
+
+class Pace:
+    """What the runs of a study took so far, and so will take."""
+
+    def __init__(self, expected: Expected) -> None:
+        self._expected = expected
+        self._took: list[tuple[RunRequest, float]] = []
+
+    def took(self, request: RunRequest, seconds: float) -> None:
+        """One run is over."""
+        self._took.append((request, seconds))
+
+    def run_s(self, request: RunRequest) -> float | None:
+        """For one run; None where nothing is known."""
+        if same := [seconds for asked, seconds in self._took if asked == request]:
+            return median(same)
+        expected = self._expected(request)
+        if expected is not None:
+            return expected * self._correction(request.engine)
+        return median(seconds for _, seconds in self._took) if self._took else None
+
+    def left_s(self, requests: Iterable[RunRequest]) -> float | None:
+        """For all of these; None where nothing is known of one."""
+        each = [self.run_s(request) for request in requests]
+        known = [seconds for seconds in each if seconds is not None]
+        return sum(known) if len(known) == len(each) else None
+
+    def _correction(self, engine: str) -> float:
+        """How much longer runs of an engine took than was expected; else of all engines."""
+        ratios = [
+            (asked.engine, seconds / expected)
+            for asked, seconds in self._took
+            if (expected := self._expected(asked))
+        ]
+        own = [ratio for name, ratio in ratios if name == engine]
+        return median(own or [ratio for _, ratio in ratios] or [1.0])
+
+
+def took_s(run: Run) -> float | None:
+    """How long a run took from its first word to its seal; None where it did not end."""
+    begun, ended = run.facts.get("started_utc"), run.facts.get("ended_utc")
+    if not begun or not ended:
+        return None
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
+
+
+def expected_after(runs: Path) -> Expected:
+    """What a run is expected to take after those that are there; without an alike one a guess."""
+    past = list(_past(runs))
+
+    def expected(request: RunRequest) -> float:
+        asked = request.facts()
+        equal = [seconds for facts, seconds in past if _equal(facts, asked)]
+        alike = [seconds for facts, seconds in past if _alike(facts, asked)]
+        return median(equal or alike or [guessed_s(request)])
+
+    return expected
+
+
+def _past(runs: Path) -> Iterable[tuple[Mapping[str, Any], float]]:
+    for directory in list_runs(runs)[-RUNS_MAX:]:
+        try:
+            run = Run(directory)
+        except RecordUnreadableError:
+            continue
+        seconds = took_s(run)
+        if run.complete and seconds is not None:
+            # Records of before lack what nobody could ask for then.
+            yield {**RunRequest("", "", 0.0).facts(), **run.facts["request"]}, seconds
+
+
+def _equal(facts: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    return all(facts.get(key) == _plain(asked[key]) for key in asked if key != "seed")
+
+
+def _alike(facts: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    return all(facts.get(key) == asked[key] for key in ALIKE)
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def guessed_s(request: RunRequest) -> float:
+    """A guess from the request alone."""
+    pass_s = PASS_S * request.scale
+    around_s = AROUND_S + LOAD_S * request.scale
+    if request.clients is not None:
+        return around_s + request.warmup_s + request.time_s
+    plans_s = pass_s if request.plans else 0.0
+    if request.test is not None:
+        return around_s + pass_s * _test_passes(request) + plans_s
+    timed_s = max(pass_s, math.ceil(request.min_time_s / pass_s) * pass_s) if pass_s else 0.0
+    return around_s + pass_s * request.state_passes + timed_s + plans_s
+
+
+def _test_passes(request: RunRequest) -> int:
+    streams = request.streams or 2
+    both = {"power": 1, "throughput": streams, "full": 2 * (1 + streams)}
+    return both.get(request.test or "", STEADY_PASSES)

@@ -1,0 +1,116 @@
+"""Makes sure of all runs of a study before the first of them: what can be refused is refused now.
+
+An engine that cannot be obtained is no mistake of the study: its runs fail, each with the reason,
+and the others are made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError, Product
+from assay.model.errors import UsageError
+from assay.study.asking import check_settings, considered, obtained
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from assay.study.asking import Asked
+    from assay.study.request import RunRequest
+    from assay.study.several import RunOne
+    from assay.study.telling import Teller
+    from assay.study.variants import PlannedRun, Study
+
+    Source = tuple[str, str | None, str | None, str | None]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What was found out about runs before they are made.
+
+    Attributes:
+        reasons: Why engines cannot be had, by engine, version, place of programs and address.
+    """
+
+    reasons: Mapping[Source, str] = field(default_factory=dict)
+
+    def wrapping(self, run_one: RunOne) -> RunOne:
+        """The same means of carrying out a run, that does not try again what cannot be had."""
+
+        def run(request: RunRequest, runs: Path, teller: Teller) -> Path:
+            if reason := self.reasons.get(_source(request)):
+                raise EngineError(reason)
+            return run_one(request, runs, teller)
+
+        return run
+
+
+def considered_all(study: Study) -> list[Asked]:
+    """Every run of a study once, as far as can be said without products; not those without engine.
+
+    Raises:
+        UsageError: For all that would be refused, by part and variant.
+    """
+    asked, problems = [], []
+    for names, request in _distinct(study.order()):
+        try:
+            asked.append(considered(request))
+        except UsageError as error:
+            problems.append(f"{names}: {error}")
+        except EngineError:
+            # Its runs will fail, each with this reason.
+            continue
+    _refuse(problems)
+    return asked
+
+
+def prepared(runs: Sequence[PlannedRun], teller: Teller) -> Prepared:
+    """Obtains the engines of these runs and has them look at the settings.
+
+    Raises:
+        UsageError: For all settings that an engine refuses, by part and variant.
+    """
+    products: dict[Source, tuple[Product | None, str]] = {}
+    reasons: dict[Source, str] = {}
+    problems = []
+    for names, request in _distinct(runs):
+        source = _source(request)
+        if source in reasons:
+            continue
+        try:
+            asked = considered(request)
+            if source not in products:
+                products[source] = obtained(asked, teller)
+        except EngineError as error:
+            reasons[source] = str(error)
+            continue
+        product, version = products[source]
+        try:
+            check_settings(replace(asked, product=product, version=version))
+        except EngineError as error:
+            problems.append(f"{names}: {error}")
+    _refuse(problems)
+    return Prepared(reasons)
+
+
+def _distinct(runs: Sequence[PlannedRun]) -> Iterator[tuple[str, RunRequest]]:
+    """Every request once, with part and variant that ask for it."""
+    seen: list[RunRequest] = []
+    for run in runs:
+        if run.request not in seen:
+            seen.append(run.request)
+            first = run.stands_for[0]
+            yield f"part.{first.part} ({first.variant})", run.request
+
+
+def _source(request: RunRequest) -> Source:
+    return request.engine, request.engine_version, request.bin_dir, request.dsn
+
+
+def _refuse(problems: Sequence[str]) -> None:
+    if len(problems) == 1:
+        raise UsageError(problems[0])
+    if problems:
+        raise UsageError("\n  ".join([f"{len(problems)} runs cannot be made:", *problems]))

@@ -1,0 +1,75 @@
+"""Rows of tables as queries tell them: one place makes them, and every engine is given the same."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow
+
+from assay.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# The dialects of the engine that carries the queries out.
+DIALECTS = ("duckdb",)
+BATCH_ROWS = 65_536
+DIGEST_BYTES = 8
+
+
+def version() -> str:
+    """Of the engine that makes the rows, which may make others when it is another one."""
+    return f"duckdb {duckdb.__version__}"
+
+
+class RowQuery:
+    """What a query selects, as an Arrow stream that can be read once.
+
+    The order of the rows is the query's, however many threads there are.
+
+    Raises:
+        UsageError: If DuckDB refuses the query; `told` says which one it is.
+    """
+
+    def __init__(self, text: str, told: str, threads: int) -> None:
+        self._text = text
+        self._digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+        self._rows = 0
+        # Nothing is kept, neither in files that would be left where we stand.
+        self._connection = duckdb.connect(config={"threads": threads, "temp_directory": ""})
+        try:
+            self._relation = self._connection.sql(text)
+        except duckdb.Error as error:
+            raise UsageError(f"{told}: DuckDB refuses the query: {error}") from error
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows; they are made while they are read."""
+        reader = self._relation.to_arrow_reader(BATCH_ROWS)
+        counted = pyarrow.RecordBatchReader.from_batches(reader.schema, self._counted(reader))
+        return counted.__arrow_c_stream__(requested_schema)
+
+    @property
+    def rows(self) -> int:
+        """Rows handed out so far."""
+        return self._rows
+
+    @cached_property
+    def rows_expected(self) -> int:
+        """Rows there will be."""
+        counting = self._connection.cursor().sql(self._text)
+        counted: int = counting.count("*").fetchall()[0][0]
+        return counted
+
+    @property
+    def checksum(self) -> str:
+        """Checksum of all that was handed out, as 16 hexadecimal digits."""
+        return self._digest.hexdigest()
+
+    def _counted(self, reader: pyarrow.RecordBatchReader) -> Iterator[pyarrow.RecordBatch]:
+        for batch in reader:
+            self._digest.update(batch.serialize())
+            self._rows += batch.num_rows
+            yield batch

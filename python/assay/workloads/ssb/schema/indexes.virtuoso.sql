@@ -1,0 +1,1 @@
+-- why: a column store answers by scanning; an index is to be asked for with --prepare, see the engine's README.

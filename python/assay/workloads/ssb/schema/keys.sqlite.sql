@@ -1,0 +1,1 @@
+-- why: primary keys are in tables.sqlite.sql, and SQLite does not look at foreign keys unless it is asked to.

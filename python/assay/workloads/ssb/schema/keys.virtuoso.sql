@@ -1,0 +1,1 @@
+-- why: primary keys are in tables.virtuoso.sql, and Virtuoso does not look at foreign keys of column-wise tables.

@@ -1,0 +1,136 @@
+"""Whatever a study asks: each combination has its turns, and going on adds up to the same runs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.record.studies import read_study
+from assay.study.declared.levels import NamedLevel, combinations, merged
+from assay.study.request import RunRequest
+from assay.study.several import Means, Terms, carry_out
+from assay.study.telling import Teller
+from assay.study.variants import Part, Study, Variant
+
+NAMES = st.text("abcdef", min_size=1, max_size=3)
+REQUESTS = st.integers(0, 4).map(lambda seed: RunRequest("w", "e", 1.0, seed=seed))
+PARTS = st.builds(
+    Part,
+    NAMES,
+    st.lists(
+        st.builds(Variant, NAMES, REQUESTS), min_size=1, max_size=4, unique_by=lambda v: v.name
+    ).map(tuple),
+    st.integers(1, 3),
+)
+STUDIES = st.builds(
+    Study,
+    st.just("?"),
+    st.lists(PARTS, min_size=1, max_size=3, unique_by=lambda part: part.name).map(tuple),
+    st.integers(0, 9),
+)
+ENDS = st.lists(st.sampled_from(["well", "fails", "stops", "dies"]), max_size=30)
+
+
+class Silent:
+    """A teller that tells nobody."""
+
+    def run(self, *told: object) -> None:
+        pass
+
+    failed = record = phase = amount = run
+
+
+class Laboratory:
+    """Runs that end as they are told to; in the end all end well. One that dies writes nothing."""
+
+    def __init__(self, ends: list[str]) -> None:
+        self.ends = iter(ends)
+        self.made: list[RunRequest] = []
+
+    def __call__(self, request: RunRequest, runs: Path, teller: Teller) -> Path:
+        end = next(self.ends, "well")
+        teller.record(runs / f"run-{len(self.made)}")
+        if end == "fails":
+            raise ValueError(end)
+        if end == "stops":
+            raise KeyboardInterrupt
+        if end == "dies":
+            raise SystemExit
+        self.made.append(request)
+        return runs / f"run-{len(self.made)}"
+
+
+@given(STUDIES)
+def test_each_variant_has_each_of_its_rounds_once_and_rounds_do_not_overlap(study: Study) -> None:
+    order = study.order()
+    planned = Counter((one.part, one.variant, one.round) for run in order for one in run.stands_for)
+    assert set(planned.values()) == {1}
+    assert len(planned) == sum(len(part.variants) * part.repetitions for part in study.parts)
+    rounds = [run.stands_for[0].round for run in order]
+    assert rounds == sorted(rounds)
+    asked = [(run.stands_for[0].round, run.request.seed) for run in order]
+    assert len(set(asked)) == len(asked)
+
+
+@settings(deadline=None, max_examples=50)
+@given(STUDIES, ENDS)
+def test_however_it_is_interrupted_it_ends_with_each_run_once(
+    study: Study, ends: list[str]
+) -> None:
+    lab = Laboratory(ends)
+    with tempfile.TemporaryDirectory() as place:
+        directory = Path(place) / "studies" / "s"
+        for _ in range(len(ends) + 1):
+            try:
+                outcome = carry_out(
+                    study,
+                    directory,
+                    Path(place),
+                    Silent(),
+                    terms=Terms(goes_on=True),
+                    means=Means(lab),
+                )
+            except (KeyboardInterrupt, SystemExit):
+                continue
+            if outcome.status == "complete":
+                break
+        record = read_study(directory)
+    assert record.missing() == []
+    assert record.status == "complete"
+    assert sorted(request.seed for request in lab.made) == sorted(
+        run.request.seed for run in study.order()
+    )
+
+
+LEVELS = st.lists(
+    st.builds(NamedLevel, NAMES, st.dictionaries(NAMES, st.integers(), max_size=2)),
+    min_size=1,
+    max_size=3,
+    unique_by=lambda level: level.name,
+)
+
+
+@given(st.dictionaries(NAMES, LEVELS, max_size=3))
+def test_combinations_are_all_of_them_once(factors: dict[str, list[NamedLevel]]) -> None:
+    found = list(combinations(factors))
+    expected = 1
+    for levels in factors.values():
+        expected *= len(levels)
+    assert len({tuple(one.levels.items()) for one in found}) == len(found) == expected
+    assert all(list(one.levels) == list(factors) for one in found)
+
+
+TABLES = st.dictionaries(st.sampled_from("abc"), st.integers())
+KEYS = st.builds(lambda keys, own: {**keys, "set": own} if own else keys, TABLES, TABLES)
+
+
+@given(KEYS, KEYS, KEYS)
+def test_merging_is_the_same_in_whichever_pairs(
+    one: dict[str, object], two: dict[str, object], three: dict[str, object]
+) -> None:
+    assert merged(one, merged(two, three)) == merged(merged(one, two), three)
+    assert merged(one) == one

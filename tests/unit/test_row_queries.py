@@ -1,0 +1,140 @@
+"""Rows that queries of a workload's folder tell: the same ones however they are made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest.mock import MagicMock
+
+import pyarrow as pa
+import pytest
+
+from assay.model.errors import UsageError
+from assay.study.asking import understood
+from assay.study.request import RunRequest
+from assay.study.starting import key_of
+from assay.workloads import generate, row_queries, rules
+from assay.workloads.contract import Workload
+from assay.workloads.discovery import read_workload
+from assay.workloads.facts import Constant
+from assay.workloads.row_queries import BATCH_ROWS, RowQuery
+
+MANY_ROWS = 2 * BATCH_ROWS + 1
+MANY = "select n, md5('row ' || n) as word from range(131073) as made (n)"
+MANIFEST = """
+generator = "sql"
+tables = ["towns"]
+[constants]
+towns = { times_scale = 10 }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    files = {
+        "workload.toml": MANIFEST,
+        "q1.sql": "select count(*) as n from towns",
+        "schema/tables.sql": "create table towns (town bigint not null);",
+        "rows/towns.sql": "select town from range(${towns}) as made (town)",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def workload(folder: Path) -> Workload:
+    return read_workload(folder)
+
+
+class TestRowQuery:
+    def test_rows_their_order_and_checksum_are_the_same_on_any_number_of_threads(self) -> None:
+        made = [RowQuery(MANY, "rows/t.sql", threads) for threads in (1, 3)]
+        tables = [pa.table(query) for query in made]
+        assert tables[0].equals(tables[1])
+        assert tables[0]["n"].to_pylist() == list(range(MANY_ROWS))
+        assert len({query.checksum for query in made}) == 1
+
+    def test_rows_are_counted_while_they_are_read(self) -> None:
+        query = RowQuery(MANY, "rows/t.sql", 1)
+        assert (query.rows, query.rows_expected) == (0, MANY_ROWS)
+        reader = pa.RecordBatchReader.from_stream(query)
+        reader.read_next_batch()
+        assert query.rows == BATCH_ROWS
+        reader.read_all()
+        assert query.rows == query.rows_expected
+
+    def test_another_value_is_another_checksum(self) -> None:
+        made = [RowQuery(f"select {n} as n", "rows/t.sql", 1) for n in (1, 2)]
+        assert [pa.table(query).num_rows for query in made] == [1, 1]
+        assert made[0].checksum != made[1].checksum
+        assert all(len(query.checksum) == 16 for query in made)
+
+    def test_a_query_that_is_refused_is_told_with_its_file(self) -> None:
+        with pytest.raises(UsageError, match=r"rows/t\.sql: DuckDB refuses the query: .*nowhere"):
+            RowQuery("select * from nowhere", "rows/t.sql", 1)
+
+
+class TestWorkload:
+    def test_constants_stand_in_the_queries(self, workload: Workload) -> None:
+        text = workload.row_queries(2.0)["towns"]
+        assert text == "select town from range(20) as made (town)"
+
+    def test_a_missing_file_is_told(self, folder: Path, workload: Workload) -> None:
+        (folder / "rows" / "towns.sql").unlink()
+        with pytest.raises(UsageError, match=r"rows/towns\.sql is missing"):
+            workload.row_queries(1.0)
+
+    def test_queries_define_the_workload(self, folder: Path, workload: Workload) -> None:
+        before = workload.content_hash
+        (folder / "rows" / "towns.sql").write_text("select 1 as town", encoding="utf-8")
+        assert read_workload(folder).content_hash != before
+
+    def test_another_generator_has_none(self, folder: Path) -> None:
+        text = MANIFEST.replace('"sql"', '"tpch"')
+        (folder / "workload.toml").write_text(text, encoding="utf-8")
+        assert read_workload(folder).row_queries(1.0) == {}
+
+    def test_a_refused_query_is_refused_before_anything_is_loaded(self, folder: Path) -> None:
+        (folder / "rows" / "towns.sql").write_text("select town", encoding="utf-8")
+        with pytest.raises(UsageError, match=r"rows/towns\.sql: DuckDB refuses"):
+            understood(RunRequest(str(folder), "null", 1.0), MagicMock())
+
+    def test_what_another_engine_made_is_not_what_was_kept(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked = understood(RunRequest(str(folder), "null", 1.0), MagicMock())
+        before = key_of(asked).name
+        monkeypatch.setattr(row_queries, "version", lambda: "duckdb 9.9.9")
+        assert key_of(asked).name != before
+
+    def test_refresh_sets_have_queries_too(self, folder: Path) -> None:
+        refresh = (
+            '[refresh]\ninsert = "in"\ndelete = "out"\norders = 3\nsetup = ["schema/sets.sql"]\n'
+            'tables = ["towns_new"]\n'
+        )
+        (folder / "workload.toml").write_text(MANIFEST + refresh, encoding="utf-8")
+        (folder / "schema" / "sets.sql").write_text("create table towns_new (n int);", "utf-8")
+        (folder / "rows" / "towns_new.sql").write_text("select ${sets} * ${orders} as n", "utf-8")
+        for name in ("in", "out"):
+            (folder / f"{name}.sql").write_text("select ${set}", encoding="utf-8")
+        made = read_workload(folder)
+        assert set(made.row_queries(1.0)) == {"towns"}
+        assert made.row_queries(1.0, sets=2)["towns_new"] == "select 2 * 3 as n"
+
+
+def test_rows_come_from_where_the_generator_says() -> None:
+    told = {"generator": "sql", "scale": 1.0, "sets": 0, "queries": {"t": "select 1 as n"}}
+    assert pa.table(generate.table_rows(told, "t", 1)).to_pylist() == [{"n": 1}]
+    told = {"generator": "tpch", "scale": 0.01, "sets": 0, "queries": {}}
+    assert pa.table(generate.table_rows(told, "region", 1)).num_rows == 5
+
+
+@pytest.mark.parametrize(
+    ("scale", "count"),
+    [(0.01, 2_000), (0.5, 100_000), (1, 200_000), (1.9, 200_000), (2, 400_000), (1000, 2_000_000)],
+)
+def test_what_grows_with_each_doubling(scale: float, count: int) -> None:
+    """Oracle: the Star Schema Benchmark's 200,000 * floor(1 + log2 SF), in proportion below 1."""
+    constant = Constant(times_log_scale=200_000)
+    assert rules.constants_at({"parts": constant}, scale) == {"parts": str(count)}

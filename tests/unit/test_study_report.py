@@ -1,0 +1,140 @@
+"""The article of a study: its document, its text, its tables, and what it says it lacks."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from assay.record.studies import read_study
+from assay.report.study import document as document_module
+from assay.report.study.build import build_study
+from assay.report.study.document import study_document
+from assay.report.study.markdown import escaped, markdown_lines
+from assay.report.study.terminal import article_lines
+from assay.report.study.words import bound
+from tests.studies import PUBLISHED, MadeStudy, figure, two_engines, whole_study
+from tests.unit.test_profile_terminal import assert_golden
+
+SCHEMA = json.loads(
+    (Path(document_module.__file__).parent / "document.schema.json").read_text(encoding="utf-8")
+)
+WIDTH = 80
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return whole_study(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def told(study: Path) -> dict[str, Any]:
+    return build_study(study)
+
+
+def figure_named(told: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(one for one in told["figures"] if one["name"] == name)
+
+
+class TestDocument:
+    def test_is_as_its_schema_says(self, told: dict[str, Any]) -> None:
+        jsonschema.validate(json.loads(json.dumps(told)), SCHEMA)
+
+    def test_the_kept_one_is_the_same(self, study: Path, told: dict[str, Any]) -> None:
+        assert json.loads((study / "article.json").read_text("utf-8")) == json.loads(
+            json.dumps(told)
+        )
+
+    def test_runs_stand_in_the_order_of_the_study(self, told: dict[str, Any]) -> None:
+        assert [(one["part"], one["variant"], one["round"]) for one in told["runs"]][-4:] == [
+            ("threads", "1", 1),
+            ("threads", "1", 2),
+            ("threads", "2", 1),
+            ("threads", "2", 2),
+        ]
+
+    def test_the_article_stands_beside_by_the_names_of_figures(self, told: dict[str, Any]) -> None:
+        of_article = figure_named(told, "utilisation")["article"]
+        share = next(one for one in of_article["compared"] if one["key"] == "share")
+        assert share["printed"] == "4/5"
+        assert set(share["ours"]) == {"DuckDB", "PostgreSQL"}
+        assert of_article["derived"][0]["agrees"]
+        assert of_article["reasons"][0] == "More threads leave more of them unused."
+        assert of_article["reasons"][1].startswith("What differs, too: 24 hardware threads there")
+        assert figure_named(told, "composite")["article"] is None
+
+    def test_what_is_not_shown_has_its_reason(self, told: dict[str, Any]) -> None:
+        lacking = {one["what"]: one["why"] for one in told["not_shown"]}
+        assert lacking["1 run (full: virtuoso, round 1)"] == "its files could not be had"
+        assert lacking["Gains: A process a socket gains a fifth"] == "the study has no figure of it"
+
+    def test_a_run_that_is_gone_is_said_to_be(self, tmp_path: Path) -> None:
+        made = two_engines(tmp_path)
+        directory = made.write([figure("composite", "full")])
+        shutil.rmtree(made.studied[0].run.dir)
+        told = study_document(read_study(directory))
+        jsonschema.validate(json.loads(json.dumps(told)), SCHEMA)
+        assert figure_named(told, "composite")["subjects"] == ["PostgreSQL"]
+        assert any(made.studied[0].run.id in one["what"] for one in told["not_shown"])
+
+    def test_a_study_without_runs_has_a_document_and_says_so(self, tmp_path: Path) -> None:
+        made = MadeStudy(tmp_path)
+        made.failed("full", {"engine": "virtuoso"}, "its files could not be had")
+        told = build_study(made.write([figure("composite", "full")], PUBLISHED))
+        jsonschema.validate(json.loads(json.dumps(told)), SCHEMA)
+        assert told["verdict"] == "unknown"
+        assert figure_named(told, "composite")["missing"] == ["none of its runs was made"]
+
+    def test_figures_of_an_article_that_cannot_be_read_are_none(self, tmp_path: Path) -> None:
+        directory = two_engines(tmp_path).write([figure("composite", "full")], "[article\n")
+        told = study_document(read_study(directory))
+        assert told["article"] is None
+        assert any(one["what"] == "the article's figures" for one in told["not_shown"])
+
+
+class TestText:
+    def test_terminal(self, told: dict[str, Any]) -> None:
+        assert_golden("study.txt", article_lines(told | {"report": None}, WIDTH))
+
+    def test_terminal_with_everything(self, told: dict[str, Any]) -> None:
+        lines = list(article_lines(told, WIDTH, whole=True))
+        assert any("What differs, too" in line for line in lines)
+        assert any("seconds of each operation" in line for line in lines)
+        assert all(len(line) <= WIDTH for line in lines if not line.startswith("Article"))
+
+    def test_markdown_is_whole_and_takes_nothing_for_its_own(self, told: dict[str, Any]) -> None:
+        text = "\n".join(markdown_lines(told))
+        assert "## 2. About utilisation" in text
+        assert "Tests of a \\<test\\>" in text
+        assert "| utilised by the power test | 4/5 |" in text
+        assert escaped("a|b *c*") == "a\\|b \\*c\\*"
+
+    def test_numbers_keep_their_units(self) -> None:
+        assert bound("12 % in 3 s, 4 streams") == "12\u00a0% in 3\u00a0s, 4 streams"
+
+
+class TestTables:
+    def test_each_is_a_file_with_plain_values(self, study: Path, told: dict[str, Any]) -> None:
+        files = {path.name for path in (study / "tables").iterdir()}
+        assert {"composite-runs.csv", "utilisation-measures.csv", "threads-sweep.csv"} <= files
+        with (study / "tables" / "composite-runs.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        table = figure_named(told, "composite")["tables"][0]
+        assert [float(row["power (/h)"]) for row in rows] == [row[4] for row in table["rows"]]
+
+    def test_measures_have_the_article_among_them(self, study: Path) -> None:
+        with (study / "tables" / "utilisation-measures.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        theirs = [row for row in rows if row["subject"] == "the article"]
+        assert {row["key"]: float(row["median"]) for row in theirs}["power_seconds"] == 42
+
+    def test_files_of_figures_that_are_gone_are_removed(self, study: Path) -> None:
+        old = study / "tables" / "gone-table.csv"
+        old.write_text("x\n", encoding="utf-8")
+        build_study(study)
+        assert not old.exists()
