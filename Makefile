@@ -71,7 +71,8 @@ test-rust: ## unit, property and virtual-clock tests of the core
 	cargo test --quiet --workspace
 
 test-python: setup browser receivers ## unit, property, golden, contract, end-to-end and browser tests
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --ignore tests/planted
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
+	  --ignore tests/planted
 	$(BIN)/pytest tests/planted
 
 bench: setup ## Assay against its peers, side by side in one run (minutes)
