@@ -68,7 +68,7 @@ def charts_of(
 def colours_of(figures: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """A colour for each subject, the same in all figures; two of one figure never have the same."""
     found: dict[str, str] = {}
-    for figure in figures:
+    for figure in (one for one in figures if one["charts"]):
         shown = figure["subjects"][:SUBJECTS_MAX]
         taken = {found[name] for name in shown if name in found}
         for name in shown:

@@ -205,7 +205,7 @@ def _not_made(record: StudyRecord, asked: StudyFigure) -> str:
     """Why a figure has no runs."""
     known = {part.name for part in record.parts}
     if not known & set(asked.parts):
-        return f"this study was carried out without part {', '.join(asked.parts)}"
+        return "this study was carried out without the part that it is of"
     reasons = dict.fromkeys(
         one.reason or one.status for one in record.missing() if one.part in asked.parts
     )
