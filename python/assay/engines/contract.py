@@ -312,12 +312,12 @@ class Bridging:
     Attributes:
         launcher: Starts it.
         cache: Where obtained products are kept.
-        drivers: Files of JDBC drivers that were named; empty: the engine has its own.
+        drivers: JDBC drivers that were named, files or names of Maven; empty: the engine's own.
     """
 
     launcher: Launcher
     cache: Path
-    drivers: tuple[Path, ...] = ()
+    drivers: tuple[str, ...] = ()
 
 
 @runtime_checkable

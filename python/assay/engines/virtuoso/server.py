@@ -84,8 +84,7 @@ def start_server(
     if is_new:
         _make_ours(address, data)
     with Link.connect(address) as link:
-        # A server that is told where its query log is begins to write it at once.
-        link.run(file_text("plans/end.sql"))
+        _log_no_query(link)
         statistics.choose(link, settings.get(configuration.STATISTICS))
     return address
 
@@ -98,6 +97,8 @@ def restart_server(
     _, words = _started(programs, Path(address["data"]), configured, launcher, address["port"])
     if words is not None:
         raise EngineError(f"Virtuoso did not start again: {words}")
+    with Link.connect(address) as link:
+        _log_no_query(link)
 
 
 def _listening(
@@ -180,6 +181,11 @@ def _await_online(log: Path, launcher: Launcher) -> str | None:
         f"Virtuoso did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
         " overloaded or the disk does not answer. Try again when it is quieter."
     )
+
+
+def _log_no_query(link: Link) -> None:
+    """A server that is told where its query log is begins to write it at once."""
+    link.run(file_text("plans/end.sql"))
 
 
 def _password(data: Path) -> str:

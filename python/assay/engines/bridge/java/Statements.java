@@ -148,6 +148,11 @@ final class Statements {
         while (hasRows || count >= 0) {
             if (hasRows) {
                 try (ResultSet rows = statement.getResultSet()) {
+                    if (rows.getMetaData().getColumnCount() == 0) {
+                        // A procedure without rows; some drivers fail when they are asked for more.
+                        tellCount(0);
+                        return;
+                    }
                     tell(rows, asText);
                 }
             } else {
@@ -209,11 +214,14 @@ final class Statements {
     }
 
     private boolean isLost(SQLException error) {
+        if (Failure.isOfConnection(error)) {
+            return true;
+        }
         String state = error.getSQLState() == null ? "" : error.getSQLState();
         if (state.length() > 1 && ORDINARY.contains(state.substring(0, 2))) {
             return isClosed();
         }
-        if (Failure.isOfConnection(error) || isClosed()) {
+        if (isClosed()) {
             return true;
         }
         try {
