@@ -34,7 +34,7 @@ help: ## list the targets
 
 # Only engines behind JDBC need it: without a Java compiler it is told, and all else is there.
 $(BRIDGE)/bridge.jar: .venv/.packages $(BRIDGE)/build.py $(wildcard $(BRIDGE)/java/*.java)
-	$(BIN)/python $(BRIDGE)/build.py --optional
+	$(BIN)/python python/assay/engines/bridge/build.py --optional
 
 setup: .venv/.core $(BRIDGE)/bridge.jar ## virtual environment and release build of the core: .venv/bin/assay
 
@@ -71,7 +71,8 @@ test-rust: ## unit, property and virtual-clock tests of the core
 	cargo test --quiet --workspace
 
 test-python: setup browser receivers ## unit, property, golden, contract, end-to-end and browser tests
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --ignore tests/planted
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
+	  --ignore tests/planted
 	$(BIN)/pytest tests/planted
 
 bench: setup ## Assay against its peers, side by side in one run (minutes)

@@ -23,9 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench_driver_vs_pgbench import OPERATIONS, cpu_s, drawn, prepare, statement
 from psycopg.conninfo import conninfo_to_dict
-from servers import Server, server  # benchmarks/servers.py
 
 from assay.engines.bridge.addresses import session_config
 from assay.engines.bridge.drivers import obtain_driver
@@ -34,6 +32,8 @@ from assay.engines.bridge.process import JAR, await_bridge, command
 from assay.engines.bridge.statements import marked_script
 from assay.model.script import Script
 from assay.study.places import engines_dir
+from bench_driver_vs_pgbench import OPERATIONS, cpu_s, drawn, prepare, statement
+from servers import Server, server  # benchmarks/servers.py
 
 DRIVER = "org.postgresql:postgresql:42.7.4"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")

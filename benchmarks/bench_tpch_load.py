@@ -176,6 +176,7 @@ def postgresql_ours(running: Server, scale: float, _: Path) -> Iterator[str]:
         "keys": list(TPCH.keys(DIALECTS, scale).values()),
         "tables": list(TPCH.facts.tables),
         "generator": TPCH.facts.generator,
+        "sets": 0,
         "scale": scale,
         "streams": STREAMS,
     }

@@ -23,6 +23,7 @@ def reference(workload: Workload, scale: float, texts: list[str]) -> ReferenceEn
         "scale": scale,
         "threads": 2,
         "sets": 0,
+        "queries": workload.row_queries(scale),
         "refresh": None,
     }
     return ReferenceEngine(*reference_loading.loaded(job, texts, lambda *_: None))

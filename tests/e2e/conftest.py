@@ -19,6 +19,8 @@ import pytest
 
 ASSAY = Path(sys.executable).parent / "assay"
 PATIENCE_S = 120.0
+DISK, MEMORY = Path("/var/tmp"), Path("/dev/shm")  # noqa: S108 - places that a server's user reaches
+ROOM_BYTES = 2 << 30
 SMALL = ["--scale", "0.01", "--min-time", "300ms"]
 # The version that needs nothing of the host but pip, which every virtual environment has.
 POSTGRESQL = "postgresql@16"
@@ -96,7 +98,7 @@ class Lab:
         """Processes that carry the laboratory's mark or work in its directories, except ours."""
         mark = f"ASSAY_TEST_LAB={self.root}\0".encode()
         # A server inherits no environment of ours, but it works in its own directories.
-        places = {self.root / "state", self.datasets.resolve()}
+        places = {(self.root / "state").resolve(), self.datasets.resolve()}
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
@@ -181,15 +183,59 @@ def lab(shared, tmp_path) -> Lab:
 
 
 @pytest.fixture
-def own_cache_lab(tmp_path) -> Lab:
-    """A laboratory that shares nothing: for tests that damage data."""
+def own_cache_lab(shared, tmp_path) -> Lab:
+    """A laboratory that shares no data, for tests that damage them; only the charts' program."""
+    charts, own = (place / "cache" / "assay" / "report" for place in (shared, tmp_path))
+    charts.mkdir(parents=True, exist_ok=True)
+    own.parent.mkdir(parents=True)
+    own.symlink_to(charts)
     return Lab(tmp_path)
 
 
+def copy_data(lab: Lab, place: Path, engine: str) -> Path:
+    """Gives a laboratory with a cache of its own the one data set of an engine in another place."""
+    (kept,) = (place / "cache" / "assay" / "datasets").glob(f"tpch-0.01-{engine}-*")
+    return Path(shutil.copytree(kept, lab.datasets / kept.name))
+
+
+def copy_run(lab: Lab, document: dict) -> Path:
+    """Gives a laboratory a run that was made in another one."""
+    made = Path(document["path"])
+    return Path(shutil.copytree(made, lab.runs / made.name))
+
+
+def run_once(shared: Path, root: Path, *arguments: str) -> tuple[Lab, dict]:
+    """A laboratory of one run, with the shared cache."""
+    (shared / "cache").mkdir(exist_ok=True)
+    (root / "cache").symlink_to(shared / "cache")
+    lab = Lab(root)
+    return lab, lab.document("run", "tpch", *SMALL, *arguments)
+
+
+@pytest.fixture(scope="session")
+def tpch_run(shared, tmp_path_factory) -> tuple[Lab, dict]:
+    """One run of TPC-H on DuckDB, to be looked at and left as it is."""
+    return run_once(shared, tmp_path_factory.mktemp("tpch"))
+
+
+@pytest.fixture(scope="session")
+def null_run(shared, tmp_path_factory) -> tuple[Lab, dict]:
+    """One run of the engine that does nothing, to be looked at and left as it is."""
+    return run_once(shared, tmp_path_factory.mktemp("null"), "--engine", "null")
+
+
+@pytest.fixture(scope="session")
+def postgresql_run(server_place) -> Iterator[tuple[Lab, dict]]:
+    """One run of TPC-H on PostgreSQL, to be looked at and left as it is."""
+    with server_laboratory(server_place) as lab:
+        yield lab, lab.document("run", "tpch", "--engine", POSTGRESQL, *SMALL)
+
+
 @contextmanager
-def reachable_directory() -> Iterator[Path]:
+def reachable_directory(wished: Path = DISK) -> Iterator[Path]:
     """A directory of ours that the user of a server reaches; removed at the end."""
-    place = Path(tempfile.mkdtemp(prefix="assay-lab-", dir="/var/tmp"))
+    has_room = wished.is_dir() and shutil.disk_usage(wished).free > ROOM_BYTES
+    place = Path(tempfile.mkdtemp(prefix="assay-lab-", dir=wished if has_room else DISK))
     try:
         place.chmod(0o755)
         yield place
@@ -206,10 +252,21 @@ def server_laboratory(server_place: Path) -> Iterator[Lab]:
             yield lab
 
 
+@contextmanager
+def laboratory_in_memory(server_place: Path) -> Iterator[Lab]:
+    """The same, whose servers keep their files in memory: a thousand are made for each run.
+
+    For tests that are not about files; on a disk where there is no such file system.
+    """
+    with server_laboratory(server_place) as lab, reachable_directory(MEMORY) as state:
+        (lab.root / "state").symlink_to(state)
+        yield lab
+
+
 @pytest.fixture
 def server_lab(server_place) -> Iterator[Lab]:
     """A laboratory for a test that starts a server."""
-    with server_laboratory(server_place) as lab:
+    with laboratory_in_memory(server_place) as lab:
         yield lab
 
 

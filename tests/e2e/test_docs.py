@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import SMALL
-
 ROOT = Path(__file__).parents[2]
 QUERY = re.compile(r"<!-- query: ([\w-]+) -->\n```python\n(.*?)```", re.DOTALL)
 QUERIES = dict(QUERY.findall((ROOT / "docs" / "record-format.md").read_text()))
@@ -20,14 +18,10 @@ def test_three_queries_are_shown():
     assert len(QUERIES) == 3
 
 
-@pytest.fixture(scope="module")
-def run_dir(shared, tmp_path_factory) -> Path:
-    from tests.e2e.conftest import Lab
-
-    root = tmp_path_factory.mktemp("docs")
-    (shared / "cache").mkdir(exist_ok=True)
-    (root / "cache").symlink_to(shared / "cache")
-    return Path(Lab(root).document("run", "tpch", *SMALL)["path"])
+@pytest.fixture
+def run_dir(tpch_run) -> Path:
+    _, document = tpch_run
+    return Path(document["path"])
 
 
 @pytest.mark.parametrize("name", list(QUERIES))

@@ -12,7 +12,15 @@ import duckdb
 import pytest
 
 import assay
-from tests.e2e.conftest import SMALL, Lab, end, wait_for_phase, wait_until
+from tests.e2e.conftest import (
+    SMALL,
+    Lab,
+    copy_data,
+    copy_run,
+    end,
+    wait_for_phase,
+    wait_until,
+)
 
 TPCH = Path(assay.__file__).parent / "workloads" / "tpch"
 LONG = ["--scale", "0.01", "--min-time", "10m"]
@@ -52,8 +60,8 @@ def test_a_wrong_word_is_one_message(lab, arguments, words):
     assert not lab.runs.exists() or not list(lab.runs.iterdir())
 
 
-def test_an_unknown_format_is_named(lab):
-    lab.document("run", "tpch", "--engine", "null", *SMALL)
+def test_an_unknown_format_is_named(null_run):
+    lab, _ = null_run
     told = lab.assay("export", "latest", "--to", "xlsx")
     assert told.returncode == 1
     assert "parquet" in told.stderr
@@ -96,6 +104,14 @@ def test_the_configuration_gives_defaults_and_flags_win(lab, tmp_path, monkeypat
 # Wrong data and wrong answers: never a result.
 
 
+@pytest.fixture
+def loaded(tpch_run) -> Path:
+    """A place whose cache has the data of a run that found them right."""
+    lab, document = tpch_run
+    assert {c["check"]: c["verdict"] for c in document["checks"]}["answers"] == "valid"
+    return lab.root
+
+
 def _corrupt(dataset: Path, *, forge: bool) -> None:
     """Removes a thousandth of lineitem; with `forge`, makes the manifest agree."""
     database = dataset / "data" / "assay.duckdb"
@@ -109,11 +125,9 @@ def _corrupt(dataset: Path, *, forge: bool) -> None:
         (dataset / "manifest.json").write_text(json.dumps(manifest))
 
 
-def test_a_wrong_answer_never_looks_like_a_result(own_cache_lab):
+def test_a_wrong_answer_never_looks_like_a_result(own_cache_lab, loaded):
     lab = own_cache_lab
-    lab.document("run", "tpch", *SMALL)
-    (dataset,) = [path for path in lab.datasets.iterdir() if path.is_dir()]
-    _corrupt(dataset, forge=True)
+    _corrupt(copy_data(lab, loaded, "duckdb"), forge=True)
     document = lab.document("run", "tpch", *SMALL, code=3)
     assert document["verdict"] == "invalid"
     assert document["checks"][0]["check"] == "answers"
@@ -124,11 +138,9 @@ def test_a_wrong_answer_never_looks_like_a_result(own_cache_lab):
     assert "wrong answer" in shown.stdout
 
 
-def test_damaged_data_is_noticed_and_made_anew(own_cache_lab):
+def test_damaged_data_is_noticed_and_made_anew(own_cache_lab, loaded):
     lab = own_cache_lab
-    lab.document("run", "tpch", *SMALL)
-    (dataset,) = [path for path in lab.datasets.iterdir() if path.is_dir()]
-    _corrupt(dataset, forge=False)
+    _corrupt(copy_data(lab, loaded, "duckdb"), forge=False)
     document = lab.document("run", "tpch", *SMALL)
     assert {c["check"]: c["verdict"] for c in document["checks"]}["answers"] == "valid"
     assert "made anew" in (Path(document["path"]) / "raw" / "assay.log").read_text()
@@ -332,7 +344,6 @@ def test_a_full_disk_under_the_record_is_told_and_what_was_measured_is_kept(lab,
 
 def test_a_full_disk_under_the_data_is_told(own_cache_lab):
     lab = own_cache_lab
-    (lab.root / "cache").mkdir()
     told = lab.assay("run", "tpch", *SMALL, prefix=_with_small_disk(lab.root / "cache", "2m"))
     assert told.returncode == 2, told.stderr
     assert "space" in told.stderr
@@ -365,8 +376,9 @@ def test_runs_that_cannot_be_written_name_the_place(lab, tmp_path):
 
 
 @pytest.fixture
-def sealed(lab) -> tuple[Lab, Path]:
-    return lab, Path(lab.document("run", "tpch", "--engine", "null", *SMALL)["path"])
+def sealed(lab, null_run) -> tuple[Lab, Path]:
+    _, document = null_run
+    return lab, copy_run(lab, document)
 
 
 def test_a_changed_record_is_invalid(sealed):

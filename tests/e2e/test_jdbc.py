@@ -85,7 +85,10 @@ def test_a_bridge_that_is_killed_ends_the_run_by_name(guest, server, jar, tmp_pa
     ("said", "words"),
     [
         ([], ["no JDBC driver is named", "--driver FILE.jar"]),
-        (["--driver", "/nowhere/x.jar"], ["/nowhere/x.jar", "name the driver's jar"]),
+        (
+            ["--driver", "/nowhere/x.jar"],
+            ["/nowhere/x.jar", "name the driver's jar, or what Maven"],
+        ),
         (["--driver", WITHOUT_DRIVERS], ["no driver takes this URL", "--driver"]),
         (["--engine", "postgresql", "--driver", "/etc/hostname"], ["is not reached by a JDBC"]),
     ],

@@ -6,13 +6,14 @@ One operation reads a table as it lies, so its rows tell in which order they wer
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assay.report.terminal import conditions_text
-from tests.e2e.conftest import POSTGRESQL, Lab
+from tests.e2e.conftest import POSTGRESQL, Lab, server_laboratory
 
 TABLES = """
 create table orders (
@@ -31,9 +32,10 @@ ONCE = ["--scale", "0.01", "--no-plans"]
 
 
 @pytest.fixture
-def lab(server_lab: Lab) -> Lab:
-    """A laboratory where embedded engines and servers of ours can be started."""
-    return server_lab
+def lab(server_place: Path) -> Iterator[Lab]:
+    """A laboratory on a disk where embedded engines and servers of ours can be started."""
+    with server_laboratory(server_place) as lab:
+        yield lab
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ def test_transactions_add_up(server_lab: Lab) -> None:
         "tpcb",
         *ENGINE,
         "--scale",
-        "1",
+        "0.1",
         "--clients",
         "2",
         "--time",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -20,13 +19,11 @@ from tests.e2e.conftest import (
     POSTGRESQL,
     SMALL,
     Lab,
+    copy_run,
     end,
-    server_laboratory,
     wait_until,
 )
-from tests.e2e.server import RunningServer
 from tests.e2e.test_run import SCHEMA
-from tests.e2e.test_running_server import FINGERPRINT, OURS, url_of
 
 TABLES = {"customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier"}
 
@@ -61,20 +58,16 @@ def folder_of(place: Path, **operations: str) -> str:
     return str(folder)
 
 
-@pytest.fixture(scope="module")
-def on_duckdb(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, dict]:
+@pytest.fixture
+def on_duckdb(tpch_run: tuple[Lab, dict]) -> tuple[Lab, dict]:
     """One run of TPC-H that several tests look at."""
-    lab = Lab(tmp_path_factory.mktemp("plans"))
-    (shared / "cache").mkdir(exist_ok=True)
-    (lab.root / "cache").symlink_to(shared / "cache")
-    return lab, lab.document("run", "tpch", *SMALL)
+    return tpch_run
 
 
-@pytest.fixture(scope="module")
-def on_postgresql(server_place: Path) -> Iterator[tuple[Lab, dict]]:
+@pytest.fixture
+def on_postgresql(postgresql_run: tuple[Lab, dict]) -> tuple[Lab, dict]:
     """The same on a server."""
-    with server_laboratory(server_place) as lab:
-        yield lab, lab.document("run", "tpch", "--engine", POSTGRESQL, *SMALL)
+    return postgresql_run
 
 
 class TestDuckDB:
@@ -112,8 +105,9 @@ class TestDuckDB:
         assert max(map(len, told.stdout.splitlines())) <= 80
         assert "longest operator" in lab.assay("explain").stdout
 
-    def test_two_runs_are_compared(self, on_duckdb: tuple[Lab, dict]) -> None:
-        lab, document = on_duckdb
+    def test_two_runs_are_compared(self, on_duckdb: tuple[Lab, dict], lab: Lab) -> None:
+        _, document = on_duckdb
+        copy_run(lab, document)
         other = lab.document(
             "run", "tpch", *SMALL, "--set", "disabled_optimizers=join_order", "--set", "threads=1"
         )
@@ -132,8 +126,8 @@ class TestDuckDB:
         assert not (lab.latest() / "raw" / "plans").exists()
         lab.assert_nothing_left()
 
-    def test_the_null_engine_has_none(self, lab: Lab) -> None:
-        document = lab.document("run", "tpch", "--engine", "null", *SMALL)
+    def test_the_null_engine_has_none(self, null_run: tuple[Lab, dict]) -> None:
+        _, document = null_run
         assert "this engine tells none" in document["plan_capture"]["reason"]
 
     def test_a_statement_that_fails_is_told_and_fails_nothing_more(
@@ -244,15 +238,6 @@ class TestPostgreSQL:
         assert "cancelled" in slow["reason"]
         server_lab.assert_nothing_left()
 
-    def test_a_running_server_is_asked_and_left_as_it_was(
-        self, server: RunningServer, server_lab: Lab
-    ) -> None:
-        before = server.asked(FINGERPRINT), server.asked(OURS)
-        document = server_lab.document("run", "tpch", "--dsn", url_of(server), *SMALL)
-        assert_all_are_whole(document, 22)
-        assert (server.asked(FINGERPRINT), server.asked(OURS)) == before
-        server_lab.assert_nothing_left()
-
     def test_a_server_that_goes_away_while_it_is_asked_costs_the_plans_only(
         self, server_lab: Lab, tmp_path: Path
     ) -> None:
@@ -275,8 +260,9 @@ class TestPostgreSQL:
         server_lab.assert_nothing_left()
 
 
-def test_a_kept_data_set_is_not_changed_by_asking(lab: Lab) -> None:
-    lab.document("run", "tpch", *SMALL)
+def test_a_kept_data_set_is_not_changed_by_asking(tpch_run: tuple[Lab, dict]) -> None:
+    lab, document = tpch_run
+    assert len(document["plans"]) == 22
     kept = next(lab.datasets.glob("tpch-0.01-duckdb-*")) / "data" / "assay.duckdb"
     with duckdb.connect(kept, read_only=True) as connection:
         assert {row[0] for row in connection.execute("show tables").fetchall()} == TABLES

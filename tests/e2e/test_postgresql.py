@@ -15,9 +15,7 @@ from assay.record.reader import Run
 from tests.e2e.conftest import (
     PATIENCE_S,
     POSTGRESQL,
-    SMALL,
     Lab,
-    server_laboratory,
     wait_for_phase,
 )
 from tests.e2e.test_run import SCHEMA
@@ -38,12 +36,10 @@ def reason(document: dict, check: str) -> str:
     return {told["check"]: told["reason"] for told in document["checks"]}[check]
 
 
-@pytest.fixture(scope="module")
-def measured(server_place):
+@pytest.fixture
+def measured(postgresql_run):
     """One run of TPC-H that several tests look at."""
-    with server_laboratory(server_place) as lab:
-        document = lab.document("run", "tpch", "--engine", POSTGRESQL, *SMALL)
-        yield lab, document
+    return postgresql_run
 
 
 def test_all_answers_are_right_and_the_document_follows_its_schema(measured):

@@ -6,13 +6,23 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from assay.analysis.profile import read_profile, shares
 from assay.record.reader import Run
-from tests.e2e.conftest import POSTGRESQL, SMALL, end, wait_for_phase, wait_until
+from tests.e2e.conftest import (
+    POSTGRESQL,
+    SMALL,
+    Lab,
+    end,
+    run_once,
+    server_laboratory,
+    wait_for_phase,
+    wait_until,
+)
 
 WITHOUT_PERF = Path(__file__).with_name("without_perf.py")
 # At this scale a query takes a millisecond or two, of which a sample falls into each second one.
@@ -21,10 +31,22 @@ PROFILED = ["--scale", "0.01", "--min-time", "3s", "--profile"]
 CPU_TOLERANCE = 0.1
 
 
-@pytest.mark.parametrize("engine", ["duckdb", POSTGRESQL])
-def test_samples_become_a_table(server_lab, engine):
-    lab = server_lab
-    document = lab.document("run", "tpch", "--engine", engine, *PROFILED)
+@pytest.fixture(scope="module")
+def on_duckdb(shared, tmp_path_factory) -> tuple[Lab, dict]:
+    """One run with samples that several tests look at."""
+    return run_once(shared, tmp_path_factory.mktemp("profiled"), *PROFILED)
+
+
+@pytest.fixture(scope="module")
+def on_postgresql(server_place) -> Iterator[tuple[Lab, dict]]:
+    """The same on a server."""
+    with server_laboratory(server_place) as lab:
+        yield lab, lab.document("run", "tpch", "--engine", POSTGRESQL, *PROFILED)
+
+
+@pytest.mark.parametrize("profiled", ["on_duckdb", "on_postgresql"])
+def test_samples_become_a_table(request, profiled):
+    lab, document = request.getfixturevalue(profiled)
     run = Run(lab.latest())
     profile = read_profile(run)
     assert profile is not None
@@ -61,8 +83,8 @@ def test_a_kernel_that_refuses_is_told_with_its_mend(lab):
     assert "perf_event_paranoid" in told.stdout
 
 
-def test_a_run_without_samples_says_how_to_take_them(lab):
-    lab.document("run", "tpch", *SMALL)
+def test_a_run_without_samples_says_how_to_take_them(tpch_run):
+    lab, _ = tpch_run
     told = lab.assay("explain", "latest")
     assert told.returncode == 0, told.stderr
     assert "--profile" in told.stdout
@@ -93,8 +115,8 @@ def test_ctrl_c_names_what_was_seen(lab):
     lab.assert_nothing_left()
 
 
-def test_rules_of_a_stranger_come_first(lab, tmp_path):
-    lab.document("run", "tpch", *PROFILED)
+def test_rules_of_a_stranger_come_first(on_duckdb, tmp_path):
+    lab, _ = on_duckdb
     rules = tmp_path / "mine.toml"
     rules.write_text(
         '[[rules]]\nwork = "window"\nsymbols = ["duckdb::*Table*", "malloc"]\nsays = "Mine."\n'
@@ -106,8 +128,8 @@ def test_rules_of_a_stranger_come_first(lab, tmp_path):
     assert "window" not in {row["work"] for row in without}
 
 
-def test_a_refused_rule_is_named(lab, tmp_path):
-    lab.document("run", "tpch", *PROFILED)
+def test_a_refused_rule_is_named(on_duckdb, tmp_path):
+    lab, _ = on_duckdb
     rules = tmp_path / "mine.toml"
     rules.write_text('[[rules]]\nwork = "scann"\nsymbols = ["a"]\nsays = "A."\n')
     told = lab.assay("explain", "latest", "--operations", str(rules))

@@ -7,6 +7,7 @@ import shutil
 import signal
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import assay
@@ -27,12 +28,23 @@ def origin(document: dict) -> dict:
     return json.loads((expected(document) / "origin.json").read_text())
 
 
+def statements(document: dict) -> dict:
+    return json.loads((Path(document["path"]) / "run.json").read_text())["statements"]
+
+
+def digests(document: dict) -> pl.DataFrame:
+    """Of the rows of each operation, whenever they were fetched."""
+    events = pl.read_ipc_stream(Path(document["path"]) / "raw" / "events.arrows")
+    told = events.select(pl.col("operation").cast(pl.String), "digest").unique()
+    return told.sort("operation", "digest")
+
+
 @pytest.fixture
 def references(own_cache_lab: Lab) -> tuple[Lab, Path]:
     return own_cache_lab, own_cache_lab.root / "cache" / "assay" / "references"
 
 
-def test_drawn_parameters_are_verified_and_what_was_made_is_used_again(references):
+def test_drawn_parameters_are_verified_and_repeatable_and_what_was_made_is_used_again(references):
     lab, cache = references
     first = lab.document("run", "tpch", *SMALL, *DRAWN)
     assert answers(first)["verdict"] == "valid", answers(first)
@@ -48,6 +60,8 @@ def test_drawn_parameters_are_verified_and_what_was_made_is_used_again(reference
     assert damaged.read_text() != "nothing"
     for path in expected(first).glob("*.csv"):
         assert (expected(second) / path.name).read_text() == path.read_text()
+    assert statements(first) == statements(second)
+    assert digests(first).equals(digests(second))
 
 
 def test_a_server_is_verified_by_the_same_rows(server_lab):
@@ -61,8 +75,8 @@ def test_a_scale_without_kept_answers_is_verified(lab):
     assert (expected(document) / "q01.csv").is_file()
 
 
-def test_kept_answers_need_no_reference(lab):
-    document = lab.document("run", "tpch", *SMALL, "--no-plans")
+def test_kept_answers_need_no_reference(tpch_run):
+    _, document = tpch_run
     assert origin(document) == {"origin": "workloads/tpch/answers/sf0.01"}
     assert not (Path(document["path"]) / "raw" / "host-reference.log").exists()
 

@@ -20,16 +20,10 @@ SCHEMA = Path(assay.__file__).parent / "report" / "document.schema.json"
 SHARE_TOLERANCE = 1e-6
 
 
-@pytest.fixture(scope="module")
-def measured(shared, tmp_path_factory):
+@pytest.fixture
+def measured(tpch_run):
     """One run that the tests of this file look at."""
-    from tests.e2e.conftest import Lab
-
-    root = tmp_path_factory.mktemp("measured")
-    (shared / "cache").mkdir(exist_ok=True)
-    (root / "cache").symlink_to(shared / "cache")
-    lab = Lab(root)
-    return lab, lab.document("run", "tpch", *SMALL)
+    return tpch_run
 
 
 def test_the_document_follows_its_schema(measured):
@@ -131,8 +125,8 @@ def test_export_can_be_read_by_others(measured, tmp_path, kind):
         assert json.loads(next(iter(written.values())).read_text())["run"] == document["run"]
 
 
-def test_the_null_engine_tells_what_the_laboratory_costs(lab):
-    document = lab.document("run", "tpch", "--engine", "null", *SMALL)
+def test_the_null_engine_tells_what_the_laboratory_costs(null_run):
+    lab, document = null_run
     assert document["verdict"] == "unknown"
     assert {operation["outcome"] for operation in document["operations"]} == {"ok"}
     # Operations of nanoseconds cannot be split: nothing is claimed of what bounds them.
@@ -170,27 +164,6 @@ def test_only_the_probes_that_were_named_run(lab):
     waits = pl.read_ipc_stream(raw / "waits.arrows")
     assert "session" in waits["comm"].to_list()
     assert waits.height > waits["tid"].n_unique()
-
-
-def test_drawn_parameters_are_verified_and_repeatable(lab):
-    arguments = ("run", "tpch", *SMALL, "--parameters", "drawn", "--seed", "7")
-    first, second = lab.document(*arguments), lab.document(*arguments)
-    for document in (first, second):
-        (answers,) = [check for check in document["checks"] if check["check"] == "answers"]
-        assert answers["verdict"] == "valid", answers
-    texts = [
-        json.loads((Path(d["path"]) / "run.json").read_text())["statements"]
-        for d in (first, second)
-    ]
-    assert texts[0] == texts[1]
-    events = [
-        pl.read_ipc_stream(Path(d["path"]) / "raw" / "events.arrows")
-        .select(pl.col("operation").cast(pl.String), "digest")
-        .unique()
-        .sort("operation", "digest")
-        for d in (first, second)
-    ]
-    assert events[0].equals(events[1])
 
 
 def test_strict_turns_unknown_into_three(lab):

@@ -30,10 +30,12 @@ from tests.e2e.server import (
     RunningServer,
     running_server,
 )
+from tests.e2e.test_plans import assert_all_are_whole
 
 ENGINE = ["--engine", "postgresql"]
 BRIEF = ["--min-time", "100ms"]
 OURS = "select nspname from pg_namespace where nspname like 'assay%'"
+TABLES = "select relname from pg_class where relkind = 'r' order by 1"
 FINGERPRINT = "select md5(string_agg(c::text, ',' order by id)) from customers as c"
 
 
@@ -82,10 +84,10 @@ def measured(server, server_place):
     """One run of TPC-H on the server, that several tests look at."""
     with server_laboratory(server_place) as lab:
         lab.extra_env["PGPASSWORD"] = PASSWORD
-        before = server.asked("select relname from pg_class where relkind = 'r' order by 1")
+        before = [server.asked(text) for text in (TABLES, FINGERPRINT, OURS)]
         dsn = f"postgresql://owner@{HOST}:{server.port}/{DATABASE}"
         document = lab.document("run", "tpch", "--dsn", dsn, *SMALL)
-        after = server.asked("select relname from pg_class where relkind = 'r' order by 1")
+        after = [server.asked(text) for text in (TABLES, FINGERPRINT, OURS)]
         assert after == before
         yield lab, document
 
@@ -97,6 +99,12 @@ def test_all_answers_are_right_and_our_schema_is_gone(measured, server):
     assert "22 of 22" in answers["reason"]
     assert server.asked(OURS) == []
     assert server.alive()
+
+
+def test_it_was_asked_for_all_plans(measured):
+    lab, document = measured
+    assert_all_are_whole(document, 22)
+    lab.assert_nothing_left()
 
 
 def test_the_servers_processes_are_found_and_have_a_cost(measured, server):
@@ -282,7 +290,7 @@ def test_tables_that_were_kept_are_used_and_left_by_the_next_run(guest, server):
 
 def test_of_two_runs_at_once_the_second_is_refused_and_the_first_goes_on(guest, server):
     load = ("point-select", "--scale", "0.01", "--dsn", url_of(server), "--warmup", "0s")
-    first = guest.begin("run", *load, "--time", "20s")
+    first = guest.begin("run", *load, "--time", "12s")
     run = wait_for_phase(guest, first, "measured")
     second = guest.assay("run", *load, "--time", "1s")
     _, errors = first.communicate(timeout=PATIENCE_S)

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import assay
-from tests.e2e.conftest import SMALL, Lab, end, wait_for_phase, wait_until
+from tests.e2e.conftest import SMALL, copy_data, end, run_once, wait_for_phase, wait_until
 
 SQLITE = ("--engine", "sqlite")
 TPCH = Path(assay.__file__).parent / "workloads" / "tpch"
@@ -24,10 +24,7 @@ LONG = [*SQLITE, "--scale", "0.01", "--min-time", "10m"]
 def measured(shared, tmp_path_factory):
     """One run that the tests of this file look at."""
     root = tmp_path_factory.mktemp("sqlite")
-    (shared / "cache").mkdir(exist_ok=True)
-    (root / "cache").symlink_to(shared / "cache")
-    lab = Lab(root)
-    return lab, lab.document("run", "tpch", *SQLITE, *SMALL, "--set", "cache_size=-256")
+    return run_once(shared, root, *SQLITE, "--set", "cache_size=-256")
 
 
 def test_all_answers_are_right(measured):
@@ -77,10 +74,9 @@ def test_a_new_workload_runs_as_it_is(lab, tmp_path):
     assert "2 of 2" in checks["answers"]["reason"]
 
 
-def test_wrong_rows_are_wrong_answers(own_cache_lab):
+def test_wrong_rows_are_wrong_answers(own_cache_lab, measured):
     lab = own_cache_lab
-    lab.document("run", "tpch", *SQLITE, *SMALL)
-    (dataset,) = [path for path in lab.datasets.iterdir() if path.is_dir()]
+    dataset = copy_data(lab, measured[0].root, "sqlite")
     database = dataset / "data" / "assay.sqlite"
     with sqlite3.connect(database) as connection:
         connection.execute("delete from lineitem where l_orderkey % 1000 = 1")
@@ -115,7 +111,6 @@ def test_a_wrong_setting_is_one_message(lab, setting, words):
 
 def test_a_full_disk_under_the_data_is_told(own_cache_lab):
     lab = own_cache_lab
-    (lab.root / "cache").mkdir()
     script = 'mount -t tmpfs -o size=2m none "$0" && exec "$@"'
     prefix = ("unshare", "--mount", "--map-root-user", "sh", "-c", script, str(lab.root / "cache"))
     told = lab.assay("run", "tpch", *SQLITE, *SMALL, prefix=prefix)

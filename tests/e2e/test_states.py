@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import POSTGRESQL, Lab
+from tests.e2e.conftest import POSTGRESQL, Lab, server_laboratory
 from tests.e2e.server import DATABASE, HOST, PASSWORD
 
 ENGINES = pytest.mark.parametrize("engine", ["duckdb", POSTGRESQL])
@@ -21,9 +22,10 @@ OF_MEMORY = {"tmpfs", "ramfs"}
 
 
 @pytest.fixture
-def lab(server_lab: Lab) -> Lab:
-    """A laboratory where embedded engines and servers of ours can be started."""
-    return server_lab
+def lab(server_place: Path) -> Iterator[Lab]:
+    """A laboratory on a disk where embedded engines and servers of ours can be started."""
+    with server_laboratory(server_place) as lab:
+        yield lab
 
 
 def check(document: dict[str, Any], name: str = "state") -> dict[str, Any]:
@@ -45,7 +47,11 @@ def phases(lab: Lab) -> list[tuple[str, int]]:
 
 @ENGINES
 def test_cold_has_nothing_in_memory_and_its_first_query_reads(lab: Lab, engine: str) -> None:
-    document = lab.document("run", "tpch", "--engine", engine, *SCALE, "--state", "cold", *PLAIN)
+    asked = ["--state", "cold", *PLAIN]
+    told = lab.assay("run", "tpch", "--engine", engine, *SCALE, *asked, "--json")
+    assert told.returncode == 0, told.stderr
+    assert_the_start_comes_after_the_state_and_is_told_once(told.stderr)
+    document = json.loads(told.stdout)
     state = document["state"]
     assert phases(lab) == [("measured", 1)]
     assert state["data_bytes"] > 1 << 20
@@ -65,11 +71,8 @@ def test_cold_has_nothing_in_memory_and_its_first_query_reads(lab: Lab, engine: 
     lab.assert_nothing_left()
 
 
-@ENGINES
-def test_the_start_comes_after_the_state_and_is_told_once(lab: Lab, engine: str) -> None:
-    told = lab.assay("run", "tpch", "--engine", engine, *SCALE, "--state", "cold", *PLAIN)
-    assert told.returncode == 0, told.stderr
-    parts = [line[2:26].rstrip() for line in told.stderr.splitlines() if line.startswith("  ")]
+def assert_the_start_comes_after_the_state_and_is_told_once(told: str) -> None:
+    parts = [line[2:26].rstrip() for line in told.splitlines() if line.startswith("  ")]
     first = parts.index("state cold")
     assert parts[first : first + 3] == ["state cold", "start", "measured"]
     assert "start" not in parts[:first]

@@ -16,12 +16,12 @@ from assay.record.predictions import read_predictions
 from assay.record.reader import Run
 from assay.record.studies import read_study_file
 from assay.study.variants import interleaved
-from tests.e2e.conftest import PATIENCE_S, POSTGRESQL, SMALL, Lab, server_laboratory, wait_until
+from tests.e2e.conftest import PATIENCE_S, POSTGRESQL, SMALL, Lab, laboratory_in_memory, wait_until
 from tests.e2e.server import DATABASE, HOST, PASSWORD
 
 ROOT = Path(__file__).parents[2]
-DUCKDB = ["run", "tpch", *SMALL, "--set", "threads=2"]
-SERVER = ["run", "tpch", "--engine", POSTGRESQL, *SMALL]
+DUCKDB = ["run", "tpch", *SMALL, "--set", "threads=2", "--no-plans"]
+SERVER = ["run", "tpch", "--engine", POSTGRESQL, *SMALL, "--no-plans"]
 
 
 def advice(kind: str, subject: str, gain: float | None = 0.5, **values: str) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class TestDuckDB:
 @pytest.fixture(scope="module")
 def measured(server_place: Path) -> Iterator[Lab]:
     """A laboratory with a run on a server, whose advice several tests try."""
-    with server_laboratory(server_place) as lab:
+    with laboratory_in_memory(server_place) as lab:
         lab.document(*SERVER)
         yield lab
 

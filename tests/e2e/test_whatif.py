@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from assay.analysis.whatif.resampling import PASSES_MIN
-from tests.e2e.conftest import SMALL
 
 
-def test_a_run_tells_what_halving_two_queries_would_give(lab):
-    document = lab.document("run", "tpch", *SMALL)
+def test_a_run_tells_what_halving_two_queries_would_give(tpch_run):
+    lab, document = tpch_run
     seconds = {op["name"]: op["seconds"] for op in document["operations"]}
     told = lab.document("whatif", "latest", "--halve", "q15,q17")["prediction"]
     metrics = {one["metric"]: one for one in told["metrics"]}
@@ -24,8 +23,8 @@ def test_a_run_tells_what_halving_two_queries_would_give(lab):
     assert "composite without refreshes, not a TPC metric" in shown.stdout
 
 
-def test_a_run_tells_what_its_metrics_depend_on(lab):
-    document = lab.document("run", "tpch", *SMALL)
+def test_a_run_tells_what_its_metrics_depend_on(tpch_run):
+    lab, document = tpch_run
     told = lab.document("whatif")["what_if"]
     assert told == document["what_if"]
     assert len(told["sensitivity"]) == 22

@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.record.studies import read_study
@@ -16,6 +16,8 @@ from assay.study.several import Means, Terms, carry_out
 from assay.study.telling import Teller
 from assay.study.variants import Part, Study, Variant
 
+# How long an example takes says nothing of it.
+ON_ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NAMES = st.text("abcdef", min_size=1, max_size=3)
 REQUESTS = st.integers(0, 4).map(lambda seed: RunRequest("w", "e", 1.0, seed=seed))
 PARTS = st.builds(
@@ -32,7 +34,7 @@ STUDIES = st.builds(
     st.lists(PARTS, min_size=1, max_size=3, unique_by=lambda part: part.name).map(tuple),
     st.integers(0, 9),
 )
-ENDS = st.lists(st.sampled_from(["well", "fails", "stops", "dies"]), max_size=30)
+ENDS = st.lists(st.sampled_from(["well", "fails", "stops", "dies"]), max_size=10)
 
 
 class Silent:
@@ -64,6 +66,7 @@ class Laboratory:
         return runs / f"run-{len(self.made)}"
 
 
+@settings(ON_ANY_MACHINE)
 @given(STUDIES)
 def test_each_variant_has_each_of_its_rounds_once_and_rounds_do_not_overlap(study: Study) -> None:
     order = study.order()
@@ -76,7 +79,7 @@ def test_each_variant_has_each_of_its_rounds_once_and_rounds_do_not_overlap(stud
     assert len(set(asked)) == len(asked)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(ON_ANY_MACHINE, max_examples=15)
 @given(STUDIES, ENDS)
 def test_however_it_is_interrupted_it_ends_with_each_run_once(
     study: Study, ends: list[str]
@@ -114,6 +117,7 @@ LEVELS = st.lists(
 )
 
 
+@settings(ON_ANY_MACHINE)
 @given(st.dictionaries(NAMES, LEVELS, max_size=3))
 def test_combinations_are_all_of_them_once(factors: dict[str, list[NamedLevel]]) -> None:
     found = list(combinations(factors))
@@ -128,6 +132,7 @@ TABLES = st.dictionaries(st.sampled_from("abc"), st.integers())
 KEYS = st.builds(lambda keys, own: {**keys, "set": own} if own else keys, TABLES, TABLES)
 
 
+@settings(ON_ANY_MACHINE)
 @given(KEYS, KEYS, KEYS)
 def test_merging_is_the_same_in_whichever_pairs(
     one: dict[str, object], two: dict[str, object], three: dict[str, object]

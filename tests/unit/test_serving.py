@@ -225,6 +225,36 @@ class TestServe:
         assert eventually(lambda: (p := read_process(pid)) is None or not p.alive)
 
 
+class TestAttend:
+    def test_what_is_beside_a_server_lives_and_ends_with_it(
+        self, launcher: ServerLauncher, tmp_path: Path
+    ) -> None:
+        launcher.serve(shell("exec sleep 1000"), ENVIRONMENT, "SIGTERM", PATIENCE_S)
+        pid = launcher.attend(shell("echo hello; exec sleep 1000"), ENVIRONMENT, "bridge")
+        assert launcher.attending == (pid,)
+        assert launcher.last_words() is None
+        assert eventually((tmp_path / "server-bridge.log").read_text)
+        launcher.stop()
+        assert launcher.attending == ()
+        assert eventually(lambda: (p := read_process(pid)) is None or not p.alive)
+
+    def test_its_end_is_told_by_its_name(self, launcher: ServerLauncher) -> None:
+        launcher.serve(shell("exec sleep 1000"), ENVIRONMENT, "SIGTERM", PATIENCE_S)
+        launcher.attend(shell("echo no driver; exit 3"), ENVIRONMENT, "bridge")
+        assert eventually(launcher.last_words)
+        assert launcher.last_words() == "the bridge ended with status 3. no driver"
+
+    def test_it_needs_no_server_of_ours(self, launcher: ServerLauncher) -> None:
+        launcher.attend(shell("exec sleep 1000"), ENVIRONMENT, "bridge")
+        assert launcher.last_words() is None
+
+    def test_a_second_one_takes_the_place_of_the_first(self, launcher: ServerLauncher) -> None:
+        first = launcher.attend(shell("exec sleep 1000"), ENVIRONMENT, "bridge")
+        second = launcher.attend(shell("exec sleep 1000"), ENVIRONMENT, "bridge")
+        assert launcher.attending == (second,)
+        assert eventually(lambda: (p := read_process(first)) is None or not p.alive)
+
+
 def test_the_users_we_look_for_are_no_root() -> None:
     found = [pwd.getpwnam(name).pw_uid for name in serving.USERS if _exists(name)]
     assert 0 not in found

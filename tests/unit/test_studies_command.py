@@ -9,7 +9,7 @@ import pytest
 
 from assay.cli.main import run_command
 from assay.engines.contract import EngineError
-from assay.study.preparing import prepared
+from assay.study.preparing import considered_all, prepared
 from assay.study.request import RunRequest
 from assay.study.variants import Part, Study, Variant
 
@@ -100,7 +100,7 @@ def test_what_cannot_be_is_refused(
 def test_an_engine_that_cannot_be_had_is_asked_for_once(tmp_path: Path) -> None:
     gone = RunRequest("tpch", "postgresql", 0.01, bin_dir=str(tmp_path))
     study = Study("?", (Part("p", (Variant("gone", gone),), 2),))
-    ready = prepared(study.order(), Silent())
+    ready = prepared(study.order(), considered_all(study), Silent())
     made: list[RunRequest] = []
 
     def run_one(request: RunRequest, runs: Path, teller: object) -> Path:

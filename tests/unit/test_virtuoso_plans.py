@@ -11,7 +11,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.plan_work import mixed_work, plan_work, work_by_operation, work_of
+from assay.analysis.plan_work import (
+    in_proportion,
+    mixed_work,
+    plan_work,
+    work_by_operation,
+    work_of,
+)
 from assay.analysis.plans import shares
 from assay.analysis.work.rules import UNCLASSIFIED, WORDS
 from assay.engines.virtuoso.explaining import VirtuosoPlans, asked
@@ -300,6 +306,16 @@ def test_an_operator_whose_engine_says_no_word_has_that_of_its_kind() -> None:
     unknown = made_plan(made("other", seconds=1.0, work="no such word"))
     assert plan_work(unknown) == {UNCLASSIFIED: 1.0}
     assert plan_work(made_plan(made("scan", seconds=None))) == {}
+
+
+def test_seconds_of_operations_are_divided_as_their_plans_are() -> None:
+    first = made_plan(made("sort", made("scan", seconds=3.0), seconds=1.0))
+    second = made_plan(made("sort", seconds=2.0))
+    plans = {"q01": (first,), "q02": (second, second)}
+    seconds = {"q01": 40.0, "q02": 5.0, "q03": 2.0}
+    divided = in_proportion(plans, seconds)
+    assert divided == {"scan": 30.0, "sort": 15.0, UNCLASSIFIED: 2.0}
+    assert math.fsum(divided.values()) == sum(seconds.values())
 
 
 def test_time_that_is_of_several_kinds_of_work_is_told() -> None:

@@ -77,6 +77,30 @@ def plan_work(plan: Plan) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
 
 
+def in_proportion(
+    plans: Mapping[str, tuple[Plan, ...]], seconds: Mapping[str, float]
+) -> dict[str, float]:
+    """Seconds of operations by word of work, most first, divided as their plans' time is.
+
+    With the CPU seconds of each operation this is a profile of CPU time in which plans say only
+    what a statement's time went into, and not how much of it there was.
+
+    Args:
+        plans: As `analysis.plans.read_plans` has them.
+        seconds: Of each operation; what has no timed plan is `unclassified`.
+    """
+    found: dict[str, float] = {}
+    for operation, whole_s in seconds.items():
+        parts = [plan_work(plan) for plan in plans.get(operation, ())]
+        told_s = sum(sum(part.values()) for part in parts)
+        if not told_s:
+            parts, told_s = [{UNCLASSIFIED: 1.0}], 1.0
+        for part in parts:
+            for word, part_s in part.items():
+                found[word] = found.get(word, 0.0) + whole_s * part_s / told_s
+    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+
+
 def mixed_work(plans: Iterable[Plan]) -> list[Mixed]:
     """Time whose word is not all of it, most first."""
     found: dict[tuple[str, tuple[str, ...]], float] = {}

@@ -36,7 +36,7 @@ def check(run: Run) -> CheckResult:
         first = failed.row(0, named=True)
         reason = (
             f"{failed.height} of {events.height} operations failed, in {', '.join(names)};"
-            f" the first was {first['operation']}: {_first_message(run, first)}"
+            f" the first was {first['operation']}: {_first_message(run, first)}{_crashes(run)}"
         )
         return CheckResult(NAME, Verdict.INVALID, reason, value=float(failed.height), threshold=0.0)
     skipped = events.filter((pl.col("outcome") == "skipped") & is_measured(events))
@@ -104,6 +104,15 @@ def _driver_counts(run: Run) -> dict[str, int] | None:
             for word in totals:
                 totals[word] += operation["counts"][word]
     return totals
+
+
+def _crashes(run: Run) -> str:
+    """What is told of a server that died and was started again; empty if none did."""
+    crashes = run.facts.get("crashes", [])
+    if not crashes:
+        return ""
+    times = "once" if len(crashes) == 1 else f"{len(crashes)} times"
+    return f"; the server died {times} and was started again: {crashes[0]['words']}"
 
 
 def _first_message(run: Run, event: dict[str, Any]) -> str:

@@ -61,9 +61,11 @@ def run(
         typer.Option(help="A server that runs already, as its own clients write it."),
     ] = None,
     driver: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
-            help="With --dsn jdbc:...: the JDBC driver's jar; can be repeated.", metavar="FILE.jar"
+            help="With --dsn jdbc:...: the JDBC driver's jar, or what Maven calls it; can be"
+            " repeated.",
+            metavar="FILE.jar|GROUP:ARTEFACT:VERSION",
         ),
     ] = None,
     keep_data: Annotated[
@@ -219,7 +221,7 @@ def run(
         workload=workload,
         engine=engine,
         dsn=dsn,
-        driver=tuple(str(file) for file in driver or ()),
+        driver=tuple(driver or ()),
         keep_data=keep_data,
         bin_dir=None if bin_dir is None else str(bin_dir),
         scale=scale,

@@ -6,6 +6,7 @@ import math
 import re
 import shutil
 from collections import Counter
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
     from assay.cli.study_progress import StudyProgress
     from assay.study.declared.expanding import Expanded
     from assay.study.declared.reading import DeclaredStudy
+    from assay.study.preparing import Prepared
     from assay.study.request import RunRequest
     from assay.study.several import Outcome, RunOne, Terms
     from assay.study.telling import Teller
-    from assay.study.variants import PlannedRun
 
 NO_NAME = re.compile(r"[^\w.-]+")
 # What is told to suffice is more than runs of before took.
@@ -123,7 +124,7 @@ def study(
         raise typer.Exit(EXIT_INVALID)
 
 
-study.__doc__ = f"{study.__doc__}\n{EXAMPLES}"
+study.__doc__ = f"{cleandoc(study.__doc__ or '')}\n{EXAMPLES}"
 
 
 def _terms(asked: Expanded, only: Sequence[str] | None, budget: str | None) -> Terms:
@@ -148,13 +149,15 @@ def _carried_out(
     declared: DeclaredStudy, asked: Expanded, terms: Terms, place: Path, *, quick: bool, again: bool
 ) -> Path:
     """Carries out what is not there yet; the study's directory."""
+    from assay.cli.progress import Progress
     from assay.record.studies import STUDIES_DIR
     from assay.record.writer import new_run_id
-    from assay.study.preparing import considered_all
+    from assay.study.preparing import considered_all, prepared
     from assay.study.several import begun_in, remaining, same
 
     study = asked.study
-    workloads = {one.workload.facts.name: one.workload for one in considered_all(study)}
+    known = considered_all(study)
+    workloads = {one.workload.facts.name: one.workload for one in known}
     about = {
         "made_by": "assay study",
         "study": declared.name,
@@ -171,8 +174,14 @@ def _carried_out(
     else:
         complain("all its runs are there, none is repeated (--again makes them anew)")
     directory = found.absolute()
-    _make(asked, directory, terms, about, [run for run in to_do if terms.wants(run)])
+    to_do = [run for run in to_do if terms.wants(run)]
+    obtaining = Progress(console())
+    try:
+        ready = prepared(to_do, known, obtaining)
+    finally:
+        obtaining.close()
     _keep_published(declared, directory)
+    _make(asked, directory, terms, about, ready)
     return directory
 
 
@@ -181,23 +190,15 @@ def _make(
     directory: Path,
     terms: Terms,
     about: Mapping[str, Any],
-    to_do: Sequence[PlannedRun],
+    ready: Prepared,
 ) -> None:
     """Makes the runs that are left. What ends it early is told, with what is kept."""
-    from assay.cli.progress import Progress
     from assay.cli.study_progress import StudyProgress
     from assay.study.pace import expected_after
-    from assay.study.preparing import prepared
     from assay.study.several import Means, carry_out
 
     place = directory.parent.parent
-    shown = console()
-    obtaining = Progress(shown)
-    try:
-        ready = prepared(to_do, obtaining)
-    finally:
-        obtaining.close()
-    progress = StudyProgress(shown, one_part=len(asked.study.parts) == 1)
+    progress = StudyProgress(console(), one_part=len(asked.study.parts) == 1)
     means = Means(ready.wrapping(_judging(progress)), expected_after(place))
     for name, reason in asked.without.items():
         complain(f"without part {name}: {reason}")
@@ -239,6 +240,7 @@ def _keep_published(declared: DeclaredStudy, directory: Path) -> None:
     if declared.published is None:
         return
     try:
+        directory.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(declared.published, directory / PUBLISHED_FILE)
     except OSError as error:
         raise RunFailedError(f"cannot write {directory / PUBLISHED_FILE}: {error}") from error

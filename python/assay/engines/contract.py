@@ -285,6 +285,26 @@ class Server(Protocol):
         ...
 
 
+@runtime_checkable
+class Restarts(Protocol):
+    """Servers of ours that are started again when they died, while a run goes on."""
+
+    def restart(
+        self,
+        product: Product,
+        place: Place,
+        settings: Mapping[str, str],
+        launcher: Launcher,
+        address: Address,
+    ) -> None:
+        """Starts a server that died again and waits until it answers at the same address.
+
+        Sessions wait for it, so that the operations that follow do not fail, too. Raises
+        `EngineError` with the mend.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Bridging:
     """What it takes to start a bridge.
@@ -292,12 +312,12 @@ class Bridging:
     Attributes:
         launcher: Starts it.
         cache: Where obtained products are kept.
-        drivers: Files of JDBC drivers that were named; empty: the engine has its own.
+        drivers: JDBC drivers that were named, files or names of Maven; empty: the engine's own.
     """
 
     launcher: Launcher
     cache: Path
-    drivers: tuple[Path, ...] = ()
+    drivers: tuple[str, ...] = ()
 
 
 @runtime_checkable

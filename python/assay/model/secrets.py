@@ -10,6 +10,8 @@ _NAME = re.compile(rf"(?i){_WORDS}")
 _ASSIGNED = re.compile(rf"(?is)([\w.-]*{_WORDS}[\w.-]*)\s*=\s*('(?:\\.|[^'\\])*'|(?:\\.|\S)+)")
 # Up to the last `@`, because people forget to escape the one in their password.
 _IN_URL = re.compile(r"(?<=://)([^/@:\s]*):(\S*)@")
+# As Oracle's driver has it: `jdbc:oracle:thin:user/password@host`.
+_IN_JDBC = re.compile(r"(?i)(\bjdbc:[\w:]+:[^/@:\s]+)/([^/@\s]\S*)@")
 # `password 'value'`, as SQL has it.
 _IN_SQL = re.compile(rf"(?is)(\b\w*{_WORDS}|\bidentified\s+by)(\s+)(?:e?'(?:\\.|''|[^'\\])*')")
 
@@ -21,7 +23,8 @@ def is_secret(name: str) -> bool:
 
 def without_secrets(text: str) -> str:
     """The text with passwords in URLs and values of `password=...` and its like blotted out."""
-    return _ASSIGNED.sub(rf"\1={HIDDEN}", _IN_URL.sub(rf"\1:{HIDDEN}@", text))
+    text = _IN_JDBC.sub(rf"\1/{HIDDEN}@", _IN_URL.sub(rf"\1:{HIDDEN}@", text))
+    return _ASSIGNED.sub(rf"\1={HIDDEN}", text)
 
 
 def sql_without_secrets(text: str) -> str:

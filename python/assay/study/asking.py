@@ -276,9 +276,6 @@ def _check_drivers(request: RunRequest, behaviour: Engine) -> None:
             f"--driver: {request.engine} is not reached by a JDBC driver; leave it out, or say"
             " --engine jdbc"
         )
-    for driver in request.drivers:
-        if not Path(driver).is_file():
-            raise UsageError(f"--driver {driver}: there is no such file; name the driver's jar")
 
 
 def _check_state(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:

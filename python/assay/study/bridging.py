@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import Bridged, Bridging, Server
@@ -15,6 +14,7 @@ from assay.study.serving import ServerLauncher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from assay.engines.contract import Address
     from assay.study.request import RunRequest
@@ -49,7 +49,7 @@ def reached(
         yield Reached(address, (), lambda: None)
         return
     launcher = ServerLauncher(guardian, log, cpus_beside=request.pin.get("client", []))
-    bridging = Bridging(launcher, engines_dir(), tuple(map(Path, request.drivers)))
+    bridging = Bridging(launcher, engines_dir(), tuple(request.drivers))
     try:
         address = engine.bridged(address, bridging)
         yield Reached(address, launcher.attending, launcher.last_words)

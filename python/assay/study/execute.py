@@ -29,6 +29,7 @@ from assay.record.layout import (
 )
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.study.asking import understood
+from assay.study.crashes import Crashes
 from assay.study.datasets import DATASETS, DatasetCache
 from assay.study.environment import describe_host, describe_ourselves
 from assay.study.hosting import host
@@ -121,6 +122,7 @@ class _Execution:
         self._teller = teller
         self._played = steps(asked.plan)
         self._settled: tuple[State, Path] | None = None
+        self._crashes = Crashes(asked.engine.facts.title, run)
 
     def carry_out(self) -> None:
         """All steps, in the order in which the record tells them."""
@@ -275,7 +277,7 @@ class _Execution:
         try:
             while (message := driver.next())["kind"] != "driven":
                 self._tell(message)
-                self._check_presence(subject)
+                self._crashes.look(subject)
         except BaseException:
             self._teller.phase("stopping")
             self._end(driver)

@@ -58,7 +58,9 @@ class RunOptions(BaseModel):
     workload: str | None = Field(None, description="A workload, or a folder of .sql files.")
     engine: str | None = Field(None, description="NAME[@VERSION]; duckdb, or what dsn names.")
     dsn: str | None = Field(None, description="A server that runs already.")
-    driver: Texts = Field((), description="With a JDBC address: the driver's jar, or several.")
+    driver: Texts = Field(
+        (), description="With a JDBC address: the driver's jar, or what Maven calls it."
+    )
     keep_data: bool = Field(
         default=False, description="With dsn: leave the tables for the next run."
     )
@@ -152,7 +154,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         engine_version=version,
         bin_dir=None if options.bin_dir is None else str((folder / options.bin_dir).absolute()),
         dsn=options.dsn,
-        drivers=[str((folder / file).absolute()) for file in options.driver],
+        drivers=[_file_or_name(named, folder) for named in options.driver],
         keep_data=options.keep_data,
         settings=with_buffer(name, options.settings, options.buffer, options.dsn),
         prepare=read_prepare(options.prepare, folder),
@@ -274,6 +276,12 @@ def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:
         )
     # Of `jdbc:` and the same for one product, the longer one says more.
     return max(speaking)[1], None
+
+
+def _file_or_name(named: str, folder: Path) -> str:
+    """A file's path where there is one; else the name that somebody else makes something of."""
+    file = (folder / named).absolute()
+    return str(file) if file.exists() else named
 
 
 def _above_zero(option: str, number: float) -> float:

@@ -66,8 +66,13 @@ def considered_all(study: Study) -> list[Asked]:
     return asked
 
 
-def prepared(runs: Sequence[PlannedRun], teller: Teller) -> Prepared:
+def prepared(runs: Sequence[PlannedRun], known: Sequence[Asked], teller: Teller) -> Prepared:
     """Obtains the engines of these runs and has them look at the settings.
+
+    Args:
+        runs: Those that are to be made.
+        known: What `considered_all` found.
+        teller: Hears how far it is.
 
     Raises:
         UsageError: For all settings that an engine refuses, by part and variant.
@@ -80,7 +85,8 @@ def prepared(runs: Sequence[PlannedRun], teller: Teller) -> Prepared:
         if source in reasons:
             continue
         try:
-            asked = considered(request)
+            found = next((one for one in known if one.request == request), None)
+            asked = found or considered(request)
             if source not in products:
                 products[source] = obtained(asked, teller)
         except EngineError as error:

@@ -37,7 +37,7 @@ class RunRequest:
         engine_version: Which of its versions; None: the engine's default.
         bin_dir: Programs of the engine that are there already; None: they are obtained.
         dsn: A server that runs already; None: one of our own.
-        drivers: Files of JDBC drivers that a running server is reached by.
+        drivers: JDBC drivers that a running server is reached by: files, or names of Maven.
         keep_data: Leave the tables that were made on a running server where they are.
         scale: Scale of the data, in the workload's own measure.
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.

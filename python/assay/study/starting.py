@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import LoadSettings, Place, Server
+from assay.engines.contract import LoadSettings, Place, Restarts, Server
 from assay.study.datasets import DATASETS, DatasetCache, DatasetKey
 from assay.study.loading import loaded_now
 from assay.study.places import cache_dir
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from assay.engines.contract import Product
+    from assay.engines.contract import Address, Product
     from assay.study.asking import Asked
     from assay.study.launcher import Guardian
     from assay.study.loading import Loading
@@ -184,10 +185,22 @@ class _OwnServer:
             assert launcher.server is not None  # noqa: S101 - start has started it
             pids = (launcher.server.pid,)
             name = self._asked.engine.facts.name
-            reached = {"address": address}
-            beside_pids = launcher.attending
             yield Subject(
-                name, reached, pids, bridge_pids=beside_pids, last_words=launcher.last_words
+                name,
+                {"address": address},
+                pids,
+                bridge_pids=launcher.attending,
+                last_words=launcher.last_words,
+                revive=self._revival(place, settings, launcher, address),
             )
         finally:
             launcher.stop()
+
+    def _revival(
+        self, place: Place, settings: Mapping[str, str], launcher: ServerLauncher, address: Address
+    ) -> Callable[[], None] | None:
+        """What starts the server again after it died; None if its engine does not know how."""
+        engine, product = self._engine, self._product
+        if not isinstance(engine, Restarts):
+            return None
+        return partial(engine.restart, product, place, settings, launcher, address)

@@ -37,6 +37,7 @@ class Subject:
         embedded: Whether it lives in the host.
         bridge_pids: Processes of ours between a server and those who ask it.
         last_words: None while it is there; else how it ended. For servers of ours.
+        revive: Starts a server of ours that died again, at the same address; None: that cannot be.
     """
 
     engine: str
@@ -45,6 +46,7 @@ class Subject:
     embedded: bool = False
     bridge_pids: tuple[int, ...] = ()
     last_words: Callable[[], str | None] = lambda: None
+    revive: Callable[[], None] | None = None
 
     def job(self) -> dict[str, Any]:
         """What a host has to know of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cache
 from typing import TYPE_CHECKING
 
 from assay.model.script import ScriptOperation, ScriptStatement
@@ -83,11 +84,18 @@ def _tokenizer(dialects: Sequence[str]) -> Tokenizer:
 
     known = {dialect.value for dialect in Dialects}
     names = [TOKENIZERS.get(dialect, dialect) for dialect in dialects]
-    dialect = Dialect.get_or_raise(next((name for name in names if name in known), "postgres"))
-    # Left alone, it takes what follows a command such as EXECUTE for one text.
-    wordwise = type("Wordwise", (dialect.tokenizer_class,), {"COMMANDS": set()})
-    made: Tokenizer = wordwise(dialect=dialect)
+    name = next((name for name in names if name in known), "postgres")
+    made: Tokenizer = _wordwise(name)(dialect=Dialect.get_or_raise(name))
     return made
+
+
+@cache
+def _wordwise(name: str) -> type[Tokenizer]:
+    """The tokenizer of a dialect, which takes what follows EXECUTE for tokens, not for one text."""
+    from sqlglot.dialects.dialect import Dialect
+
+    dialect = Dialect.get_or_raise(name)
+    return type("Wordwise", (dialect.tokenizer_class,), {"COMMANDS": set()})
 
 
 def _bound(

@@ -1,5 +1,7 @@
 //! One connection of the driver. One file a protocol; `null` answers at once.
 
+pub mod inbox;
+pub mod interrupt;
 pub mod jdbc;
 pub mod null;
 pub mod postgres;

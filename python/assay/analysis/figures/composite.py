@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from assay.analysis.composite.figures import figures
 from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.metrics import test_of
+from assay.analysis.figures.metrics import metric_of_run, of_kind, test_of
 from assay.analysis.figures.quantities import (
     PER_HOUR,
     SECONDS,
@@ -23,8 +22,6 @@ from assay.analysis.operations import NS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.analysis.composite.figures import Figures
-    from assay.analysis.composite.played import Played
     from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
     from assay.record.reader import Run
@@ -65,26 +62,13 @@ def figure(asked: Asked) -> Figure:
     )
 
 
-def told(test: Played, number: int) -> Figures | None:
-    """The metrics of one run of a test, from 1; None where it has none."""
-    run = next((one for one in test.runs if one.number == number), None)
-    return None if run is None or test.why_not else figures(run, test.scale)
-
-
-def of_kind(found: Figures | None, kind: str) -> float | None:
-    """One of the metrics."""
-    if found is None:
-        return None
-    return {POWER: found.power, THROUGHPUT: found.throughput, COMPOSITE: found.composite}[kind]
-
-
 def _measures(subjects: list[Subject]) -> Iterator[Measure]:
     """The reported metrics, those of each run, and by how much both runs are apart."""
     for kind in KINDS:
         yield measure(kind, kind, PER_HOUR, subjects, partial(_reported, kind=kind))
     for kind in KINDS:
         for number in (1, 2):
-            known = partial(_one, kind=kind, number=number)
+            known = partial(metric_of_run, kind=kind, number=number)
             title = f"{kind} of run {number}"
             yield measure(f"{kind}_{number}", title, PER_HOUR, subjects, known)
     for kind in KINDS:
@@ -99,14 +83,9 @@ def _reported(run: Run, kind: str) -> float | None:
     return None if test is None else of_kind(test.figures(), kind)
 
 
-def _one(run: Run, kind: str, number: int) -> float | None:
-    test = test_of(run)
-    return None if test is None else of_kind(told(test, number), kind)
-
-
 def gain(run: Run, kind: str) -> float | None:
     """By which share the second run's metric is higher; None of a single run."""
-    first, second = _one(run, kind, 1), _one(run, kind, 2)
+    first, second = (metric_of_run(run, kind, number) for number in (1, 2))
     return second / first - 1 if first and second else None
 
 
@@ -115,14 +94,13 @@ def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
         test = test_of(one.run)
         for run in () if test is None else test.runs:
             assert test is not None  # noqa: S101 - there are no runs without
-            found = told(test, run.number)
             elapsed_s = None if run.throughput is None else run.throughput.elapsed_ns * NS
             is_reported = test.reported is not None and test.reported.number == run.number
             yield (
                 subject.name,
                 one.round,
                 run.number,
-                *(of_kind(found, kind) for kind in KINDS),
+                *(metric_of_run(one.run, kind, run.number) for kind in KINDS),
                 None if run.power is None else run.power.seconds,
                 elapsed_s,
                 "reported" if is_reported else "",

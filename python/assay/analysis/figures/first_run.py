@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.composite.naming import POWER, THROUGHPUT
-from assay.analysis.figures.composite import gain, of_kind, told
+from assay.analysis.figures.composite import gain
 from assay.analysis.figures.contract import Chart, Column, Figure, Table
-from assay.analysis.figures.metrics import test_of
+from assay.analysis.figures.metrics import metric_of_run
 from assay.analysis.figures.quantities import (
     BYTES,
     COUNT,
@@ -89,7 +89,7 @@ def figure(asked: Asked) -> Figure:
 def _measures(subjects: tuple[Subject, ...]) -> Iterator[Measure]:
     for kind in (POWER, THROUGHPUT):
         for number in (1, 2):
-            known = partial(_metric, kind=kind, number=number)
+            known = partial(metric_of_run, kind=kind, number=number)
             title = f"{kind} of run {number}"
             yield measure(f"{kind}_{number}", title, PER_HOUR, subjects, known)
         title = f"{kind}: from the first run to the second"
@@ -99,13 +99,8 @@ def _measures(subjects: tuple[Subject, ...]) -> Iterator[Measure]:
 
 
 def _difference(run: Run) -> float | None:
-    first, second = (_metric(run, THROUGHPUT, number) for number in (1, 2))
+    first, second = (metric_of_run(run, THROUGHPUT, number) for number in (1, 2))
     return None if first is None or second is None else second - first
-
-
-def _metric(run: Run, kind: str, number: int) -> float | None:
-    test = test_of(run)
-    return None if test is None else of_kind(told(test, number), kind)
 
 
 def _pairs(subject: Subject) -> pl.DataFrame:

@@ -71,7 +71,7 @@ def figure(asked: Asked) -> Figure:
         asked.kind,
         asked.title,
         says=(
-            *_in_all(subjects, ordered),
+            *_in_all(subjects, ordered, found),
             *(words for one in subjects if (words := _says(one, ordered, found))),
         ),
         subjects=tuple(one.name for one in subjects if any(one.name in m.values for m in measures)),
@@ -165,13 +165,24 @@ def _rows(
                 )
 
 
-def _in_all(subjects: tuple[Subject, ...], measures: list[Measure]) -> Iterator[str]:
+def _gain(found: dict[str, dict[str, list[Prediction]]], change: str, subject: str) -> float:
+    """By how much a subject's metric would be better, whichever of more and less is."""
+    made = found[change][subject]
+    sign = 1 if _first(made[0]).metric.better == "higher" else -1
+    return sign * _spread(made).middle
+
+
+def _in_all(
+    subjects: tuple[Subject, ...],
+    measures: list[Measure],
+    found: dict[str, dict[str, list[Prediction]]],
+) -> Iterator[str]:
     """One sentence of all subjects, where there are several."""
     told = []
     for subject in subjects:
         mine = [one for one in measures if subject.name in one.values]
         if mine:
-            best = max(mine, key=lambda one: one.values[subject.name].middle)
+            best = max(mine, key=lambda one: _gain(found, one.key, subject.name))
             change = change_text(best.values[subject.name].middle)
             told.append((subject.name, f"'{best.title}', {change}"))
     if len(told) > 1:
@@ -184,7 +195,7 @@ def _says(
     mine = [one for one in measures if subject.name in one.values]
     if not mine:
         return None
-    best = max(mine, key=lambda one: one.values[subject.name].middle)
+    best = max(mine, key=lambda one: _gain(found, one.key, subject.name))
     first = _first(found[best.key][subject.name][0])
     words = (
         f"{subject.name}: '{best.title}' would be worth most, {first.metric.label}"

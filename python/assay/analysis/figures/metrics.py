@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from assay.analysis.composite.figures import Figures, figures
 from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
 from assay.analysis.composite.played import Played, played
 from assay.analysis.figures.quantities import BYTES, PER_HOUR, PER_SECOND, SECONDS
@@ -43,6 +44,11 @@ METRICS = (
     Metric(POWER, "power", PER_HOUR, "higher"),
     Metric(THROUGHPUT, "throughput", PER_HOUR, "higher"),
     Metric(COMPOSITE, "composite", PER_HOUR, "higher"),
+    *(
+        Metric(f"{kind}_{number}", f"{kind} of the {place} run", PER_HOUR, "higher")
+        for kind in (POWER, THROUGHPUT)
+        for number, place in enumerate(("first", "second"), 1)
+    ),
     Metric("throughput_per_s", "operations a second", PER_SECOND, "higher"),
     Metric("latency_seconds_p50", "median latency", SECONDS, "lower"),
     Metric("latency_seconds_p99", "latency of the 99th percentile", SECONDS, "lower"),
@@ -75,8 +81,9 @@ def default_metric(run: Run) -> Metric:
 
 def value_of(run: Run, metric: Metric) -> float | None:
     """The metric of a run; None where it has none."""
-    if metric.name in (POWER, THROUGHPUT, COMPOSITE):
-        return _of_test(run, metric.name)
+    if metric.unit == PER_HOUR:
+        kind, _, number = metric.name.partition("_")
+        return _of_test(run, kind, int(number) if number else None)
     if metric.name in BY_NAME and metric.name not in (TOTAL, MEAN):
         return summary_of(run).metrics.get(metric.name)
     seconds = seconds_of(run)
@@ -107,9 +114,21 @@ def summary_of(run: Run) -> Summary:
     return summarise(run)
 
 
-def _of_test(run: Run, kind: str) -> float | None:
+def metric_of_run(run: Run, kind: str, number: int) -> float | None:
+    """Power, throughput or composite of one run of a test, from 1; None where it has none."""
+    return _of_test(run, kind, number)
+
+
+def _of_test(run: Run, kind: str, number: int | None) -> float | None:
     test = test_of(run)
     if test is None or test.why_not:
         return None
-    told = test.figures()
+    if number is None:
+        return of_kind(test.figures(), kind)
+    played_run = next((one for one in test.runs if one.number == number), None)
+    return None if played_run is None else of_kind(figures(played_run, test.scale), kind)
+
+
+def of_kind(told: Figures, kind: str) -> float | None:
+    """One of a run's metrics."""
     return {POWER: told.power, THROUGHPUT: told.throughput, COMPOSITE: told.composite}[kind]

@@ -24,7 +24,7 @@ def figure(asked: Asked) -> Figure:
     wanted = asked.options.get("operations")
     titles = subjects[0].first.facts["workload"].get("operation_titles", {})
     measures = tuple(
-        measure(name, _title(name, titles), SECONDS, subjects, partial(_seconds, name=name))
+        measure(name, name, SECONDS, subjects, partial(_seconds, name=name))
         for name in names
         if wanted is None or name in wanted
     )
@@ -36,7 +36,7 @@ def figure(asked: Asked) -> Figure:
         says=_says(shown, measures),
         subjects=shown,
         measures=measures,
-        tables=(_table(shown, measures),),
+        tables=(_table(shown, measures, titles),),
         charts=(
             Chart(
                 "seconds", "seconds", "dots", tuple(one.key for one in measures), logarithmic=True
@@ -54,13 +54,18 @@ def _seconds(run: Run, name: str) -> float | None:
     return seconds_of(run).get(name)
 
 
-def _table(subjects: tuple[str, ...], measures: tuple[Measure, ...]) -> Table:
+def _table(
+    subjects: tuple[str, ...], measures: tuple[Measure, ...], titles: dict[str, str]
+) -> Table:
     two = len(subjects) == 2  # noqa: PLR2004 - a ratio is of two
     columns = [Column("operation"), *(Column(name, SECONDS) for name in subjects)]
     rows: list[tuple[Cell, ...]] = []
     for one in measures:
         known = [one.values.get(name) for name in subjects]
-        cells: list[Cell] = [one.title, *(None if each is None else each.middle for each in known)]
+        cells: list[Cell] = [
+            _title(one.key, titles),
+            *(None if each is None else each.middle for each in known),
+        ]
         if two:
             first, second = known
             cells.append(first.middle / second.middle if first and second else None)

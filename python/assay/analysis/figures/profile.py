@@ -64,9 +64,19 @@ class WorkProfile:
     doubt: str | None = None
 
     def share(self, work: str) -> float | None:
-        """The part of the time that went into it; None where there is no time at all."""
+        """The part of the time that went into it; None where nothing tells.
+
+        Of samples a word that none has is 0; plans tell of what they have words for, and no more.
+        """
         whole = sum(self.seconds.values())
+        if self.source == PLANS and work not in self.seconds:
+            return None
         return self.seconds.get(work, 0.0) / whole if whole else None
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether rules or plans say of at least half of the time what it was."""
+        return (self.share(UNCLASSIFIED) or 0.0) <= 1 - CLASSIFIED_MIN
 
 
 def figure(asked: Asked) -> Figure:
@@ -108,7 +118,7 @@ def figure(asked: Asked) -> Figure:
 def profile_of(run: Run) -> WorkProfile | None:
     """The profile of a run: by samples that are explained, else by plans, else by any samples."""
     sampled = _by_samples(run)
-    if sampled is not None and (sampled.share(UNCLASSIFIED) or 0.0) <= 1 - CLASSIFIED_MIN:
+    if sampled is not None and sampled.is_explained:
         return sampled
     return _by_plans(run) or sampled
 
@@ -238,7 +248,7 @@ def _largest(subject: Subject) -> str:
     told = profile_of(subject.first)
     assert told is not None  # noqa: S101 - subjects have one
     known = {work: seconds for work, seconds in told.seconds.items() if work != UNCLASSIFIED}
-    if not known:
+    if not known or not told.is_explained:
         return "not explained"
     largest = max(known, key=known.__getitem__)
     return f"{largest}, {text(told.share(largest), SHARE)}"
@@ -247,6 +257,9 @@ def _largest(subject: Subject) -> str:
 def _says(subject: Subject) -> str:
     told = profile_of(subject.first)
     assert told is not None  # noqa: S101 - subjects have one
+    if not told.is_explained:
+        share = text(told.share(UNCLASSIFIED), SHARE)
+        return f"{subject.name}: {share} of the time is in functions without names or rules."
     explained = [(s, w) for w, s in told.seconds.items() if w != UNCLASSIFIED]
     whole = sum(told.seconds.values())
     largest = sorted(explained, reverse=True)[:3]
@@ -285,9 +298,8 @@ def _why(subject: Subject) -> str:
 
 def _lacking(subject: Subject) -> Iterator[str]:
     told = profile_of(subject.first)
-    share = None if told is None else told.share(UNCLASSIFIED)
-    if told is not None and told.sampled is not None and share and share > 1 - CLASSIFIED_MIN:
+    if told is not None and not told.is_explained:
         yield (
-            f"{subject.name}: {text(share, SHARE)} of its samples are in functions that no rule"
-            " knows, most of them without names, so the work they do cannot be told from them"
+            f"{subject.name}: {text(told.share(UNCLASSIFIED), SHARE)} of its time is in functions"
+            " that no rule knows, most of them without names, so the work they do cannot be told"
         )

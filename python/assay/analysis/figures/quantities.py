@@ -35,11 +35,9 @@ def text(value: float | None, unit: str | None, digits: int | None = None) -> st
     sign = "-" if value < 0 else ""
     if unit in TEXTS:
         return f"{sign}{TEXTS[unit](abs(value))}"
-    if unit == COUNT:
-        whole = value == round(value)
-        return f"{value:,.0f}" if whole else f"{value:,.{digits or DIGITS}g}"
-    number = f"{value:.{digits or DIGITS}g}"
-    return number if unit is None else f"{number} {unit}"
+    is_whole = value == round(value) or abs(value) >= TENTHS_BELOW
+    number = f"{value:,.0f}" if is_whole else f"{value:,.{digits or DIGITS}g}"
+    return number if unit in (None, COUNT) else f"{number} {unit}"
 
 
 def _metric_text(per_h: float) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.quantities import BYTES, COUNT, PER_HOUR, SECONDS, TIMES, listed, text
+from assay.analysis.work.rules import UNCLASSIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -133,6 +134,9 @@ def _of_shares(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
             key=lambda one: -one.values[name].middle,
         )
         lead = [one.key for one in mine[:3]]
+        if UNCLASSIFIED in lead[:1]:
+            yield f"{name}: most of it is not explained."
+            continue
         common = [key for key in lead if key in theirs]
         both = f"{listed(common)} in both" if common else "none of them in both"
         yield f"{name}: {listed(lead)} lead, {both}."

@@ -71,9 +71,9 @@ def _compiler(place: Path) -> list[str]:
     java, mvn = _java(), shutil.which("mvn")
     if java is None or mvn is None:
         raise NoCompilerError(
-            "This host has no Java compiler, so the bridge to JDBC drivers is not built, and engines"
-            f" that need it will say so. Install a JDK of {RELEASE} or later (on Debian: `apt-get"
-            " install openjdk-17-jdk-headless`), or Maven, and run `make setup` again."
+            "This host has no Java compiler, so the bridge to JDBC drivers is not built, and"
+            f" engines that need it will say so. Install a JDK of {RELEASE} or later (on Debian:"
+            " `apt-get install openjdk-17-jdk-headless`), or Maven, and run `make setup` again."
         )
     home = str(java.parents[1])
     fetch = [mvn, "-B", "-q", COPY_GOAL, f"-Dartifact={COMPILER}", f"-DoutputDirectory={place}"]

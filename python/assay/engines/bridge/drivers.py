@@ -1,7 +1,9 @@
-"""JDBC drivers as they come from Maven repositories."""
+"""JDBC drivers: files that are there, or what Maven brings."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError, EngineFacts, ProductFacts, Wanted, tell_nobody
@@ -9,9 +11,27 @@ from assay.engines.obtaining import obtain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from assay.engines.contract import Tell
+
+_MAVEN = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
+
+
+def find_driver(named: str, cache: Path) -> Path:
+    """A driver by its file, or by its name of Maven: `group:artefact:version`.
+
+    Raises:
+        EngineError: If it is neither, or cannot be brought; names the mend.
+    """
+    file = Path(named)
+    if file.exists():
+        return file
+    if _MAVEN.fullmatch(named):
+        return obtain_driver(named, cache)
+    raise EngineError(
+        f"--driver {named}: there is no such file; name the driver's jar, or what Maven calls it,"
+        " such as org.postgresql:postgresql:42.7.4"
+    )
 
 
 def obtain_driver(

@@ -42,8 +42,8 @@ class ChdbEngine:
             version = "none"
         if version != self._facts.version_pinned:
             raise EngineError(
-                f"{PACKAGE} {version} is installed, and {self._facts.version_pinned} is pinned: install"
-                " it with `pip install 'assay[chdb]'`, or by `make setup` in a checkout."
+                f"{PACKAGE} {version} is installed, and {self._facts.version_pinned} is pinned:"
+                " install it with `pip install 'assay[chdb]'`, or by `make setup` in a checkout."
             )
         if wanted.version is not None and not f"{version}.".startswith(f"{wanted.version}."):
             raise EngineError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Never
 from assay import _core
 from assay.engines.bridge.addresses import read_dsn, session_config
 from assay.engines.bridge.beside import start_bridge
+from assay.engines.bridge.drivers import find_driver
 from assay.engines.bridge.jre import find_java
 from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import marked_script
@@ -63,8 +64,9 @@ class JdbcEngine:
             raise EngineError(
                 "no JDBC driver is named: say --driver FILE.jar, the one that is for the DSN"
             )
-        java = find_java(bridging.cache)
-        return {**address, "socket": str(start_bridge(bridging.launcher, java, bridging.drivers))}
+        drivers = [find_driver(named, bridging.cache) for named in bridging.drivers]
+        socket = start_bridge(bridging.launcher, find_java(bridging.cache), drivers)
+        return {**address, "socket": str(socket)}
 
     def attach(self, address: Address) -> Instance:
         """Connects. Raises `BridgeError` as the database or its driver says it."""

@@ -49,6 +49,7 @@ OURS = {
     PARAMETERS: ("ServerPort", "DirsAllowed"),
 }
 VALUES = {
+    "some": (re.compile(r"0*[1-9]\d*"), "a whole number above 0"),
     "count": (re.compile(r"\d+"), "a whole number"),
     "size": (re.compile(r"\d+[KMG]?"), "a whole number, with or without K, M or G behind it"),
     "switch": (re.compile(r"[01]"), "0 or 1"),

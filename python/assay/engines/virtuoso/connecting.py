@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from assay.engines.bridge.link import Link
-from assay.engines.contract import EngineError, EngineFacts, ProductFacts
+from assay.engines.contract import EngineError
 from assay.engines.virtuoso.configuration import CONF
 
 if TYPE_CHECKING:
@@ -14,24 +14,11 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
 
-# What JDBC needs beside the server: the maker's own driver.
-DRIVER = EngineFacts(
-    name="virtuoso-jdbc",
-    title="Virtuoso's JDBC driver",
-    about="The driver that the bridge has.",
-    kind="none",
-    session="none",
-    obtained_from="Maven",
-    products=(
-        ProductFacts(
-            version="3.123",
-            provider="maven",
-            package="com.openlinksw:virtjdbc4_3:3.123",
-            sha256={},
-            about="for JDBC 4.3",
-        ),
-    ),
-)
+# What the bridge needs beside the server: the maker's own driver.
+DRIVER = "com.openlinksw:virtjdbc4_3:3.123"
+DRIVER_SHA256 = {
+    "virtjdbc4_3-3.123.jar": "d97d54aae9d87e65b08d127d7caf7ddaae20790b985742bc043a638ce173322b",
+}
 HOST = "127.0.0.1"
 USER = "dba"
 _FIELD = re.compile(r"\{(\w+)\}")

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Never
 
 from assay import _core
 from assay.engines.bridge.addresses import session_config
+from assay.engines.bridge.drivers import obtain_driver
 from assay.engines.bridge.jre import find_java
 from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
 from assay.engines.virtuoso import configuration, loading, reported, statistics
-from assay.engines.virtuoso.connecting import DRIVER
+from assay.engines.virtuoso.connecting import DRIVER, DRIVER_SHA256
 from assay.engines.virtuoso.counters import VirtuosoCounters
 from assay.engines.virtuoso.explaining import VirtuosoPlans
 from assay.engines.virtuoso.plans import normalised
 from assay.engines.virtuoso.programs import find_programs
-from assay.engines.virtuoso.server import start_server
+from assay.engines.virtuoso.server import restart_server, start_server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,12 +57,10 @@ class VirtuosoEngine:
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
         """The product with what it takes to ask it: its JDBC driver, and Java."""
         product = obtain(self._facts, wanted, tell)
-        driver = obtain(DRIVER, replace(wanted, version=None, bin_dir=None), tell)
-        self._bridge = find_java(wanted.cache, tell), _home(driver)
+        driver = obtain_driver(DRIVER, wanted.cache, DRIVER_SHA256, tell)
+        self._bridge = find_java(wanted.cache, tell), driver
         version = find_programs(_home(product)).version()
-        return replace(
-            product, version=version, origin={**product.origin, "driver": dict(driver.origin)}
-        )
+        return replace(product, version=version, origin={**product.origin, "driver": DRIVER})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
         """Looks at names and values: the server itself takes any."""
@@ -80,6 +79,18 @@ class VirtuosoEngine:
         if self._bridge is None:
             raise EngineError("Virtuoso's JDBC driver is not here: obtain it before it is started.")
         return start_server(programs, place, settings, launcher, self._bridge)
+
+    def restart(
+        self,
+        product: Product,
+        place: Place,
+        settings: Mapping[str, str],
+        launcher: Launcher,
+        address: Address,
+    ) -> None:
+        """Starts a server that died again; what was committed and logged is rolled forward."""
+        del place
+        restart_server(find_programs(_home(product)), settings, launcher, address)
 
     def address(self, dsn: str) -> Address:
         """Raises `EngineError`: a running server is asked through the engine `jdbc`."""

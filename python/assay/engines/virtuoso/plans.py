@@ -259,11 +259,14 @@ class _Tree:
     def _scan(self, step: Step, expected: float | None, merged: list[str]) -> PlanNode:
         told = step.table or {}
         conditions = [line for line in step.more if not MERGED.search(line)]
-        is_by_index = bool(told["unique"]) or any(BY_INDEX in line for line in conditions)
         table = self._tables.get(step.text, step.text)
+        # A table's own key is in its order; another index is chosen for what is looked up in it.
+        is_chosen = table != step.text and any(conditions)
+        is_inlined = any(BY_INDEX in line for line in conditions)
+        is_by_index = bool(told["unique"]) or is_inlined or is_chosen
         return PlanNode(
             "index scan" if is_by_index else "scan",
-            "unq" if told["unique"] else "table read",
+            "table read unq" if told["unique"] else "table read",
             object=table,
             index=step.text if is_by_index or table != step.text else None,
             condition=NUMBERED.sub("", " ".join(conditions)) or None,

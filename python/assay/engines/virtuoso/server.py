@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.bridge.beside import start_bridge
@@ -16,7 +17,6 @@ from assay.engines.virtuoso.connecting import HOST, USER, file_text, filled, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from assay.engines.contract import Address, Launcher, Place
     from assay.engines.virtuoso.programs import Programs
@@ -34,6 +34,9 @@ PORT_TRIES = 5
 START_PATIENCE_S = 300.0
 STOP_GRACE_S = 300.0
 LOOK_S = 0.02
+# A property that the bridge keeps for itself: how long it waits for a server that died.
+PATIENCE = "assay.patience_s"
+RETURN_PATIENCE_S = 120
 
 
 def start_server(
@@ -67,7 +70,12 @@ def start_server(
     address: Address = {
         "socket": str(start_bridge(launcher, java, [driver])),
         "url": url_of(port),
-        "properties": {"user": USER, "password": _password(data)},
+        "properties": {
+            "user": USER,
+            "password": _password(data),
+            PATIENCE: str(RETURN_PATIENCE_S),
+        },
+        "port": port,
         "pid": pid,
         "data": str(data),
         "scratch": str(launcher.scratch),
@@ -76,26 +84,30 @@ def start_server(
     if is_new:
         _make_ours(address, data)
     with Link.connect(address) as link:
-        # A server that is told where its query log is begins to write it at once.
-        link.run(file_text("plans/end.sql"))
+        _log_no_query(link)
         statistics.choose(link, settings.get(configuration.STATISTICS))
     return address
+
+
+def restart_server(
+    programs: Programs, settings: Mapping[str, str], launcher: Launcher, address: Address
+) -> None:
+    """Starts a server that died again, at its address. Raises `EngineError`."""
+    configured = configuration.configured(settings)
+    _, words = _started(programs, Path(address["data"]), configured, launcher, address["port"])
+    if words is not None:
+        raise EngineError(f"Virtuoso did not start again: {words}")
+    with Link.connect(address) as link:
+        _log_no_query(link)
 
 
 def _listening(
     programs: Programs, data: Path, configured: configuration.Configuration, launcher: Launcher
 ) -> tuple[int, int]:
     """Starts the program; its port and its process id."""
-    scratch = launcher.scratch
-    file, log = scratch / CONFIGURATION_FILE, scratch / LOG_FILE
     for _ in range(PORT_TRIES):
         port = free_port(HOST)
-        log.unlink(missing_ok=True)
-        _write(file, configured, _ours(data, scratch, port))
-        launcher.own(file)
-        argv = [str(programs.server), "+foreground", "+configfile", str(file)]
-        pid = launcher.serve(argv, programs.environment, "SIGTERM", STOP_GRACE_S)
-        words = _await_online(log, launcher)
+        pid, words = _started(programs, data, configured, launcher, port)
         if words is None:
             return port, pid
         if PORT_TAKEN not in words:
@@ -104,6 +116,24 @@ def _listening(
         f"Virtuoso found {PORT_TRIES} ports taken that had been free a moment before: try again"
         " when fewer programs open connections."
     )
+
+
+def _started(
+    programs: Programs,
+    data: Path,
+    configured: configuration.Configuration,
+    launcher: Launcher,
+    port: int,
+) -> tuple[int, str | None]:
+    """The process of a server on a port; its last words if it did not get to listen."""
+    scratch = launcher.scratch
+    file, log = scratch / CONFIGURATION_FILE, scratch / LOG_FILE
+    log.unlink(missing_ok=True)
+    _write(file, configured, _ours(data, scratch, port))
+    launcher.own(file)
+    argv = [str(programs.server), "+foreground", "+configfile", str(file)]
+    pid = launcher.serve(argv, programs.environment, "SIGTERM", STOP_GRACE_S)
+    return pid, _await_online(log, launcher)
 
 
 def _ours(data: Path, scratch: Path, port: int) -> configuration.Configuration:
@@ -151,6 +181,11 @@ def _await_online(log: Path, launcher: Launcher) -> str | None:
         f"Virtuoso did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
         " overloaded or the disk does not answer. Try again when it is quieter."
     )
+
+
+def _log_no_query(link: Link) -> None:
+    """A server that is told where its query log is begins to write it at once."""
+    link.run(file_text("plans/end.sql"))
 
 
 def _password(data: Path) -> str:

@@ -34,6 +34,8 @@ BAR, ROW, DOTS, LINES = 15, 22, 24, 260
 # Beyond that many subjects their bars would be lines.
 SUBJECTS_MAX = len(COLOURS)
 ROOM = 1.15
+# Of the longest bar, for the words behind it.
+BEHIND = 0.14
 OTHER_COLOUR = "#c9d0d9"
 UNIT_WORDS = {"/h": "an hour", TIMES: "times"}
 MILLISECONDS = "format(datum.value * 1000, '~r') + ' ms'"
@@ -152,7 +154,12 @@ def _value_axis(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> A
     import altair as alt
 
     unit = str(rows[0]["unit"])
-    axis: dict[str, Any] = {"gridOpacity": 0.6, "title": told["title"], "tickCount": 6}
+    axis: dict[str, Any] = {
+        "gridOpacity": 0.6,
+        "title": told["title"],
+        "tickCount": 6,
+        "labelOverlap": True,
+    }
     if unit == SHARE:
         axis["format"] = "~%"
     elif unit == BYTES:
@@ -198,17 +205,28 @@ def _bars(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMi
         "y": alt.Y("measure:N", title=None, sort=measures, axis=axis),
         "yOffset": alt.YOffset("subject:N", sort=subjects),
     }
-    x = alt.X("value:Q", **_value_axis(told, rows))
+    encoded = _value_axis(told, tipped) | {"scale": _with_room(tipped)}
+    x = alt.X("value:Q", **encoded)
     bars = base.mark_bar(cornerRadiusEnd=2).encode(
         x=x,
         color=alt.Color("subject:N", scale=_colours(rows), sort=subjects),
         tooltip=_tooltip(),
         **shared,
     )
-    at = alt.X("tip:Q", **_value_axis(told, rows))
+    at = alt.X("tip:Q", **encoded)
     words = base.mark_text(align="left", dx=4, fontSize=10).encode(x=at, text="label:N", **shared)
     layers = [bars, *_ends(base, rows, shared), words]
     return alt.layer(*layers)
+
+
+def _with_room(rows: Sequence[Mapping[str, Any]]) -> alt.Scale:
+    """A scale from zero that has room for the words behind the longest bar."""
+    import altair as alt
+
+    most = max(float(row["tip"]) for row in rows)
+    least = min(0.0, *(float(row["value"]) for row in rows))
+    span = (most - least) or 1.0
+    return alt.Scale(domain=[least, most + BEHIND * span], nice=False)
 
 
 def _ends(

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from assay.record.studies import StudyRecord
 
 NAMED_MAX = 6
+NOT_MEASURED = "the article has it, and no run of this study measures it"
+LEVELS = "the article has it of these levels, and this study has others"
 
 
 def not_shown(
@@ -63,7 +65,7 @@ def _values(figure: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     if lacking:
         yield {
             "what": f"{figure['title']}: {listed(lacking, NAMED_MAX)}",
-            "why": "the article has it, and no run of this study measures it",
+            "why": LEVELS if figure["kind"] == "sweep" else NOT_MEASURED,
         }
 
 

@@ -26,6 +26,7 @@ from assay.report.study.tables import (
 from assay.report.study.words import (
     bound,
     derived_words,
+    doubt_rows,
     doubts_words,
     made_words,
     part_rows,
@@ -59,6 +60,7 @@ def study_page(document: Mapping[str, Any]) -> str:
         made=made_words(document),
         short=short(document),
         doubts=doubts_words(document),
+        doubt_rows=doubt_rows(document),
         parts=part_rows(document),
         figures=[_figure(document, figure) for figure in document["figures"]],
         derived=[derived_words(one) for one in document["derived"]],

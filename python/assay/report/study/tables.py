@@ -55,9 +55,8 @@ def _column(name: str) -> dict[str, Any]:
 def _compared_row(one: Mapping[str, Any], subjects: list[str]) -> list[str]:
     times = one["article_times"]
     cells = [one["title"], _with_times(one["printed"], times)]
-    for name in subjects:
-        cells.append(_with_times(_ours(one, name), (one["our_times"] or {}).get(name)))
-    return cells
+    known = one["our_times"] or {}
+    return [*cells, *(_with_times(_ours(one, name), known.get(name)) for name in subjects)]
 
 
 def _ours(one: Mapping[str, Any], subject: str) -> str:

@@ -44,6 +44,23 @@ def doubts_words(document: Mapping[str, Any]) -> str | None:
     return f"What the checks of runs doubt: {listed(parts, 8)} of {many} runs."
 
 
+def doubt_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each check that doubts: its first reason, of how many runs, and how many other reasons."""
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for one in document["doubts"]:
+        found.setdefault((one["verdict"], one["check"]), []).append(one)
+    return [
+        {
+            "verdict": verdict,
+            "check": check.replace("_", " "),
+            "reason": told[0]["reason"],
+            "more": f"; {len(told) - 1} more of this check" if len(told) > 1 else "",
+            "runs": sorted({run for one in told for run in one["runs"]}),
+        }
+        for (verdict, check), told in found.items()
+    ]
+
+
 def made_words(document: Mapping[str, Any]) -> str:
     """What was run, in a sentence."""
     runs = len({one["run"] for one in document["runs"]})

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
+use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,8 @@ use serde::Deserialize;
 
 use super::values::{Body, kind};
 use crate::session::SessionError;
-use crate::session::postgres::inbox::{Inbox, Message};
+use crate::session::inbox::{Inbox, Message};
+use crate::session::interrupt::{ANSWER_PATIENCE, Means};
 
 /// Of the messages; the bridge refuses another.
 const PROTOCOL: i32 = 1;
@@ -153,22 +155,26 @@ impl Link {
     }
 
     /// Asks the bridge, over a line of its own, to end what a connection executes.
-    pub fn cancel(config: &Config, number: i32, patience: Duration) -> std::io::Result<()> {
-        let mut stream = connected(&config.socket)?;
-        stream.set_read_timeout(Some(patience))?;
+    fn cancel(socket: &Path, number: i32) -> std::io::Result<()> {
+        let mut stream = connected(socket)?;
+        stream.set_read_timeout(Some(ANSWER_PATIENCE))?;
         let request = [b"K".as_slice(), &8_i32.to_be_bytes(), &number.to_be_bytes()].concat();
         stream.write_all(&request)?;
         stream.read_exact(&mut [0])
     }
 
-    /// What the bridge calls this connection.
-    pub const fn number(&self) -> i32 {
-        self.number
-    }
-
-    /// The socket, for whoever closes it from outside.
-    pub const fn stream(&self) -> &UnixStream {
-        &self.stream
+    /// How this connection is interrupted.
+    pub fn means(&self, config: &Config) -> Option<Means> {
+        let (socket, number) = (config.socket.clone(), self.number);
+        let line = self.stream.try_clone().ok()?;
+        Some(Means {
+            ask: Box::new(move || {
+                let _: std::io::Result<()> = Self::cancel(&socket, number);
+            }),
+            cut: Box::new(move || {
+                let _: std::io::Result<()> = line.shutdown(Shutdown::Both);
+            }),
+        })
     }
 
     /// Whether reads and writes return at once.

@@ -5,7 +5,6 @@
 //! the next one connects anew, once. A transaction that an operation left open is rolled back by
 //! the bridge before it answers.
 
-pub mod interrupt;
 pub mod link;
 pub mod values;
 
@@ -17,9 +16,9 @@ use std::time::Duration;
 
 use assay_model::Script;
 
-use self::interrupt::Interrupt;
 use self::link::{Config, Link, Reply};
 use self::values::{Columns, in_column};
+use super::interrupt::Interrupt;
 use super::postgres::rows;
 use super::postgres::values::{Column, Value};
 use super::{Canceller, Fetched, Session, SessionError, SharedSession, Step};
@@ -95,7 +94,7 @@ impl JdbcSession {
         let statements = self.script.operations.iter().flat_map(|operation| &operation.statements);
         let numbered = (1..).zip(statements.map(|statement| statement.text.as_str()));
         let mut link = Link::open(&self.config, numbered, self.script.prepared)?;
-        self.interrupt.connected(&self.config, &link);
+        self.interrupt.connected(link.means(&self.config));
         link.set_nonblocking(self.shares)?;
         self.link = Some(link);
         self.connections += 1;

@@ -1,16 +1,14 @@
 //! Asks a server to end what it is doing for one of its connections.
 
 use std::io::{Read, Write};
-use std::time::Duration;
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
 use super::config::{Config, Place};
-use super::startup::{ConnectError, Connection, open};
+use crate::session::interrupt::ANSWER_PATIENCE;
 
-/// The watchdog of all sessions waits meanwhile.
-const PATIENCE: Duration = Duration::from_secs(2);
+use super::startup::{ConnectError, Connection, open};
 
 /// What is needed to end what one connection's server process is doing.
 #[derive(Clone, Debug)]
@@ -25,7 +23,7 @@ impl Cancel {
     /// For a connection made with `config`.
     pub fn new(config: &Config, connection: &Connection) -> Self {
         Self {
-            config: Config { timeout: PATIENCE, ..config.clone() },
+            config: Config { timeout: ANSWER_PATIENCE, ..config.clone() },
             place: connection.place.clone(),
             backend_pid: connection.backend_pid,
             secret_key: connection.secret_key,

@@ -13,12 +13,12 @@ use postgres_protocol::message::backend::{
 use postgres_protocol::message::frontend;
 
 use super::Described;
-use super::inbox::{Inbox, Message};
 use super::startup::Connection;
 use super::stream::Stream;
 use super::values::{Column, Kind};
 use crate::script::Drawn;
 use crate::session::SessionError;
+use crate::session::inbox::{Inbox, Message};
 
 /// The first version that can be asked to hand in a process's statistics at once.
 pub const VERSION_WITH_FLUSH: u32 = 15;

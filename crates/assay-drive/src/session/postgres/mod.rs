@@ -9,8 +9,6 @@
 pub mod cancel;
 pub mod config;
 pub mod copy;
-pub mod inbox;
-pub mod interrupt;
 pub mod link;
 pub mod rows;
 pub mod startup;
@@ -18,18 +16,21 @@ pub mod stream;
 pub mod tls;
 pub mod values;
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use assay_model::{Script, ScriptOperation};
+use nix::sys::socket::{Shutdown, shutdown};
 
+use self::cancel::Cancel;
 use self::config::Config;
-use self::interrupt::Interrupt;
 use self::link::{Link, Reply};
+use self::startup::{ConnectError, Connection};
 use self::values::{Column, Value, each_value};
+use super::interrupt::{Interrupt, Means};
 use super::{Canceller, Fetched, Session, SessionError, SharedSession, Step};
 use crate::digest::RowDigest;
 use crate::script::Drawer;
@@ -128,7 +129,7 @@ impl PostgresSession {
             retryable: false,
         })?;
         self.backend = u32::try_from(connection.backend_pid).ok();
-        self.interrupt.connected(&self.config, &connection);
+        self.interrupt.connected(means(&self.config, &connection));
         let mut link = Link::new(connection);
         link.set_nonblocking(self.shares)?;
         self.link = Some(link);
@@ -328,6 +329,20 @@ impl PostgresSession {
         }
         Ok(())
     }
+}
+
+/// How a connection is interrupted: over a line of its own, or by closing it.
+fn means(config: &Config, connection: &Connection) -> Option<Means> {
+    let cancel = Cancel::new(config, connection);
+    let line = connection.stream.as_fd().try_clone_to_owned().ok()?;
+    Some(Means {
+        ask: Box::new(move || {
+            let _: Result<(), ConnectError> = cancel.send();
+        }),
+        cut: Box::new(move || {
+            let _: nix::Result<()> = shutdown(line.as_raw_fd(), Shutdown::Both);
+        }),
+    })
 }
 
 impl Session for PostgresSession {

@@ -20,6 +20,7 @@ final class Client implements Runnable {
     private final Wire wire;
     private Connection connection;
     private volatile Statements statements;
+    private volatile Absence absence;
     private Batches batches;
 
     Client(Bridge bridge, int number, Wire wire) {
@@ -63,7 +64,11 @@ final class Client implements Runnable {
             case 'H' -> hello();
             case 'K' -> cancel(wire.readInt());
             case 'S' -> statements().define(wire.readInt(), wire.readByte(), wire.readText());
-            case 'X' -> statements().execute();
+            case 'X' -> {
+                if (statements().execute()) {
+                    absence.await();
+                }
+            }
             case 'L' -> batches = new Batches(wire, opened(), wire.readText(), wire.readInt());
             case 'B' -> batches.insert();
             default -> throw new IOException("a message of an unknown kind: " + tag);
@@ -80,6 +85,7 @@ final class Client implements Runnable {
         for (int left = wire.readInt(); left > 0; left--) {
             properties.setProperty(wire.readText(), wire.readText());
         }
+        absence = new Absence(url, properties);
         checkDriver(url);
         DriverManager.setLoginTimeout(LOGIN_PATIENCE_S);
         connection = DriverManager.getConnection(url, properties);
@@ -110,6 +116,7 @@ final class Client implements Runnable {
         Client client = bridge.client(other);
         Statements asked = client == null ? null : client.statements;
         if (asked != null) {
+            client.absence.end();
             asked.cancel();
         }
     }

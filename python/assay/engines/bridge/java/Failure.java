@@ -4,11 +4,17 @@ import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransactionRollbackException;
+import java.util.regex.Pattern;
 
 /** An error as it is told: SQLSTATE, the vendor's number, what may be done, words. */
 final class Failure {
     private static final int LOST = 1;
     private static final int RETRYABLE = 2;
+    private static final String OF_CONNECTION = "08";
+    private static final String CONNECTION_LOST = "08006";
+    /** Some drivers tell of a lost line with the SQLSTATE of a refused statement. */
+    private static final Pattern LINK_LOST = Pattern.compile(
+            "(?i)connection to the server lost|communications link failure");
     /** A cause may be its own cause's cause. */
     private static final int CAUSES_MAX = 5;
 
@@ -22,6 +28,9 @@ final class Failure {
             state = told.getSQLState() == null ? "" : told.getSQLState();
             code = told.getErrorCode();
         }
+        if (lost && !state.startsWith(OF_CONNECTION)) {
+            state = CONNECTION_LOST;
+        }
         int flags = (lost ? LOST : 0) | (isRetryable(error, state) ? RETRYABLE : 0);
         wire.begin('E');
         wire.putText(state).putInt(code).put(flags).putText(words(error));
@@ -31,7 +40,8 @@ final class Failure {
     /** Whether an error says that the connection is gone. */
     static boolean isOfConnection(SQLException error) {
         String state = error.getSQLState();
-        return state != null && state.startsWith("08")
+        return state != null && state.startsWith(OF_CONNECTION)
+                || error.getMessage() != null && LINK_LOST.matcher(error.getMessage()).find()
                 || error instanceof SQLNonTransientConnectionException
                 || error instanceof SQLRecoverableException;
     }

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /** Executes the statements of one connection and sends their rows. */
 final class Statements {
@@ -22,6 +23,7 @@ final class Statements {
     private static final Set<String> COMMITS = Set.of("commit", "commit transaction", "commit work", "end", "end transaction");
     private static final Set<String> ROLLBACKS = Set.of(
             "rollback", "rollback transaction", "rollback work");
+    private static final Pattern COMMENT = Pattern.compile("--[^\n]*");
     /** Begins of SQLSTATEs of errors after which nobody doubts the connection. */
     private static final Set<String> ORDINARY = Set.of("22", "23", "40", "42", "57");
 
@@ -44,12 +46,16 @@ final class Statements {
         if (before != null) {
             before.close();
         }
-        String command = text.strip().replaceFirst(";$", "").strip().toLowerCase(Locale.ROOT);
+        String said = COMMENT.matcher(text).replaceAll(" ").strip();
+        String command = said.replaceFirst(";$", "").strip().toLowerCase(Locale.ROOT);
         asked.put(number, new Asked(text, command, (flags & KEPT) != 0, (flags & AS_TEXT) != 0));
     }
 
-    /** Executes statements one after another; a transaction that they leave open is rolled back. */
-    void execute() throws SQLException, IOException {
+    /**
+     * Executes statements one after another; a transaction that they leave open is rolled back.
+     * Returns whether the connection was lost, which was told then.
+     */
+    boolean execute() throws SQLException, IOException {
         try {
             for (int left = wire.readInt(); left > 0; left--) {
                 int number = wire.readInt();
@@ -57,8 +63,9 @@ final class Statements {
             }
         } catch (SQLException error) {
             abandon();
-            Failure.put(wire, error, isLost(error));
-            return;
+            boolean lost = isLost(error);
+            Failure.put(wire, error, lost);
+            return lost;
         } catch (RuntimeException error) {
             abandon();
             throw error;
@@ -68,6 +75,7 @@ final class Statements {
             throw new SQLException(
                     "the operation left its transaction open: end it with commit", "25000");
         }
+        return false;
     }
 
     /** Ends what is executed now, from another thread. */
@@ -140,6 +148,11 @@ final class Statements {
         while (hasRows || count >= 0) {
             if (hasRows) {
                 try (ResultSet rows = statement.getResultSet()) {
+                    if (rows.getMetaData().getColumnCount() == 0) {
+                        // A procedure without rows; some drivers fail when they are asked for more.
+                        tellCount(0);
+                        return;
+                    }
                     tell(rows, asText);
                 }
             } else {
@@ -201,11 +214,14 @@ final class Statements {
     }
 
     private boolean isLost(SQLException error) {
+        if (Failure.isOfConnection(error)) {
+            return true;
+        }
         String state = error.getSQLState() == null ? "" : error.getSQLState();
         if (state.length() > 1 && ORDINARY.contains(state.substring(0, 2))) {
             return isClosed();
         }
-        if (Failure.isOfConnection(error) || isClosed()) {
+        if (isClosed()) {
             return true;
         }
         try {

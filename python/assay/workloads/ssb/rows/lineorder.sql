@@ -42,20 +42,30 @@ priced as (
 ),
 lines as (
   select
-    * exclude (linenumbers, measures, parts, suppliers, prices, revenues),
-    unnest(linenumbers) as linenumber,
-    unnest(measures) as measure,
-    unnest(parts) as part,
-    unnest(suppliers) as supplier,
-    unnest(prices) as price,
-    unnest(revenues) as revenue
+    * exclude (linenumbers),
+    unnest(linenumbers) as linenumber
   from priced
+),
+valued as (
+  select
+    orderkey,
+    orderdate,
+    priority,
+    customer,
+    ordtotalprice,
+    linenumber,
+    measures[linenumber] as measure,
+    parts[linenumber] as part,
+    suppliers[linenumber] as supplier,
+    prices[linenumber] as price,
+    revenues[linenumber] as revenue
+  from lines
 ),
 dated as (
   select
     *,
     orderdate + cast(30 + measure // (50 * 11 * 9) % 61 as integer) as commitdate
-  from lines
+  from valued
 )
 select
   orderkey as lo_orderkey,

@@ -15,6 +15,4 @@ select
   sys_stat('tc_part_hash_join') as partitioned_hash_joins,
   sys_stat('tc_slow_temp_insert') as slow_temp_inserts,
   sys_stat('mp_large_in_use') as query_memory_bytes,
-  sys_stat('mp_max_large_in_use') as query_memory_max_bytes,
-  sys_stat('st_db_used_buffers') as used_buffers,
-  sys_stat('st_cli_n_current_connections') as connections
+  sys_stat('mp_max_large_in_use') as query_memory_max_bytes

@@ -3,7 +3,7 @@
 
 /// Room that is kept free for the next read.
 const ROOM_BYTES: usize = 8 << 10;
-/// A message that says it is longer than this is no message of PostgreSQL.
+/// A message that says it is longer than this is none.
 const MESSAGE_BYTES_MAX: usize = 1 << 30;
 /// Tag and length.
 const HEADER_BYTES: usize = 5;

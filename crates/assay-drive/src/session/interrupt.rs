@@ -1,26 +1,28 @@
-//! Ends what a session's server is doing: first by asking the server, then by closing the line.
+//! Ends what a session's server is doing: first by asking for it, then by closing the line.
 
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use nix::sys::socket::{Shutdown, shutdown};
-use std::os::fd::AsRawFd;
-
-use super::cancel::Cancel;
-use super::config::Config;
-use super::startup::Connection;
-
-/// Between two requests to the server.
+/// Between two requests.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// A server that has not answered by then does not answer at all.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long one request may take: the watchdog of all sessions waits meanwhile.
+pub const ANSWER_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How one connection is interrupted.
+pub struct Means {
+    /// Asks that what it executes be ended. Whether it helped is seen by the operation's end.
+    pub ask: Box<dyn Fn() + Send>,
+    /// Closes the line, which may be closed already.
+    pub cut: Box<dyn Fn() + Send>,
+}
 
 #[derive(Default)]
 struct State {
-    line: Option<(Cancel, OwnedFd)>,
-    /// Which operation is being interrupted, since when, and when the server was asked last.
+    means: Option<Means>,
+    /// Which operation is being interrupted, since when, and when was asked last.
     asked: Option<(u64, Instant, Instant)>,
 }
 
@@ -32,11 +34,9 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// The session has a new connection.
-    pub fn connected(&self, config: &Config, connection: &Connection) {
-        let line = connection.stream.as_fd().try_clone_to_owned().ok();
-        let line = line.map(|line| (Cancel::new(config, connection), line));
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State { line, asked: None };
+    /// The session has a new connection; `None`: nothing interrupts it.
+    pub fn connected(&self, means: Option<Means>) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State { means, asked: None };
     }
 
     /// The connection is gone.
@@ -60,13 +60,11 @@ impl Interrupt {
             }
             _ => (now, true),
         };
-        let Some((cancel, line)) = &state.line else { return };
+        let Some(means) = &state.means else { return };
         if now.duration_since(first) >= PATIENCE {
-            // An error means that the line is closed already.
-            let _ = shutdown(line.as_raw_fd(), Shutdown::Both);
+            (means.cut)();
         } else if due {
-            // Whether it helped is seen by the operation's end.
-            let _ = cancel.send();
+            (means.ask)();
         }
         if due {
             state.asked = Some((operation, first, now));

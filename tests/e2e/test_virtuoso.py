@@ -1,0 +1,90 @@
+"""Virtuoso as a person uses it: right answers, wrong ones that are found, a server that dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from assay.engines.bridge.process import JAR
+from assay.engines.contract import EngineError, Wanted, tell_nobody
+from assay.engines.discovery import find_engine
+from assay.record.reader import Run
+from tests.e2e.conftest import PATIENCE_S, Lab, wait_for_phase
+
+RUN = ["run", "tpch", "--engine", "virtuoso", "--scale", "0.01", "--set", "NumberOfBuffers=20000"]
+WRONG = "update lineitem set l_extendedprice = l_extendedprice + 1000 where l_returnflag = 'R';"
+MONEY_OF_RETURNS = "q10"
+
+
+@pytest.fixture
+def place(server_place: Path) -> None:
+    if not JAR.is_file():
+        pytest.skip("the bridge is not built: `make setup` does it")
+    try:
+        find_engine("virtuoso").engine().obtain(
+            Wanted(server_place / "cache" / "assay" / "engines"), tell_nobody
+        )
+    except EngineError as error:
+        pytest.skip(f"this host cannot obtain Virtuoso: {error}")
+
+
+@pytest.fixture
+def laboratory(place: None, server_lab: Lab) -> Iterator[Lab]:
+    yield server_lab
+    server_lab.close()
+    server_lab.assert_nothing_left()
+
+
+def checks(document: dict) -> dict[str, dict]:
+    return {check["name"]: check for check in document["checks"]}
+
+
+def test_a_power_test_with_drawn_values_and_refreshes_is_right(laboratory: Lab) -> None:
+    told = laboratory.assay(*RUN, "--test", "power", "--json")
+    document = json.loads(told.stdout)
+    found = checks(document)
+    assert found["answers"]["verdict"] == "valid", found["answers"]
+    assert found["outcomes"]["verdict"] == "valid", found["outcomes"]
+    names = {operation["name"] for operation in document["operations"]}
+    assert {"rf1", "rf2"} <= names
+    assert len(names) == 24
+    environment = json.loads((Path(document["path"]) / "environment.json").read_text())
+    assert sorted(environment["accounts"].values()) == ["bridge", "driver", "engine"]
+    assert environment["engine"]["settings"]["statistics"] == "none"
+
+
+def test_a_wrong_answer_is_found(laboratory: Lab, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.sql"
+    wrong.write_text(WRONG, encoding="utf-8")
+    document = laboratory.document(*RUN, "--prepare", str(wrong), "--min-time", "1ms", code=3)
+    assert document["verdict"] == "invalid"
+    answers = checks(document)["answers"]
+    assert answers["verdict"] == "invalid"
+    assert MONEY_OF_RETURNS in answers["reason"]
+
+
+def test_a_server_that_dies_is_an_outcome_and_the_run_goes_on(laboratory: Lab) -> None:
+    started = laboratory.begin(*RUN, "--min-time", "4s")
+    wait_for_phase(laboratory, started, "measured")
+    (server,) = laboratory.titled("virtuoso-t")
+    os.kill(server, signal.SIGFPE)
+    _, errors = started.communicate(timeout=PATIENCE_S)
+    assert started.returncode == 3, errors
+    run = Run(laboratory.latest())
+    assert run.facts["status"] == "done"
+    (crash,) = run.facts["crashes"]
+    assert "it was ended by signal 8" in crash["words"]
+    assert "Server online" in crash["words"]
+    assert crash["seconds"] > 0
+    events = run.table("events").sort("started_ns")
+    failed = events.filter(pl.col("outcome") == "failed")
+    assert failed["error"].to_list() == ["08006"]
+    assert events.filter(pl.col("started_ns") > failed["finished_ns"][0]).height > 0
+    document = laboratory.document("show", "latest", code=3)
+    assert "the server died once and was started again" in checks(document)["outcomes"]["reason"]

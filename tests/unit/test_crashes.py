@@ -1,0 +1,100 @@
+"""A server that dies while it is driven is noted, started again, and given up at last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from assay.checks import outcomes
+from assay.engines.contract import EngineError
+from assay.model.errors import RunFailedError
+from assay.study import crashes
+from assay.study.crashes import Crashes
+from assay.study.subject import Subject
+
+
+class Written:
+    """Keeps what is written of a run."""
+
+    def __init__(self) -> None:
+        self.facts: dict[str, Any] = {}
+
+    def update(self, **facts: Any) -> None:
+        self.facts |= {name: [dict(one) for one in value] for name, value in facts.items()}
+
+
+class Dying:
+    """A server that is gone until it is started again."""
+
+    def __init__(self, words: str | None) -> None:
+        self.words, self.started = words, 0
+
+    def last_words(self) -> str | None:
+        return self.words
+
+    def revive(self) -> None:
+        self.started += 1
+        self.words = None
+
+    def subject(self, revive: Callable[[], None] | None) -> Subject:
+        return Subject("one", {}, (1,), last_words=self.last_words, revive=revive)
+
+
+@pytest.fixture
+def run() -> Written:
+    return Written()
+
+
+@pytest.fixture
+def noted(run: Written) -> Crashes:
+    return Crashes("One", run)  # type: ignore[arg-type]
+
+
+def test_who_lives_is_left_alone(noted: Crashes, run: Written) -> None:
+    server = Dying(None)
+    noted.look(server.subject(server.revive))
+    assert server.started == 0
+    assert run.facts == {}
+
+
+def test_who_died_is_started_again_and_it_is_written_down(noted: Crashes, run: Written) -> None:
+    server = Dying("it was ended by signal 8. oops")
+    noted.look(server.subject(server.revive))
+    noted.look(server.subject(server.revive))
+    assert server.started == 1
+    (crash,) = run.facts["crashes"]
+    assert crash["words"] == "it was ended by signal 8. oops"
+    assert crash["seconds"] >= 0
+
+
+def test_an_engine_that_cannot_be_started_again_ends_the_run(noted: Crashes, run: Written) -> None:
+    with pytest.raises(RunFailedError, match="One went away: gone"):
+        noted.look(Dying("gone").subject(None))
+    assert run.facts == {}
+
+
+def test_one_that_does_not_come_back_ends_the_run(noted: Crashes, run: Written) -> None:
+    def refuse() -> None:
+        raise EngineError("no room")
+
+    with pytest.raises(RunFailedError, match="cannot be started again: no room"):
+        noted.look(Dying("gone").subject(refuse))
+    assert run.facts["crashes"][0]["seconds"] is None
+
+
+def test_one_that_dies_ever_again_is_given_up(noted: Crashes) -> None:
+    server = Dying(None)
+    for _ in range(crashes.CRASHES_MAX):
+        server.words = "gone"
+        noted.look(server.subject(server.revive))
+    server.words = "gone"
+    with pytest.raises(RunFailedError, match="26 times"):
+        noted.look(server.subject(server.revive))
+
+
+def test_the_check_tells_of_them(run: Written) -> None:
+    run.update(crashes=[{"words": "it was ended by signal 8."}, {"words": "again"}])
+    words = outcomes._crashes(run)  # type: ignore[arg-type]
+    assert words == "; the server died 2 times and was started again: it was ended by signal 8."
