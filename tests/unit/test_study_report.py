@@ -88,7 +88,9 @@ class TestDocument:
         told = build_study(made.write([figure("composite", "full")], PUBLISHED))
         jsonschema.validate(json.loads(json.dumps(told)), SCHEMA)
         assert told["verdict"] == "unknown"
-        assert figure_named(told, "composite")["missing"] == ["none of its runs was made"]
+        assert figure_named(told, "composite")["missing"] == [
+            "none of its runs was made: its files could not be had"
+        ]
 
     def test_figures_of_an_article_that_cannot_be_read_are_none(self, tmp_path: Path) -> None:
         directory = two_engines(tmp_path).write([figure("composite", "full")], "[article\n")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from assay.engines.bridge.drivers import is_maven_name
 from assay.engines.discovery import find_engines
 from assay.model.errors import UsageError
 from assay.model.secrets import without_secrets
@@ -59,7 +60,7 @@ class RunOptions(BaseModel):
     engine: str | None = Field(None, description="NAME[@VERSION]; duckdb, or what dsn names.")
     dsn: str | None = Field(None, description="A server that runs already.")
     driver: Texts = Field(
-        (), description="With a JDBC address: the driver's jar, or what Maven calls it."
+        (), description="With a JDBC address: the driver's jar, or its name in Maven; or several."
     )
     keep_data: bool = Field(
         default=False, description="With dsn: leave the tables for the next run."
@@ -154,7 +155,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         engine_version=version,
         bin_dir=None if options.bin_dir is None else str((folder / options.bin_dir).absolute()),
         dsn=options.dsn,
-        drivers=[_file_or_name(named, folder) for named in options.driver],
+        drivers=[_driver(named, folder) for named in options.driver],
         keep_data=options.keep_data,
         settings=with_buffer(name, options.settings, options.buffer, options.dsn),
         prepare=read_prepare(options.prepare, folder),
@@ -208,6 +209,11 @@ def _placed(workload: str, folder: Path) -> str:
     if "/" not in workload or folder == Path():
         return workload
     return str((folder / Path(workload).expanduser()).absolute())
+
+
+def _driver(named: str, folder: Path) -> str:
+    """A driver's file, from where the command runs; what Maven calls it stays as it is."""
+    return named if is_maven_name(named) else str((folder / named).absolute())
 
 
 def _check_load(options: RunOptions, given: Collection[str], workload: str, *, mixed: bool) -> None:
@@ -276,12 +282,6 @@ def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:
         )
     # Of `jdbc:` and the same for one product, the longer one says more.
     return max(speaking)[1], None
-
-
-def _file_or_name(named: str, folder: Path) -> str:
-    """A file's path where there is one; else the name that somebody else makes something of."""
-    file = (folder / named).absolute()
-    return str(file) if file.exists() else named
 
 
 def _above_zero(option: str, number: float) -> float:

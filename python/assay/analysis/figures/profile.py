@@ -69,14 +69,15 @@ class WorkProfile:
         Of samples a word that none has is 0; plans tell of what they have words for, and no more.
         """
         whole = sum(self.seconds.values())
-        if self.source == PLANS and work not in self.seconds:
+        if work not in self.seconds and (self.source == PLANS or not self.is_explained):
             return None
         return self.seconds.get(work, 0.0) / whole if whole else None
 
     @property
     def is_explained(self) -> bool:
         """Whether rules or plans say of at least half of the time what it was."""
-        return (self.share(UNCLASSIFIED) or 0.0) <= 1 - CLASSIFIED_MIN
+        whole = sum(self.seconds.values())
+        return self.seconds.get(UNCLASSIFIED, 0.0) <= (1 - CLASSIFIED_MIN) * whole
 
 
 def figure(asked: Asked) -> Figure:

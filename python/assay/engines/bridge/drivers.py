@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 _MAVEN = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
 
 
+def is_maven_name(named: str) -> bool:
+    """Whether a text is `group:artefact:version`, as no path is that has a directory in it."""
+    return _MAVEN.fullmatch(named) is not None
+
+
 def find_driver(named: str, cache: Path) -> Path:
     """A driver by its file, or by its name of Maven: `group:artefact:version`.
 
@@ -26,7 +31,7 @@ def find_driver(named: str, cache: Path) -> Path:
     file = Path(named)
     if file.exists():
         return file
-    if _MAVEN.fullmatch(named):
+    if is_maven_name(named):
         return obtain_driver(named, cache)
     raise EngineError(
         f"--driver {named}: there is no such file; name the driver's jar, or what Maven calls it,"

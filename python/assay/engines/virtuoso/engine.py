@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import (
         Address,
         ArrowStream,
+        Cached,
         CounterReader,
         EngineFacts,
         Launcher,
@@ -177,6 +178,10 @@ class VirtuosoEngine:
         """One connection a client, all through one bridge."""
         config, told = session_config(instance.address), json.dumps(marked_script(script).facts())
         return [_core.JdbcSession(config, told, seed, number) for number in range(clients)]
+
+    def cached(self, instance: Instance) -> list[Cached]:
+        """Pages of the buffer pool, by index."""
+        return reported.cached(instance.handle)
 
     def counters(self, instance: Instance) -> CounterReader:
         """Of the server, of its indexes, and of the threads of its web server."""

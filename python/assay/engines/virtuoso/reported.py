@@ -1,9 +1,10 @@
-"""What a server tells of itself: version and settings."""
+"""What a server tells of itself: version, settings, what its buffer pool holds."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.engines.contract import Cached
 from assay.engines.virtuoso.connecting import file_text
 from assay.model.secrets import is_secret
 
@@ -32,6 +33,20 @@ def settings(link: Link) -> dict[str, str]:
     for name in IN_EFFECT:
         found[name] = str(link.ask(file_text("in_effect.sql"), (name,))[0][0].as_py())
     return found
+
+
+def cached(link: Link) -> list[Cached]:
+    """What the buffer pool holds of our tables and indexes, the most first."""
+    told = link.ask(file_text("cached.sql")).to_pylist()
+    return [
+        Cached(
+            row["key_of"]
+            if row["index_of"] == row["key_of"]
+            else f"{row['key_of']} {row['index_of']}",
+            int(row["cached_bytes"]),
+        )
+        for row in told
+    ]
 
 
 def _sections(link: Link) -> list[str]:

@@ -37,21 +37,46 @@ ROOM = 1.15
 # Of the longest bar, for the words behind it.
 BEHIND = 0.14
 OTHER_COLOUR = "#c9d0d9"
-UNIT_WORDS = {"/h": "an hour", TIMES: "times"}
-MILLISECONDS = "format(datum.value * 1000, '~r') + ' ms'"
-SECONDS_LABEL = "format(datum.value, '~r') + ' s'"
+UNIT_WORDS = {"/h": "an hour", TIMES: "times", SECONDS: "seconds"}
+# Of these the numbers of an axis are as short as they are.
+READABLE = (TIMES, SECONDS, "ms", *(words for _, words in BYTE_UNITS))
+# Beyond that the smaller bars would not be seen.
+APART_MAX = 50.0
 # Kinds that are smaller than this everywhere are drawn as one.
 SMALL, OTHERS = 0.015, "others"
 
 
-def charts_of(figure: Mapping[str, Any]) -> dict[str, alt.TopLevelMixin]:
-    """The charts of a figure that have something to draw, by names that are unique in the page."""
+def charts_of(
+    figure: Mapping[str, Any], colours: Mapping[str, str] | None = None
+) -> dict[str, alt.TopLevelMixin]:
+    """The charts of a figure that have something to draw, by names that are unique in the page.
+
+    Args:
+        figure: Of a study's document.
+        colours: Of subjects, as `colours_of` gives them; those of the figure alone without.
+    """
     found = {}
+    known = colours_of([figure]) if colours is None else colours
     for told in all_charts(figure):
         rows = chart_rows(figure, told)
         if rows:
-            found[f"{figure['name']}-{told['name']}"] = styled(_drawn(told, rows))
+            chart = _drawn(told, _in_steps(rows), known)
+            found[f"{figure['name']}-{told['name']}"] = styled(chart)
     return found
+
+
+def colours_of(figures: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """A colour for each subject, the same in all figures; two of one figure never have the same."""
+    found: dict[str, str] = {}
+    for figure in (one for one in figures if one["charts"]):
+        shown = figure["subjects"][:SUBJECTS_MAX]
+        taken = {found[name] for name in shown if name in found}
+        for name in shown:
+            if name not in found:
+                free = [one for one in COLOURS if one not in {*taken, *found.values()}]
+                found[name] = next(iter([*free, *(one for one in COLOURS if one not in taken)]))
+                taken.add(found[name])
+    return found | {ARTICLE: GREY}
 
 
 def all_charts(figure: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -72,11 +97,13 @@ def _relative(figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """A chart of what is told in times of another quantity, one a base."""
     article = figure["article"]
     bases: dict[str, list[str]] = {}
+    times: dict[str, float] = {}
     for one in () if article is None else article["compared"]:
         if one["article_times"] is not None and one["our_times"]:
             bases.setdefault(one["base"], []).append(one["key"])
+            times[one["key"]] = one["article_times"]
     # A bar alone says no more than the sentence about it.
-    several = {base: keys for base, keys in bases.items() if len(keys) > 1}
+    several = {base: keys for base, keys in bases.items() if len(keys) > 1 and _alike(keys, times)}
     for place, (base, keys) in enumerate(several.items()):
         yield {
             "name": f"times{place + 1 if place else ''}",
@@ -86,6 +113,12 @@ def _relative(figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "logarithmic": False,
             "axis": None,
         }
+
+
+def _alike(keys: Sequence[str], times: Mapping[str, float]) -> bool:
+    """Whether quantities can be seen beside each other on one axis."""
+    known = [times[key] for key in keys]
+    return min(known) > 0 and max(known) / min(known) <= APART_MAX
 
 
 def _article_times(figure: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -138,15 +171,36 @@ def _row(subject: str, key: str, title: str, unit: str, value: float) -> dict[st
     }
 
 
-def _drawn(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+def _in_steps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Bytes in the unit that the largest is read in, short times in milliseconds.
+
+    So the numbers of an axis are round ones.
+    """
+    unit = rows[0]["unit"]
+    most = max(abs(float(row["value"])) for row in rows)
+    step, words = 1.0, unit
+    if unit == BYTES:
+        step, words = next((one for one in BYTE_UNITS if most >= one[0]), BYTE_UNITS[-1])
+    elif unit == SECONDS and most < 1:
+        step, words = 1e-3, "ms"
+    ends = ("value", "low", "high")
+    return [
+        row | {name: row[name] / step for name in ends if name in row} | {"unit": words}
+        for row in rows
+    ]
+
+
+def _drawn(
+    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+) -> alt.TopLevelMixin:
     kind = told["kind"]
     if kind == "stacked":
         return _stacked(told, rows)
     if kind == "lines":
-        return _lines(told, rows)
+        return _lines(told, rows, colours)
     if kind == "dots":
-        return _dots(told, rows)
-    return _bars(told, rows)
+        return _dots(told, rows, colours)
+    return _bars(told, rows, colours)
 
 
 def _value_axis(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Any:  # noqa: ANN401
@@ -162,16 +216,8 @@ def _value_axis(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> A
     }
     if unit == SHARE:
         axis["format"] = "~%"
-    elif unit == BYTES:
-        most = max(float(row["value"]) for row in rows)
-        step, words = next((one for one in BYTE_UNITS if most >= one[0]), BYTE_UNITS[-1])
-        axis["labelExpr"] = f"format(datum.value / {step}, '~r')"
-        axis["title"] = f"{told['title']}, {words}"
-    elif unit == SECONDS:
-        most = max(float(row["value"]) for row in rows)
-        axis["labelExpr"] = MILLISECONDS if most < 1 else SECONDS_LABEL
     else:
-        axis["format"] = "~s" if unit != TIMES else "~r"
+        axis["format"] = "~r" if unit in READABLE else "~s"
         words = UNIT_WORDS.get(unit, unit)
         axis["title"] = told["title"] if words in told["title"] else f"{told['title']}, {words}"
     scale: dict[str, Any] = {"nice": True}
@@ -182,16 +228,16 @@ def _value_axis(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> A
     return {"axis": alt.Axis(**axis), "scale": alt.Scale(**scale)}
 
 
-def _colours(rows: Sequence[Mapping[str, Any]]) -> alt.Scale:
+def _colours(rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]) -> alt.Scale:
     import altair as alt
 
     names = list(dict.fromkeys(str(row["subject"]) for row in rows))
-    ours = [name for name in names if name != ARTICLE]
-    colours = {ARTICLE: GREY} | dict(zip(ours, COLOURS, strict=False))
-    return alt.Scale(domain=names, range=[colours[name] for name in names])
+    return alt.Scale(domain=names, range=[colours.get(name, GREY) for name in names])
 
 
-def _bars(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+def _bars(
+    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+) -> alt.TopLevelMixin:
     """A group of bars a measure, a bar a subject, with its value and its spread over rounds."""
     import altair as alt
 
@@ -209,7 +255,7 @@ def _bars(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMi
     x = alt.X("value:Q", **encoded)
     bars = base.mark_bar(cornerRadiusEnd=2).encode(
         x=x,
-        color=alt.Color("subject:N", scale=_colours(rows), sort=subjects),
+        color=alt.Color("subject:N", scale=_colours(rows, colours), sort=subjects),
         tooltip=_tooltip(),
         **shared,
     )
@@ -289,7 +335,9 @@ def _cumulated(rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> Iterator[
         yield row | {"begin": begin, "end": begin + row["value"]}
 
 
-def _lines(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+def _lines(
+    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+) -> alt.TopLevelMixin:
     """A line a subject along the levels of a factor, which stand as far apart as they are named."""
     import altair as alt
 
@@ -303,7 +351,7 @@ def _lines(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelM
     )
     encoded = _value_axis(told, rows)
     y = alt.Y("value:Q", **encoded)
-    colour = alt.Color("subject:N", scale=_colours(rows))
+    colour = alt.Color("subject:N", scale=_colours(rows, colours))
     line = base.mark_line(point=alt.OverlayMarkDef(size=55, filled=True), strokeWidth=2).encode(
         x=x, y=y, color=colour, tooltip=_tooltip()
     )
@@ -313,7 +361,9 @@ def _lines(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelM
     return alt.layer(spread, line) if any("low" in row for row in rows) else alt.layer(line)
 
 
-def _dots(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+def _dots(
+    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+) -> alt.TopLevelMixin:
     """A row a measure, a dot a subject."""
     import altair as alt
 
@@ -325,8 +375,8 @@ def _dots(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMi
     dots = base.mark_point(size=58, filled=True, opacity=0.9).encode(
         x=x,
         y=y,
-        color=alt.Color("subject:N", scale=_colours(rows)),
-        shape=alt.Shape("subject:N", scale=alt.Scale(domain=list(_colours(rows).domain))),
+        color=alt.Color("subject:N", scale=_colours(rows, colours)),
+        shape=alt.Shape("subject:N", scale=alt.Scale(domain=list(_colours(rows, colours).domain))),
         tooltip=_tooltip(),
     )
     between = base.mark_rule(opacity=0.3).encode(x="min(value):Q", x2="max(value):Q", y=y)

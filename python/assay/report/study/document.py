@@ -38,7 +38,7 @@ def study_document(record: StudyRecord) -> dict[str, Any]:
     """The document of a study, whose runs are read from their records."""
     runs, unreadable = read_runs(record)
     published, why_unpublished = _published(record)
-    figures = [_figure(one, runs, published) for one in record.figures]
+    figures = [_figure(record, one, runs, published) for one in record.figures]
     checks = [check for one in runs for check in one.checks]
     whole = tuple({one.run.id: one for one in runs}.values())
     seconds = [one.seconds for one in record.runs if one.seconds is not None]
@@ -177,7 +177,7 @@ def asdict_of(facts: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the facts
 
 
 def _figure(
-    asked: StudyFigure, runs: tuple[StudyRun, ...], published: Published | None
+    record: StudyRecord, asked: StudyFigure, runs: tuple[StudyRun, ...], published: Published | None
 ) -> dict[str, Any]:
     mine = tuple(one for one in runs if one.part in asked.parts)
     title = asked.title or asked.name.replace("_", " ")
@@ -194,11 +194,22 @@ def _figure(
         "tables": [asdict(one) for one in figure.tables],
         "charts": [asdict(one) for one in figure.charts],
         "notes": list(figure.notes),
-        "missing": list(figure.missing),
+        "missing": list(figure.missing) if mine else [_not_made(record, asked)],
         "article": (
             None if facts is None or published is None else _beside(figure, facts, published, mine)
         ),
     }
+
+
+def _not_made(record: StudyRecord, asked: StudyFigure) -> str:
+    """Why a figure has no runs."""
+    known = {part.name for part in record.parts}
+    if not known & set(asked.parts):
+        return "this study was carried out without the part that it is of"
+    reasons = dict.fromkeys(
+        one.reason or one.status for one in record.missing() if one.part in asked.parts
+    )
+    return f"none of its runs was made: {'; '.join(reasons)}"
 
 
 def _beside(

@@ -14,7 +14,7 @@ from assay.report.html import (
     template,
     trusted,
 )
-from assay.report.study.charts import all_charts, chart_rows, charts_of
+from assay.report.study.charts import all_charts, chart_rows, charts_of, colours_of
 from assay.report.study.tables import (
     cell_text,
     compared_table,
@@ -43,10 +43,11 @@ OPEN_ROWS_MAX = 14
 
 def study_page(document: Mapping[str, Any]) -> str:
     """The page of a study's document."""
+    colours = colours_of(document["figures"])
     specs = {
         name: chart.to_dict()
         for figure in document["figures"]
-        for name, chart in charts_of(figure).items()
+        for name, chart in charts_of(figure, colours).items()
     }
     scripts = [vega.program(), template("report.js")]
     pages = environment()
@@ -57,6 +58,7 @@ def study_page(document: Mapping[str, Any]) -> str:
         css=trusted(template("report.css") + template("study.css")),
         scripts=[trusted(script) for script in scripts],
         charts_json=trusted(json_in_html(specs)),
+        question=document["question"].split("  "),
         made=made_words(document),
         short=short(document),
         doubts=doubts_words(document),
@@ -87,7 +89,7 @@ def _figure(document: Mapping[str, Any], figure: Mapping[str, Any]) -> dict[str,
         "claim": None if article is None else article["says"],
         "differs": [] if article is None else article["differs"],
         "derived": [] if article is None else [derived_words(one) for one in article["derived"]],
-        "reasons": [] if article is None else article["reasons"],
+        "reasons": [] if article is None or not figure["subjects"] else article["reasons"],
         "tables": own,
         "article_tables": of_article if article is not None and article["tables"] else [],
         "data": None if measures is None else _link(csv_text(measures)),

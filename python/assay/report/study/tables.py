@@ -29,8 +29,13 @@ def is_number(column: Mapping[str, Any]) -> bool:
     return column["unit"] is not None
 
 
-def compared_table(figure: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The article's values beside ours as a table of texts; None where nothing is compared."""
+def compared_table(figure: Mapping[str, Any], *, times: bool = True) -> dict[str, Any] | None:
+    """The article's values beside ours as a table of texts; None where nothing is compared.
+
+    Args:
+        figure: Of a study's document.
+        times: Whether amounts are told in times of another one as well.
+    """
     article = figure["article"]
     if article is None or not article["compared"]:
         return None
@@ -44,7 +49,7 @@ def compared_table(figure: Mapping[str, Any]) -> dict[str, Any] | None:
         "name": "the article and ours",
         "title": "the article beside ours",
         "columns": columns,
-        "rows": [_compared_row(one, subjects) for one in article["compared"]],
+        "rows": [_compared_row(one, subjects, times=times) for one in article["compared"]],
     }
 
 
@@ -52,10 +57,9 @@ def _column(name: str) -> dict[str, Any]:
     return {"name": name, "unit": None, "digits": None}
 
 
-def _compared_row(one: Mapping[str, Any], subjects: list[str]) -> list[str]:
-    times = one["article_times"]
-    cells = [one["title"], _with_times(one["printed"], times)]
-    known = one["our_times"] or {}
+def _compared_row(one: Mapping[str, Any], subjects: list[str], *, times: bool) -> list[str]:
+    known = (one["our_times"] or {}) if times else {}
+    cells = [one["title"], _with_times(one["printed"], one["article_times"] if times else None)]
     return [*cells, *(_with_times(_ours(one, name), known.get(name)) for name in subjects)]
 
 

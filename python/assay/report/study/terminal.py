@@ -31,7 +31,8 @@ def article_lines(document: Mapping[str, Any], width: int, *, whole: bool = Fals
     """
     verdict = str(document["verdict"]).upper()
     yield f"{document['title']:<{max(0, width - len(verdict) - 1)}} {verdict}"
-    yield from _wrapped(document["question"], width)
+    for words in document["question"].split("  "):
+        yield from _wrapped(words, width)
     yield from _wrapped(made_words(document), width)
     yield from _wrapped(" ".join(document["answers"]), width)
     doubts = doubts_words(document)
@@ -56,7 +57,7 @@ def _figure(
         yield from _wrapped(words, width)
     if not figure["says"]:
         yield from _wrapped(f"nothing to show: {'; '.join(figure['missing'])}", width)
-    compared, article = compared_table(figure), figure["article"]
+    compared, article = _compared(figure, width), figure["article"]
     if compared is not None:
         yield ""
         yield from _grid(compared, width, None if whole else ROWS_MAX)
@@ -72,6 +73,17 @@ def _figure(
         yield from _grid(table, width, None)
     for words in figure["notes"] if whole else ():
         yield from _item(words, width)
+
+
+def _compared(figure: Mapping[str, Any], width: int) -> Mapping[str, Any] | None:
+    """The article beside ours, without times of another quantity where there is no room."""
+    told = compared_table(figure)
+    if told is None:
+        return None
+    rows = [[column["name"] for column in told["columns"]], *told["rows"]]
+    needed = sum(max(len(cell) for cell in column) for column in zip(*rows, strict=True))
+    room = width - len(LEAD) - len(GAP) * (len(told["columns"]) - 1)
+    return told if needed <= room else compared_table(figure, times=False)
 
 
 def _source(document: Mapping[str, Any], article: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.figures.quantities import listed, text
+from assay.analysis.figures.quantities import BYTES, listed, text
 from assay.model.units import seconds_text
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ ENDED = {
     "running": "it has not ended",
 }
 MINUTE_S = 100
+GIGA = 1e9
 ANSWERS = "answers"
 
 
@@ -112,7 +113,9 @@ def _runs(part: Mapping[str, Any]) -> str:
 
 def derived_words(one: Mapping[str, Any]) -> str:
     """A figure of the article's author, and what its own inputs give."""
-    value = text(one["value"], one["unit"])
+    # Articles count bytes in powers of ten.
+    decimal = one["unit"] == BYTES
+    value = f"{one['value'] / GIGA:.3g} GB" if decimal else text(one["value"], one["unit"])
     if one["agrees"]:
         return f"{one['name']}: {one['printed']} in the article; its own figures give {value}."
     return f"{one['name']}: {one['printed']} in the article, but its own figures give {value}."
