@@ -118,7 +118,7 @@ class TestBeside:
         assert rows["cold"].our_times == {"DuckDB": 3.0}
         assert rows["os-warm"].ours == {}
         words = list(says(tuple(rows.values()), a_figure()))
-        assert words == ["Cold is 2.86 x of hot in the article; here DuckDB 3 x."]
+        assert words == ["Cold is 2.86 x hot in the article; here DuckDB 3 x."]
 
     def test_a_value_of_another_unit_is_not_ours(self) -> None:
         facts = self.published.figure("utilisation")

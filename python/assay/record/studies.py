@@ -121,7 +121,7 @@ class StudyRecord:
         """
         done = {(run.part, run.variant, run.round) for run in self.complete}
         tried = {(run.part, run.variant, run.round): run for run in self.runs}
-        left = "the study ended before it" if self.reason is None else self.reason
+        left = "the study ended before" if self.reason is None else self.reason
         return [
             tried.get(key)
             or StudyRun(part.name, one.name, one.levels, number, None, "left out", left)

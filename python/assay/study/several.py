@@ -10,7 +10,7 @@ import logging
 import time
 import tomllib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.model.errors import AssayError, RecordUnreadableError, stopped_by
@@ -21,6 +21,7 @@ from assay.record.layout import (
     STATUS_INTERRUPTED,
     STATUS_RUNNING,
 )
+from assay.record.reader import Run
 from assay.record.studies import STATUS_PARTIAL, STUDY_FILE, read_study_file, write_study
 from assay.record.toml_text import toml_text
 from assay.study.execute import execute
@@ -159,9 +160,25 @@ def carry_out(
 
 
 def begun_in(directory: Path) -> list[Begun]:
-    """The runs that a study's file names. Raises `RecordUnreadableError`."""
+    """The runs that a study's file names; one whose record is gone or damaged has failed.
+
+    Raises:
+        RecordUnreadableError: If there is no such file, or it cannot be read.
+    """
     told = read_study_file(directory / STUDY_FILE).get("runs", [])
-    return [Begun(**one) for one in told]
+    runs = directory.absolute().parent.parent
+    return [_kept(Begun(**one), runs) for one in told]
+
+
+def _kept(begun: Begun, runs: Path) -> Begun:
+    """A run that ended well as long as it can be read."""
+    if begun.status != STATUS_COMPLETE or begun.id is None:
+        return begun
+    try:
+        Run(runs / begun.id)
+    except RecordUnreadableError as error:
+        return replace(begun, status=STATUS_FAILED, reason=str(error))
+    return begun
 
 
 def remaining(study: Study, begun: Sequence[Begun]) -> list[PlannedRun]:

@@ -29,7 +29,7 @@ COLUMNS = (
 def figure(asked: Asked) -> Figure:
     """The figure."""
     subjects = subjects_of(asked)
-    judged = [(one, result_of(one)) for one in asked.runs]
+    judged = {one.run.id: result_of(one) for one in asked.runs}
     rows = tuple(
         (
             subject.name,
@@ -45,7 +45,7 @@ def figure(asked: Asked) -> Figure:
     right = Measure(
         "right", "runs whose answers are right", SHARE, {one.name: _share(one) for one in subjects}
     )
-    unjudged = sum(result is None for _, result in judged)
+    unjudged = sum(result is None for result in judged.values())
     return Figure(
         asked.name,
         asked.kind,
@@ -66,11 +66,15 @@ def result_of(one: StudyRun) -> CheckResult | None:
 def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
     """How many runs have right answers, and of whom they are not."""
     results = [(subject.name, result_of(one)) for subject in subjects for one in subject.runs]
-    counts = Counter(None if result is None else result.verdict for _, result in results)
-    of = len(results)
+    # A run that two parts ask for is one run.
+    runs = {one.run.id: result_of(one) for subject in subjects for one in subject.runs}
+    counts = Counter(None if result is None else result.verdict for result in runs.values())
+    of = len(runs)
     right = counts[Verdict.VALID]
     if right == of:
         return (f"The answers of all {of} runs are right.",)
+    if counts[Verdict.UNKNOWN] == of:
+        return ("Nobody knows whether the answers are right: there was nothing to compare with.",)
     found = [f"The answers of {right} of {of} runs are right."]
     for verdict, words in (
         (Verdict.INVALID, "Wrong answers came from"),

@@ -35,7 +35,9 @@ OPTIONS = {
     "changes": "tables of a name and what is changed: scale = { q15 = 0.5 }, set = { q15 = 0.1 }"
     " (seconds), remove_work = ['sort'], remove_wait = ['disk read'], cores = 8; without it the"
     " kinds of work and causes of waiting that would be worth most",
+    "of": "'work' or 'wait': only these of what would be worth most",
 }
+KINDS = ("work", "wait")
 CHANGES = ("scale", "set", "remove_work", "remove_wait", "cores")
 SHOWN_MAX = 8
 COLUMNS = (
@@ -53,12 +55,12 @@ COLUMNS = (
 def figure(asked: Asked) -> Figure:
     """The figure."""
     subjects = subjects_of(asked)
-    named = _named(asked)
+    named, kinds = _named(asked), _kinds(asked)
     missing: dict[str, None] = {}
     found: dict[str, dict[str, list[Prediction]]] = {}
     for subject in subjects:
         for one in subject.runs:
-            for name, made in _predictions(one, subject, named, missing):
+            for name, made in _predictions(one, subject, named or kinds, missing):
                 found.setdefault(name, {}).setdefault(subject.name, []).append(made)
     measures = tuple(
         Measure(name, name, SHARE, {who: _spread(made) for who, made in by_subject.items()})
@@ -102,6 +104,14 @@ def _named(asked: Asked) -> dict[str, list[Change]]:
     return found
 
 
+def _kinds(asked: Asked) -> tuple[str, ...]:
+    """Of what the changes are that nobody asked for by name."""
+    told = asked.options.get("of")
+    if told is not None and told not in KINDS:
+        raise UsageError(f"figure {asked.name}: option of is one of {', '.join(KINDS)}")
+    return KINDS if told is None else (str(told),)
+
+
 def _changes(told: Mapping[str, Any]) -> Iterator[Change]:
     yield from (ScaleOperation(name, float(by)) for name, by in told.get("scale", {}).items())
     yield from (SetTime(name, float(seconds)) for name, seconds in told.get("set", {}).items())
@@ -112,16 +122,20 @@ def _changes(told: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _predictions(
-    one: StudyRun, subject: Subject, named: dict[str, list[Change]], missing: dict[str, None]
+    one: StudyRun,
+    subject: Subject,
+    wanted: dict[str, list[Change]] | tuple[str, ...],
+    missing: dict[str, None],
 ) -> Iterator[tuple[str, Prediction]]:
     measured = _measured(one.run)
     if measured.why_not is not None:
         missing[f"{subject.name}: {measured.why_not}"] = None
         return
-    if not named:
-        yield from ((f"no {each.title}", each.prediction) for each in worth(measured))
+    if isinstance(wanted, tuple):
+        found = [each for each in worth(measured) if each.kind in wanted]
+        yield from ((f"no {each.title}", each.prediction) for each in found)
         return
-    for name, changes in named.items():
+    for name, changes in wanted.items():
         try:
             for change in changes:
                 change.check(measured)

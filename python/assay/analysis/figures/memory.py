@@ -84,7 +84,10 @@ def figure(asked: Asked) -> Figure:
         measures=measures,
         tables=tables if subjects else (),
         charts=_charts(queries),
-        notes=(ASSUMPTION, *(f"{one.name}: {_how(one.first)}." for one in subjects)),
+        notes=(
+            ASSUMPTION,
+            *(f"{one.name}: {_how(one.first)}{_alone_more(one.first)}." for one in subjects),
+        ),
         missing=tuple(
             f"{one.name}: no query took memory that could be told from what was resident before"
             for one in every
@@ -121,6 +124,17 @@ def _how(run: Run) -> str:
     return OWN if _is_own(run) else RESIDENT
 
 
+def _alone_more(run: Run) -> str:
+    """A query that takes more by itself than a stream did beside others: it can be more."""
+    together, most = _in_streams(run), next(iter(_peaks(run)), None)
+    if together is None or most is None or most.streams > 1:
+        return ""
+    return (
+        f"; {most.what} took {text(most.bytes, BYTES)}, more than each of the streams, so streams"
+        " that play it at the same time take more than is extrapolated"
+    )
+
+
 def _bytes_of(run: Run, query: str) -> float | None:
     is_own = _is_own(run)
     for one in _alone(run):
@@ -142,7 +156,10 @@ def _whole(
 ) -> Iterator[Measure]:
     """Of the throughput test, and of what a larger scale would take."""
     beside: dict[str, Spread] = by_subject(
-        (one.name, spread(peak.bytes for run in one.runs for peak in _in_streams(run.run)))
+        (
+            one.name,
+            spread(peak.bytes for run in one.runs if (peak := _in_streams(run.run)) is not None),
+        )
         for one in subjects
     )
     yield Measure("streams", "peak of the throughput test", BYTES, beside)
@@ -152,8 +169,16 @@ def _whole(
     )
 
 
-def _in_streams(run: Run) -> list[MemoryPeak]:
-    return [peak for peak in _peaks(run) if peak.streams > 1]
+def _in_streams(run: Run) -> MemoryPeak | None:
+    """The most that streams took together, of all throughput tests of a run."""
+    return max(
+        (peak for peak in _peaks(run) if peak.streams > 1), key=lambda peak: peak.bytes, default=None
+    )
+
+
+def _deciding(run: Run) -> MemoryPeak | None:
+    """What is extrapolated from: streams together, and without them the largest query alone."""
+    return _in_streams(run) or next(iter(_peaks(run)), None)
 
 
 def _target(asked: Asked) -> tuple[float | None, int | None]:
@@ -174,17 +199,18 @@ def _there(run: Run, scale: float | None, streams: int | None) -> tuple[float, i
 
 
 def _far(subject: Subject, scale: float | None, streams: int | None) -> float | None:
-    peaks = _peaks(subject.first)
-    if not peaks:
+    peak = _deciding(subject.first)
+    if peak is None:
         return None
     mine = float(subject.first.facts["request"]["scale"])
     to, count = _there(subject.first, scale, streams)
-    return extrapolated_bytes(peaks[0].bytes, mine, peaks[0].streams, to, count)
+    return extrapolated_bytes(peak.bytes, mine, peak.streams, to, count)
 
 
 def _scales(subject: Subject) -> Iterator[tuple[Cell, ...]]:
     mine = float(subject.first.facts["request"]["scale"])
-    for peak in _peaks(subject.first)[:1]:
+    peak = _deciding(subject.first)
+    if peak is not None:
         yield subject.name, peak.what, mine, peak.streams, peak.bytes
         larger = larger_scales(subject.first.facts, mine)
         for there in at_larger_scales(peak, mine, larger):
@@ -219,8 +245,9 @@ def _says(
         words += f"{name} takes most memory alone, {text(most, BYTES)}; "
     beside = by_key["streams"].values.get(subject.name)
     if beside is not None:
-        streams_there = _in_streams(subject.first)[0].streams
-        words += f"{streams_there} streams together {text(beside.middle, BYTES)}; "
+        together = _in_streams(subject.first)
+        if together is not None:
+            words += f"{together.streams} streams together {text(beside.middle, BYTES)}; "
     far = by_key["extrapolated"].values.get(subject.name)
     to, count = _there(subject.first, scale, streams)
     name = subject.first.facts["workload"].get("scale_name", "scale")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from assay.analysis.composite.naming import POWER
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 OPTIONS: dict[str, str] = {}
 FACTOR = "state"
+# Runs of one state differ by as much without a reason.
+NOTABLE = 0.1
 # From the one that finds nothing in memory to the one that finds all.
 IN_ORDER = ("cold", "os-warm", "loaded", "hot")
 COLUMNS = (
@@ -69,7 +72,7 @@ def figure(asked: Asked) -> Figure:
                 else ()
             ),
         ),
-        notes=tuple(_notes(subjects)),
+        notes=(*_notes(subjects), *_strange(subjects, states, measures)),
         missing=tuple(_missing(subjects, states)),
     )
 
@@ -218,6 +221,22 @@ def _notes(subjects: tuple[Subject, ...]) -> Iterator[str]:
             for words in () if state is None else state.left:
                 told.setdefault(f"{subject.name}, {_asked(one)}: {words}.", None)
         yield from told
+
+
+def _strange(
+    subjects: tuple[Subject, ...], states: list[str], measures: tuple[Measure, ...]
+) -> Iterator[str]:
+    """Where more was in memory and it took longer: the state does not explain that."""
+    by_key = {one.key: one for one in measures}
+    for subject in subjects:
+        known = [state for state in states if subject.name in by_key[state].values]
+        for less, more in pairwise(known):
+            longer, took = (by_key[state].values[subject.name] for state in (more, less))
+            if longer.middle > took.middle * (1 + NOTABLE):
+                yield (
+                    f"{subject.name} took longer {more} than {less}, which what is in memory does"
+                    " not explain: other work of the host may; repeat it there where it is quiet."
+                )
 
 
 def _missing(subjects: tuple[Subject, ...], states: list[str]) -> Iterator[str]:

@@ -74,8 +74,10 @@ def _beside(figure: Figure, key: str, value: Value) -> Beside:
 
 def printed(value: Value) -> str:
     """An article's value as its unit has it."""
-    low = text(value.value, value.unit)
-    return low if value.high is None else f"{low} to {text(value.high, value.unit)}"
+    ends = (value.value,) if value.high is None else (value.value, value.high)
+    if value.unit == SECONDS and value.value >= 1:
+        return f"{' to '.join(f'{end:g}' for end in ends)} s"
+    return " to ".join(text(end, value.unit) for end in ends)
 
 
 def _with_times(one: Beside, every: list[Beside]) -> Beside:
@@ -113,8 +115,8 @@ def says(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
         if one.article_times is not None and one.our_times:
             ours = [f"{name} {text(times, TIMES)}" for name, times in one.our_times.items()]
             yield (
-                f"{_sentence(one.title)} is {text(one.article_times, TIMES)} of {one.base} in the"
-                f" article; here {listed(ours, 8)}."
+                f"{_sentence(one.title)} is {text(one.article_times, TIMES)} {one.base} in the article;"
+                f" here {listed(ours, 8)}."
             )
 
 

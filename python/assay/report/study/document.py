@@ -71,9 +71,15 @@ def study_document(record: StudyRecord) -> dict[str, Any]:
             ),
         ],
         "environment": conditions_of(whole),
-        "legal": sorted({str(one.run.facts["workload"]["legal"]) for one in whole}),
+        "legal": _legal(whole),
         "report": None,
     }
+
+
+def _legal(runs: tuple[StudyRun, ...]) -> list[str]:
+    """What has to be said of the workloads; most have nothing."""
+    told = {one.run.facts["workload"].get("legal") for one in runs}
+    return sorted(str(words) for words in told if words)
 
 
 def _published(record: StudyRecord) -> tuple[Published | None, str | None]:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 NAMED_MAX = 6
 NOT_MEASURED = "the article has it, and no run of this study measures it"
+WITHOUT_REASON = {
+    "running": "begun, and killed or still under way",
+    "interrupted": "stopped before the end",
+}
 LEVELS = "the article has it of these levels, and this study has others"
 
 
@@ -45,7 +49,7 @@ def _runs(record: StudyRecord) -> Iterator[dict[str, str]]:
     """Runs that were not made, those of one reason together."""
     by_reason: dict[str, list[str]] = {}
     for one in record.missing():
-        why = one.reason or one.status
+        why = one.reason or WITHOUT_REASON.get(one.status, one.status)
         by_reason.setdefault(why, []).append(f"{one.part}: {one.variant}, round {one.round}")
     for why, names in by_reason.items():
         count = f"{len(names)} runs" if len(names) > 1 else "1 run"

@@ -40,9 +40,9 @@ def doubts_words(document: Mapping[str, Any]) -> str | None:
         found.setdefault(one["check"].replace("_", " "), set()).update(one["runs"])
     if not found:
         return None
-    parts = [f"{name} of {len(runs)}" for name, runs in found.items()]
     many = len({one["run"] for one in document["runs"]})
-    return f"What the checks of runs doubt: {listed(parts, 8)} of {many} runs."
+    parts = [f"{name} in {len(runs)} of {many} runs" for name, runs in found.items()]
+    return f"What the checks doubt: {listed(parts, 8)}."
 
 
 def doubt_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -76,7 +76,15 @@ def made_words(document: Mapping[str, Any]) -> str:
         parts.append(f"took {minutes(took)}")
     ended = ENDED.get(document["status"], document["status"])
     reason = f" ({document['status_reason']})" if document["status_reason"] else ""
-    return f"{' '.join(parts)}; {ended}{reason}."
+    lost = ", and some of their records can no longer be read" if _lost(document) else ""
+    return f"{' '.join(parts)}; {ended}{reason}{lost}."
+
+
+def _lost(document: Mapping[str, Any]) -> bool:
+    """Whether runs that ended well have no record that can be read."""
+    parts = document["parts"]
+    ended = sum(variant["runs"] for part in parts for variant in part["variants"])
+    return ended > sum(part["runs"] for part in parts)
 
 
 def minutes(seconds: float) -> str:
@@ -116,9 +124,9 @@ def derived_words(one: Mapping[str, Any]) -> str:
     # Articles count bytes in powers of ten.
     decimal = one["unit"] == BYTES
     value = f"{one['value'] / GIGA:.3g} GB" if decimal else text(one["value"], one["unit"])
-    if one["agrees"]:
-        return f"{one['name']}: {one['printed']} in the article; its own figures give {value}."
-    return f"{one['name']}: {one['printed']} in the article, but its own figures give {value}."
+    name = f"{one['name'][:1].upper()}{one['name'][1:]}"
+    but = "; its own figures give" if one["agrees"] else ", but its own figures give"
+    return f"{name}: {one['printed']} in the article{but} {value}."
 
 
 def source_words(article: Mapping[str, Any], section: str | None) -> str:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 ENGINE, WORKLOAD, SEED = "engine", "workload", "seed"
 # Keys that are refused where they mean nothing: one at the head has to mean something somewhere.
 OF_SOME_RUNS = ("streams", "refresh", "refresh_batches", "rate", "time", "warmup", "retries")
+VARIANTS_MAX = 2
 OPTION = re.compile(r"--([a-z][a-z-]*[a-z])\b")
 
 
@@ -79,7 +80,7 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
         if name not in without
     }
     parts = [expansion.part() for expansion in expansions.values()]
-    problems = [problem for one in expansions.values() for problem in one.problems]
+    problems = [problem for one in expansions.values() for problem in one.told()]
     if not problems and not without:
         problems = _idle(facts, list(expansions.values()))
     if problems:
@@ -143,7 +144,7 @@ class _Expansion:
         self._wanted = wanted
         self._quick = facts.quick if wanted.quick and isinstance(facts.quick, QuickPart) else None
         self._own = {**run_keys(facts), **(run_keys(self._quick) if self._quick else {})}
-        self.problems: list[str] = []
+        self.problems: list[tuple[str, str]] = []
         self.asked: list[tuple[RunOptions, Collection[str]]] = []
 
     def part(self) -> Part:
@@ -159,8 +160,19 @@ class _Expansion:
             if variant is not None:
                 variants.append(variant)
         if not variants and not self.problems:
-            self.problems.append(f"part.{self._name}: exclude leaves no run of it")
+            self.problems.append(("", "exclude leaves no run of it"))
         return Part(self._name, tuple(variants), self._repetitions(), self._facts.about)
+
+    def told(self) -> list[str]:
+        """What is wrong, once, with the variants that it is wrong of."""
+        of: dict[str, list[str]] = {}
+        for variant, words in self.problems:
+            of.setdefault(words, []).append(variant)
+        where = f"part.{self._name}"
+        return [
+            f"{where} ({named(variants)}): {words}" if any(variants) else f"{where}: {words}"
+            for words, variants in of.items()
+        ]
 
     def _defaults(self) -> dict[str, Any]:
         """Keys before levels: the head's, the part's, and what --quick changes of either."""
@@ -201,7 +213,6 @@ class _Expansion:
         """A run that can be asked for; None, and a problem more, if it cannot."""
         name = one.name
         given = [*self._own, *one.keys]
-        where = f"part.{self._name}" + (f" ({name})" if name else "")
         # A workload that the command line names is relative to where the command runs.
         folder = self._folder
         if keys.get(WORKLOAD) == self._wanted.workload is not None:
@@ -212,10 +223,10 @@ class _Expansion:
         except ValidationError as error:
             for wrong in error.errors():
                 key = ".".join(str(key) for key in wrong["loc"])
-                self.problems.append(f"{where}: {key}: {wrong['msg']}")
+                self.problems.append((name, f"{key}: {wrong['msg']}"))
             return None
         except UsageError as error:
-            self.problems.append(f"{where}: {as_keys(str(error))}")
+            self.problems.append((name, as_keys(str(error))))
             return None
         self.asked.append((options, given))
         return Variant(name or request.engine, request, one.levels)
@@ -277,6 +288,13 @@ def _product(engine: str) -> str:
 
 def _absolute(workload: str) -> str:
     return str(Path(workload).expanduser().absolute()) if "/" in workload else workload
+
+
+def named(variants: Sequence[str]) -> str:
+    """Names of variants, not too many of them."""
+    shown = "; ".join(variants[:VARIANTS_MAX])
+    more = len(variants) - VARIANTS_MAX
+    return f"{shown}; and {more} more" if more > 0 else shown
 
 
 def as_keys(message: str) -> str:

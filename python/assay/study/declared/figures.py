@@ -25,7 +25,7 @@ def figure_problems(facts: StudyFacts) -> list[Problem]:
             found.append(((*where, "kind"), f"unknown kind of figure {figure.kind!r}; {hint}"))
         else:
             options = list(known[figure.kind].options)
-            found += _options(figure, options, where)
+            found += _options(figure, options, where) or _factor(figure, facts, where)
         if figure.name in names[:number]:
             found.append(((*where, "name"), f"another figure is named {figure.name!r}, too"))
         key = "part" if figure.part is not None else "parts"
@@ -45,3 +45,20 @@ def _options(figure: FigureFacts, known: list[str], where: tuple[str | int, ...]
             words = f"figures of kind {figure.kind} have no option {option!r}; {hint}"
             found.append(((*where, "options", option), words))
     return found
+
+
+def _factor(
+    figure: FigureFacts, facts: StudyFacts, where: tuple[str | int, ...]
+) -> list[Problem]:
+    """A factor that none of the figure's parts has; --engine gives any part one of engines."""
+    told = figure.options.get("factor")
+    factors = {
+        factor
+        for name in figure.of(list(facts.part))
+        if name in facts.part
+        for factor in facts.part[name].factor
+    }
+    if told is None or told in {*factors, "engine", "workload"}:
+        return []
+    hint = suggestion(str(told), sorted(factors)) if factors else "they have none"
+    return [((*where, "options", "factor"), f"its parts have no factor {told!r}; {hint}")]

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from assay.model.errors import UsageError, suggestion
 from assay.record.studies import PUBLISHED_FILE, STUDY_FILE
-from assay.study.declared.facts import TAGS, StudyFacts, budget_s, known_keys
+from assay.study.declared.facts import TAGS, PartFacts, StudyFacts, budget_s, known_keys
 from assay.study.declared.lines import line_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 OURS = Path(__file__).parents[2] / "studies"
 # A comment that tells an editor which schema a file has, and people nothing.
 DIRECTIVE = "#:"
+# What a level may be that is no table: each that a value is not is an error of its own.
+PLAIN = ("str", "bool", "int", "float")
 
 
 @dataclass(frozen=True)
@@ -140,12 +142,20 @@ def _told(file: Path, text: str, error: ValidationError) -> str:
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
     """The place of an error without the names of models that could have been there."""
-    return tuple(key for key in location if key not in TAGS)
+    return tuple(key for key in location if key not in (*TAGS, *PLAIN))
 
 
 def _words(error: Mapping[str, Any]) -> str:
     location = error["loc"]
     match error["type"]:
+        case _ if location[-1] in PLAIN:
+            return "a level is text, a number, true or false, or a table with a name"
+        case "extra_forbidden" if len(location) == 1 and location[0] in PartFacts.model_fields:
+            return f"{location[0]} stands in a part: [part.NAME]"
+        case "missing" if location == ("part",):
+            return "a study has at least one part: [part.NAME]"
+        case "too_short":
+            return "it is empty: name at least one"
         case "extra_forbidden":
             hint = suggestion(str(location[-1]), known_keys(location[:-1]))
             return f"unknown key {str(location[-1])!r}; {hint}"
