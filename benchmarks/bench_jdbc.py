@@ -6,7 +6,7 @@ ratio is of one round, bridged by native: operations a second, the driver's CPU 
 driver and bridge together. A line tells their median and range. The Java process is warm: a round
 that is not told comes first.
 
-    .venv/bin/python benchmarks/bench_jdbc.py [--rounds 5] [--seconds 3] [--engine postgresql@18]
+    .venv/bin/python benchmarks/bench_jdbc.py [--rounds 5] [--seconds 3] [--engine postgresql@16]
 """
 
 from __future__ import annotations

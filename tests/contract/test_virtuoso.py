@@ -31,6 +31,7 @@ from assay.engines.contract import (
     Product,
     Restarts,
     Server,
+    TellsCached,
     Wanted,
     tell_nobody,
 )
@@ -140,6 +141,7 @@ def test_it_can_what_it_says() -> None:
         LoadSettings,
         Prepares,
         Restarts,
+        TellsCached,
     )
     assert [ability for ability in abilities if not isinstance(engine(), ability)] == []
 
@@ -150,6 +152,14 @@ class TestRows:
         found = asked(instance, "select id, text, day, money from things order by id")
         assert found == [(*row[:3], float(row[3])) for row in expected]
         assert started.engine.count(instance, "things") == len(HARD_TEXTS)
+
+    def test_what_the_buffer_pool_holds_is_told_of_our_tables(
+        self, started: Started, instance: Instance
+    ) -> None:
+        assert isinstance(started.engine, TellsCached)
+        told = {one.name: one.cached_bytes for one in started.engine.cached(instance)}
+        assert list(told) == ["things"]
+        assert told["things"] % 8192 == 0
 
     def test_a_key_that_is_there_twice_is_refused(
         self, started: Started, instance: Instance

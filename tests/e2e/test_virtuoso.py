@@ -80,7 +80,7 @@ def test_a_server_that_dies_is_an_outcome_and_the_run_goes_on(laboratory: Lab) -
     _, errors = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 3, errors
     run = Run(laboratory.latest())
-    assert run.facts["status"] == "done"
+    assert run.facts["status"] == "complete"
     (crash,) = run.facts["crashes"]
     assert "it was ended by signal 8" in crash["words"]
     assert "Server online" in crash["words"]

@@ -322,6 +322,14 @@ class TestLoaded:
         assert result.verdict is Verdict.UNKNOWN
         assert "not recorded" in result.reason
 
+    def test_a_server_that_died_has_forgotten_what_loading_left(
+        self, synthetic: SyntheticRun
+    ) -> None:
+        synthetic.facts["crashes"] = [{"noticed_ns": 1, "words": "signal 8", "seconds": 1.0}]
+        result, _ = self.judged(synthetic, [self.ENGINE_PID])
+        assert result.verdict is Verdict.UNKNOWN
+        assert result.reason.endswith("died, and was started again")
+
     def test_without_files_there_is_no_state(self, synthetic: SyntheticRun) -> None:
         result, _ = self.judged(synthetic, [self.ENGINE_PID], data_bytes=0)
         assert "there are no data files" in result.reason

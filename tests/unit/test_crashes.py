@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from assay.checks import outcomes
 from assay.engines.contract import EngineError
 from assay.model.errors import RunFailedError
+from assay.probes.operation_counters import operation_counters
 from assay.study import crashes
 from assay.study.crashes import Crashes
 from assay.study.subject import Subject
@@ -98,3 +101,49 @@ def test_the_check_tells_of_them(run: Written) -> None:
     run.update(crashes=[{"words": "it was ended by signal 8."}, {"words": "again"}])
     words = outcomes._crashes(run)  # type: ignore[arg-type]
     assert words == "; the server died 2 times and was started again: it was ended by signal 8."
+
+
+class Reader:
+    """Reads one counter until it is told to fail."""
+
+    def __init__(self) -> None:
+        self.fails = self.closed = False
+
+    def read(self) -> list[tuple[str, str, str, float]]:
+        if self.fails:
+            raise OSError("gone")
+        return [("s", "o", "c", 1.0)]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_counters_around_operations_are_read_anew_after_a_crash(tmp_path: Path) -> None:
+    first, second = Reader(), Reader()
+    made = [second]
+    with operation_counters(first, tmp_path, made.pop) as counters:
+        counters._due_ns = 0
+        counters.read(0, "start")
+        first.fails = True
+        counters.read(0, "end")
+        counters._due_ns = 0
+        counters.read(1, "start")
+        counters.read(1, "end")
+    assert first.closed
+    assert second.closed
+    with pa.OSFile(str(tmp_path / "engine-operations.arrows")) as file:
+        rows = pa.ipc.open_stream(file).read_all().to_pylist()
+    assert [(row["sequence"], row["edge"]) for row in rows] == [
+        (0, "start"),
+        (1, "start"),
+        (1, "end"),
+    ]
+
+
+def test_counters_of_an_engine_that_stays_dead_end_the_run(tmp_path: Path) -> None:
+    reader = Reader()
+    with operation_counters(reader, tmp_path) as counters:
+        reader.fails = True
+        with pytest.raises(OSError, match="gone"):
+            counters.read(0, "start")
+    assert reader.closed

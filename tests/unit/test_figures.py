@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from assay.analysis.figures.contract import Asked, Figure
 from assay.analysis.figures.discovery import check_asked, kinds, make
 from assay.analysis.figures.quantities import listed, spread, text
 from assay.model.errors import UsageError
+from assay.record.seal import write_seal
 from tests.plans import tpch_plans, with_plans
 from tests.records import OPERATIONS, write_run
 from tests.sampled import as_sampled
@@ -83,6 +85,35 @@ class TestFirstRun:
         first = rows(figure, "operations")[0]
         assert first["first / second"] == pytest.approx(1 / 0.9, rel=0.02)
         assert "24 operations took over 10 % longer at first" in figure.says[1]
+
+    def test_what_loading_left_stands_beside_it(self, tmp_path: Path) -> None:
+        made = MadeStudy(tmp_path)
+        played = full_test(tmp_path / "made", 1.0)
+        held = [
+            {"name": "part", "cached_bytes": 300, "bytes": 400},
+            {"name": "", "cached_bytes": 100, "bytes": None},
+        ]
+        facts = json.loads((played / "run.json").read_text())
+        facts["state"] = {
+            "asked": "loaded",
+            "passes": 0,
+            "how": [],
+            "host_changes": [],
+            "data_bytes": 1000,
+            "resident_bytes_before_start": None,
+            "engine_cache": held,
+        }
+        (played / "run.json").write_text(json.dumps(facts))
+        write_seal(played)
+        made.add("full", {"engine": "duckdb"}, played)
+        figure = made_of(made, "first_run")
+        assert [tuple(row.values())[1:] for row in rows(figure, "cached")] == [
+            ("part", 300, 0.75),
+            ("all together", 100, None),
+        ]
+        assert [
+            one.name for one in made_of(two_engines(tmp_path / "other"), "first_run").tables
+        ] == ["operations"]
 
 
 class TestStates:

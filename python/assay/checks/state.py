@@ -27,15 +27,17 @@ def check(run: Run) -> CheckResult:
     if state.asked == "hot":
         return CheckResult(NAME, Verdict.VALID, f"hot: {', '.join(state.how) or 'no pass first'}")
     if state.asked == LOADED:
-        return _by_load(state)
+        return _by_load(state, died=bool(run.facts.get("crashes")))
     was_allowed = run.facts["request"].get("allow_host_changes")
     if state.asked == "cold" and was_allowed and not state.host_changes:
         return _not_reached(state, "; ".join(state.left) or "no cache of the host was dropped")
     return _judged(state)
 
 
-def _by_load(state: StartingState) -> CheckResult:
+def _by_load(state: StartingState, *, died: bool) -> CheckResult:
     """What loading left is the state, whatever it is: only who loaded can be in doubt."""
+    if died:
+        return _not_reached(state, "what loaded the data died, and was started again")
     if not state.loaded_by_measured:
         return _not_reached(state, "the process that was measured is not the one that loaded")
     if state.data_bytes == 0:

@@ -6,11 +6,12 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from assay.model.errors import AssayError
 from assay.model.units import NS_PER_S
 from assay.probes.streams import ENGINE_OPERATIONS, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from assay.probes.contract import CounterReader
@@ -22,10 +23,19 @@ READING_SHARE_MAX = 0.1
 
 
 class OperationCounters:
-    """Reads at both edges of an operation, outside of its timed interval."""
+    """Reads at both edges of an operation, outside of its timed interval.
 
-    def __init__(self, reader: CounterReader, stream: Stream) -> None:
-        self._reader = reader
+    `anew` is a new reader for an engine that died and was started again; None: it is not.
+    """
+
+    def __init__(
+        self,
+        reader: CounterReader,
+        stream: Stream,
+        anew: Callable[[], CounterReader] | None = None,
+    ) -> None:
+        self._reader: CounterReader | None = reader
+        self._anew = anew
         self._stream = stream
         self._flushed_ns = time.monotonic_ns()
         self._due_ns = 0
@@ -42,9 +52,12 @@ class OperationCounters:
         if edge == START:
             self._reads = begun_ns >= self._due_ns
             self._spent_ns = 0
-        if not self._reads:
+        rows = self._read() if self._reads else None
+        if rows is None:
+            # An operation that has no first reading has no second one.
+            self._reads = False
             return
-        for source, thing, counter, value in self._reader.read():
+        for source, thing, counter, value in rows:
             self._stream.push(sequence, edge, begun_ns, source, thing, counter, value)
         if begun_ns - self._flushed_ns >= FLUSH_INTERVAL_NS:
             self._stream.flush()
@@ -53,16 +66,38 @@ class OperationCounters:
         self._spent_ns += ended_ns - begun_ns
         self._due_ns = ended_ns + round(self._spent_ns * (1 / READING_SHARE_MAX - 1))
 
+    def close(self) -> None:
+        """Ends the reader's connection."""
+        if self._reader is not None:
+            self._reader.close()
+
+    def _read(self) -> list[tuple[str, str, str, float]] | None:
+        """None while an engine that died is not there again."""
+        try:
+            if self._reader is None and self._anew is not None:
+                self._reader = self._anew()
+            return None if self._reader is None else self._reader.read()
+        except (OSError, AssayError):
+            if self._anew is None:
+                raise
+            self.close()
+            self._reader = None
+            return None
+
 
 @contextmanager
-def operation_counters(reader: CounterReader, raw_dir: Path) -> Iterator[OperationCounters]:
+def operation_counters(
+    reader: CounterReader, raw_dir: Path, anew: Callable[[], CounterReader] | None = None
+) -> Iterator[OperationCounters]:
     """Counters around operations, in `engine-operations.arrows`; closes the reader at the end.
 
     Raises:
         OSError: If the stream cannot be made or ended.
     """
+    reading: OperationCounters | None = None
     try:
         with Stream(raw_dir, "engine-operations", ENGINE_OPERATIONS) as stream:
-            yield OperationCounters(reader, stream)
+            reading = OperationCounters(reader, stream, anew)
+            yield reading
     finally:
-        reader.close()
+        (reading or reader).close()

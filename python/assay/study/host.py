@@ -19,6 +19,7 @@ import time
 import traceback
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from assay.engines.contract import (
     Instance,
     Place,
     Prepares,
+    Restarts,
     Server,
     TellsCached,
 )
@@ -262,7 +264,8 @@ def _played(
     with _thread_of_ours():
         if not (serial and job["counters"] and isinstance(engine, HasCounters)):
             return _core.drive(plan, sessions, raw_dir, cancel, tick, metered)
-        with operation_counters(engine.counters(instance), raw_dir) as counters:
+        anew = partial(engine.counters, instance) if isinstance(engine, Restarts) else None
+        with operation_counters(engine.counters(instance), raw_dir, anew) as counters:
             return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, counters.read)
 
 

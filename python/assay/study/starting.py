@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+import shutil
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import LoadSettings, Place, Restarts, Server
+from assay.model.errors import AssayError, RunFailedError
 from assay.study.datasets import DATASETS, DatasetCache, DatasetKey
 from assay.study.loading import loaded_now
 from assay.study.places import cache_dir
@@ -27,6 +31,17 @@ if TYPE_CHECKING:
     from assay.study.loading import Loading
 
 Dataset = dict[str, Any] | None
+
+log = logging.getLogger(__name__)
+
+# A server that dies of loading may have met a defect that threads meet by chance.
+LOADS_MAX = 2
+# A client hears of a death before it is noticed.
+NOTICING_S, LOOK_S = 2.0, 0.1
+
+
+class DiedLoadingError(RunFailedError):
+    """A server of ours died while its tables were loaded; says how."""
 
 
 @dataclass(frozen=True)
@@ -167,10 +182,33 @@ class _OwnServer:
             loading.teller.phase("stop")
 
     def _make(self, place: Path, loading: Loading) -> dict[str, Any]:
-        """Fills an empty directory with a loaded database, stopped in good order."""
+        """Fills an empty directory with a loaded database, stopped in good order.
+
+        A server that dies of loading is given one more try, from nothing; how it died stays with
+        the data.
+        """
         settings = self._engine.load_settings() if isinstance(self._engine, LoadSettings) else {}
-        with self._started(place, settings, "server-load.log", {}) as subject:
+        deaths: list[str] = []
+        while True:
+            try:
+                with self._started(place, settings, "server-load.log", {}) as subject:
+                    told = self._filled(loading, subject)
+                return told | ({"deaths": deaths} if deaths else {})
+            except DiedLoadingError as death:
+                deaths.append(str(death))
+                if len(deaths) == LOADS_MAX:
+                    raise
+                log.warning("%s; it is loaded once more", death)
+                _empty(place)
+
+    def _filled(self, loading: Loading, subject: Subject) -> dict[str, Any]:
+        try:
             return loading.fill(self._guardian, subject)
+        except AssayError as error:
+            if (words := _death(subject)) is None:
+                raise
+            title = self._asked.engine.facts.title
+            raise DiedLoadingError(f"{title} died while its tables were loaded: {words}") from error
 
     @contextmanager
     def _started(
@@ -204,3 +242,19 @@ class _OwnServer:
         if not isinstance(engine, Restarts):
             return None
         return partial(engine.restart, product, place, settings, launcher, address)
+
+
+def _death(subject: Subject) -> str | None:
+    """How a server ended that may just have done so; None if it lives."""
+    deadline_s = time.monotonic() + NOTICING_S
+    while (words := subject.last_words()) is None and time.monotonic() < deadline_s:
+        time.sleep(LOOK_S)
+    return words
+
+
+def _empty(directory: Path) -> None:
+    for path in directory.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()

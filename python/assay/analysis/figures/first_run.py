@@ -28,6 +28,7 @@ from assay.analysis.figures.subjects import measure, subjects_of
 from assay.analysis.findings.first_run import first_and_second
 from assay.analysis.findings.reading import executions
 from assay.analysis.operations import measured
+from assay.analysis.state import starting_state
 from assay.record.layout import PHASE_POWER
 
 if TYPE_CHECKING:
@@ -50,6 +51,14 @@ COLUMNS = (
     Column("more in the kernel", SECONDS),
     Column("more page faults", COUNT),
     Column("more read", BYTES),
+)
+# Tables and indexes of a subject, those first of which most was cached.
+CACHED_MAX = 8
+CACHED_COLUMNS = (
+    Column("subject"),
+    Column("table or index"),
+    Column("in the engine's cache", BYTES),
+    Column("of it", SHARE),
 )
 
 
@@ -74,6 +83,7 @@ def figure(asked: Asked) -> Figure:
                 COLUMNS,
                 tuple(row for subject in subjects for row in _rows(subject)),
             ),
+            *_cached(subjects),
         ),
         charts=(Chart("power", "power an hour, times the scale", "bars", keys),)
         if subjects
@@ -84,6 +94,23 @@ def figure(asked: Asked) -> Figure:
             if one.name not in known
         ),
     )
+
+
+def _cached(subjects: tuple[Subject, ...]) -> Iterator[Table]:
+    """What loading had left in the engine's own cache, of the first run of each subject.
+
+    Of runs that began as loading left the engine, where the engine tells of its cache.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for subject in subjects:
+        state = starting_state(subject.runs[0].run)
+        for one in ((state and state.engine_cache) or ())[:CACHED_MAX]:
+            held, whole = one["cached_bytes"], one["bytes"]
+            share = min(1.0, held / whole) if whole else None
+            rows.append((subject.name, one["name"] or "all together", held, share))
+    if rows:
+        title = "what the engine's own cache held between the load and the first power test"
+        yield Table("cached", title, CACHED_COLUMNS, tuple(rows))
 
 
 def _measures(subjects: tuple[Subject, ...]) -> Iterator[Measure]:

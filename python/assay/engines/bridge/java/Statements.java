@@ -20,7 +20,8 @@ final class Statements {
     private static final int VALID_PATIENCE_S = 2;
     private static final Set<String> BEGINS = Set.of(
             "begin", "begin transaction", "begin work", "start transaction");
-    private static final Set<String> COMMITS = Set.of("commit", "commit transaction", "commit work", "end", "end transaction");
+    private static final Set<String> COMMITS = Set.of(
+            "commit", "commit transaction", "commit work", "end", "end transaction");
     private static final Set<String> ROLLBACKS = Set.of(
             "rollback", "rollback transaction", "rollback work");
     private static final Pattern COMMENT = Pattern.compile("--[^\n]*");
