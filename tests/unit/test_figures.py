@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from assay.record.seal import write_seal
 from tests.plans import tpch_plans, with_plans
 from tests.records import OPERATIONS, write_run
 from tests.sampled import as_sampled
-from tests.specified import PlayedTest, write_test
+from tests.specified import PlayedTest, even_times, write_test
 from tests.studies import WRONG, MadeStudy, full_test, three_states, two_engines, two_rounds
 from tests.style.sources import ROOT
 
@@ -130,6 +131,14 @@ class TestStates:
         ]
         assert figure.notes == ("DuckDB, cold: programs stayed in memory.",)
 
+    def test_what_memory_does_not_explain_is_said(self, tmp_path: Path) -> None:
+        made = MadeStudy(tmp_path)
+        for state, slower in (("cold", 1.0), ("hot", 1.5)):
+            times = {query: seconds * slower for query, seconds in even_times().items()}
+            told = PlayedTest(kind="power", seconds=times)
+            made.add("states", {"state": state}, write_test(tmp_path / "made", told))
+        assert "DuckDB took longer hot than cold" in made_of(made, "states").notes[-1]
+
     def test_one_state_alone_is_nothing_to_compare(self, tmp_path: Path) -> None:
         made = MadeStudy(tmp_path)
         test = write_test(tmp_path / "made", PlayedTest(kind="power"))
@@ -163,6 +172,13 @@ class TestSweep:
         assert "does not depend on jit" in figure.says[0]
         assert figure.charts[0].kind == "dots"
 
+    def test_one_level_alone_is_nothing_to_compare(self, tmp_path: Path) -> None:
+        made = MadeStudy(tmp_path)
+        made.add("jit", {"set.jit": "on"}, write_run(tmp_path / "made"))
+        assert made_of(made, "sweep").missing == (
+            "of jit only on was run: nothing to compare with",
+        )
+
     def test_an_unknown_factor_or_metric_is_said(self, tmp_path: Path) -> None:
         made = two_rounds(MadeStudy(tmp_path))
         assert "set.threads" in made_of(made, "sweep", factor="set.thread").missing[0]
@@ -176,6 +192,13 @@ class TestMemory:
         assert value(figure, "extrapolated", "DuckDB") == pytest.approx(peak * 100 * 5 / 2)
         assert any("Nothing at other scales was measured" in note for note in figure.notes)
 
+    def test_sentence_table_and_comparison_are_of_one_peak(self, tmp_path: Path) -> None:
+        figure = made_of(two_engines(tmp_path), "memory")
+        together = value(figure, "streams", "DuckDB")
+        first = next(row for row in rows(figure, "scales") if row["subject"] == "DuckDB")
+        assert first["memory"] == together
+        assert f"2 streams together {text(together, 'bytes')}" in figure.says[1]
+
     def test_a_scale_that_is_none_is_refused(self, tmp_path: Path) -> None:
         assert "option scale" in made_of(two_engines(tmp_path), "memory", scale="x").missing[0]
 
@@ -187,6 +210,17 @@ class TestGains:
         # Two of 24 intervals halved: the power metric gains 2^(2/24), the composite its root.
         assert value(figure, "reuse", "DuckDB") > 2 ** (1 / 24) - 1.01
         assert figure.notes[0] == "Predicted by a model, not measured."
+
+    def test_only_kinds_of_work_without_the_waiting(self, tmp_path: Path) -> None:
+        made = MadeStudy(tmp_path)
+        made.add("profile", {"engine": "duckdb"}, as_sampled(write_run(tmp_path / "made")))
+        every = {one.key for one in made_of(made, "gains").measures}
+        work = {one.key for one in made_of(made, "gains", of="work").measures}
+        wait = {one.key for one in made_of(made, "gains", of="wait").measures}
+        assert "no hash probe" in work
+        assert not work & wait
+        assert work | wait == every
+        assert "option of" in made_of(made, "gains", of="rest").missing[0]
 
     def test_an_unknown_operation_or_key_is_said(self, tmp_path: Path) -> None:
         made = two_engines(tmp_path)
@@ -249,6 +283,14 @@ class TestAnswers:
         )
         assert value(figure, "right", "PostgreSQL") == 0
         assert any("prove nothing" in note for note in made_of(made, "composite").notes)
+
+    def test_a_run_of_two_parts_is_one_run(self, tmp_path: Path) -> None:
+        made = MadeStudy(tmp_path)
+        made.add("full", {"engine": "duckdb"}, full_test(tmp_path / "made"))
+        run = made.studied[0]
+        both = (run, replace(run, part="again"))
+        figure = make(Asked("answers", "answers", "", both))
+        assert figure.says == ("The answers of the one run are right.",)
 
 
 class TestKinds:

@@ -72,7 +72,8 @@ def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
     of = len(runs)
     right = counts[Verdict.VALID]
     if right == of:
-        return (f"The answers of all {of} runs are right.",)
+        runs_of = "the one run" if of == 1 else f"all {of} runs"
+        return (f"The answers of {runs_of} are right.",)
     if counts[Verdict.UNKNOWN] == of:
         return ("Nobody knows whether the answers are right: there was nothing to compare with.",)
     found = [f"The answers of {right} of {of} runs are right."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -43,6 +44,8 @@ QUERIES_MIN = 0.08
 # Kinds below this share of every subject are in no table and no chart.
 SHOWN_MIN = 0.002
 NAMED_MAX, FEW = 8, 5
+# Of fewer samples it is told how far a share may be off by chance: 95 % of the time not further.
+SAMPLES_MIN, A_SHARE, DEVIATIONS = 1000, 0.1, 1.96
 
 
 @dataclass(frozen=True)
@@ -284,8 +287,18 @@ def _note(subject: Subject) -> str:
     sampling = told.sampled.sampling
     return (
         f"{subject.name}: by {text(told.sampled.samples.height, COUNT)} CPU samples"
-        f" ({sampling.event}, {sampling.frequency_hz:g} a second of CPU time)."
+        f" ({sampling.event}, {sampling.frequency_hz:g} a second of CPU time)"
+        f"{_chance(told.sampled.samples.height)}."
     )
+
+
+def _chance(samples: int) -> str:
+    """How well few samples tell a share; empty of enough."""
+    if not 0 < samples < SAMPLES_MIN:
+        return ""
+    off = DEVIATIONS * math.sqrt(A_SHARE * (1 - A_SHARE) / samples)
+    low, high = text(max(0.0, A_SHARE - off), SHARE), text(A_SHARE + off, SHARE)
+    return f": so few that a share of {text(A_SHARE, SHARE)} may be one of {low} to {high}"
 
 
 def _why(subject: Subject) -> str:
