@@ -198,7 +198,8 @@ def _in_all(
         if mine:
             best = max(mine, key=lambda one: _gain(found, one.key, subject.name))
             change = change_text(best.values[subject.name].middle)
-            told.append((subject.name, f"'{best.title}', {change}"))
+            gains = _gain(found, best.key, subject.name) > 0
+            told.append((subject.name, f"'{best.title}', {change}" if gains else "none of them"))
     if len(told) > 1:
         yield f"Worth most would be {each_text(told)}."
 
@@ -211,10 +212,11 @@ def _says(
         return None
     best = max(mine, key=lambda one: _gain(found, one.key, subject.name))
     first = _first(found[best.key][subject.name][0])
-    words = (
-        f"{subject.name}: '{best.title}' would be worth most, {first.metric.label}"
-        f" {change_text(best.values[subject.name].middle)}"
-    )
+    if _gain(found, best.key, subject.name) > 0:
+        change = change_text(best.values[subject.name].middle)
+        words = f"{subject.name}: '{best.title}' would be worth most, {first.metric.label} {change}"
+    else:
+        words = f"{subject.name}: none of them would change its {first.metric.label}"
     if first.change_least is not None and first.change_most is not None:
         least, most = sorted((abs(first.change_least), abs(first.change_most)))
         words += f" (the model leaves {percent_text(least)} to {percent_text(most)} open)"

@@ -161,6 +161,9 @@ def _says(name: str, measures: tuple[Measure, ...], metric: Metric, factor: str)
             f"{name}: {metric.title} does not depend on {factor} beyond what runs alike differ by"
             f" ({ends} at {best} and {worst})."
         )
+    if not apart:
+        same = text(least.middle, metric.unit)
+        return f"{name}: {metric.title} is {same} at all levels of {factor}."
     alone = "; one run a level, so nothing tells it from noise" if least.count == 1 else ""
     return (
         f"{name}: {factor} {best} is best, {worst} worst: {metric.title} {ends},"
