@@ -187,8 +187,9 @@ class TestRefused:
             ("title = [", ("study.toml cannot be read", "at end of document")),
             ('title = "T"\n[part.a]\n', ("begin it with a comment",)),
             ("# ?\n[part.a]\n", ("title is missing",)),
-            ('# ?\ntitle = "T"\n', ("part is missing",)),
-            (HEAD + "[part]\n", ("part:", "at least 1")),
+            ('# ?\ntitle = "T"\n', ("part: a study has at least one part", "[part.NAME]")),
+            (HEAD + "[part]\n", ("part:", "at least one part")),
+            (HEAD + "factor.engine = []\n[part.a]\n", ("factor stands in a part",)),
             (HEAD + "engin = 1\n[part.a]\n", (":5: engin:", "did you mean 'engine'")),
             (PART + "min-time = 1\n", (":6: part.a.min-time:", "did you mean 'min_time'")),
             (PART + "min_time = 1\n", (":6: part.a.min_time:", 'write it as text: "1"')),
@@ -197,7 +198,16 @@ class TestRefused:
             (PART + "quick = { budget = '1m' }\n", (":6: part.a.quick.budget: unknown key",)),
             (HEAD + "budget = 'soon'\n[part.a]\n", ("budget 'soon': write it like",)),
             (HEAD + "budget = '0m'\n[part.a]\n", ("budget '0m'", "above 0")),
-            (PART + "factor.engine = []\n", (":6: part.a.factor.engine:", "at least 1")),
+            (PART + "factor.engine = []\n", (":6: part.a.factor.engine:", "name at least one")),
+            (
+                PART + "factor.clients = [1, [2]]\n",
+                (":6:", "clients[2]: a level is text, a number"),
+            ),
+            (
+                PART + "factor.state = ['hot']\n[[figure]]\nname = 'f'\nkind = 'sweep'\n"
+                "options = { factor = 'stat' }\n",
+                ("figure[1].options.factor", "did you mean 'state'"),
+            ),
             (
                 PART + "factor.vector = [1, 2]\n",
                 (":6: part.a.factor.vector:", "no key of a run", "are tables"),

@@ -84,7 +84,7 @@ class TestFirstRun:
         assert value(figure, "power_gain", "DuckDB") == pytest.approx(1 / 0.9 - 1, rel=0.02)
         first = rows(figure, "operations")[0]
         assert first["first / second"] == pytest.approx(1 / 0.9, rel=0.02)
-        assert "24 operations took over 10% longer at first" in figure.says[1]
+        assert "24 operations took over 10 % longer at first" in figure.says[1]
 
     def test_what_loading_left_stands_beside_it(self, tmp_path: Path) -> None:
         made = MadeStudy(tmp_path)

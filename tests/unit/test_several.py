@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 
 from assay.engines.contract import EngineError
 from assay.model.errors import RunFailedError
+from assay.record.layout import SCHEMA_VERSION
 from assay.record.studies import STUDY_FILE, read_study, read_study_file
 from assay.study.request import RunRequest
 from assay.study.several import (
@@ -83,6 +86,9 @@ class Laboratory:
         self.asked.append(request)
         directory = runs / f"run-{len(self.asked)}"
         if self.has_record:
+            directory.mkdir(parents=True, exist_ok=True)
+            facts = {"schema": SCHEMA_VERSION, "id": directory.name, "status": "complete"}
+            (directory / "run.json").write_text(json.dumps(facts))
             teller.record(directory)
         self.seen.append(begun_in(self.place))
         self.now_s += self.takes_s(request)
@@ -92,7 +98,7 @@ class Laboratory:
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Laboratory:
-    return Laboratory(tmp_path / "study")
+    return Laboratory(tmp_path / "studies" / "study")
 
 
 def carried_out(
@@ -103,7 +109,8 @@ def carried_out(
     expected_s: float | None = None,
 ) -> Outcome:
     means = Means(lab, lambda _: expected_s, lambda: lab.now_s)
-    return carry_out(study, lab.place, lab.place.parent, told or Told(), terms=terms, means=means)
+    runs = lab.place.parent.parent
+    return carry_out(study, lab.place, runs, told or Told(), terms=terms, means=means)
 
 
 def document(lab: Laboratory) -> dict[str, object]:
@@ -129,6 +136,18 @@ class TestInItsOrder:
         assert tuple(begun_in(lab.place)) == outcome.complete
         assert outcome.status == document(lab)["status"] == "complete"
         assert "reason" not in document(lab)
+
+    @pytest.mark.parametrize("damage", ["gone", "torn"])
+    def test_a_run_whose_record_is_lost_is_made_again(self, lab: Laboratory, damage: str) -> None:
+        outcome = carried_out(lab)
+        lost = lab.place.parent.parent / str(outcome.complete[2].id)
+        (lost / "run.json").write_text("{")
+        if damage == "gone":
+            shutil.rmtree(lost)
+        carried_out(lab)
+        assert len(lab.asked) == len(ORDER) + 1
+        assert lab.asked[-1] == lab.asked[2]
+        assert document(lab)["status"] == "complete"
 
     def test_a_run_is_named_from_the_moment_that_it_has_a_record(self, lab: Laboratory) -> None:
         carried_out(lab)

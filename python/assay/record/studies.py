@@ -92,6 +92,7 @@ class StudyRecord:
     Attributes:
         runs: All that were begun, in their order.
         published: Figures that others published; None: there are none.
+        without: Parts of the study's file that are no part of it, with the reason of each.
     """
 
     directory: Path
@@ -104,6 +105,7 @@ class StudyRecord:
     figures: tuple[StudyFigure, ...]
     runs: tuple[StudyRun, ...]
     published: Path | None
+    without: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> list[StudyRun]:
@@ -219,6 +221,7 @@ def _record(directory: Path, document: Mapping[str, Any]) -> StudyRecord:
             for told in document.get("runs", ())
         ),
         published if published.is_file() else None,
+        document.get("without", {}),
     )
 
 

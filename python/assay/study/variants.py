@@ -93,6 +93,7 @@ class Study:
         parts: At least one; names differ.
         seed: Of the order.
         figures: What is made of the runs.
+        without: Parts of its file that are no part of it, with the reason of each.
     """
 
     question: str
@@ -100,6 +101,7 @@ class Study:
     seed: int = 1
     title: str | None = None
     figures: tuple[StudyFigure, ...] = ()
+    without: Mapping[str, str] = field(default_factory=dict)
 
     def order(self) -> list[PlannedRun]:
         """All runs, in the order in which they are carried out.
@@ -134,6 +136,7 @@ class Study:
             "seed": self.seed,
             "parts": [part.facts() for part in self.parts],
             "figures": [_figure(figure) for figure in self.figures] or None,
+            "without": dict(self.without) or None,
         }
 
 

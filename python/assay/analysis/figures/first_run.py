@@ -200,8 +200,8 @@ def _says(subject: Subject) -> str:
         words += f", whose power is {change_text(change.middle)}"
     slower = pairs.filter(pl.col("times") > 1 + NOTICED)["operation"].to_list()
     if not slower:
-        return f"{words}; no operation took {NOTICED:.0%} longer the first time."
+        return f"{words}; no operation took {NOTICED * 100:.0f} % longer the first time."
     return (
-        f"{words}; {len(slower)} operations took over {NOTICED:.0%} longer at first, most"
-        f" {listed(slower, 3)}."
+        f"{words}; {len(slower)} operations took over {NOTICED * 100:.0f} % longer at first, most"
+        f" {listed(slower[:3])}."
     )

@@ -130,8 +130,8 @@ def _alone_more(run: Run) -> str:
     if together is None or most is None or most.streams > 1:
         return ""
     return (
-        f"; {most.what} took {text(most.bytes, BYTES)}, more than each of the streams, so streams"
-        " that play it at the same time take more than is extrapolated"
+        f"; {most.what.partition(',')[0]} took {text(most.bytes, BYTES)}, more than each of the"
+        " streams, so streams that play it at the same time take more than is extrapolated"
     )
 
 
@@ -172,7 +172,9 @@ def _whole(
 def _in_streams(run: Run) -> MemoryPeak | None:
     """The most that streams took together, of all throughput tests of a run."""
     return max(
-        (peak for peak in _peaks(run) if peak.streams > 1), key=lambda peak: peak.bytes, default=None
+        (peak for peak in _peaks(run) if peak.streams > 1),
+        key=lambda peak: peak.bytes,
+        default=None,
     )
 
 

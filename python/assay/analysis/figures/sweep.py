@@ -53,8 +53,15 @@ def figure(asked: Asked) -> Figure:
         tables=(_table(factor, shown, measures, metric),),
         charts=(_chart(asked, factor, metric, measures),),
         notes=_rounds(measures),
-        missing=_missing(shown, measures, metric),
+        missing=(*_alone(levels, factor), *_missing(shown, measures, metric)),
     )
+
+
+def _alone(levels: list[str], factor: str) -> tuple[str, ...]:
+    """That there is nothing to compare, where only one level was run."""
+    if len(levels) > 1:
+        return ()
+    return (f"of {factor.removeprefix('set.')} only {levels[0]} was run: nothing to compare with",)
 
 
 def _metric(asked: Asked) -> Metric:

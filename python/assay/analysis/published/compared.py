@@ -114,10 +114,8 @@ def says(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
             yield f"{_sentence(one.title)}: {one.printed} in the article; here {listed(ours, 8)}."
         if one.article_times is not None and one.our_times:
             ours = [f"{name} {text(times, TIMES)}" for name, times in one.our_times.items()]
-            yield (
-                f"{_sentence(one.title)} is {text(one.article_times, TIMES)} {one.base} in the article;"
-                f" here {listed(ours, 8)}."
-            )
+            theirs = f"{text(one.article_times, TIMES)} {one.base} in the article"
+            yield f"{_sentence(one.title)} is {theirs}; here {listed(ours, 8)}."
 
 
 def _sentence(words: str) -> str:

@@ -35,7 +35,7 @@ BAR, ROW, DOTS, LINES = 15, 22, 24, 260
 SUBJECTS_MAX = len(COLOURS)
 ROOM = 1.15
 # Of the longest bar, for the words behind it.
-BEHIND = 0.14
+BEHIND = 0.2
 OTHER_COLOUR = "#c9d0d9"
 UNIT_WORDS = {"/h": "an hour", TIMES: "times", SECONDS: "seconds"}
 # Of these the numbers of an axis are as short as they are.

@@ -211,7 +211,9 @@ def _not_made(record: StudyRecord, asked: StudyFigure) -> str:
     """Why a figure has no runs."""
     known = {part.name for part in record.parts}
     if not known & set(asked.parts):
-        return "this study was carried out without the part that it is of"
+        told = [f"{part}: {record.without[part]}" for part in asked.parts if part in record.without]
+        without = f" ({'; '.join(told)})" if told else ""
+        return f"this study was carried out without the part that it is of{without}"
     reasons = dict.fromkeys(
         one.reason or one.status for one in record.missing() if one.part in asked.parts
     )

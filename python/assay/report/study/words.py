@@ -84,7 +84,7 @@ def _lost(document: Mapping[str, Any]) -> bool:
     """Whether runs that ended well have no record that can be read."""
     parts = document["parts"]
     ended = sum(variant["runs"] for part in parts for variant in part["variants"])
-    return ended > sum(part["runs"] for part in parts)
+    return bool(ended > sum(part["runs"] for part in parts))
 
 
 def minutes(seconds: float) -> str:

@@ -96,6 +96,7 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
         (quick.seed if quick and SEED in quick.model_fields_set else facts.seed),
         facts.title,
         _figures(facts, names),
+        without,
     )
     budget = quick.budget if quick and quick.budget else facts.budget
     return Expanded(study, budget_s(budget), without)
@@ -118,17 +119,15 @@ def _without(facts: StudyFacts, wanted: Wanted) -> dict[str, str]:
 
 
 def _figures(facts: StudyFacts, parts: Sequence[str]) -> tuple[StudyFigure, ...]:
-    """The figures, of those of their parts that are there; one without any says so in a report."""
-    return tuple(
-        StudyFigure(
-            figure.name,
-            tuple(part for part in figure.of(list(facts.part)) if part in parts),
-            figure.kind,
-            figure.title,
-            figure.options,
+    """The figures, of those of their parts that are there; without any a report says why."""
+    found = []
+    for figure in facts.figure:
+        asked = figure.of(list(facts.part))
+        there = tuple(part for part in asked if part in parts)
+        found.append(
+            StudyFigure(figure.name, there or asked, figure.kind, figure.title, figure.options)
         )
-        for figure in facts.figure
-    )
+    return tuple(found)
 
 
 class _Expansion:

@@ -47,9 +47,7 @@ def _options(figure: FigureFacts, known: list[str], where: tuple[str | int, ...]
     return found
 
 
-def _factor(
-    figure: FigureFacts, facts: StudyFacts, where: tuple[str | int, ...]
-) -> list[Problem]:
+def _factor(figure: FigureFacts, facts: StudyFacts, where: tuple[str | int, ...]) -> list[Problem]:
     """A factor that none of the figure's parts has; --engine gives any part one of engines."""
     told = figure.options.get("factor")
     factors = {

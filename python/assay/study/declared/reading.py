@@ -146,28 +146,30 @@ def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
 
 
 def _words(error: Mapping[str, Any]) -> str:
-    location = error["loc"]
-    match error["type"]:
-        case _ if location[-1] in PLAIN:
-            return "a level is text, a number, true or false, or a table with a name"
-        case "extra_forbidden" if len(location) == 1 and location[0] in PartFacts.model_fields:
-            return f"{location[0]} stands in a part: [part.NAME]"
-        case "missing" if location == ("part",):
-            return "a study has at least one part: [part.NAME]"
-        case "too_short":
-            return "it is empty: name at least one"
-        case "extra_forbidden":
-            hint = suggestion(str(location[-1]), known_keys(location[:-1]))
-            return f"unknown key {str(location[-1])!r}; {hint}"
-        case "missing":
-            return f"{location[-1]} is missing"
-        case "literal_error":
-            return "write false, or a table of what it changes"
-        case "string_type":
-            return f'write it as text: "{error["input"]}"'
-        case "value_error":
-            return str(error["ctx"]["error"])
-    return f"{str(error['msg'])[:1].lower()}{str(error['msg'])[1:]}"
+    """What is wrong with a key, and its mend."""
+    location, kind = error["loc"], error["type"]
+    if location[-1] in PLAIN:
+        return "a level is text, a number, true or false, or a table with a name"
+    if kind == "extra_forbidden":
+        return _unknown(location)
+    if location == ("part",):
+        return "a study has at least one part: [part.NAME]"
+    told = {
+        "missing": f"{location[-1]} is missing",
+        "too_short": "it is empty: name at least one",
+        "literal_error": "write false, or a table of what it changes",
+        "string_type": f'write it as text: "{error["input"]}"',
+        "value_error": str(error.get("ctx", {}).get("error")),
+    }
+    return told.get(kind) or f"{str(error['msg'])[:1].lower()}{str(error['msg'])[1:]}"
+
+
+def _unknown(location: Sequence[str | int]) -> str:
+    """What is said of a key that cannot stand where it does."""
+    key = str(location[-1])
+    if len(location) == 1 and key in PartFacts.model_fields:
+        return f"{key} stands in a part: [part.NAME]"
+    return f"unknown key {key!r}; {suggestion(key, known_keys(location[:-1]))}"
 
 
 def _at(file: Path, text: str, location: Sequence[str | int], words: str) -> str:
