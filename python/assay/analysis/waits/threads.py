@@ -5,8 +5,8 @@ server's own processes did meanwhile (postmaster, I/O workers, the writer of the
 whoever was served; that they rested otherwise is nobody's waiting, so of these only the time that
 they ran or waited for a disk counts. Other clients' processes are left out: our own probe is one.
 
-Of an embedded engine: as many of the process's threads as were counted at the operation's edges,
-namely those that ran most.
+Of an engine of one process, embedded or a server of threads: as many of its threads as were counted
+at the operation's edges, namely those that ran most.
 """
 
 from __future__ import annotations
@@ -105,6 +105,14 @@ def _together(workers: pl.DataFrame) -> pl.DataFrame:
         )
         .with_columns(pl.lit("").alias("operation"))
     )
+
+
+def is_one_process(lives: pl.DataFrame) -> bool:
+    """Whether no two processes were there at once; after one that died there may be another."""
+    lived = lives.group_by("pid").agg(pl.col("first_look_ns").min(), pl.col("last_look_ns").max())
+    before = pl.col("last_look_ns").shift(1)
+    follows = (pl.col("first_look_ns") >= before).fill_null(value=True).all()
+    return bool(lived.sort("first_look_ns").select(follows).item())
 
 
 def of_process(
