@@ -126,13 +126,14 @@ class TestExpanded:
         assert len(told) == 7
         assert all(one.product is None for one in told)
 
+    @pytest.mark.parametrize("named", ["./q", "q"])
     def test_files_are_relative_to_that_of_the_study(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
     ) -> None:
         (tmp_path / "q").mkdir()
         (tmp_path / "q" / "one.sql").write_text("select 1")
         (tmp_path / "more.sql").write_text("analyze")
-        text = '# ?\ntitle = "T"\nworkload = "./q"\n[part.a]\nprepare = ["more.sql"]\n'
+        text = f'# ?\ntitle = "T"\nworkload = "{named}"\n[part.a]\nprepare = ["more.sql"]\n'
         monkeypatch.chdir("/")
         (request,) = requests(study(tmp_path, text), "a").values()
         assert request.workload == str(tmp_path / "q")

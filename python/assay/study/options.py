@@ -206,7 +206,12 @@ def _observed(options: RunOptions) -> dict[str, Any]:
 
 def _placed(workload: str, folder: Path) -> str:
     """A workload's folder, from where the command runs; a name stays as it is."""
-    if "/" not in workload or folder == Path():
+    from assay.workloads.discovery import find_workloads
+
+    if folder == Path():
+        return workload
+    beside = (folder / workload).is_dir() and workload not in find_workloads()
+    if "/" not in workload and not beside:
         return workload
     return str((folder / Path(workload).expanduser()).absolute())
 
