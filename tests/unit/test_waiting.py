@@ -601,6 +601,19 @@ class TestServersOfThreads:
         assert shares(rows["q2"]) == found({"idle": 0.4, "cpu_user": 0.6})
         assert rows["q2"]["threads_s"] == pytest.approx(2 * rows["q1"]["threads_s"])
 
+    def test_what_serves_other_clients_is_nobody_s_waiting(self, threaded: Lab) -> None:
+        """A listener that ran enough to be counted; what it ran is in the whole."""
+        self.write(threaded, {OWN: 0.3, RUN: 0.7}, {POOL: 1.0})
+        seconds = threaded.until_ns - BEGUN_NS
+        listening = mixed({RUN: 0.05, self.POLL: 0.95}, seconds / MS, threaded.dice)
+        threaded.threads[-1] = Thread(ROOT, ROOT, "server", BEGUN_NS, listening)
+        threaded.at_work = 2
+        threaded.directory /= "with a listener"
+        row = split(threaded.write())["q1"]
+        assert row["threads_s"] == pytest.approx(20.0 * 1.05, rel=WITHIN)
+        assert known(row, "client", "cpu_user") == found({"client": 0.3 / 1.05, "cpu_user": 0.71})
+        assert row["coverage"] == found(1.0)
+
     def test_after_a_crash_another_process_is_the_same_server(self, threaded: Lab) -> None:
         threaded.at_work = 1
         doings = threaded.serial(100, 200, {READ: 0.4, RUN: 0.6}, rest=OWN)

@@ -225,23 +225,42 @@ def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
     """Serial passes on an engine of one process: embedded, or a server of threads."""
     read = readings(run.table("events"), run.table("tasks"))
     passes = _passes(run, read)
-    at_work = threads.of_process(
-        spans, lives_of(spans), passes, read.select("sequence", "threads_at_work")
-    )
+    at_work, count = _at_work(run, spans, passes, read.select("sequence", "threads_at_work"))
+    together = (pl.col("threads_at_work") > 1).fill_null(value=False).alias("with_workers")
+    in_passes = looked(spans, passes).join(count.select("sequence", together), on="sequence")
     # What the counters tell is of all threads, so those that ran little are in the whole, too.
-    several = (pl.col("threads_at_work") > 1).fill_null(value=False).alias("with_workers")
-    in_passes = looked(spans, passes).join(read.select("sequence", several), on="sequence")
     placed = (
         _named(run, spans, in_passes)
         .join(at_work, on=["life", "sequence"], how="left")
         .with_columns(pl.col("kind").fill_null(threads.HELPER))
     )
     whole_ns = (pl.col("threads_at_work") * pl.col("wall_ns")).sum().alias("existed_ns")
-    existence = read.group_by("operation", maintain_order=True).agg(
+    walls = read.select("sequence", "operation", "wall_ns").join(count, on="sequence")
+    existence = walls.group_by("operation", maintain_order=True).agg(
         pl.lit(threads.LEADER).alias("kind"), whole_ns
     )
     counted = read.select("sequence", "operation", "on_cpu_ns", "run_delay_ns")
     return Terms(_with_machine(run, counted, passes), user_share(read), existence, placed)
+
+
+def _at_work(
+    run: Run, spans: pl.DataFrame, passes: pl.DataFrame, counted: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Threads at work in each pass (life, sequence, kind), and sequence, threads_at_work.
+
+    A server's threads that work for other clients are in neither.
+    """
+    at_work = threads.of_process(spans, lives_of(spans), passes, counted)
+    if run.facts["engine"].get("kind") != "server":
+        return at_work.drop("rank"), counted
+    named = _named(run, spans, spans.with_columns(pl.lit(value=True).alias("with_workers")))
+    others = threads.for_others(at_work, named, passes)
+    fewer = others.group_by("sequence", maintain_order=True).agg(pl.len().alias("others"))
+    left = pl.col("threads_at_work").cast(pl.Int64) - pl.col("others").fill_null(0)
+    count = counted.join(fewer, on="sequence", how="left").select(
+        "sequence", left.alias("threads_at_work")
+    )
+    return at_work.join(others, on=["life", "sequence"], how="anti").drop("rank"), count
 
 
 def _of_process(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
