@@ -89,17 +89,17 @@ def one_load(scale: float, side: Side) -> tuple[float, float, object]:
 
 def ours(address: Address, scale: float, _: Path) -> None:
     """As a run does it."""
-    job = {
-        "engine": "virtuoso",
-        "address": address,
+    filling = {
         "setup": list(TPCH.setup(DIALECTS, scale).values()),
         "keys": list(TPCH.keys(DIALECTS, scale).values()),
         "tables": list(TABLES),
-        "sets": 0,
-        "generator": TPCH.facts.generator,
-        "scale": scale,
+        **TPCH.row_facts(scale, 0),
         "streams": STREAMS,
+        "sorted_by": {},
+        "load_order": [],
+        "spill": None,
     }
+    job = {"engine": "virtuoso", "address": address, "filling": filling}
     with Guardian(new_run_id("benchmark", "load")) as guardian:
         log = guardian.directory / "host.log"
         with host(guardian, "load", job, log) as loader:

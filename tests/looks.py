@@ -53,6 +53,8 @@ CLIENT = Doing("S", 1, "do_epoll_wait", EPOLL_WAIT, word=("Client", "ClientRead"
 GATHER = Doing("S", 1, "do_epoll_wait", EPOLL_WAIT, word=("IPC", "ExecuteGather"))
 POOL = Doing("S", 1, "futex_do_wait", FUTEX, address=0x1000)
 HELD = Doing("S", 1, "futex_do_wait", FUTEX, address=0x2000)
+# Where a session's own thread waits for whatever it waits for.
+OWN = Doing("S", 1, "futex_do_wait", FUTEX, address=0x3000)
 
 
 def lasting(doing: Doing, ms: float) -> Doing:

@@ -52,7 +52,7 @@ ENGINES = {
 TPCH = find_workload("tpch")
 # What is in the data: all orders and lines, and those of each set that came in or are still there.
 STATE = """
-    select 'orders' as name, count(*) as found from orders
+    select 'orders' as name, count(*) as counted from orders
     union all select 'lines', count(*) from lineitem
     union all select 'lines without order', count(*) from lineitem
       where not exists (select 1 from orders where o_orderkey = l_orderkey)
@@ -226,6 +226,10 @@ PLANS = {
 }
 
 
+# Engines that read columns, and skip the parts in which no key of a range can be.
+BY_COLUMNS = {"duckdb", "virtuoso"}
+
+
 def changed(before: Found, after: Found) -> Found:
     return {name: after[name] - before[name] for name in after if after[name] != before[name]}
 
@@ -268,7 +272,7 @@ class TestSets:
     @pytest.mark.parametrize("batches", [1, 0])
     def test_rf2_finds_its_orders_by_their_keys(self, loaded: Loaded, batches: int) -> None:
         if loaded.folder.facts.name not in PLANS:
-            assert not isinstance(loaded.engine, HasKeys)
+            assert loaded.folder.facts.name in BY_COLUMNS
             return
         asking, reads_whole = PLANS[loaded.folder.facts.name]
         dialects = loaded.folder.facts.dialects

@@ -24,6 +24,7 @@ from tests.looks import (
     LOCK,
     LOG,
     ON_CPU,
+    OWN,
     POOL,
     POOL_TID,
     QUEUE,
@@ -46,6 +47,8 @@ WITHIN = 0.03
 FLOAT_ABSOLUTE = 1e-7
 POSTGRESQL = find_engine("postgresql").waits()
 DUCKDB = find_engine("duckdb").waits()
+VIRTUOSO = find_engine("virtuoso").waits()
+MARIADB = find_engine("mariadb").waits()
 
 
 def split(run: Run) -> dict[str, dict[str, Any]]:
@@ -78,6 +81,12 @@ def lab(tmp_path: Path) -> Lab:
 def library(tmp_path: Path) -> Lab:
     """An embedded engine of two threads; its rules are DuckDB's."""
     return Lab(tmp_path, kind="embedded", waits=DUCKDB, at_work=2)
+
+
+@pytest.fixture
+def threaded(tmp_path: Path) -> Lab:
+    """A server of one process, which tells of no session what serves it; rules are Virtuoso's."""
+    return Lab(tmp_path, waits=VIRTUOSO, sessions={}, told_every_ns=None)
 
 
 def backend(doings: list[Doing], pid: int = BACKEND) -> Thread:
@@ -521,7 +530,8 @@ class TestRecordsWithoutLooks:
 
     @pytest.mark.parametrize("stream", ["waits", "backends"])
     def test_an_empty_stream_tells_nothing(self, lab: Lab, stream: str) -> None:
-        lab.threads = [backend(lab.serial(1, 200, {RUN: 1.0}))]
+        root = Thread(ROOT, ROOT, "postgres", BEGUN_NS, [CLIENT])
+        lab.threads = [root, backend(lab.serial(1, 200, {RUN: 1.0}))]
         run = lab.write()
         write_stream(run.dir / "raw" / f"{stream}.arrows", [])
         assert wall_split(Run(run.dir)) is None
@@ -542,3 +552,92 @@ def test_a_tid_that_is_given_out_again_is_another_thread(lab: Lab) -> None:
     row = split(lab.write())["q1"]
     assert row["threads_s"] == pytest.approx(40 * 0.3, rel=WITHIN)
     assert row["coverage"] == found(1.0)
+
+
+class TestServersOfThreads:
+    POLL: ClassVar = Doing("S", 1, "poll_schedule_timeout", 7)
+
+    def write(self, lab: Lab, session: dict[Doing, float], *pools: dict[Doing, float]) -> Run:
+        """A listener, a session's thread, and one of the pool, which does these in turn."""
+        leader = lab.serial(100, 200, session, rest=OWN)
+        worker: list[Doing] = []
+        for number, event in enumerate(lab.events):
+            now_ns = BEGUN_NS + sum(round(doing.ms * MS) for doing in worker)
+            worker.append(lasting(POOL, (event["started_ns"] - now_ns) / MS))
+            worker += mixed(pools[number % len(pools)], 200, lab.dice)
+            event["operation"] = f"q{number % len(pools) + 1}"
+        lab.threads = [
+            Thread(ROOT, SESSION_TID, "server", BEGUN_NS, leader),
+            Thread(ROOT, POOL_TID, "server", BEGUN_NS, [*worker, lasting(POOL, 600)]),
+            Thread(ROOT, ROOT, "server", BEGUN_NS, [self.POLL]),
+        ]
+
+        def change(name: str, row: dict[str, Any]) -> dict[str, Any]:
+            if name != "tasks" or row["edge"] == "start":
+                return row
+            has_work = RUN in pools[row["sequence"] % len(pools)]
+            return row | {"threads_at_work": 1 + has_work}
+
+        return lab.write(change=change)
+
+    def test_their_time_is_accounted_for(self, threaded: Lab) -> None:
+        session = {OWN: 0.3, HELD: 0.1, RUN: 0.5, QUEUE: 0.1}
+        row = split(self.write(threaded, session, {POOL: 0.4, READ: 0.1, RUN: 0.5}))["q1"]
+        expected = {"cpu_user": 0.5, "run_queue": 0.05, "lock": 0.05, "disk_read": 0.05}
+        assert shares(row) == found(expected | {"idle": 0.35})
+        assert row["coverage"] == found(1.0)
+        assert row["threads_s"] == pytest.approx(40.0)
+
+    def test_a_connection_s_thread_waits_for_its_client(self, threaded: Lab) -> None:
+        threaded.waits = MARIADB
+        row = split(self.write(threaded, {self.POLL: 0.2, RUN: 0.8}, {POOL: 1.0}))["q1"]
+        assert shares(row) == found({"client": 0.2, "cpu_user": 0.8})
+        assert row["threads_s"] == pytest.approx(20.0)
+
+    def test_one_futex_has_two_causes_by_how_many_work(self, threaded: Lab) -> None:
+        pools: list[dict[Doing, float]] = [{POOL: 1.0}, {POOL: 0.4, RUN: 0.6}]
+        rows = split(self.write(threaded, {OWN: 0.4, RUN: 0.6}, *pools))
+        assert shares(rows["q1"]) == found({"client": 0.4, "cpu_user": 0.6})
+        assert shares(rows["q2"]) == found({"idle": 0.4, "cpu_user": 0.6})
+        assert rows["q2"]["threads_s"] == pytest.approx(2 * rows["q1"]["threads_s"])
+
+    def test_what_serves_other_clients_is_nobody_s_waiting(self, threaded: Lab) -> None:
+        """A listener that ran enough to be counted; what it ran is in the whole."""
+        self.write(threaded, {OWN: 0.3, RUN: 0.7}, {POOL: 1.0})
+        seconds = threaded.until_ns - BEGUN_NS
+        listening = mixed({RUN: 0.05, self.POLL: 0.95}, seconds / MS, threaded.dice)
+        threaded.threads[-1] = Thread(ROOT, ROOT, "server", BEGUN_NS, listening)
+        threaded.at_work = 2
+        threaded.directory /= "with a listener"
+        row = split(threaded.write())["q1"]
+        assert row["threads_s"] == pytest.approx(20.0 * 1.05, rel=WITHIN)
+        assert known(row, "client", "cpu_user") == found({"client": 0.3 / 1.05, "cpu_user": 0.71})
+        assert row["coverage"] == found(1.0)
+
+    def test_after_a_crash_another_process_is_the_same_server(self, threaded: Lab) -> None:
+        threaded.at_work = 1
+        doings = threaded.serial(100, 200, {READ: 0.4, RUN: 0.6}, rest=OWN)
+        again_ns = threaded.until_ns - 300 * MS
+        threaded.threads = [
+            Thread(ROOT, ROOT, "server", BEGUN_NS, doings, ends=True),
+            Thread(BACKEND, BACKEND, "server", again_ns, [OWN]),
+        ]
+        row = split(threaded.write())["q1"]
+        assert shares(row) == found({"disk_read": 0.4, "cpu_user": 0.6})
+
+    def test_of_several_processes_somebody_must_say_whom_they_serve(self, threaded: Lab) -> None:
+        doings = threaded.serial(10, 200, {RUN: 1.0}, rest=OWN)
+        threaded.threads = [Thread(pid, pid, "server", BEGUN_NS, doings) for pid in (ROOT, BACKEND)]
+        assert wall_split(threaded.write()) is None
+
+    def test_several_sessions_are_told_of_together(self, threaded: Lab) -> None:
+        for session in range(2):
+            doings = threaded.serial(30, 200, {OWN: 0.5, RUN: 0.5}, rest=OWN)
+            for event in threaded.events[30 * session :]:
+                event["session"] = session
+            threaded.threads.append(Thread(ROOT, 300 + session, "server", BEGUN_NS, doings))
+        rows = split(threaded.write(tasks=False))
+        assert list(rows) == [ALL_TOGETHER]
+        row = rows[ALL_TOGETHER]
+        assert row["coverage"] == found(1.0)
+        assert row["idle"] + row["cpu_user"] == pytest.approx(row["threads_s"], rel=WITHIN)

@@ -73,25 +73,27 @@ def wall_split(run: Run) -> pl.DataFrame | None:
 
     Columns: operation; one of each cause (null where its source is absent); threads_s; coverage
     (accounted / threads_s, before any scaling; above 1 where more was accounted for than there
-    was). Of several sessions on an embedded engine there is one row, `all operations`.
+    was). Of several sessions on an engine of one process there is one row, `all operations`.
 
     Returns:
-        None of a run whose threads were not looked at, or where nothing says whom a server's
-        processes served.
+        None of a run whose threads were not looked at, or where nothing says whom the processes of
+        a server with several served.
 
     Raises:
         UsageError: If the record's rules of waits are refused.
     """
-    is_server = run.facts["engine"].get("kind") == "server"
-    if not _has_rows(run, "waits") or (is_server and not _has_rows(run, "backends")):
+    if not _has_rows(run, "waits"):
         return None
     passes = measured_passes(run.table("events"))
     if passes.is_empty():
         return None
     spans = spans_of(run.table("waits"))
     serial = passes["session"].n_unique() <= 1 and _has_rows(run, "tasks")
-    if is_server:
-        return split_of(_of_server(run, spans) if serial else _of_sessions(run, spans, passes))
+    if run.facts["engine"].get("kind") == "server":
+        if _has_rows(run, "backends"):
+            return split_of(_of_server(run, spans) if serial else _of_sessions(run, spans, passes))
+        if not threads.is_one_process(lives_of(spans)):
+            return None
     return split_of(_of_passes(run, spans) if serial else _of_process(run, spans, passes))
 
 
@@ -154,16 +156,14 @@ def _in_seconds(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _named(run: Run, spans: pl.DataFrame, lives: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Spans with causes of those asleep; `lives` are a server's, with kind and session."""
+def _named(run: Run, spans: pl.DataFrame, placed: pl.DataFrame) -> pl.DataFrame:
+    """What was placed of spans, with causes of those asleep; `placed` has with_workers."""
     rules = all_waits(run.facts["engine"].get("waits"))
-    alone = pl.lit(value=False).alias("with_workers")
-    spans = spans.with_columns(alone) if lives is None else threads.with_workers(spans, lives)
     under_way = run.table("events").drop_nulls(["started_ns", "finished_ns"])
     resting = addresses_at_rest(spans, under_way.select("started_ns", "finished_ns"))
     machine = run.environment.get("host", {}).get("machine") or MACHINE
     activity = run.table("activity") if run.has("activity") else None
-    return causes_by_word(causes_by_kernel(spans, resting, rules, machine), activity, rules)
+    return causes_by_word(causes_by_kernel(placed, resting, rules, machine), activity, rules)
 
 
 def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
@@ -194,7 +194,8 @@ def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
         )
     )
     kinds = lives.filter(pl.col("kind") != threads.STRANGER).select("life", "kind")
-    placed = looked(_named(run, spans, lives), passes).join(kinds, on="life")
+    named = _named(run, spans, threads.with_workers(spans, lives))
+    placed = looked(named, passes).join(kinds, on="life")
     there = _existence(lives.filter(pl.col("kind").is_in(threads.AT_WORK)), placed, passes)
     existence = there.group_by("operation", "kind", maintain_order=True).agg(
         pl.col("existed_ns").sum()
@@ -221,34 +222,58 @@ def _existence(lives: pl.DataFrame, placed: pl.DataFrame, passes: pl.DataFrame) 
 
 
 def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
-    """Serial passes on an embedded engine."""
+    """Serial passes on an engine of one process: embedded, or a server of threads."""
     read = readings(run.table("events"), run.table("tasks"))
     passes = _passes(run, read)
-    at_work = threads.of_process(
-        spans, lives_of(spans), passes, read.select("sequence", "threads_at_work")
-    )
+    at_work, count = _at_work(run, spans, passes, read.select("sequence", "threads_at_work"))
+    together = (pl.col("threads_at_work") > 1).fill_null(value=False).alias("with_workers")
+    in_passes = looked(spans, passes).join(count.select("sequence", together), on="sequence")
     # What the counters tell is of all threads, so those that ran little are in the whole, too.
     placed = (
-        looked(_named(run, spans), passes)
+        _named(run, spans, in_passes)
         .join(at_work, on=["life", "sequence"], how="left")
         .with_columns(pl.col("kind").fill_null(threads.HELPER))
     )
     whole_ns = (pl.col("threads_at_work") * pl.col("wall_ns")).sum().alias("existed_ns")
-    existence = read.group_by("operation", maintain_order=True).agg(
+    walls = read.select("sequence", "operation", "wall_ns").join(count, on="sequence")
+    existence = walls.group_by("operation", maintain_order=True).agg(
         pl.lit(threads.LEADER).alias("kind"), whole_ns
     )
     counted = read.select("sequence", "operation", "on_cpu_ns", "run_delay_ns")
     return Terms(_with_machine(run, counted, passes), user_share(read), existence, placed)
 
 
+def _at_work(
+    run: Run, spans: pl.DataFrame, passes: pl.DataFrame, counted: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Threads at work in each pass (life, sequence, kind), and sequence, threads_at_work.
+
+    A server's threads that work for other clients are in neither.
+    """
+    at_work = threads.of_process(spans, lives_of(spans), passes, counted)
+    if run.facts["engine"].get("kind") != "server":
+        return at_work.drop("rank"), counted
+    named = _named(run, spans, spans.with_columns(pl.lit(value=True).alias("with_workers")))
+    others = threads.for_others(at_work, named, passes)
+    fewer = others.group_by("sequence", maintain_order=True).agg(pl.len().alias("others"))
+    left = pl.col("threads_at_work").cast(pl.Int64) - pl.col("others").fill_null(0)
+    count = counted.join(fewer, on="sequence", how="left").select(
+        "sequence", left.alias("threads_at_work")
+    )
+    return at_work.join(others, on=["life", "sequence"], how="anti").drop("rank"), count
+
+
 def _of_process(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
-    """Several sessions on an embedded engine: all that its threads did, of no operation alone."""
+    """Several sessions on an engine of one process: what its threads did, of no operation alone."""
     whole = _whole(passes)
     wall_ns = whole.select(pl.col("finished_ns") - pl.col("started_ns")).item()
     grown = growth(spans, existed(lives_of(spans), whole))
     kind = pl.lit(threads.LEADER).alias("kind")
     at_work = grown.filter(pl.col("on_cpu_grown_ns") >= AT_WORK_SHARE * wall_ns)
-    placed = looked(_named(run, spans), whole).join(at_work.select("life", kind), on="life")
+    together = spans.with_columns(pl.lit(value=at_work.height > 1).alias("with_workers"))
+    placed = looked(_named(run, spans, together), whole).join(
+        at_work.select("life", kind), on="life"
+    )
     existence = at_work.group_by("operation", maintain_order=True).agg(
         kind, pl.col("existed_ns").sum()
     )
@@ -272,7 +297,7 @@ def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
     lives = threads.of_server(run, lives_of(spans), passes)
     serving = lives.filter(pl.col("kind").is_in(threads.AT_WORK))
     kinds = serving.select("life", "kind", "session")
-    named = _named(run, spans, lives).join(kinds, on="life")
+    named = _named(run, spans, threads.with_workers(spans, lives)).join(kinds, on="life")
     placed = looked(named, passes)
     running = pl.col("looked_ns").filter(pl.col("state") == RUNNING).sum()
     all_ns = looked(named.drop("session"), whole).select(running).item()

@@ -40,7 +40,7 @@ NOT_READ = "no counters were read around it"
 NOT_LOOKED = (
     "of a load it is known from looks at the engine's threads (probe waits), and there are none"
 )
-TOGETHER = "sessions of an embedded engine share its threads, so it is known of all together only"
+TOGETHER = "sessions of this engine share one process, so it is known of all together only"
 
 
 def is_split(operation: dict[str, Any]) -> bool:

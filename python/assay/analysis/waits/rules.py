@@ -79,7 +79,8 @@ class Sleep:
         comm: Name of the thread.
         at_rest: Whether threads of the process wait at this address between operations, too; None
             where it waits at no address.
-        with_workers: Whether its process works together with others on one operation.
+        with_workers: Whether its process, or itself where the engine is one process, works together
+            with others on one operation.
     """
 
     state: str

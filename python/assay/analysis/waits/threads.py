@@ -5,8 +5,9 @@ server's own processes did meanwhile (postmaster, I/O workers, the writer of the
 whoever was served; that they rested otherwise is nobody's waiting, so of these only the time that
 they ran or waited for a disk counts. Other clients' processes are left out: our own probe is one.
 
-Of an embedded engine: as many of the process's threads as were counted at the operation's edges,
-namely those that ran most.
+Of an engine of one process, embedded or a server of threads: as many of its threads as were counted
+at the operation's edges, namely those that ran most. A server has others that look after
+connections, or serve other clients: whatever they ran, their waiting for those is nobody's.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.sessions import SESSIONS, background, owners
-from assay.analysis.waits.spans import began_and_ended, existed, growth, within
+from assay.analysis.waits.spans import RUNNING, began_and_ended, existed, growth, within
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -107,10 +108,18 @@ def _together(workers: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def is_one_process(lives: pl.DataFrame) -> bool:
+    """Whether no two processes were there at once; after one that died there may be another."""
+    lived = lives.group_by("pid").agg(pl.col("first_look_ns").min(), pl.col("last_look_ns").max())
+    before = pl.col("last_look_ns").shift(1)
+    follows = (pl.col("first_look_ns") >= before).fill_null(value=True).all()
+    return bool(lived.sort("first_look_ns").select(follows).item())
+
+
 def of_process(
     spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame, counted: pl.DataFrame
 ) -> pl.DataFrame:
-    """The threads at work in each pass: life, sequence, kind.
+    """The threads at work in each pass: life, sequence, kind, rank (1 ran most).
 
     Args:
         spans: Of one process's threads.
@@ -120,6 +129,30 @@ def of_process(
     """
     grown = growth(spans, existed(lives, passes)).join(counted, on="sequence")
     rank = pl.col("on_cpu_grown_ns").rank("ordinal", descending=True).over("sequence")
-    return grown.filter(rank <= pl.col("threads_at_work")).select(
-        "life", "sequence", pl.lit(LEADER).alias("kind")
+    return (
+        grown.with_columns(rank.alias("rank"))
+        .filter(pl.col("rank") <= pl.col("threads_at_work"))
+        .select("life", "sequence", pl.lit(LEADER).alias("kind"), "rank")
     )
+
+
+def for_others(at_work: pl.DataFrame, named: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
+    """Of those at work in each pass, the ones that work for other clients: life, sequence.
+
+    They ran less than another one, and their sleep was for a client, most of it.
+
+    Args:
+        at_work: As `of_process` gives them.
+        named: Spans, with by_kernel.
+        passes: Their passes.
+    """
+    asleep = within(named.filter(pl.col("state") != RUNNING), "begin_ns", "end_ns", passes)
+    slept_ns = pl.min_horizontal("end_ns", "finished_ns") - pl.max_horizontal(
+        "begin_ns", "started_ns"
+    )
+    of_client_ns = slept_ns.filter(pl.col("by_kernel") == "client").sum()
+    waiting = asleep.group_by("life", "sequence", maintain_order=True).agg(
+        (of_client_ns > 0.5 * slept_ns.sum()).alias("is")
+    )
+    candidates = at_work.filter(pl.col("rank") > 1).select("life", "sequence")
+    return candidates.join(waiting.filter("is").drop("is"), on=["life", "sequence"], how="semi")
