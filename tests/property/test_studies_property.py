@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay.record.layout import SCHEMA_VERSION
 from assay.record.studies import read_study
 from assay.study.declared.levels import NamedLevel, combinations, merged
 from assay.study.request import RunRequest
@@ -52,10 +54,16 @@ class Laboratory:
     def __init__(self, ends: list[str]) -> None:
         self.ends = iter(ends)
         self.made: list[RunRequest] = []
+        self.begun = 0
 
     def __call__(self, request: RunRequest, runs: Path, teller: Teller) -> Path:
         end = next(self.ends, "well")
-        teller.record(runs / f"run-{len(self.made)}")
+        self.begun += 1
+        directory = runs / f"run-{self.begun}"
+        directory.mkdir()
+        facts = {"schema": SCHEMA_VERSION, "id": directory.name, "status": "complete"}
+        (directory / "run.json").write_text(json.dumps(facts), encoding="utf-8")
+        teller.record(directory)
         if end == "fails":
             raise ValueError(end)
         if end == "stops":
@@ -63,7 +71,7 @@ class Laboratory:
         if end == "dies":
             raise SystemExit
         self.made.append(request)
-        return runs / f"run-{len(self.made)}"
+        return directory
 
 
 @settings(ON_ANY_MACHINE)
