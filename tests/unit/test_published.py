@@ -139,6 +139,15 @@ class TestBeside:
         assert brief is not None
         assert "engine" not in brief
 
+    def test_another_workload_is_said_first(self, tmp_path: Path) -> None:
+        runs = tuple(two_engines(tmp_path).studied)
+        ours = str(runs[0].run.facts["workload"]["name"])
+        same = self.published.conditions.model_copy(update={"workload": ours})
+        other = self.published.conditions.model_copy(update={"workload": "another"})
+        assert "workload" not in {one.topic for one in reasons(same, runs)}
+        assert "workload is another" in reasons(other, runs)[0].words
+        assert "another there" in str(deciding("utilisation", other, runs))
+
     def test_ours_is_made_by_the_analysis_that_derives_theirs(self, tmp_path: Path) -> None:
         runs = tuple(two_engines(tmp_path).studied)
         made = make(Asked("utilisation", "utilisation", "", runs))

@@ -9,8 +9,10 @@ import pytest
 
 from assay.cli.main import run_command
 from assay.engines.contract import EngineError
+from assay.model.errors import UsageError
 from assay.study.preparing import considered_all, prepared
 from assay.study.request import RunRequest
+from assay.study.several import Terms
 from assay.study.variants import Part, Study, Variant
 
 
@@ -95,6 +97,16 @@ def test_what_cannot_be_is_refused(
     assert run_command(["study", example, *arguments]) == 1
     assert words in capsys.readouterr().err
     assert not Path("runs").exists()
+
+
+def test_what_is_refused_of_parts_that_are_not_wanted_is_no_problem() -> None:
+    fine = Part("fine", (Variant("a", RunRequest("tpch", "null", 0.01)),), 1)
+    wrong = Part("wrong", (Variant("b", RunRequest("nothing", "null", 0.01)),), 1)
+    study = Study("?", (fine, wrong))
+    with pytest.raises(UsageError, match="nothing"):
+        considered_all(study)
+    known = considered_all(study, Terms(parts=frozenset({"fine"})).wants)
+    assert [one.request.workload for one in known] == ["tpch"]
 
 
 def test_an_engine_that_cannot_be_had_is_asked_for_once(tmp_path: Path) -> None:

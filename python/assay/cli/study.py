@@ -156,7 +156,7 @@ def _carried_out(
     from assay.study.several import begun_in, remaining, same
 
     study = asked.study
-    known = considered_all(study)
+    known = considered_all(study, terms.wants)
     workloads = {one.workload.facts.name: one.workload for one in known}
     about = {
         "made_by": "assay study",

@@ -14,7 +14,7 @@ from assay.model.errors import UsageError
 from assay.study.asking import check_settings, considered, obtained
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from assay.study.asking import Asked
@@ -47,18 +47,27 @@ class Prepared:
         return run
 
 
-def considered_all(study: Study) -> list[Asked]:
+def considered_all(
+    study: Study, wants: Callable[[PlannedRun], bool] = lambda _: True
+) -> list[Asked]:
     """Every run of a study once, as far as can be said without products; not those without engine.
+
+    Args:
+        study: What is asked.
+        wants: Which runs are to be made; what would be refused of others is no problem.
 
     Raises:
         UsageError: For all that would be refused, by part and variant.
     """
+    order = study.order()
+    wanted = {names for names, _ in _distinct([run for run in order if wants(run)])}
     asked, problems = [], []
-    for names, request in _distinct(study.order()):
+    for names, request in _distinct(order):
         try:
             asked.append(considered(request))
         except UsageError as error:
-            problems.append(f"{names}: {error}")
+            if names in wanted:
+                problems.append(f"{names}: {error}")
         except EngineError:
             # Its runs will fail, each with this reason.
             continue

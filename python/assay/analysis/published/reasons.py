@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from assay.analysis.published.facts import Conditions
 
 SCALE, CORES, ENGINE, STREAMS, STORAGE = "scale", "cores", "engine", "streams", "storage"
+WORKLOAD = "workload"
 # What decides about each kind of figure; of others all is told.
 DECIDES = {
     "profile": (ENGINE, SCALE),
@@ -47,6 +48,7 @@ class Reason:
 def reasons(conditions: Conditions, runs: Sequence[StudyRun]) -> tuple[Reason, ...]:
     """What differs between the article's measurement and these runs."""
     told = (
+        _workload(conditions, runs),
         _scale(conditions, runs),
         _cores(conditions, runs),
         _engine(conditions, runs),
@@ -59,8 +61,23 @@ def reasons(conditions: Conditions, runs: Sequence[StudyRun]) -> tuple[Reason, .
 def deciding(kind: str, conditions: Conditions, runs: Sequence[StudyRun]) -> str | None:
     """What of it matters for a kind of figure, in one sentence; None: nothing."""
     known = {one.topic: one.brief for one in reasons(conditions, runs)}
-    briefs = [known[topic] for topic in DECIDES.get(kind, tuple(known)) if topic in known]
+    topics = (WORKLOAD, *DECIDES[kind]) if kind in DECIDES else tuple(known)
+    briefs = [known[topic] for topic in topics if topic in known]
     return f"What differs, too: {'; '.join(briefs)}." if briefs else None
+
+
+def _workload(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
+    ours = {one.run.facts["workload"]["name"]: one.run.facts["workload"] for one in runs}
+    theirs = conditions.workload
+    if theirs is None or not ours or theirs in ours:
+        return None
+    here = listed([str(facts.get("title", name)) for name, facts in ours.items()])
+    return Reason(
+        WORKLOAD,
+        f"{theirs} there, {here} here",
+        f"The article's workload is {theirs}, ours {here}: these are other queries on other data,"
+        " so its figures are no measure of ours.",
+    )
 
 
 def _scale(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:

@@ -60,8 +60,9 @@ def _figure(document: Mapping[str, Any], figure: Mapping[str, Any], number: int)
     yield from _heading(f"{number}. {figure['title']}")
     for words in figure["says"]:
         yield from _paragraph(words)
-    if not figure["says"] and not figure["tables"]:
-        yield from _paragraph(f"Nothing to show: {'; '.join(figure['missing'])}.")
+    if not figure["says"] and (figure["missing"] or not figure["tables"]):
+        does = "conclude" if figure["tables"] else "show"
+        yield from _paragraph(f"Nothing to {does}: {'; '.join(figure['missing'])}.")
     yield from _beside(document, figure)
     for table in figure["tables"]:
         yield f"*{escaped(table['title'])}*"
