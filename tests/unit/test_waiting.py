@@ -129,6 +129,16 @@ class TestTruth:
             {"cpu_user": 0.2, "disk_write": 0.8}
         )
 
+    def test_of_an_engine_that_is_gone_nothing_is_known(self, threaded: Lab) -> None:
+        doings = threaded.serial(20, 200, {RUN: 1.0}, operation="a")
+        gone_ns = BEGUN_NS + round(sum(doing.ms for doing in doings) * MS) + 500 * MS
+        times = {"started_ns": gone_ns, "finished_ns": gone_ns + 5 * MS}
+        threaded.events.append(threaded.events[0] | {"sequence": 900, "operation": "b"} | times)
+        threaded.threads = [backend(doings)]
+        rows = split(threaded.write())
+        assert rows["a"]["coverage"] == found(1.0)
+        assert rows["b"]["coverage"] is None
+
     def test_parts_add_up_to_the_threads_time(self, lab: Lab) -> None:
         lab.threads = [backend(lab.serial(20, 200, {READ: 0.4, RUN: 0.6}))]
         operations, whole = where_time_went(lab.write())

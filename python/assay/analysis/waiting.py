@@ -146,8 +146,10 @@ def _in_seconds(table: pl.DataFrame) -> pl.DataFrame:
     )
     accounted = pl.sum_horizontal(name for name in PARTS if name != UNCOVERED)
     left = (pl.col("threads_ns") - accounted).clip(lower_bound=0.0)
+    # Of an operation that nobody was at work for, as where the server is gone, nothing is known.
+    at_work = pl.when(pl.col("threads_ns") > 0).then("threads_ns")
     return parts.with_columns(
-        left.alias(UNCOVERED), (accounted / pl.col("threads_ns")).alias("coverage")
+        left.alias(UNCOVERED), (accounted / at_work).alias("coverage")
     ).select(
         "operation",
         *[(pl.col(name) * NS).alias(name) for name in PARTS],
