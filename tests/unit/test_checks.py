@@ -457,6 +457,18 @@ class TestBackground:
         assert result.value == pytest.approx(share, rel=SHARE_RELATIVE)
         assert result.threshold == thresholds.BACKGROUND_SHARE_MAX
 
+    @pytest.mark.parametrize(
+        ("account", "words"),
+        [("engine and driver", "had to share it"), ("driver", "processes are not known")],
+    )
+    def test_an_engine_that_is_not_followed_may_be_in_it(
+        self, synthetic: SyntheticRun, account: str, words: str
+    ) -> None:
+        use_of_others(synthetic, 2 * thresholds.BACKGROUND_SHARE_MAX)
+        for row in synthetic.streams["processes"]:
+            row["account"] = account
+        assert words in told(background, synthetic.write(), UNKNOWN).reason
+
     def test_without_samples_it_is_unknown_and_not_measured(self, synthetic: SyntheticRun) -> None:
         synthetic.streams["cpus"] = []
         assert not told(background, synthetic.write(), UNKNOWN).measured

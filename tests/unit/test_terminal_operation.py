@@ -11,6 +11,7 @@ import pytest
 from assay.cli.main import run_command
 from assay.report.operation_section import operation_of
 from assay.report.profile_section import profile_of, section
+from assay.report.terminal import bridge_words
 from assay.report.terminal_operation import operation_lines
 from tests.explained import SPILLED, explained, with_causes
 from tests.records import write_run
@@ -54,6 +55,20 @@ def test_what_could_not_be_split_says_why_with_its_figure(told: dict[str, Any]) 
     assert "comes to 128 % of their time" in page
     assert "100 ms is too short" in page
     assert "no counters were read" not in page
+
+
+def test_an_engine_that_is_not_followed_is_said_to_be(told: dict[str, Any]) -> None:
+    told["accounts"]["by_account_s"] = {"driver": 0.2, "bridge": 0.5}
+    for operation in told["operations"]:
+        operation["where"] = dict.fromkeys(operation["where"])
+    page = " ".join(" ".join(operation_lines(told, "q02", NO_SAMPLES, WIDTH)).split())
+    assert "which processes are the engine's is not known on this host" in page
+
+
+def test_the_bridge_has_an_account_of_its_own(told: dict[str, Any]) -> None:
+    assert bridge_words(told) == []
+    told["accounts"] |= {"window_s": 2.0, "by_account_s": {"engine": 1.0, "bridge": 0.5}}
+    assert bridge_words(told) == ["bridge 25 % of a core"]
 
 
 def test_operations_of_sessions_that_share_threads_say_so(told: dict[str, Any]) -> None:

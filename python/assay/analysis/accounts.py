@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from assay.analysis.operations import NS
+from assay.record.layout import ENGINE_ACCOUNTS
 
 BUSY = ("user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns")
 WAITING = ("idle_ns", "iowait_ns")
@@ -35,6 +36,11 @@ class Accounts:
     busy_s: float
     idle_s: float
     steal_s: float | None
+
+    @property
+    def knows_engine(self) -> bool:
+        """Whether the engine's processes are among ours; else they are in the background."""
+        return any(account in self.by_process for account in ENGINE_ACCOUNTS)
 
     @property
     def background_s(self) -> float:

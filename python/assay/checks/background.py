@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "background_load"
+UNTOLD = (
+    "the engine is one of them if it runs on this host, because its processes are not known;"
+    " measure it by an engine that tells them, or from another host"
+)
 
 
 def check(run: Run) -> CheckResult:
@@ -24,7 +28,8 @@ def check(run: Run) -> CheckResult:
     share = used.background_s / used.capacity_s
     seen = f"others used {percent_text(share)} of the machine's CPU time"
     if share > BACKGROUND_SHARE_MAX:
-        reason = f"{seen}: the engine had to share it; end what else runs and repeat the run"
+        shared = "the engine had to share it; end what else runs and repeat the run"
+        reason = f"{seen}: {shared if used.knows_engine else UNTOLD}"
         return CheckResult(
             NAME, Verdict.UNKNOWN, reason, value=share, threshold=BACKGROUND_SHARE_MAX
         )

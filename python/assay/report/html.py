@@ -30,7 +30,14 @@ from assay.report.operation_columns import cell, operation_columns
 from assay.report.plan_page import capture_words, missing_rows, plan_rows
 from assay.report.plan_work import plan_work_about, plan_work_rows
 from assay.report.profile_page import profile_words
-from assay.report.terminal import check, conditions_text, doubts, host_text, title
+from assay.report.terminal import (
+    bridge_words,
+    check,
+    conditions_text,
+    doubts,
+    host_text,
+    title,
+)
 from assay.report.terminal_memory import memory_words, state_words
 from assay.report.test_page import words_of_test
 from assay.report.what_if_page import what_if_words
@@ -251,7 +258,7 @@ def _trust(told: dict[str, Any]) -> str:
         parts.append(f"{words} {percent_text(result['value'] if result else None)}")
     share = told["probes"]["core_share"]
     of_core = " of a core" if share is not None else ""
-    return ", ".join([*parts, f"probes {percent_text(share)}{of_core}"])
+    return ", ".join([*parts, f"probes {percent_text(share)}{of_core}", *bridge_words(told)])
 
 
 def _environment_rows(run: Run) -> list[tuple[str, str]]:

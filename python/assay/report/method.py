@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.split import BY_DELAY_ACCOUNTING
 from assay.analysis.where import BY_LOOKS
 from assay.model.units import rate_text, seconds_text
-from assay.record.layout import STATUS_RUNNING
+from assay.record.layout import ACCOUNT_DRIVER, ENGINE_ACCOUNTS, STATUS_RUNNING
 from assay.report.finding_methods import known_methods
 from assay.report.order_words import order_sentences
 from assay.report.state_section import state_sentence
@@ -278,16 +278,26 @@ def no_profile(run: Run) -> str:
             f" it, or name another run; {again}"
         )
     asked_for = request.get("profile_hz") is not None and "probes" in run.facts
-    if asked_for and not probe and not run.has("samples"):
+    untold = (asked_for and not probe) or _follows_no_engine(run)
+    if untold and not run.has("samples"):
+        were = "they were asked for, but " if asked_for else ""
         return (
-            "they were asked for, but the engine's processes cannot be told on this host: measure"
-            " where the server runs, or without --dsn."
+            f"{were}the engine's processes cannot be told on this host: measure where the server"
+            " runs, or without --dsn."
         )
     if not run.has("samples"):
         return f"this run took none: {again}"
     if not run.has("events"):
         return "the record has no events, so that no sample belongs to an operation."
     return f"no operation was measured, or the record is damaged: {again}"
+
+
+def _follows_no_engine(run: Run) -> bool:
+    """Whether the driver was followed and the engine's processes were not."""
+    if not run.has("processes"):
+        return False
+    seen = set(run.table("processes")["account"].unique().to_list())
+    return ACCOUNT_DRIVER in seen and seen.isdisjoint(ENGINE_ACCOUNTS)
 
 
 def why_no_counters(run: Run, told: dict[str, Any]) -> str | None:

@@ -9,6 +9,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, percent_text, seconds_text
+from assay.record.layout import ACCOUNT_BRIDGE
 from assay.report.order_words import order_words
 from assay.report.terminal_load import (
     engine_lines,
@@ -346,6 +347,15 @@ def _print_why(document: dict[str, Any], width: int, console: Console) -> None:
     _say(console)
 
 
+def bridge_words(document: dict[str, Any]) -> list[str]:
+    """What the process between driver and database used of a core, where there is one."""
+    used = document["accounts"]
+    if used is None or ACCOUNT_BRIDGE not in used["by_account_s"]:
+        return []
+    share = used["by_account_s"][ACCOUNT_BRIDGE] / used["window_s"]
+    return [f"bridge {percent_text(share)} of a core"]
+
+
 def _trust(document: dict[str, Any]) -> list[str]:
     words = []
     for label, name in (("steal", "steal"), ("background", "background_load")):
@@ -355,6 +365,7 @@ def _trust(document: dict[str, Any]) -> list[str]:
     share = document["probes"]["core_share"]
     of_core = " of a core" if share is not None else ""
     words.append(f"probes {percent_text(share)}{of_core}")
+    words += bridge_words(document)
     # An interval over passes is a finding's, and says nothing of how runs differ.
     test = document["test"]
     count = 1 if test is None else max(1, len(test["runs"]))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.causes import CAUSES, UNCOVERED
 from assay.analysis.split import COVERAGE_MAX
 from assay.model.units import percent_text, seconds_text
+from assay.record.layout import ENGINE_ACCOUNTS
 from assay.report.terminal import bar
 from assay.report.wrapping import labelled
 
@@ -37,6 +38,10 @@ PARTS = (
 SCALED = "(what the engine's threads did, scaled to the wall time)"
 OF_IT = " of it could be split:"
 NOT_READ = "no counters were read around it"
+NOT_KNOWN = (
+    "which processes are the engine's is not known on this host, so nothing was read of them: their"
+    " time is in the wall time and, if they run here, in the background load"
+)
 NOT_LOOKED = (
     "of a load it is known from looks at the engine's threads (probe waits), and there are none"
 )
@@ -46,6 +51,12 @@ TOGETHER = "sessions of this engine share one process, so it is known of all tog
 def is_split(operation: dict[str, Any]) -> bool:
     """Whether it is known where an operation's time went."""
     return operation["seconds"] is not None and operation["where"][UNCOVERED] is not None
+
+
+def knows_engine(document: dict[str, Any]) -> bool:
+    """Whether the engine's processes were followed; without accounts nothing says otherwise."""
+    used = document["accounts"]
+    return used is None or any(account in used["by_account_s"] for account in ENGINE_ACCOUNTS)
 
 
 def why_not_split(document: dict[str, Any], operation: dict[str, Any]) -> str:
@@ -58,6 +69,8 @@ def why_not_split(document: dict[str, Any], operation: dict[str, Any]) -> str:
             f" {seconds_text(operation['seconds'])} is too short for counters and looks. A larger"
             " --scale makes it longer"
         )
+    if not knows_engine(document):
+        return f"not measured, {NOT_KNOWN}"
     if document["pace"] is None:
         return f"not measured, {NOT_READ}"
     return f"not told, {TOGETHER if document['where'] else NOT_LOOKED}"
@@ -144,7 +157,8 @@ def whole_lines(document: dict[str, Any], width: int) -> Iterator[str]:
 
 def _load_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     if document["where"] is None:
-        yield from labelled("Where", f"not told, {NOT_LOOKED}", width)
+        why = NOT_LOOKED if knows_engine(document) else NOT_KNOWN
+        yield from labelled("Where", f"not told, {why}", width)
         return
     yield from labelled("Where", "of the service time of all operations", width)
     yield from cause_lines(document["where"]["shares"], None, width)
