@@ -71,6 +71,10 @@ class TestGuess:
         assert guessed_s(power) < guessed_s(replace(power, test="full"))
         assert guessed_s(replace(LARGE, plans=False)) < guessed_s(LARGE)
 
+    def test_a_scale_is_nothing_to_a_folder_of_queries(self) -> None:
+        folder = replace(LARGE, workload="/mine", min_time_s=1.0)
+        assert guessed_s(folder) == guessed_s(replace(folder, scale=1000.0)) < guessed_s(LARGE)
+
     def test_a_mix_takes_its_time(self) -> None:
         mix = replace(SMALL, clients=4, time_s=300.0)
         assert 300.0 < guessed_s(mix) < 340.0

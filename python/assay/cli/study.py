@@ -209,6 +209,7 @@ def _make(
     except (AssayError, KeyboardInterrupt):
         progress.close()
         complain(f"the runs so far are kept, and named in {directory}; the same command goes on")
+        complain(f"a report of what is there: assay report {directory.name}")
         if progress.partial is not None:
             complain(f"what was measured of the last one: assay show {progress.partial}")
         raise
