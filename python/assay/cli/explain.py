@@ -224,7 +224,7 @@ def _not_told_apart(profile: Profile) -> str | None:
     if profile.sampling.told_apart:
         return None
     return (
-        "the samples are of several sessions of an embedded engine, whose threads do not tell"
+        "the samples are of several sessions of an engine of one process, whose threads do not tell"
         " them apart by operation: measure with --clients 1"
     )
 
