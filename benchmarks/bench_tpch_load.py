@@ -169,17 +169,17 @@ def contents(instance: Instance, table: str) -> tuple[int, int]:
 
 def postgresql_ours(running: Server, scale: float, _: Path) -> Iterator[str]:
     """Loads as a run does; yields each phase as it begins."""
-    job = {
-        "engine": "postgresql",
-        "address": {"dsn": running.dsn},
+    filling = {
         "setup": list(TPCH.setup(DIALECTS, scale).values()),
         "keys": list(TPCH.keys(DIALECTS, scale).values()),
         "tables": list(TPCH.facts.tables),
-        "generator": TPCH.facts.generator,
-        "sets": 0,
-        "scale": scale,
+        **TPCH.row_facts(scale),
         "streams": STREAMS,
+        "sorted_by": {},
+        "load_order": [],
+        "spill": None,
     }
+    job = {"engine": "postgresql", "address": {"dsn": running.dsn}, "filling": filling}
     phase = PHASES[0]
     with Guardian(new_run_id("benchmark", "load")) as guardian:
         log = guardian.directory / "host.log"

@@ -48,7 +48,7 @@ TABLE = """
       primary key (id) column
     );
 """
-SMALL = {"NumberOfBuffers": "5000"}
+SMALL = {"NumberOfBuffers": "20000"}
 PATIENCE_S = 30.0
 HARD_TEXTS = ["", "  blanks", "NULL", "a\\|b", "say \"x\", 'y'", "two\nlines", "x" * 300, None]
 

@@ -145,7 +145,7 @@ class TestSettings:
         [
             ("NumberOfBufers", "20000", "NumberOfBuffers"),
             ("NumberOfBuffers", "2G", "its value is a whole number"),
-            ("NumberOfBuffers", "10", "fewer than 1000"),
+            ("NumberOfBuffers", "4096", "it takes 20000"),
             ("ThreadsPerQuery", "0", "a whole number above 0"),
             ("AdjustVectorSize", "yes", "0 or 1"),
             ("statistics", "some", "none or analyze"),

@@ -30,7 +30,8 @@ PAGES_PART, PAGES_PART_LOADING = 4, 16
 # Of the product's own advice: three of four pages may be dirty.
 DIRTY_SHARE = (3, 4)
 BUFFERS, BUFFERS_DIRTY = "NumberOfBuffers", "MaxDirtyBuffers"
-BUFFERS_MIN = 1000
+# It takes as many where fewer are asked for, and says that it took what was asked.
+BUFFERS_MIN = 20_000
 PARAMETERS = "Parameters"
 # A setting of ours: which statistics the optimiser has.
 STATISTICS = "statistics"
@@ -85,7 +86,10 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
         if not pattern.fullmatch(value):
             raise EngineError(f"{given}={value}: its value is {words}.")
         if name == BUFFERS and int(value) < BUFFERS_MIN:
-            raise EngineError(f"{given}={value}: with fewer than {BUFFERS_MIN} it does not start.")
+            raise EngineError(
+                f"{given}={value}: it takes {BUFFERS_MIN} (156 MiB) where"
+                " fewer are asked for: ask for that or more."
+            )
         if not programs.knows(name):
             raise EngineError(f"this Virtuoso has no setting {given!r}: leave it out.")
 
