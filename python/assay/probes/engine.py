@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from assay.probes.contract import ActivityReader, Cost, CountsAnew, StatusReader
 from assay.probes.streams import ACTIVITY, COST, ENGINE, ENGINE_STATUS, Stream
+from assay.record.layout import STATUS_FILES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,9 +139,7 @@ class Watch:
                 self._activity_stream = opened.enter_context(stream)
             if isinstance(counters, StatusReader):
                 stream = Stream(target.raw_dir, "engine-status", ENGINE_STATUS)
-                self._standing = Standing(
-                    counters, opened.enter_context(stream), target.raw_dir
-                )
+                self._standing = Standing(counters, opened.enter_context(stream), target.raw_dir)
             self._cost_stream = opened.enter_context(Stream(target.raw_dir, "probe-engine", COST))
             self._open = opened.pop_all()
 
@@ -230,7 +229,7 @@ class Standing:
         for row in rows:
             self._stream.push(edge, time_ns, *row)
         self._stream.flush()
-        (self._raw_dir / f"status-{edge}.txt").write_text(text, encoding="utf-8")
+        (self._raw_dir / STATUS_FILES[edge]).write_text(text, encoding="utf-8")
 
 
 probe = EngineProbe
