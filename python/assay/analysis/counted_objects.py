@@ -62,7 +62,8 @@ class ObjectTable:
         object: What a row is, such as `index`.
         parts: Heads of the parts of an object's name, which dots separate; a part that is missing
             is as the one before it. Empty: it has no parts.
-        columns: Its counters; the rows are in the order of the first, most first.
+        columns: Its counters.
+        order: The counter in whose order rows are, most first; None: the first.
         without: Objects that are no rows, such as sums.
         per_hundred: The column of such a share; None: there is none.
     """
@@ -75,6 +76,7 @@ class ObjectTable:
     without: tuple[str, ...] = ()
     per_hundred: PerHundred | None = None
     parts: tuple[str, ...] = ()
+    order: str | None = None
 
 
 def declared_tables(facts: Mapping[str, Any]) -> list[ObjectTable]:
@@ -93,6 +95,8 @@ def _declared(entry: Mapping[str, Any]) -> ObjectTable:
     columns = tuple(Column(**column) for column in entry["columns"])
     if not columns or any(column.kind not in (COUNTER, GAUGE) for column in columns):
         raise ValueError(f"table {entry['name']!r} of counters has no columns of a known kind")
+    if entry.get("order", columns[0].counter) not in [column.counter for column in columns]:
+        raise ValueError(f"table {entry['name']!r} of counters is in the order of no column")
     per = entry.get("per_hundred")
     return ObjectTable(
         **{
@@ -121,8 +125,8 @@ def object_tables(
         at_end: source, object, counter, value of gauges at the end; None: there are none.
 
     Returns:
-        Of each: name, title, object, parts, columns (counter, title, unit), rows (object, values in the
-        order of the columns), left_out (objects beyond the first `OBJECTS_MAX`).
+        Of each: name, title, object, parts, columns (counter, title, unit), rows (object, values in
+        the order of the columns), left_out (objects beyond the first `OBJECTS_MAX`).
     """
     return [
         _told(readings.filter(pl.col("source") == one.source), one, _gauges(at_end, one))
@@ -174,7 +178,9 @@ def _told(
                 for column in table.columns
             ]
             rows.append({"object": name, "values": told})
-    rows.sort(key=lambda row: (-(row["values"][0] or 0.0), row["object"]))
+    names = [column.counter for column in table.columns]
+    by = names.index(table.order) if table.order else 0
+    rows.sort(key=lambda row: (-(row["values"][by] or 0.0), row["object"]))
     columns = [_facts(column) for column in table.columns]
     if table.per_hundred:
         columns.insert(_place(table), _facts(table.per_hundred))

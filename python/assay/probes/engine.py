@@ -164,7 +164,8 @@ class Watch:
     def look(self, now_s: float, edge: str | None = None) -> None:
         """Reads what is due, and sets when the next look is. Raises `OSError`.
 
-        At the first and the last look everything is, and the engine tells how it stands. Looks that were missed because the engine took its time are left out, not made up for.
+        At the first and the last look everything is, and the engine tells how it stands. Looks
+        that were missed because the engine took its time are left out, not made up for.
         """
         begun_ns = time.monotonic_ns()
         if self._activity:

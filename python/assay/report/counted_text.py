@@ -66,7 +66,7 @@ def counted_lines(document: dict[str, Any], width: int) -> Iterator[str]:
             if amount:
                 words = amount_text(amount, one["unit"])
                 at_end = " at the end" if one["kind"] == GAUGE else ""
-                yield from indented(f"{words:>{AMOUNT_WIDTH}}  {one['title']}{at_end}", "  ", width)
+                yield from indented(f"{one['title']}{at_end}", f"{words:>{AMOUNT_WIDTH}}  ", width)
         yield ""
     for table in counted["tables"]:
         if table["rows"]:

@@ -22,7 +22,7 @@ SERVER, INDEXES, HTTP, STATUS = "server", "indexes", "http", "status"
 # The sum over all indexes: one that was never used is in no reading.
 ALL = "all indexes"
 BY_INDEX = ("touches", "reads")
-PAGES_BY_INDEX = ("n_dirty", "n_buffers")
+PAGES_BY_INDEX = (*BY_INDEX, "n_dirty", "n_buffers")
 
 Row = tuple[str, str, str, float]
 
@@ -45,7 +45,7 @@ class VirtuosoCounters:
             raise OSError(f"the server's counters cannot be read: {error}") from error
 
     def status(self) -> tuple[list[Row], str]:
-        """What `status()` says and pages by index, as rows; and the text of `status()`.
+        """What `status()` and `sys_d_stat` say, as rows; and the text of `status()`.
 
         Raises:
             OSError: If the server does not answer.
