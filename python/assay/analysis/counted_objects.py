@@ -169,8 +169,8 @@ def _told(
     readings: pl.DataFrame, table: ObjectTable, gauges: dict[tuple[str, str], float]
 ) -> dict[str, Any]:
     growth = _growth(readings, table)
+    rows: list[dict[str, Any]] = []
     counters = [column.counter for column in table.columns if column.kind == COUNTER]
-    rows = []
     for name in dict.fromkeys(thing for thing, _ in growth):
         if any(growth.get((name, counter)) for counter in counters):
             told = [
