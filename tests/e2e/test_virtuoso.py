@@ -21,6 +21,8 @@ from tests.e2e.conftest import PATIENCE_S, Lab, wait_for_phase
 RUN = ["run", "tpch", "--engine", "virtuoso", "--scale", "0.01", "--set", "NumberOfBuffers=20000"]
 WRONG = "update lineitem set l_extendedprice = l_extendedprice + 1000 where l_returnflag = 'R';"
 MONEY_OF_RETURNS = "q10"
+TITLES = ["TOUCHES", "READS", "READ_PCT", "N_DIRTY", "N_BUFFERS"]
+BEFORE_THE_TEST = {"edge": "start", "object": "lineitem", "counter": "touches"}
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +62,29 @@ def test_a_power_test_with_drawn_values_and_refreshes_is_right(laboratory: Lab) 
     environment = json.loads((Path(document["path"]) / "environment.json").read_text())
     assert sorted(environment["accounts"].values()) == ["bridge", "driver", "engine"]
     assert environment["engine"]["settings"]["statistics"] == "none"
+    its_own_tables_are_printed_as_it_prints_them(laboratory, document)
+
+
+def its_own_tables_are_printed_as_it_prints_them(laboratory: Lab, document: dict) -> None:
+    run = Run(Path(document["path"]))
+    counted = document["engine_counters"]
+    status = {one["name"]: one for one in counted["counters"]}
+    assert status["status_buffers"]["last"] == 20_000
+    assert status["status_clients"]["last"] >= 3
+    assert status["status_calls"]["total"] > 0
+    assert [edge for edge, text in run.status_texts() if "Lock Status" in text] == ["start", "end"]
+    (indexes,) = counted["tables"]
+    assert [column["title"] for column in indexes["columns"]] == TITLES
+    touched = {row["object"]: row["values"] for row in indexes["rows"]}["lineitem"]
+    assert touched[0] > 0
+    assert touched[-1] > 0
+    began = run.table("engine-status").filter(
+        *(pl.col(name).cast(pl.String) == value for name, value in BEFORE_THE_TEST.items())
+    )
+    assert began["value"].to_list() == [0.0], "it was told to count anew"
+    page = laboratory.assay("explain", "latest").stdout
+    assert "KEY_TABLE" in page
+    assert "TOUCHES" in page
 
 
 def test_a_wrong_answer_is_found(laboratory: Lab, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from assay.analysis.counted_objects import OBJECTS_MAX, declared_tables, object_tables
+from assay.report.counted_text import object_text
 from assay.report.engine_tables import object_rows
 
 TABLE: dict[str, Any] = {
@@ -30,7 +31,8 @@ def told(*rows: tuple[int, str, str, float], table: dict[str, Any] = TABLE) -> d
     types = {"time_ns": pl.Int64, "object": pl.String, "counter": pl.String, "value": pl.Float64}
     frame = pl.DataFrame(rows, schema=names, schema_overrides=types, orient="row")
     readings = frame.with_columns(pl.lit("indexes").alias("source"))
-    (made,) = object_tables(readings, declared_tables({"tables": [table]}))
+    at_end = readings.filter(pl.col("time_ns") == pl.col("time_ns").max())
+    (made,) = object_tables(readings, declared_tables({"tables": [table]}), at_end)
     return made
 
 
@@ -74,16 +76,71 @@ def test_more_objects_than_are_told_are_counted() -> None:
 def test_a_page_has_texts_and_says_what_is_missing() -> None:
     made = told((1, "a", "touches", 1), (2, "a", "touches", 2500))
     (table,) = object_rows({"tables": [made]})
-    ((name, cells),) = table["rows"]
-    assert name == "a"
+    ((names, cells),) = table["rows"]
+    assert names == ["a"]
     assert [cell.missing for cell in cells] == [False, True, True]
     assert cells[0].value == 2499
     assert object_rows({"tables": [told()]}) == []
 
 
+AS_A_SERVER_PRINTS = TABLE | {
+    "parts": ["KEY_TABLE", "INDEX_NAME"],
+    "order": "reads",
+    "columns": [
+        {"counter": "touches", "title": "TOUCHES", "unit": "rows"},
+        {"counter": "reads", "title": "READS", "unit": "pages"},
+        {"counter": "n_buffers", "title": "N_BUFFERS", "unit": "pages", "kind": "gauge"},
+    ],
+    "per_hundred": {
+        "counter": "reads",
+        "title": "READ_PCT",
+        "unit": "pages",
+        "place": 2,
+        "added": 1,
+    },
+}
+
+
+def test_a_table_is_printed_column_for_column_as_a_server_prints_it() -> None:
+    """Three rows of a published table: "Benchmarks, Redux", the meters at 1000 million triples."""
+    published = {
+        "RDF_OBJ": (114_105_938, 3_302_150, 3_171_275),
+        "RDF_IRI": (32, 99_710, 95_353),
+        "RDF_IRI.UNQC": (8_250_414, 509_239, 491_631),
+    }
+    begun = [(1, name, counter, 0.0) for name in published for counter in ("touches", "reads")]
+    ended = [
+        (2, name, counter, float(value))
+        for name, values in published.items()
+        for counter, value in zip(("touches", "reads", "n_buffers"), values, strict=True)
+    ]
+    made = told(*begun, *ended, table=AS_A_SERVER_PRINTS)
+    assert object_text(made) == [
+        "KEY_TABLE  INDEX_NAME    TOUCHES    READS  READ_PCT  N_BUFFERS",
+        "=========  ==========  =========  =======  ========  =========",
+        "RDF_OBJ    RDF_OBJ     114105938  3302150         2    3171275",
+        "RDF_IRI    UNQC          8250414   509239         6     491631",
+        "RDF_IRI    RDF_IRI            32    99710    302151      95353",
+    ]
+
+
+def test_a_gauge_that_was_not_told_at_the_end_is_absent() -> None:
+    rows = [(1, "a", "touches", 1.0), (2, "a", "touches", 5.0), (1, "a", "n_buffers", 7.0)]
+    made = told(*rows, table=AS_A_SERVER_PRINTS)
+    assert rows_of(made) == {"a": [4, None, None, None]}
+    assert object_text(made)[-1].split() == ["a", "a", "4", "-", "-", "-"]
+
+
 @pytest.mark.parametrize(
     "table",
-    [{"name": "x"}, TABLE | {"columns": []}, TABLE | {"colour": "red"}, TABLE | {"columns": [1]}],
+    [
+        {"name": "x"},
+        TABLE | {"columns": []},
+        TABLE | {"order": "rows"},
+        TABLE | {"columns": [TABLE["columns"][0] | {"kind": "rate"}]},
+        TABLE | {"colour": "red"},
+        TABLE | {"columns": [1]},
+    ],
 )
 def test_a_declaration_that_cannot_be_read_is_refused(table: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="of counters"):

@@ -23,7 +23,7 @@ from assay.analysis.engine_counters import (
     rates,
     totals,
 )
-from assay.probes.streams import ENGINE, ENGINE_OPERATIONS, Stream
+from assay.probes.streams import ENGINE, ENGINE_OPERATIONS, ENGINE_STATUS, Stream
 from tests.conftest import BEGUN_NS, S, SyntheticRun, an_event, stream_table
 
 HITS = {"name": "hits", "title": "Hits", "unit": "blocks", "source": "cache", "counter": "hits"}
@@ -198,6 +198,38 @@ class TestOfARun:
         assert set(hits["values"][1:]) == {30.0}
         assert set(gauge["values"]) == {3.0}
         assert gauge["time_s"] == hits["time_s"]
+
+    def standing(
+        self, synthetic: SyntheticRun, *readings: tuple[str, int, float, float]
+    ) -> list[dict[str, Any]]:
+        """Figures of a run with these readings: edge, time in seconds, calls, threads."""
+        calls = HITS | {"name": "calls", "source": "status", "counter": "calls"}
+        threads = OPEN | {"name": "threads", "source": "status", "counter": "threads"}
+        run = synthetic.write()
+        with Stream(run.dir / "raw", "engine", ENGINE) as stream:
+            for second in range(4):
+                stream.push(BEGUN_NS + (second - 1) * S, "cache", "t", "hits", 1.0)
+        with Stream(run.dir / "raw", "engine-status", ENGINE_STATUS) as stream:
+            for edge, second, made, working in readings:
+                stream.push(edge, BEGUN_NS + second * S, "status", "status", "calls", made)
+                stream.push(edge, BEGUN_NS + second * S, "status", "status", "threads", working)
+        facts = {"counters": {"counters": [HITS, calls, threads]}}
+        run.facts["engine"] = run.facts.get("engine", {}) | facts
+        told = engine_counters(run)
+        assert told is not None
+        return told["counters"][1:]
+
+    def test_how_it_stood_is_told_from_the_last_readings_of_both_edges(
+        self, synthetic: SyntheticRun
+    ) -> None:
+        read = (("start", -5, 10.0, 7.0), ("start", 0, 30.0, 8.0), ("end", 4, 50.0, 2.0))
+        calls, threads = self.standing(synthetic, *read)
+        assert (calls["total"], calls["per_s"]) == (20.0, 5.0)
+        assert (threads["total"], threads["last"]) == (None, 2.0)
+
+    def test_how_it_stood_at_one_edge_alone_is_no_growth(self, synthetic: SyntheticRun) -> None:
+        calls, threads = self.standing(synthetic, ("start", 0, 30.0, 8.0))
+        assert (calls["total"], threads["last"]) == (None, None)
 
     def test_it_can_be_printed_as_json(self, synthetic: SyntheticRun) -> None:
         told = self.told(synthetic)

@@ -65,6 +65,25 @@ class FakeActivity(FakeCounters):
         return [Doing(7, application="assay", state="active"), Doing(8, "writer", leader_pid=7)]
 
 
+class FakeStanding(FakeCounters):
+    """An engine that tells how it stands, and counts anew when told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stood = 0
+        self.was_read = threading.Event()
+
+    def reset(self) -> None:
+        assert self.asked == 0, "counts begin before the first reading"
+        self.asked = 100
+
+    def status(self) -> tuple[list[tuple[str, str, str, float]], str]:
+        self.stood += 1
+        if self.stood > 1:
+            self.was_read.set()
+        return [("pool", "pool", "pages", float(self.stood))], f"reading {self.stood}"
+
+
 def rows(raw: Path, stream: str) -> list[dict[str, Any]]:
     return _read_stream(raw / f"{stream}.arrows").to_dicts()
 
@@ -114,6 +133,29 @@ class TestTheProbe:
         assert times == sorted(set(times))
         assert not counters.closed, "it belongs to whoever made it"
         assert counters.by == "assay-probe-engine"
+
+    def test_how_it_stands_is_read_at_edges_and_anew_after_a_warm_up(self, tmp_path: Path) -> None:
+        counters, probe = FakeStanding(), EngineProbe()
+        probe.start(target(tmp_path, counters))
+        assert (tmp_path / "status-start.txt").read_text() == "reading 1"
+        probe.measured()
+        assert counters.was_read.wait(PATIENCE_S)
+        cost = probe.stop()
+        assert cost.error is None
+        told = [(row["edge"], row["value"]) for row in rows(tmp_path, "engine-status")]
+        assert told == [("start", 1.0), ("start", 2.0), ("end", 3.0)]
+        assert (tmp_path / "status-start.txt").read_text() == "reading 2"
+        assert (tmp_path / "status-end.txt").read_text() == "reading 3"
+        assert rows(tmp_path, "engine")[0]["value"] == 101
+
+    def test_an_engine_that_does_not_tell_how_it_stands_leaves_nothing(
+        self, tmp_path: Path
+    ) -> None:
+        probe = EngineProbe()
+        probe.start(target(tmp_path, FakeCounters()))
+        probe.measured()
+        assert probe.stop().error is None
+        assert not list(tmp_path.glob("*status*"))
 
     def test_activity_is_kept_where_it_is_told(self, tmp_path: Path) -> None:
         counters, probe = FakeActivity(), EngineProbe()

@@ -21,6 +21,13 @@ INDEXES = [
 ]
 
 
+PAGES = [
+    one | {"n_dirty": dirty, "n_buffers": buffers}
+    for one, dirty, buffers in zip(INDEXES, ("3", "0"), ("4348", "12"), strict=True)
+]
+STATUS = [["Database Status:"], [None], ["  20000 buffers, 719 used, 0 dirty 0 wired down, repl"]]
+
+
 class FakeLink:
     """Answers by file."""
 
@@ -28,6 +35,7 @@ class FakeLink:
         self.answers: dict[str, list[dict[str, Any]]] = {
             "server": [{"disk_reads": "104", "lock_waits": "0"}],
             "indexes": INDEXES,
+            "pages": PAGES,
             "http": [{"line": line}],
         }
         self.run_texts: list[str] = []
@@ -37,6 +45,11 @@ class FakeLink:
         self._check()
         name = next(n for n in self.answers if sql == file_text(f"counters/{n}.sql"))
         return pa.Table.from_pylist(self.answers[name])
+
+    def text(self, sql: str) -> list[list[str | None]]:
+        self._check()
+        assert sql == file_text("counters/status.sql")
+        return STATUS
 
     def run(self, sql: str) -> None:
         self._check()
@@ -85,6 +98,8 @@ def test_a_server_that_is_gone_is_an_error_of_reading() -> None:
     link.is_lost = True
     with pytest.raises(OSError, match="cannot be read: the server went away"):
         reader(link).read()
+    with pytest.raises(OSError, match="status cannot be read"):
+        reader(link).status()
     with pytest.raises(OSError, match="cannot be reset"):
         reader(link).reset()
 
@@ -93,3 +108,13 @@ def test_reset_has_it_count_anew() -> None:
     link = FakeLink()
     reader(link).reset()
     assert link.run_texts == [file_text("reset_counters.sql")]
+
+
+def test_how_it_stands_is_figures_pages_by_index_and_its_own_words() -> None:
+    rows, text = reader(FakeLink()).status()
+    told = {(source, thing, counter): value for source, thing, counter, value in rows}
+    assert told["status", "status", "buffers_used"] == 719
+    assert told["indexes", "lineitem", "n_dirty"] == 3
+    assert told["indexes", "lineitem", "touches"] == 9_077_646
+    assert told["indexes", "lineitem.l_pk_sk", "n_buffers"] == 12
+    assert text.splitlines() == [line[0] or "" for line in STATUS]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PER = 100.0
+COUNTER, GAUGE = "counter", "gauge"
 # So many objects are told, those with most first.
 OBJECTS_MAX = 50
 
@@ -22,11 +24,31 @@ class Column:
     Attributes:
         counter: Its name in the readings.
         title, unit: For people.
+        kind: Of a counter it is told what it grew by, of a gauge what it was at the end.
     """
 
     counter: str
     title: str
     unit: str
+    kind: Literal["counter", "gauge"] = "counter"
+
+
+@dataclass(frozen=True)
+class PerHundred:
+    """A column of how many of a counter came on 100 of the first.
+
+    Attributes:
+        counter, title, unit: As of any column.
+        place: Which column it is, from 0; None: the last.
+        added: What is added to the first before it is divided by, as a server does that avoids a
+            division by nothing; then the figure is a whole number, rounded down, as there.
+    """
+
+    counter: str
+    title: str
+    unit: str
+    place: int | None = None
+    added: int = 0
 
 
 @dataclass(frozen=True)
@@ -38,10 +60,12 @@ class ObjectTable:
         title: For people.
         source: Whose objects are its rows.
         object: What a row is, such as `index`.
-        columns: Its counters; the rows are in the order of the first, most first.
+        parts: Heads of the parts of an object's name, which dots separate; a part that is missing
+            is as the one before it. Empty: it has no parts.
+        columns: Its counters.
+        order: The counter in whose order rows are, most first; None: the first.
         without: Objects that are no rows, such as sums.
-        per_hundred: The counter of which it is told how many came on 100 of the first, with the
-            title of that column; None: of none.
+        per_hundred: The column of such a share; None: there is none.
     """
 
     name: str
@@ -50,7 +74,9 @@ class ObjectTable:
     object: str
     columns: tuple[Column, ...]
     without: tuple[str, ...] = ()
-    per_hundred: Column | None = None
+    per_hundred: PerHundred | None = None
+    parts: tuple[str, ...] = ()
+    order: str | None = None
 
 
 def declared_tables(facts: Mapping[str, Any]) -> list[ObjectTable]:
@@ -67,39 +93,57 @@ def declared_tables(facts: Mapping[str, Any]) -> list[ObjectTable]:
 
 def _declared(entry: Mapping[str, Any]) -> ObjectTable:
     columns = tuple(Column(**column) for column in entry["columns"])
-    if not columns:
-        raise ValueError(f"table {entry['name']!r} of counters has no columns")
+    if not columns or any(column.kind not in (COUNTER, GAUGE) for column in columns):
+        raise ValueError(f"table {entry['name']!r} of counters has no columns of a known kind")
+    if entry.get("order", columns[0].counter) not in [column.counter for column in columns]:
+        raise ValueError(f"table {entry['name']!r} of counters is in the order of no column")
     per = entry.get("per_hundred")
     return ObjectTable(
         **{
             **entry,
             "columns": columns,
             "without": tuple(entry.get("without", ())),
-            "per_hundred": Column(**per) if per else None,
+            "per_hundred": PerHundred(**per) if per else None,
+            "parts": tuple(entry.get("parts", ())),
         }
     )
 
 
-def object_tables(readings: pl.DataFrame, tables: list[ObjectTable]) -> list[dict[str, Any]]:
-    """Each table with its rows: what each object's counters grew by.
+def object_tables(
+    readings: pl.DataFrame, tables: list[ObjectTable], at_end: pl.DataFrame | None = None
+) -> list[dict[str, Any]]:
+    """Each table with its rows: what each object's counters grew by, and its gauges at the end.
 
     An object that is not in the first reading was not counted yet: it has grown from nothing. One
     that went backwards was reset, and its growth is None. Objects of which nothing grew are left
-    out.
+    out, whatever their gauges are.
 
     Args:
         readings: time_ns, source, object, counter, value; from the reading before the measured
             part to the one after it, words as text.
         tables: As declared.
+        at_end: source, object, counter, value of gauges at the end; None: there are none.
 
     Returns:
-        Of each: name, title, object, columns (counter, title, unit), rows (object, values in the
-        order of the columns), left_out (objects beyond the first `OBJECTS_MAX`).
+        Of each: name, title, object, parts, columns (counter, title, unit), rows (object, values in
+        the order of the columns), left_out (objects beyond the first `OBJECTS_MAX`).
     """
-    return [_told(readings.filter(pl.col("source") == one.source), one) for one in tables]
+    return [
+        _told(readings.filter(pl.col("source") == one.source), one, _gauges(at_end, one))
+        for one in tables
+    ]
 
 
-def _told(readings: pl.DataFrame, table: ObjectTable) -> dict[str, Any]:
+def _gauges(at_end: pl.DataFrame | None, table: ObjectTable) -> dict[tuple[str, str], float]:
+    """Values at the end by object and counter."""
+    if at_end is None:
+        return {}
+    own = at_end.filter(pl.col("source") == table.source).select("object", "counter", "value")
+    return {(thing, counter): value for thing, counter, value in own.iter_rows()}
+
+
+def _growth(readings: pl.DataFrame, table: ObjectTable) -> dict[tuple[str, str], float | None]:
+    """What each counter of each object grew by."""
     first, last = pl.col("time_ns").min(), pl.col("time_ns").max()
     readings = readings.with_columns(first.alias("first_ns"), last.alias("last_ns"))
     kept = readings.filter(~pl.col("object").is_in(list(table.without)))
@@ -118,30 +162,57 @@ def _told(readings: pl.DataFrame, table: ObjectTable) -> dict[str, Any]:
             .alias("growth")
         )
     )
-    growth = {(thing, counter): value for thing, counter, value in grown.iter_rows()}
-    names = dict.fromkeys(thing for thing, _ in growth)
-    rows = [
-        {"object": name, "values": [growth.get((name, c.counter)) for c in table.columns]}
-        for name in names
-    ]
-    rows = [_with_quotient(row, table) for row in rows if any(row["values"])]
-    rows.sort(key=lambda row: (-(row["values"][0] or 0.0), row["object"]))
-    columns = [vars(column) for column in table.columns]
+    return {(thing, counter): value for thing, counter, value in grown.iter_rows()}
+
+
+def _told(
+    readings: pl.DataFrame, table: ObjectTable, gauges: dict[tuple[str, str], float]
+) -> dict[str, Any]:
+    growth = _growth(readings, table)
+    rows: list[dict[str, Any]] = []
+    counters = [column.counter for column in table.columns if column.kind == COUNTER]
+    for name in dict.fromkeys(thing for thing, _ in growth):
+        if any(growth.get((name, counter)) for counter in counters):
+            told = [
+                (growth if column.kind == COUNTER else gauges).get((name, column.counter))
+                for column in table.columns
+            ]
+            rows.append({"object": name, "values": told})
+    names = [column.counter for column in table.columns]
+    by = names.index(table.order) if table.order else 0
+    rows.sort(key=lambda row: (-(row["values"][by] or 0.0), row["object"]))
+    columns = [_facts(column) for column in table.columns]
+    if table.per_hundred:
+        columns.insert(_place(table), _facts(table.per_hundred))
+        rows = [_with_quotient(row, table, table.per_hundred) for row in rows]
     return {
         "name": table.name,
         "title": table.title,
         "object": table.object,
-        "columns": [*columns, vars(table.per_hundred)] if table.per_hundred else columns,
+        "parts": list(table.parts),
+        "columns": columns,
         "rows": rows[:OBJECTS_MAX],
         "left_out": max(0, len(rows) - OBJECTS_MAX),
     }
 
 
-def _with_quotient(row: dict[str, Any], table: ObjectTable) -> dict[str, Any]:
-    """The row with how many of a counter came on 100 of the first; None where it did not grow."""
-    if table.per_hundred is None:
-        return row
+def _facts(column: Column | PerHundred) -> dict[str, str]:
+    return {"counter": column.counter, "title": column.title, "unit": column.unit}
+
+
+def _place(table: ObjectTable) -> int:
+    place = table.per_hundred.place if table.per_hundred else None
+    return len(table.columns) if place is None else place
+
+
+def _with_quotient(row: dict[str, Any], table: ObjectTable, per: PerHundred) -> dict[str, Any]:
+    """The row with how many of a counter came on 100 of the first; None where that is unknown."""
+    values = list(row["values"])
     places = {column.counter: place for place, column in enumerate(table.columns)}
-    part, whole = row["values"][places[table.per_hundred.counter]], row["values"][0]
+    part, first = values[places[per.counter]], values[0]
+    whole = None if first is None else first + per.added
     quotient = PER * part / whole if whole and part is not None else None
-    return row | {"values": [*row["values"], quotient]}
+    if per.added and quotient is not None:
+        quotient = float(math.floor(quotient))
+    values.insert(_place(table), quotient)
+    return row | {"values": values}

@@ -7,7 +7,7 @@ them are shown, with what title and unit, an engine declares; `docs/record-forma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -21,6 +21,16 @@ KEY = ["source", "object", "counter"]
 # What tells one reading from another.
 READING = ("time_ns", "sequence", "edge")
 COUNTER, GAUGE = "counter", "gauge"
+STATUS_STREAM = "engine-status"
+START, END = "start", "end"
+STANDING: dict[str, type[pl.DataType]] = {
+    "edge": pl.String,
+    "time_ns": pl.Int64,
+    "source": pl.String,
+    "object": pl.String,
+    "counter": pl.String,
+    "value": pl.Float64,
+}
 
 
 @dataclass(frozen=True)
@@ -112,26 +122,59 @@ def engine_counters(run: Run) -> dict[str, Any] | None:
     within = around(summed, *window)
     if within.is_empty():
         return None
-    totals = growth(within, ["name"])
     by_operation = _by_operation(run, shown)
-    times = within["time_ns"].sort()
-    window_s = float(times[-1] - times[0]) * NS
-    values = {name: (grown, last) for name, grown, last in totals.iter_rows()}
-    told = [
-        _told(figure, values.get(figure.name, (None, None)), window_s, by_operation)
-        for figure in shown
-    ]
+    at_edges = standing(run)
+    values = _values(within) | _values(figures(at_edges, shown))
+    told = [_told(figure, values.get(figure.name), by_operation) for figure in shown]
     known = {entry["name"]: entry["total"] for entry in told}
     return {
-        "window_s": window_s,
+        "window_s": _elapsed_s(within),
         "counters": told,
         "shares": [
             {"name": share.name, "title": share.title, "share": _share(share, known)}
             for share in shares
         ],
         "series": [_series(figure, within, window[0]) for figure in shown],
-        "tables": object_tables(around(_plain(readings), *window), declared_tables(facts)),
+        "tables": object_tables(
+            around(_plain(readings), *window) if at_edges.is_empty() else at_edges,
+            declared_tables(facts),
+            at_edges.filter(pl.col("edge") == END),
+        ),
     }
+
+
+def standing(run: Run) -> pl.DataFrame:
+    """How the engine stood where the measured part began and ended; empty if not told of both.
+
+    Columns: edge (start, end), time_ns, source, object, counter, value. Of several readings of an
+    edge it is the last, for one that was taken before a warm-up is replaced when that is over.
+    """
+    if not run.has(STATUS_STREAM):
+        return pl.DataFrame(schema=STANDING)
+    plain = _plain(run.table(STATUS_STREAM))
+    latest = plain.filter(pl.col("time_ns") == pl.col("time_ns").max().over("edge"))
+    return latest if latest["edge"].n_unique() == len((START, END)) else plain.clear()
+
+
+class _Value(NamedTuple):
+    """What a figure grew by, its last value, and the time between its readings."""
+
+    growth: float | None
+    last: float | None
+    window_s: float
+
+
+def _values(readings: pl.DataFrame) -> dict[str, _Value]:
+    if readings.is_empty():
+        return {}
+    window_s = _elapsed_s(readings)
+    grown = growth(readings, ["name"])
+    return {name: _Value(grew, last, window_s) for name, grew, last in grown.iter_rows()}
+
+
+def _elapsed_s(readings: pl.DataFrame) -> float:
+    times = readings["time_ns"].sort()
+    return float(times[-1] - times[0]) * NS
 
 
 def rates(readings: pl.DataFrame, key: list[str] | None = None) -> pl.DataFrame:
@@ -255,12 +298,12 @@ def _by_operation(run: Run, shown: list[Shown]) -> dict[str, dict[str, float]]:
 
 def _told(
     figure: Shown,
-    values: tuple[float | None, float | None],
-    window_s: float,
+    value: _Value | None,
     by_operation: dict[str, dict[str, float]],
 ) -> dict[str, Any]:
     is_counter = figure.kind == COUNTER
-    total = values[0] if is_counter else None
+    growth, last, window_s = value or _Value(None, None, 0.0)
+    total = growth if is_counter else None
     return {
         "name": figure.name,
         "title": figure.title,
@@ -269,7 +312,7 @@ def _told(
         "to_try": figure.to_try,
         "total": total,
         "per_s": None if total is None or window_s <= 0 else total / window_s,
-        "last": None if is_counter else values[1],
+        "last": None if is_counter else last,
         "operations": by_operation.get(figure.name, {}),
     }
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STYLES = ["table", "article"]
 # Parts of the document that explain a run.
-WHOLE = ("where", "operations", "findings", "plans", "plan_work", "plan_capture")
+WHOLE = ("where", "operations", "findings", "plans", "plan_work", "plan_capture", "engine_counters")
 # What the first would change is not in what the others print.
 NOT_WITH = {
     "--style article": ("--open-families", "--unclassified", "--against", "--json"),

@@ -70,6 +70,24 @@ class ActivityReader(Protocol):
         ...
 
 
+@runtime_checkable
+class StatusReader(Protocol):
+    """Counter readers that can also tell how the engine stands, at more cost than counters."""
+
+    def status(self) -> tuple[list[tuple[str, str, str, float]], str]:
+        """Rows as those of `read`, and the engine's own text of it, in full. Raises `OSError`."""
+        ...
+
+
+@runtime_checkable
+class CountsAnew(Protocol):
+    """Counter readers of servers of ours only, which nobody else reads: counts may begin at 0."""
+
+    def reset(self) -> None:
+        """Has the engine count anew what it can. Raises `OSError`."""
+        ...
+
+
 @dataclass(frozen=True)
 class Target:
     """What there is to observe.
@@ -126,6 +144,15 @@ class Probe(Protocol):
 
     def stop(self) -> Cost:
         """Stops and tells what it cost."""
+        ...
+
+
+@runtime_checkable
+class HearsMeasured(Protocol):
+    """Probes that look when the measured part begins."""
+
+    def measured(self) -> None:
+        """The measured part has begun. Does not wait for the look."""
         ...
 
 

@@ -1,16 +1,22 @@
-"""The engine's own counters once a second, and what its processes are doing twice a second."""
+"""The engine's own counters once a second, and what its processes are doing twice a second.
+
+How an engine stands, which costs more to ask, is read where the measured part begins and ends.
+"""
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
-from assay.probes.contract import ActivityReader, Cost
-from assay.probes.streams import ACTIVITY, COST, ENGINE, Stream
+from assay.probes.contract import ActivityReader, Cost, CountsAnew, StatusReader
+from assay.probes.streams import ACTIVITY, COST, ENGINE, ENGINE_STATUS, Stream
+from assay.record.layout import STATUS_FILES
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
 
     from assay.probes.contract import CounterReader, Target
@@ -20,6 +26,8 @@ COUNTERS_INTERVAL_S = 1.0
 ACTIVITY_INTERVAL_S = 0.5
 # A server that does not answer for so long holds nobody up.
 PATIENCE_S = 10.0
+START, END = "start", "end"
+LOOK, MEASURED, STOP = "look", "measured", "stop"
 DEFECT = "its thread broke down; the trace is where errors of this process go"
 
 
@@ -32,7 +40,7 @@ class EngineProbe:
 
     def __init__(self) -> None:
         self._begun = threading.Event()
-        self._stopping = threading.Event()
+        self._words: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._told = Told()
         self._error: str | None = DEFECT
@@ -54,17 +62,21 @@ class EngineProbe:
         )
         self._thread.start()
         if not self._begun.wait(PATIENCE_S):
-            self._stopping.set()
+            self._words.put(STOP)
             raise TimeoutError(f"the engine did not tell its counters within {PATIENCE_S:.0f} s")
         if self._told.samples == 0:
             self._thread.join()
             raise OSError(self._error)
 
+    def measured(self) -> None:
+        """Has it read anew how the engine stands, instead of what it read before a warm-up."""
+        self._words.put(MEASURED)
+
     def stop(self) -> Cost:
         """Takes a last reading and ends the thread, or gives up waiting for it."""
         if self._thread is None:
             raise RuntimeError("probe engine was stopped before it was started")
-        self._stopping.set()
+        self._words.put(STOP)
         self._thread.join(PATIENCE_S)
         told, error = self._told, self._error
         if self._thread.is_alive():
@@ -75,16 +87,26 @@ class EngineProbe:
         """The thread. A server that goes away ends it, and is told when it is stopped."""
         try:
             with Watch(target, counters, self._told) as watch:
-                watch.look(time.monotonic(), everything=True)
+                watch.look(time.monotonic(), edge=START)
                 self._begun.set()
-                while not self._stopping.wait(watch.due_s - time.monotonic()):
-                    watch.look(watch.due_s)
-                watch.look(time.monotonic(), everything=True)
+                while (word := self._word(watch.due_s)) != STOP:
+                    if word == MEASURED:
+                        watch.stand(START)
+                    else:
+                        watch.look(watch.due_s)
+                watch.look(time.monotonic(), edge=END)
             self._error = None
         except OSError as error:
             self._error = str(error)
         finally:
             self._begun.set()
+
+    def _word(self, due_s: float) -> str:
+        """What there is to do next: the next look when it is due, unless a word comes before."""
+        try:
+            return self._words.get(timeout=max(0.0, due_s - time.monotonic()))
+        except queue.Empty:
+            return LOOK
 
 
 class Told:
@@ -103,6 +125,9 @@ class Watch:
         self._counters = counters
         self._activity = counters if isinstance(counters, ActivityReader) else None
         often_s = max(target.interval_s, ACTIVITY_INTERVAL_S)
+        self._standing: Standing | None = None
+        if isinstance(counters, CountsAnew):
+            counters.reset()
         self._interval_s = often_s if self._activity else COUNTERS_INTERVAL_S
         self._counters_due_s = 0.0
         self._told = told
@@ -112,6 +137,9 @@ class Watch:
             if self._activity:
                 stream = Stream(target.raw_dir, "activity", ACTIVITY)
                 self._activity_stream = opened.enter_context(stream)
+            if isinstance(counters, StatusReader):
+                stream = Stream(target.raw_dir, "engine-status", ENGINE_STATUS)
+                self._standing = Standing(counters, opened.enter_context(stream), target.raw_dir)
             self._cost_stream = opened.enter_context(Stream(target.raw_dir, "probe-engine", COST))
             self._open = opened.pop_all()
 
@@ -126,24 +154,37 @@ class Watch:
     ) -> None:
         self._open.close()
 
-    def look(self, now_s: float, *, everything: bool = False) -> None:
+    def stand(self, edge: str) -> None:
+        """Reads how the engine stands, where it tells it. Raises `OSError`."""
+        if self._standing:
+            begun_ns = time.monotonic_ns()
+            self._standing.read(edge)
+            self._tell(begun_ns)
+
+    def look(self, now_s: float, edge: str | None = None) -> None:
         """Reads what is due, and sets when the next look is. Raises `OSError`.
 
-        Looks that were missed because the engine took its time are left out, not made up for.
+        At the first and the last look everything is, and the engine tells how it stands. Looks
+        that were missed because the engine took its time are left out, not made up for.
         """
         begun_ns = time.monotonic_ns()
         if self._activity:
             self._read_activity(self._activity, begun_ns)
-        if everything or now_s >= self._counters_due_s:
+        if edge or now_s >= self._counters_due_s:
             self._read_counters(time.monotonic_ns())
             self._counters_due_s = now_s + COUNTERS_INTERVAL_S
             self._flush()
+        self._tell(begun_ns)
+        if edge:
+            self.stand(edge)
+        late_s = max(0.0, time.monotonic() - now_s)
+        self.due_s = now_s + (late_s // self._interval_s + 1) * self._interval_s
+
+    def _tell(self, begun_ns: int) -> None:
         told = self._told
         told.samples += 1
         told.longest_ns = max(told.longest_ns, time.monotonic_ns() - begun_ns)
         told.cpu_ns = time.thread_time_ns()
-        late_s = max(0.0, time.monotonic() - now_s)
-        self.due_s = now_s + (late_s // self._interval_s + 1) * self._interval_s
 
     def _read_counters(self, time_ns: int) -> None:
         for source, thing, counter, value in self._counters.read():
@@ -172,6 +213,24 @@ class Watch:
         row = (now_ns, EngineProbe.name, told.cpu_ns, told.samples + 1, told.longest_ns)
         self._cost_stream.push(*row)
         self._cost_stream.flush()
+
+
+class Standing:
+    """How an engine stands at an edge: rows in a stream, and its own text in a file."""
+
+    def __init__(self, reader: StatusReader, stream: Stream, raw_dir: Path) -> None:
+        self._reader = reader
+        self._stream = stream
+        self._raw_dir = raw_dir
+
+    def read(self, edge: str) -> None:
+        """The last reading of an edge is the one that holds. Raises `OSError`."""
+        time_ns = time.monotonic_ns()
+        rows, text = self._reader.status()
+        for row in rows:
+            self._stream.push(edge, time_ns, *row)
+        self._stream.flush()
+        (self._raw_dir / STATUS_FILES[edge]).write_text(text, encoding="utf-8")
 
 
 probe = EngineProbe

@@ -34,6 +34,7 @@ ENGINE = _schema([("time_ns", pa.int64()), *NEEDED_ROW])
 ENGINE_OPERATIONS = _schema(
     [("sequence", pa.uint64()), ("edge", WORD), ("time_ns", pa.int64()), *NEEDED_ROW]
 )
+ENGINE_STATUS = _schema([("edge", WORD), ("time_ns", pa.int64()), *NEEDED_ROW])
 ACTIVITY = _schema(
     [("time_ns", pa.int64()), ("pid", pa.uint32()), ("backend_type", WORD)],
     [

@@ -19,6 +19,8 @@ EXPECTED_ORIGIN_FILE = "origin.json"
 DERIVED_DIR = "derived"
 LOG_FILE = "assay.log"
 DRIVER_FILE = "driver.json"
+# The engine's own text of how it stood, by edge of the measured part.
+STATUS_FILES = {"start": "status-start.txt", "end": "status-end.txt"}
 SAMPLING_FILE = "profile.json"
 PLANS_DIR = "plans"
 PLANS_FILE = "plans.json"

@@ -25,6 +25,7 @@ from assay.record.layout import (
     SCHEMA_VERSION,
     SEAL_FILE,
     STATUS_COMPLETE,
+    STATUS_FILES,
 )
 from assay.record.seal import broken_seals
 
@@ -133,6 +134,15 @@ class Run:
             RecordUnreadableError: If the file is missing or is not a stream at all.
         """
         return _read_stream(self.dir / RAW_DIR / f"{stream}.arrows")
+
+    def status_texts(self) -> list[tuple[str, str]]:
+        """The engine's own words of how it stood, by edge (start, end); those that there are."""
+        files = {edge: self.dir / RAW_DIR / name for edge, name in STATUS_FILES.items()}
+        return [
+            (edge, path.read_text(encoding="utf-8", errors="replace"))
+            for edge, path in files.items()
+            if path.is_file()
+        ]
 
     def results(self, operation: str) -> list[tuple[str, Path]]:
         """Kept results of an operation: digest of the rows, whatever their order, and file."""

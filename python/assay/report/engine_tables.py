@@ -14,6 +14,7 @@ from assay.model.units import (
     percent_text,
     seconds_text,
 )
+from assay.report import counted_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,14 +113,16 @@ def _grown(figure: dict[str, Any], operation: str) -> Cell:
 
 
 def object_rows(counted: dict[str, Any]) -> list[dict[str, Any]]:
-    """Tables of objects: title, heads, rows of a name and cells, and how many are left out."""
+    """Tables of objects: title, names and heads of columns, rows of both, how many are left out."""
     return [
         {
             "name": table["name"],
             "title": table["title"],
-            "object": table["object"],
+            "names": counted_text.heads(table),
             "heads": [column["title"] for column in table["columns"]],
-            "rows": [(row["object"], _cells(row, table)) for row in table["rows"]],
+            "rows": [
+                (counted_text.names(row["object"], table), _cells(row)) for row in table["rows"]
+            ],
             "left_out": table["left_out"],
         }
         for table in counted["tables"]
@@ -127,11 +130,10 @@ def object_rows(counted: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _cells(row: dict[str, Any], table: dict[str, Any]) -> list[Cell]:
-    pairs = zip(row["values"], table["columns"], strict=True)
+def _cells(row: dict[str, Any]) -> list[Cell]:
     return [
-        Cell(amount_text(value, column["unit"]), "" if value is None else value, value is None)
-        for value, column in pairs
+        Cell(counted_text.whole_text(value), "" if value is None else value, value is None)
+        for value in row["values"]
     ]
 
 

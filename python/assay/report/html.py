@@ -236,6 +236,7 @@ def _engine(run: Run, told: dict[str, Any]) -> dict[str, Any]:
             engine_tables.operation_rows(counted, told["operations"]) if counted else []
         ),
         "counted_objects": engine_tables.object_rows(counted) if counted else [],
+        "status_texts": run.status_texts(),
         "cpu_rows": engine_tables.cpu_rows(used) if used else [],
         "why_no_counters": method.why_no_counters(run, told),
         "why_no_sessions": method.why_no_sessions(run, told),

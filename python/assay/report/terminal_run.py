@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.report.counted_text import counted_lines
 from assay.report.plan_work import plan_work_lines
 from assay.report.terminal_memory import memory_lines
 from assay.report.terminal_plans import overview_lines
@@ -43,6 +44,7 @@ def run_lines(
     yield from memory_lines(document, width, everything=all_symbols)
     yield ""
     yield from plan_work_lines(document, profile, width)
+    yield from counted_lines(document, width)
     if isinstance(profile, str):
         yield from labelled("CPU samples", f"not measured, {profile}", width)
     else:

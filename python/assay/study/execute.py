@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engines.contract import HasCounters, HasPlans, Server
 from assay.model.errors import AssayError, RunFailedError
 from assay.model.units import NS_PER_S
-from assay.probes.contract import Refusing, Target
+from assay.probes.contract import HearsMeasured, Refusing, Target
 from assay.probes.discovery import find_probes
 from assay.probes.engine import EngineProbe
 from assay.record.layout import (
@@ -122,6 +122,8 @@ class _Execution:
         self._teller = teller
         self._played = steps(asked.plan)
         self._settled: tuple[State, Path] | None = None
+        self._observing: list[Probe] = []
+        self._before_measured = False
         self._crashes = Crashes(asked.engine.facts.title, run)
 
     def carry_out(self) -> None:
@@ -320,6 +322,7 @@ class _Execution:
         if message["kind"] != "progress":
             return
         phase = message["phase"]
+        self._tell_probes(phase)
         self._teller.phase(phase, message["begun_s"])
         before, expected = self._played[phase]
         if self._asked.test is not None and expected is not None:
@@ -327,6 +330,14 @@ class _Execution:
         else:
             played_s = time.monotonic() - message["begun_s"]
             self._teller.amount(played_s, self._expected_s(phase), "s")
+
+    def _tell_probes(self, phase: str) -> None:
+        """Tells probes that the measured part begins, where a warm-up came before it."""
+        if phase == PHASE_MEASURED and self._before_measured:
+            for probe in self._observing:
+                if isinstance(probe, HearsMeasured):
+                    probe.measured()
+        self._before_measured = phase == PHASE_WARMUP
 
     def _expected_s(self, phase: str) -> float | None:
         """How long a phase takes, where that is known beforehand."""
@@ -360,6 +371,7 @@ class _Execution:
                     log.warning("probe %s does not run: %s", probe.name, error)
                     told[probe.name]["error"] = str(error)
                 else:
+                    self._observing.append(probe)
                     stack.callback(_stop_probe, probe, told[probe.name])
             yield
 

@@ -6,21 +6,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.analysis.meters import parse_activity
 from assay.engines.bridge.errors import BridgeError
 from assay.engines.virtuoso.connecting import file_text
+from assay.engines.virtuoso.status import parse_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engines.bridge.link import Link
 
-SERVER, INDEXES, HTTP = "server", "indexes", "http"
+SERVER, INDEXES, HTTP, STATUS = "server", "indexes", "http", "status"
 # The sum over all indexes: one that was never used is in no reading.
 ALL = "all indexes"
 BY_INDEX = ("touches", "reads")
+PAGES_BY_INDEX = (*BY_INDEX, "n_dirty", "n_buffers")
 
 Row = tuple[str, str, str, float]
 
@@ -42,6 +44,19 @@ class VirtuosoCounters:
         except (BridgeError, ValueError) as error:
             raise OSError(f"the server's counters cannot be read: {error}") from error
 
+    def status(self) -> tuple[list[Row], str]:
+        """What `status()` and `sys_d_stat` say, as rows; and the text of `status()`.
+
+        Raises:
+            OSError: If the server does not answer.
+        """
+        try:
+            lines = self._link.text(file_text("counters/status.sql"))
+            text = "".join(f"{line[0] or ''}\n" for line in lines)
+            return [*_told(text), *self._pages()], text
+        except BridgeError as error:
+            raise OSError(f"the server's status cannot be read: {error}") from error
+
     def reset(self) -> None:
         """Has the server count rows and pages of indexes anew. Raises `OSError`."""
         try:
@@ -61,16 +76,30 @@ class VirtuosoCounters:
     def _indexes(self) -> Iterator[Row]:
         sums = dict.fromkeys(BY_INDEX, 0.0)
         for told in self._link.ask(file_text("counters/indexes.sql")).to_pylist():
-            table, index = str(told["key_of"]), str(told["index_of"])
-            name = table if index == table else f"{table}.{index}"
             for counter in BY_INDEX:
                 value = float(told[counter])
                 sums[counter] += value
-                yield INDEXES, name, counter, value
+                yield INDEXES, _name(told), counter, value
         for counter, value in sums.items():
             yield INDEXES, ALL, counter, value
+
+    def _pages(self) -> Iterator[Row]:
+        for told in self._link.ask(file_text("counters/pages.sql")).to_pylist():
+            for counter in PAGES_BY_INDEX:
+                yield INDEXES, _name(told), counter, float(told[counter])
 
     def _http(self) -> Iterator[Row]:
         (line,) = self._link.ask(file_text("counters/http.sql")).column(0).to_pylist()
         for counter, value in parse_activity(str(line)).items():
             yield HTTP, HTTP, counter, value
+
+
+def _name(told: dict[str, Any]) -> str:
+    """An index as its table and itself, as `lineitem.l_pk_sk`; a primary key is its table."""
+    table, index = str(told["key_of"]), str(told["index_of"])
+    return table if index == table else f"{table}.{index}"
+
+
+def _told(text: str) -> Iterator[Row]:
+    for counter, value in parse_status(text).items():
+        yield STATUS, STATUS, counter, value

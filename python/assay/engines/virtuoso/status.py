@@ -1,0 +1,63 @@
+"""What the text of `status()` says, in figures.
+
+The text is made for people: words of figures change from version to version, so each sentence is
+understood by itself, and a figure of one that is not is absent.
+"""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER = r"(-?\d+)"
+# Each `#` is a number, named in the same order; `_` is one that is of no use here.
+_SENTENCES = (
+    ("File size #, # pages, # free.", "file_bytes pages pages_free"),
+    ("# buffers, # used, # dirty # wired down", "buffers buffers_used buffers_dirty buffers_wired"),
+    ("Disk Usage: # reads avg # msec", "disk_reads disk_read_mean_ms"),
+    (", # writes flush", "disk_writes"),
+    ("# read ahead, batch = #", "read_ahead_pages read_ahead_batch"),
+    ("Gate: # 2nd in reads, # gate write waits", "gate_second_reads gate_write_waits"),
+    ("Clients: # connects, max # concurrent", "connects clients_max"),
+    ("RPC: # calls, # pending, # max until now, # queued", "calls _ _ calls_queued"),
+    ("Checkpoint Remap # pages, # mapped back", "remap_pages remap_pages_back"),
+    ("Lock Status: # deadlocks of which # 2r1w, # waits", "deadlocks deadlocks_2r1w lock_waits"),
+    (
+        "Currently # threads running # threads waiting # threads in vdb",
+        "threads_running threads_waiting threads_in_vdb",
+    ),
+)
+_NONE = "_"
+_CLIENT = re.compile(r"^Client \S", re.MULTILINE)
+_TRANSACTION = re.compile(r"^Transaction status: (\w+),", re.MULTILINE)
+PENDING = "PENDING"
+# A figure with more digits than these is none: a count of 64 bits has no more.
+_DIGITS_MAX = 20
+
+
+def _pattern(sentence: str) -> re.Pattern[str]:
+    words = [re.escape(word).replace(r"\#", "#") for word in sentence.split()]
+    return re.compile(r"\s+".join(words).replace("#", _NUMBER))
+
+
+_PATTERNS = [(_pattern(sentence), names.split()) for sentence, names in _SENTENCES]
+
+
+def parse_status(text: str) -> dict[str, float]:
+    """Figures by name; one that the text does not tell is absent. Any text is taken.
+
+    Counts are since the server was started; `clients` and `transactions_pending` are of the
+    clients that the text lists, which are those connected.
+    """
+    found: dict[str, float] = {}
+    for pattern, names in _PATTERNS:
+        match = pattern.search(text)
+        told = match.groups() if match else ()
+        for name, number in zip(names, told, strict=False):
+            if name != _NONE and len(number) <= _DIGITS_MAX:
+                found[name] = float(number)
+    clients = _CLIENT.findall(text)
+    if clients:
+        states = _TRANSACTION.findall(text)
+        found["clients"] = float(len(clients))
+        found["transactions_pending"] = float(states.count(PENDING))
+    return found
