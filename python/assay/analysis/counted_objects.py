@@ -180,7 +180,7 @@ def _told(
             rows.append({"object": name, "values": told})
     names = [column.counter for column in table.columns]
     by = names.index(table.order) if table.order else 0
-    rows.sort(key=lambda row: (-(row["values"][by] or 0.0), row["object"]))
+    rows.sort(key=lambda row: (*(-(row["values"][at] or 0.0) for at in (by, 0)), row["object"]))
     columns = [_facts(column) for column in table.columns]
     if table.per_hundred:
         columns.insert(_place(table), _facts(table.per_hundred))

@@ -36,7 +36,10 @@ class EngineProbe:
 
     name = "engine"
     stream = "engine"
-    cost = "asks the engine for its counters once a second and for its activity twice"
+    cost = (
+        "asks the engine for its counters once a second, for its activity twice, and at both ends"
+        " of the measured part how it stands"
+    )
 
     def __init__(self) -> None:
         self._begun = threading.Event()
