@@ -144,7 +144,7 @@ def test_the_client_is_kept_off_the_engines_cpus(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--state", "tepid"], "one of cold, os-warm, hot"),
+        (["--state", "tepid"], "one of cold, os-warm, loaded, hot"),
         (["--state", "hot:0"], "hot:N with N passes"),
         (["--state", "cold:2"], "hot:N with N passes"),
         (["--engine", "null", "--state", "cold"], "null keeps no data"),
