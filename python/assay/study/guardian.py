@@ -429,7 +429,7 @@ class _Guard:
     def _kill_descendants(self) -> bool:
         """Ends what left its group (daemons, for one). False: something could not be killed."""
         give_up_s = time.monotonic() + KILL_PATIENCE_S
-        # Whoever's parent ends while processes are listed is below nobody there, and ours the next time.
+        # Whose parent ends while processes are listed is below nobody then, and ours the next time.
         while remaining := live_descendants(self.pid) or live_descendants(self.pid):
             if time.monotonic() > give_up_s:
                 pids = [process.pid for process in remaining]
