@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -175,31 +175,51 @@ class _OwnServer:
         data, request = self._guardian.directory / "data", self._asked.request
         data.mkdir(mode=0o700)
         loading.teller.phase("start")
-        with self._started(data, request.settings, "server.log", request.pin) as subject:
-            dataset = loaded_now(lambda: loading.fill(self._guardian, subject), subject.pids)
+
+        def fill(subject: Subject) -> dict[str, Any]:
+            return loaded_now(lambda: self._filled(loading, subject), subject.pids)
+
+        with self._alive(data, request.settings, "server.log", request.pin, fill) as found:
+            subject, dataset = found
             steps.settle(data)
             yield subject, dataset
             loading.teller.phase("stop")
 
     def _make(self, place: Path, loading: Loading) -> dict[str, Any]:
-        """Fills an empty directory with a loaded database, stopped in good order.
-
-        A server that dies of loading is given one more try, from nothing; how it died stays with
-        the data.
-        """
+        """Fills an empty directory with a loaded database, stopped in good order."""
         settings = self._engine.load_settings() if isinstance(self._engine, LoadSettings) else {}
+        fill = partial(self._filled, loading)
+        with self._alive(place, settings, "server-load.log", {}, fill) as (_, told):
+            return told
+
+    @contextmanager
+    def _alive(
+        self,
+        place: Path,
+        settings: Mapping[str, str],
+        log_name: str,
+        pin: dict[str, list[int]],
+        fill: Callable[[Subject], dict[str, Any]],
+    ) -> Iterator[tuple[Subject, dict[str, Any]]]:
+        """A server that was filled on an empty place and lives, and what it was filled with.
+
+        One that dies of it is given one more try, from nothing; how it died stays with the data.
+        """
         deaths: list[str] = []
         while True:
-            try:
-                with self._started(place, settings, "server-load.log", {}) as subject:
-                    told = self._filled(loading, subject)
-                return told | ({"deaths": deaths} if deaths else {})
-            except DiedLoadingError as death:
-                deaths.append(str(death))
-                if len(deaths) == LOADS_MAX:
-                    raise
-                log.warning("%s; it is loaded once more", death)
-                _empty(place)
+            with ExitStack() as stack:
+                try:
+                    subject = stack.enter_context(self._started(place, settings, log_name, pin))
+                    told = fill(subject)
+                except DiedLoadingError as death:
+                    deaths.append(str(death))
+                    if len(deaths) == LOADS_MAX:
+                        raise
+                    log.warning("%s; it is loaded once more", death)
+                else:
+                    yield subject, told | ({"deaths": deaths} if deaths else {})
+                    return
+            _empty(place)
 
     def _filled(self, loading: Loading, subject: Subject) -> dict[str, Any]:
         try:

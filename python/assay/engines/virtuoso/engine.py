@@ -43,6 +43,12 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 
+# A property that the bridge keeps for itself: how long a client that is measured waits for a server
+# that died, and is started again.
+PATIENCE = "assay.patience_s"
+RETURN_PATIENCE_S = 120
+
+
 class VirtuosoEngine:
     """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `Prepares` and more.
 
@@ -176,7 +182,9 @@ class VirtuosoEngine:
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client, all through one bridge."""
-        config, told = session_config(instance.address), json.dumps(marked_script(script).facts())
+        properties = {**instance.address["properties"], PATIENCE: str(RETURN_PATIENCE_S)}
+        config = session_config(instance.address | {"properties": properties})
+        told = json.dumps(marked_script(script).facts())
         return [_core.JdbcSession(config, told, seed, number) for number in range(clients)]
 
     def cached(self, instance: Instance) -> list[Cached]:

@@ -34,9 +34,6 @@ PORT_TRIES = 5
 START_PATIENCE_S = 300.0
 STOP_GRACE_S = 300.0
 LOOK_S = 0.02
-# A property that the bridge keeps for itself: how long it waits for a server that died.
-PATIENCE = "assay.patience_s"
-RETURN_PATIENCE_S = 120
 
 
 def start_server(
@@ -73,7 +70,6 @@ def start_server(
         "properties": {
             "user": USER,
             "password": _password(data),
-            PATIENCE: str(RETURN_PATIENCE_S),
         },
         "port": port,
         "pid": pid,
