@@ -206,12 +206,12 @@ def two_rounds(made: MadeStudy) -> MadeStudy:
         for threads in ("1", "2"):
             run = write_run(made.runs / "made")
             events = run / "raw" / "events.arrows"
-            _shorten(events, (1.0 if threads == "1" else 0.5) * (1 - 0.02 * (number - 1)))
+            shortened(events, (1.0 if threads == "1" else 0.5) * (1 - 0.02 * (number - 1)))
             made.add("threads", {"set.threads": threads}, run, number)
     return made
 
 
-def _shorten(events: Path, factor: float) -> None:
+def shortened(events: Path, factor: float) -> None:
     import polars as pl
 
     from tests.conftest import write_stream

@@ -40,6 +40,7 @@ def drive(
     tick: Callable[[str, int, int], object],
     metered: int | None = None,
     observer: Callable[[int, str], object] | None = None,
+    device_stat: str | PathLike[str] | None = None,
 ) -> str: ...
 def postgres_copy(config: str, table: str, rows: object, streams: int | None) -> int: ...
 
@@ -92,6 +93,11 @@ class SamplerReport(TypedDict):
     notes: list[str]
 
 @final
+class RequestTracer:
+    def __new__(cls, raw_dir: str | PathLike[str]) -> RequestTracer: ...
+    def stop(self) -> ProfileReport: ...
+
+@final
 class Profiler:
     def __new__(
         cls,
@@ -119,5 +125,46 @@ class ProfileReport(TypedDict):
     longest_ns: int
     error: str | None
     notes: list[str]
+
+@final
+class CeilingSweep:
+    def __new__(cls, raw_dir: str | PathLike[str], seed: int) -> CeilingSweep: ...
+    def open(self, directory: str | PathLike[str], size_bytes: int) -> TrialFileFacts: ...
+    def fill(self, at_most_bytes: int) -> int: ...
+    def disk(self, trial: str) -> int: ...
+    def memory(self, trial: str) -> int: ...
+    def core(self, trial: str) -> int: ...
+    def finish(self) -> None: ...
+
+class TrialFileFacts(TypedDict):
+    size_bytes: int
+    direct_align_bytes: int
+    device_number: int
+
+def io_uring_refusal() -> str | None: ...
+
+class Slower:
+    def __new__(
+        cls,
+        raw_dir: str | PathLike[str],
+        pids: Sequence[int],
+        cpu: float,
+        disk: float,
+        roots_listen: bool,
+        data: str | PathLike[str] | None = None,
+    ) -> Slower: ...
+    def stop(self) -> SlowerReport: ...
+
+class SlowerReport(TypedDict):
+    looks: int
+    stops: int
+    taken_cpu_ns: int
+    all_cpu_ns: int
+    taken_disk_ns: int
+    owed_ns: int
+    stopped_ns: int
+    cpu_ns: int
+    longest_ns: int
+    error: str | None
 
 def record_tables() -> list[tuple[str, str, list[tuple[str, str, bool, str]]]]: ...

@@ -15,6 +15,8 @@ import pytest
 import assay
 from tests.e2e.conftest import SMALL
 
+# What is said of a machine that others use.
+OF_OTHERS = {"steal", "throttled", "stalls"}
 SCHEMA = Path(assay.__file__).parent / "report" / "document.schema.json"
 # The parts of a split are shares that add up to one; floating point leaves a little.
 SHARE_TOLERANCE = 1e-6
@@ -129,8 +131,9 @@ def test_the_null_engine_tells_what_the_laboratory_costs(null_run):
     lab, document = null_run
     assert document["verdict"] == "unknown"
     assert {operation["outcome"] for operation in document["operations"]} == {"ok"}
-    # Operations of nanoseconds cannot be split: nothing is claimed of what bounds them.
-    assert document["findings"] == []
+    # Operations of nanoseconds cannot be split: nothing is claimed of what bounds them. What others
+    # do on the machine is another matter.
+    assert {finding["key"] for finding in document["findings"]} <= OF_OTHERS
     lab.assert_nothing_left()
 
 

@@ -66,6 +66,12 @@ class TestOptionsThatWouldDoNothing:
             (("tpch", "--test", "power", "--time", "5s"), ("--test and --time", "leave one")),
             (("tpch", "--test", "power", "--rate", "5"), ("--test and --rate", "leave one")),
             (("tpch", "--test", "full", "--min-time", "5s"), ("--test and --min-time", "leave")),
+            (
+                ("tpch", "--test", "power", "--operation", "q01"),
+                ("--test and --operation", "leave"),
+            ),
+            (("tpch", "--operation", "q1"), ("no operation 'q1'", "did you mean 'q")),
+            (("tpcb", "--operation", "balances"), ("no operation 'balances'", "transfer")),
             (("point-select", "--test", "full"), ("point-select is a mix", "leave it out")),
             (
                 ("tpch", "--test", "full", "--scale", "0.01", "--streams", "600"),
@@ -76,6 +82,25 @@ class TestOptionsThatWouldDoNothing:
                 ("800 refresh sets", "--streams 750 at most", "--no-refresh"),
             ),
             (("tpch", "--test", "power", "--seed", "0"), ("--seed 0", "say another one")),
+            (("tpch", "--limit", "cpu"), ("--limit cpu", "--limit name=value")),
+            (("tpch", "--limit", "cpu=half"), ("--limit cpu=half", "write it like")),
+            (("tpch", "--limit", "cpu=1", *DSN), ("--limit cpu", "--dsn", "not ours to limit")),
+            (("tpch", "--engine", "null", "--limit", "cpu=1"), ("--limit cpu", "null")),
+            (
+                ("tpch", "--engine", "postgresql", "--limit", "cpus=1", "--pin", "engine=0"),
+                ("--limit cpus and --pin engine", "leave one"),
+            ),
+            (("tpch", "--limit", "cpus=4096"), ("--limit cpus=4096", "ask for fewer")),
+            (("tpch", "--read-ahead", "0"), ("--read-ahead", "--allow-host-changes, too")),
+            (("tpch", "--read-ahead", "100"), ("--read-ahead 100", "whole KiB")),
+            (("tpch", "--device", "own"), ("--device", "--allow-host-changes, too")),
+            (("tpch", "--device", "mine"), ("--device mine", "own:4GB")),
+            (("tpch", "--device", "own:1MB"), ("--device own:1MB", "is the least")),
+            (("tpch", "--device", "own", *DSN), ("--device", "--dsn", "its owner's")),
+            (
+                ("tpch", "--engine", "null", "--device", "own", "--allow-host-changes"),
+                ("--device", "null keeps no data"),
+            ),
             (("tpch", "--parameters", "drawn", "--seed", "0"), ("--seed 0", "say another one")),
         ],
     )
@@ -99,6 +124,27 @@ class TestOptionsThatWouldDoNothing:
         for workload in ("tpch", "point-select"):
             assert run_command(["run", workload, "--pin", "nobody=1"]) == 1
             assert "--pin nobody=1" in capsys.readouterr().err
+
+
+class TestOnlySomeOperations:
+    def test_the_order_is_the_workload_s_and_what_is_left_out_is_not_asked(self) -> None:
+        request = RunRequest("tpch", "null", 0.01, operations=["q01", "q06"])
+        run = understood(request, Silent())
+        assert run.plan["operations"] == ["q06", "q01"]
+        assert [operation.name for operation in run.script.operations] == ["q06", "q01"]
+        assert list(run.facts()["statements"]) == ["q06", "q01"]
+
+    def test_the_data_and_the_number_of_the_workload_s_queries_stay(self) -> None:
+        some = understood(RunRequest("tpch", "null", 0.01, operations=["q06"]), Silent())
+        every = understood(RunRequest("tpch", "null", 0.01), Silent())
+        assert some.workload.content_hash == every.workload.content_hash
+        assert some.facts()["workload"]["queries"] == 22
+
+    def test_a_mix_keeps_its_weights_and_what_is_asked_after_it(self) -> None:
+        request = RunRequest("tpcb", "duckdb", 1, operations=["transfer"])
+        plan = understood(request, Silent()).plan
+        assert plan["operations"] == ["transfer", "balances"]
+        assert plan["phases"][-1]["operations"] == [1]
 
 
 class TestPrepared:

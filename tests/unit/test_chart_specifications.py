@@ -15,6 +15,7 @@ from tests.records import write_run
 from tests.sampled import as_sampled
 from tests.servers import as_server
 from tests.specified import write_test
+from tests.traced import as_traced
 from tests.unit.test_report_load import held
 
 KINDS: dict[str, Callable[[Path], Path]] = {
@@ -22,6 +23,7 @@ KINDS: dict[str, Callable[[Path], Path]] = {
     "load": held,
     "test": write_test,
     "sampled": lambda runs: as_sampled(write_run(runs)),
+    "traced": lambda runs: as_traced(write_run(runs)),
     "server": lambda runs: as_server(write_run(runs)),
 }
 

@@ -52,11 +52,13 @@ class TestAll:
                 "client_saturation",
                 "clock_order",
                 "completeness",
+                "limits",
                 "outcomes",
                 "probes",
                 "profile_agrees",
                 "rate_held",
                 "row_counts",
+                "slowing",
                 "state",
                 "steal",
             ],
@@ -136,7 +138,7 @@ class TestThresholds:
     def test_every_threshold_is_used_by_a_check(self) -> None:
         folder = Path(thresholds.__file__).parent
         sources = "".join(
-            p.read_text("utf-8") for p in folder.glob("*.py") if p.stem != "thresholds"
+            p.read_text("utf-8") for p in folder.rglob("*.py") if p.stem != "thresholds"
         )
         assert [name for name in self.constants() if name not in sources] == []
 

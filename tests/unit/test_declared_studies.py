@@ -101,6 +101,26 @@ class TestExpanded:
         assert (first.scale, second.scale) == (0.01, 0.02)
         assert first.min_time_s == 2.0
 
+    def test_limits_are_a_table_as_settings_are(self, tmp_path: Path) -> None:
+        text = """
+limit = { memory = "1GB" }
+[part.a]
+factor."limit.cpu" = [0.5, 1]
+factor.device = [{ name = "as it is" }, { name = "own", device = "own", read_ahead = 0 }]
+allow_host_changes = true
+"""
+        told = requests(study(tmp_path, HEAD + text), "a")
+        assert list(told) == [
+            "limit cpu=0.5, as it is",
+            "limit cpu=0.5, own",
+            "limit cpu=1, as it is",
+            "limit cpu=1, own",
+        ]
+        first, second = told["limit cpu=0.5, as it is"], told["limit cpu=0.5, own"]
+        assert first.limits == second.limits == {"memory": 1 << 30, "cpu": 0.5}
+        assert (first.own_device, first.read_ahead_bytes) == (False, None)
+        assert (second.own_device, second.read_ahead_bytes) == (True, 0)
+
     def test_repetitions_and_budget(self, tmp_path: Path) -> None:
         told = study(tmp_path)
         assert [part.repetitions for part in told.study.parts] == [2, 3]

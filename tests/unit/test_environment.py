@@ -12,6 +12,7 @@ import pytest
 import assay
 from assay.model.secrets import is_secret, without_secrets
 from assay.study import environment
+from assay.study.devices import device_of
 from assay.study.environment import describe_host, describe_ourselves
 
 
@@ -35,6 +36,14 @@ class TestHost:
     def test_the_file_system_is_the_one_of_the_data(self, tmp_path: Path) -> None:
         told = describe_host(tmp_path)["data_filesystem"]
         assert os.stat(told["mount_point"]).st_dev == tmp_path.stat().st_dev  # noqa: PTH116
+
+    def test_the_device_is_the_one_of_the_data(self, tmp_path: Path) -> None:
+        told = describe_host(Path("/proc"), tmp_path)
+        assert told["data_filesystem"] == describe_host(tmp_path)["data_filesystem"]
+        assert told["data_device"] == device_of(tmp_path, told["data_filesystem"]["device"])
+
+    def test_where_the_data_are_may_not_be_known(self, tmp_path: Path) -> None:
+        assert describe_host(tmp_path)["data_device"] is None
 
     def test_what_cannot_be_read_is_null(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -70,7 +79,7 @@ class TestMounts:
         self, tmp_path: Path, path: str, kind: str
     ) -> None:
         (tmp_path / "mounts").write_text(self.MOUNTS, encoding="utf-8")
-        told = environment._mount_of(Path(path), str(tmp_path / "mounts"))
+        told = environment.mount_of(Path(path), str(tmp_path / "mounts"))
         assert told is not None
         assert told["type"] == kind
 

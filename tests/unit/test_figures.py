@@ -314,14 +314,22 @@ class TestKinds:
         assert set(kinds()) == {
             "answers",
             "composite",
+            "elasticity",
             "first_run",
             "gains",
             "memory",
             "operations",
+            "plan_regret",
             "profile",
+            "read_sizes",
+            "removed",
+            "roofline",
+            "series",
             "states",
             "sweep",
+            "techniques",
             "utilisation",
+            "verdict",
         }
         assert all(kind.about.endswith(".") for kind in kinds().values())
 

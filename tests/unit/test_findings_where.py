@@ -73,6 +73,10 @@ class TestBound:
     ) -> None:
         assert bound(operation(**where)).startswith(begins)
 
+    def test_of_time_that_was_not_split_nothing_is_said(self) -> None:
+        unsplit = dataclasses.replace(operation(), where=dict.fromkeys(PARTS))
+        assert bound_by.find(case(unsplit)) == []
+
     @pytest.mark.parametrize("disk", [0.55, 0.7, 0.9])
     def test_a_run_that_was_built_disk_bound_is_found_to_be(self, disk: float) -> None:
         operations = [

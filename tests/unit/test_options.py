@@ -15,7 +15,9 @@ from assay.study.options import RunOptions, option_names, request_of
 # Parameters of the command that say nothing of the run itself.
 OF_THE_COMMAND = {"context", "runs", "all_operations", "strict", "as_json"}
 # Where files say it otherwise than the command line.
-OTHERWISE = {"settings": {}, "prepare": (), "sorted_by": (), "driver": ()}
+OTHERWISE = {name: {} for name in ("settings", "limit", "slow")} | dict.fromkeys(
+    ("prepare", "sorted_by", "driver", "operation", "remove", "without"), ()
+)
 
 
 def parameters() -> dict[str, inspect.Parameter]:
@@ -73,6 +75,11 @@ def test_files_and_folders_are_relative_to_the_folder(tmp_path: Path) -> None:
     assert request.prepare == {"a.sql": "analyze;"}
     assert request.bin_dir == str(tmp_path / "bin")
     assert asked([], tmp_path).workload == "tpch"
+
+
+def test_operations_are_listed_once_each() -> None:
+    assert asked([], operation="q06").operations == ["q06"]
+    assert asked([], operation=["q06", "q01", "q06"]).operations == ["q06", "q01"]
 
 
 def test_a_run_without_a_workload_is_refused() -> None:

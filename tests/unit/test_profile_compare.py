@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from assay.analysis.profile import Profile, Sampling, compare
-from assay.analysis.profile_compare import student_quantile
+from assay.analysis.student import student_quantile
 from assay.analysis.work.rules import Rules
 
 if TYPE_CHECKING:

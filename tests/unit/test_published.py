@@ -157,3 +157,20 @@ class TestBeside:
         assert facts is not None
         rows = {one.key: one for one in compare(made, facts)}
         assert rows["share"].ours == measure.values
+
+
+def test_a_table_may_have_several_columns_of_values() -> None:
+    published = read_published(SHIPPED / "q1-index-scan" / "published.toml")
+    sizes = published.figure("read_sizes")
+    assert sizes is not None
+    values = sizes.measures()
+    assert len(values) == 26
+    assert values["8 KiB random"].value == 4073.21
+    assert values["512 B sequential, by the page cache"].value == 1079447.32
+    ours = {"here": Spread(12_000.0, 11_000.0, 13_000.0, 3)}
+    measure = Measure("8 KiB random", "8 KiB random", "/s", ours)
+    figure = Figure("read_sizes", "read_sizes", "x", subjects=("here",), measures=(measure,))
+    rows = compare(figure, sizes)
+    assert len(rows) == 26
+    assert [one.key for one in rows if one.ours] == ["8 KiB random"]
+    assert not list(says(rows, figure))

@@ -63,6 +63,9 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
         "load_order": [],
         "order_note": None,
         "prepare": [],
+        "operations": [],
+        "remove": [],
+        "without": [],
     }
 
 

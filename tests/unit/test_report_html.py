@@ -57,9 +57,9 @@ def charts_of(text: str) -> dict[str, Any]:
     return charts
 
 
-def test_a_complete_run_draws_three_charts_in_one_file(tmp_path: Path) -> None:
+def test_a_complete_run_draws_four_charts_in_one_file(tmp_path: Path) -> None:
     text = page_of(write_run(tmp_path))
-    assert set(charts_of(text)) == {"operations", "timeline", "passes"}
+    assert set(charts_of(text)) == {"operations", "timeline", "passes", "storage"}
     assert len(text.encode()) < SIZE_MAX_BYTES
 
 

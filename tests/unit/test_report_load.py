@@ -154,9 +154,9 @@ class TestCharts:
 
     def test_which_there_are_follows_from_the_load(self, tmp_path: Path) -> None:
         names = ("throughput", "latency", "heat", "percentiles")
-        assert self.charts(held(tmp_path / "a")).names == (*names, "backlog", "timeline")
-        assert self.charts(failing(tmp_path / "b")).names == (*names, "timeline")
-        assert self.charts(write_run(tmp_path / "c")).names == Charts.POWER_NAMES
+        assert self.charts(held(tmp_path / "a")).names == (*names, "backlog", "timeline", "storage")
+        assert self.charts(failing(tmp_path / "b")).names == (*names, "timeline", "storage")
+        assert self.charts(write_run(tmp_path / "c")).names == (*Charts.POWER_NAMES, "storage")
 
     def test_those_of_another_load_say_so(self, tmp_path: Path) -> None:
         assert "no passes" in str(self.charts(held(tmp_path / "a"))["passes"].to_dict())
@@ -184,8 +184,8 @@ class TestPage:
 
     def test_an_open_load_has_its_charts_within_the_size(self, tmp_path: Path) -> None:
         text = self.text(lost(tmp_path))
-        names = {"throughput", "latency", "heat", "percentiles", "backlog", "timeline"}
-        assert set(charts_of(text)) == names
+        of_load = {"throughput", "latency", "heat", "percentiles", "backlog", "timeline"}
+        assert set(charts_of(text)) == {*of_load, "storage"}
         assert len(text.encode()) < SIZE_MAX_BYTES
 
     def test_the_table_has_the_percentiles_of_each_operation(self, tmp_path: Path) -> None:

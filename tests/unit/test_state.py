@@ -67,6 +67,16 @@ def test_hot_leaves_everything_as_it_is(tmp_path: Path, monkeypatch: pytest.Monk
     }
 
 
+def test_hot_with_a_limit_of_memory_leaves_the_pages_to_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Cache().put_in_place(monkeypatch)
+    request = RunRequest("tpch", "duckdb", 0.01, limits={"memory": 1e9})
+    told = set_state(request, tmp_path)
+    assert told.resident_bytes_before_start == 0
+    assert "data files written back and their pages evicted" in told.how
+
+
 def test_cold_evicts_and_says_what_it_did_not_touch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

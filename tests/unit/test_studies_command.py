@@ -54,7 +54,7 @@ def test_it_is_told_what_would_be_run_and_how_long_it_takes(
     assert "in all: 10 runs, about " in told
     assert "budget 5 min" in told
     assert "--quick: 2 runs, about " in told
-    assert "without memory: --quick leaves it out" in told
+    assert "left out: memory: --quick leaves it out" in told
 
 
 def test_the_short_form_and_other_engines_are_told_by_themselves(

@@ -237,6 +237,7 @@ fn push_event(rows: &mut Stream, plan: &Plan, errors: &[ErrorClass], notes: &Not
 }
 
 fn push_reading(rows: &mut Stream, sequence: u64, edge: Edge, counters: &TaskCounters) {
+    let device = &counters.device;
     rows.push(&[
         Cell::Count(sequence),
         Cell::Text(match edge {
@@ -260,5 +261,12 @@ fn push_reading(rows: &mut Stream, sequence: u64, edge: Edge, counters: &TaskCou
         counters.rss_bytes.into(),
         counters.rss_peak_bytes.into(),
         counters.pss_bytes.into(),
+        device.reads.into(),
+        device.reads_merged.into(),
+        device.read_bytes.into(),
+        device.read_ns.into(),
+        device.writes.into(),
+        device.write_bytes.into(),
+        device.io_ns.into(),
     ]);
 }

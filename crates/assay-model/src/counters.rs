@@ -49,6 +49,27 @@ pub struct TaskCounters {
     pub rss_peak_bytes: Option<u64>,
     /// Proportional resident memory (a gauge), taken at the end only, where it is in no interval.
     pub pss_bytes: Option<u64>,
+    /// The block device that holds the data, whoever it works for.
+    pub device: DeviceCounters,
+}
+
+/// What a block device did since boot, in the words of the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceCounters {
+    /// Reads completed.
+    pub reads: Option<u64>,
+    /// Reads joined with a neighbour before they were issued.
+    pub reads_merged: Option<u64>,
+    /// Bytes read.
+    pub read_bytes: Option<u64>,
+    /// Time all reads took, added up.
+    pub read_ns: Option<u64>,
+    /// Writes completed.
+    pub writes: Option<u64>,
+    /// Bytes written.
+    pub write_bytes: Option<u64>,
+    /// Time during which at least one request was under way.
+    pub io_ns: Option<u64>,
 }
 
 /// Reads the engine's tasks. The driver calls it outside the timed interval.
@@ -115,6 +136,25 @@ pub static TASKS: Table = Table {
             "pss_bytes",
             Kind::UInt64,
             "proportional resident memory at the end, where reading it was due: it takes one part of the time in 100 at most",
+        ),
+        Column::optional(
+            "device_reads",
+            Kind::UInt64,
+            "reads completed since boot by the block device that holds the data, whoever asked; so are those below",
+        ),
+        Column::optional(
+            "device_reads_merged",
+            Kind::UInt64,
+            "reads joined with a neighbour before they were issued",
+        ),
+        Column::optional("device_read_bytes", Kind::UInt64, "bytes read"),
+        Column::optional("device_read_ns", Kind::UInt64, "time all reads took, added up"),
+        Column::optional("device_writes", Kind::UInt64, "writes completed"),
+        Column::optional("device_write_bytes", Kind::UInt64, "bytes written"),
+        Column::optional(
+            "device_io_ns",
+            Kind::UInt64,
+            "time during which at least one request was under way",
         ),
     ],
 };

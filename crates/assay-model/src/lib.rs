@@ -12,7 +12,7 @@ pub mod random;
 pub mod script;
 pub mod table;
 
-pub use counters::{Edge, Meter, TaskCounters};
+pub use counters::{DeviceCounters, Edge, Meter, TaskCounters};
 pub use event::Event;
 pub use outcome::{Outcome, OutcomeCounts};
 pub use plan::{Arrival, Phase, Plan, PlanError, Steady};

@@ -9,6 +9,7 @@ mod at_work;
 mod cgroup;
 mod clock;
 mod descent;
+mod device_meter;
 mod error;
 mod file;
 mod followed;
@@ -32,6 +33,7 @@ mod usage;
 mod waits;
 mod worker;
 
+pub use device_meter::DeviceMeter;
 pub use error::ObserveError;
 pub use meter::ProcessMeter;
 pub use probe::ProbeKind;

@@ -43,7 +43,8 @@ impl ProcRoot {
 
 impl SysRoot {
     /// What kind of block device `name` is: `partition`, `stacked` (made of other devices, as by
-    /// the device mapper or md) or `disk`; `None` if sysfs does not show it.
+    /// the device mapper or md, or of a file, as a loop device) or `disk`; `None` if sysfs does not
+    /// show it.
     pub fn block_device_kind(&self, name: &str) -> Option<&'static str> {
         // sysfs writes the slash of names such as `cciss/c0d0` as an exclamation mark.
         let device = self.0.join("class/block").join(name.replace('/', "!"));
@@ -53,8 +54,9 @@ impl SysRoot {
         if device.join("partition").exists() {
             return Some("partition");
         }
-        let made_of_others =
-            device.join("slaves").read_dir().is_ok_and(|mut slaves| slaves.next().is_some());
+        // sysfs says so only while a loop device has a file, and kinds are looked up once.
+        let made_of_others = name.starts_with("loop")
+            || device.join("slaves").read_dir().is_ok_and(|mut slaves| slaves.next().is_some());
         Some(if made_of_others { "stacked" } else { "disk" })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use assay_model::{Edge, Meter, TaskCounters};
+use assay_model::{DeviceCounters, Edge, Meter, TaskCounters};
 use assay_observe::ProcessMeter;
 use nix::sys::resource::{UsageWho, getrusage};
 
@@ -91,6 +91,7 @@ fn another_process_is_read_from_its_files() {
         rss_bytes: Some(8 * MEBIBYTE as u64),
         rss_peak_bytes: None,
         pss_bytes: None,
+        device: DeviceCounters::default(),
     };
     assert_eq!(start, expected);
     let end = meter.read(Edge::End);

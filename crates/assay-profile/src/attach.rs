@@ -198,7 +198,7 @@ fn no_room(source: io::Error) -> ProfileError {
 }
 
 /// What the kernel says where a user may not lock so much memory, or there is none.
-fn is_for_want_of_room(error: &io::Error) -> bool {
+pub fn is_for_want_of_room(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM))
 }
 

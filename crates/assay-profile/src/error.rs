@@ -16,6 +16,14 @@ pub enum ProfileError {
         /// What a person can do.
         mend: String,
     },
+    /// The kernel does not let us trace requests of block devices.
+    #[error("the kernel refuses to trace block requests ({source}): {mend}")]
+    NotTraced {
+        /// What it said.
+        source: io::Error,
+        /// What a person can do.
+        mend: &'static str,
+    },
     /// There was nothing to sample.
     #[error("process {0} is not there; nothing to sample")]
     NoProcess(u32),

@@ -13,7 +13,7 @@ use assay_drive::session::postgres::config::Config;
 use assay_drive::session::postgres::copy::{Way, copy_in};
 use assay_drive::{CancelFlag, Progress, Session};
 use assay_model::{Arrival, Edge, Meter, Plan, Script};
-use assay_observe::{ProcessMeter, ServerMeter};
+use assay_observe::{DeviceMeter, ProcessMeter, ServerMeter};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -138,9 +138,10 @@ fn read_script(text: &str) -> PyResult<Script> {
 ///
 /// For phases of the power order: `metered` is the process whose counters are read just outside each
 /// operation's interval, this one or the root of a server's; `observer(sequence, edge)` is called
-/// there, too, with `start` or `end`.
+/// there, too, with `start` or `end`. `device_stat` is the file of sysfs with the counters of the
+/// block device that holds the data, read with those of the process.
 #[pyfunction]
-#[pyo3(signature = (plan, sessions, raw_dir, cancel, tick, metered = None, observer = None))]
+#[pyo3(signature = (plan, sessions, raw_dir, cancel, tick, metered = None, observer = None, device_stat = None))]
 #[allow(clippy::too_many_arguments)] // The door takes all that a run is made of.
 fn drive(
     py: Python<'_>,
@@ -151,6 +152,7 @@ fn drive(
     tick: Py<PyAny>,
     metered: Option<u32>,
     observer: Option<Py<PyAny>>,
+    device_stat: Option<PathBuf>,
 ) -> PyResult<String> {
     let plan: Plan = serde_json::from_str(plan)
         .map_err(|error| PlanError::new_err(format!("the plan cannot be read: {error}")))?;
@@ -165,7 +167,7 @@ fn drive(
     let cancel = cancel.0.clone();
     let parts = Parts {
         sessions: sessions.iter().map(session).collect::<PyResult<_>>()?,
-        meter: metered.filter(|_| serial).map(meter).transpose()?,
+        meter: metered.filter(|_| serial).map(|pid| meter(pid, device_stat)).transpose()?,
         observer: observer.filter(|_| serial).map(|observer| observing(observer, cancel.clone())),
         cancel: cancel.clone(),
     };
@@ -176,11 +178,15 @@ fn drive(
     serde_json::to_string(&report).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-fn meter(pid: u32) -> PyResult<Box<dyn Meter + Send>> {
-    Ok(if pid == std::process::id() {
+fn meter(pid: u32, device_stat: Option<PathBuf>) -> PyResult<Box<dyn Meter + Send>> {
+    let tasks: Box<dyn Meter + Send> = if pid == std::process::id() {
         Box::new(ProcessMeter::of_self().map_err(errors::observing)?)
     } else {
         Box::new(ServerMeter::of(pid).map_err(errors::observing)?)
+    };
+    Ok(match device_stat {
+        Some(stat) => Box::new(DeviceMeter::new(tasks, stat)),
+        None => tasks,
     })
 }
 

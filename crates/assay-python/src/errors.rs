@@ -1,9 +1,11 @@
 //! One table from the core's errors to Python's exceptions.
 
+use assay_ceiling::CeilingError;
 use assay_drive::DriveError;
 use assay_generate::{GenerateError, ParameterError};
 use assay_observe::ObserveError;
 use assay_profile::ProfileError;
+use assay_slow::SlowError;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{PyErr, create_exception};
@@ -57,10 +59,38 @@ pub fn profiling(error: ProfileError) -> PyErr {
     let text = error.to_string();
     match error {
         ProfileError::Refused { .. }
+        | ProfileError::NotTraced { .. }
         | ProfileError::NoProcess(_)
         | ProfileError::Io { .. }
         | ProfileError::Stream(_) => PyOSError::new_err(text),
         ProfileError::Panicked => DefectError::new_err(text),
+    }
+}
+
+/// The exception that an error of a trial becomes.
+pub fn ceiling(error: CeilingError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        CeilingError::NoDirect { .. }
+        | CeilingError::Full { .. }
+        | CeilingError::File { .. }
+        | CeilingError::System { .. } => PyOSError::new_err(text),
+        CeilingError::Trial(_) => PyValueError::new_err(text),
+        CeilingError::Stream(_) => RecordError::new_err(text),
+        CeilingError::Panicked => DefectError::new_err(text),
+    }
+}
+
+/// The exception that an error of the slower becomes.
+pub fn slowing(error: SlowError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        SlowError::Factor(_) => PyValueError::new_err(text),
+        SlowError::NoProcess(_)
+        | SlowError::Refused { .. }
+        | SlowError::Io { .. }
+        | SlowError::Stream(_) => PyOSError::new_err(text),
+        SlowError::Panicked => DefectError::new_err(text),
     }
 }
 

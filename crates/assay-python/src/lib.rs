@@ -1,13 +1,16 @@
-//! Module `assay._core`: the doors from Python to the driver, the generators and the samplers.
+//! Module `assay._core`: the doors from Python to the driver, the generators, the samplers and trials
+//! of the host.
 //! Nothing is decided here; arguments and errors are carried across.
 
 mod capsule;
+mod ceiling;
 mod driving;
 mod errors;
 mod generating;
 mod observing;
 mod profiling;
 mod python_session;
+mod slowing;
 
 use pyo3::prelude::*;
 
@@ -15,8 +18,10 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
+    ceiling::register(module)?;
     driving::register(module)?;
     generating::register(module)?;
     observing::register(module)?;
-    profiling::register(module)
+    profiling::register(module)?;
+    slowing::register(module)
 }

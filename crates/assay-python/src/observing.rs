@@ -97,6 +97,10 @@ fn record_tables() -> Vec<TableTold> {
     ]);
     tables.extend(assay_profile::TABLES);
     tables.push(&assay_profile::PROBE_PROFILE);
+    tables.push(&assay_profile::REQUESTS);
+    tables.push(&assay_profile::PROBE_REQUESTS);
+    tables.extend(assay_ceiling::tables::TABLES);
+    tables.extend([&assay_slow::tables::SLOWING, &assay_slow::tables::PROBE_SLOWING]);
     tables.into_iter().map(told).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use assay_profile::{Clock, Granted, Profiler, Stacks, Wish};
+use assay_profile::{Clock, Granted, Profiler, ProfilerReport, RequestTracer, Stacks, Wish};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -77,16 +77,45 @@ impl PyProfiler {
         let profiler =
             taken.ok_or_else(|| PyValueError::new_err("the profile was stopped already"))?;
         let report = py.detach(|| profiler.stop()).map_err(errors::profiling)?;
-        let told = PyDict::new(py);
-        told.set_item("samples", report.counts.samples)?;
-        told.set_item("cpu_ns", report.cpu_ns)?;
-        told.set_item("longest_ns", report.longest_ns)?;
-        told.set_item("error", report.error)?;
-        told.set_item("notes", report.notes)?;
-        Ok(told)
+        told(py, report)
     }
 }
 
+/// Requests of block devices that are being traced by a thread of its own.
+#[pyclass(name = "RequestTracer", frozen)]
+struct PyRequestTracer(Mutex<Option<RequestTracer>>);
+
+#[pymethods]
+impl PyRequestTracer {
+    /// Begins to trace the requests of all block devices into `requests.arrows` in `raw_dir`.
+    #[new]
+    fn new(py: Python<'_>, raw_dir: PathBuf) -> PyResult<Self> {
+        let tracer = py.detach(|| RequestTracer::start(&raw_dir)).map_err(errors::profiling)?;
+        Ok(Self(Mutex::new(Some(tracer))))
+    }
+
+    /// Ends tracing; returns what it did and cost: samples (requests), `cpu_ns`, `longest_ns`, error,
+    /// and notes on what is missing.
+    fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let taken = self.0.lock().ok().and_then(|mut tracer| tracer.take());
+        let tracer = taken.ok_or_else(|| PyValueError::new_err("tracing was stopped already"))?;
+        let report = py.detach(|| tracer.stop()).map_err(errors::profiling)?;
+        told(py, report)
+    }
+}
+
+/// A report as a dictionary of Python.
+fn told(py: Python<'_>, report: ProfilerReport) -> PyResult<Bound<'_, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("samples", report.counts.samples)?;
+    told.set_item("cpu_ns", report.cpu_ns)?;
+    told.set_item("longest_ns", report.longest_ns)?;
+    told.set_item("error", report.error)?;
+    told.set_item("notes", report.notes)?;
+    Ok(told)
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyRequestTracer>()?;
     module.add_class::<PyProfiler>()
 }

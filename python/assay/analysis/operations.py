@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Class of the error of an operation that was under way when the run was stopped.
 CANCELLED = "cancelled"
+# The driver's word for an operation that was cancelled because it took too long.
+DEADLINE = "deadline"
 NS = 1e-9
 
 

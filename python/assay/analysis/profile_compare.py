@@ -11,14 +11,13 @@ Satterthwaite (Biometrics Bulletin 2, 1946). Of rows that did not change one in 
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from assay.analysis.profile_tables import operation_names, within_operations
+from assay.analysis.student import student_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 LEVELS = {"total": [], "work": ["work"], "symbol": ["work", "symbol"]}
 KEY = ["work", "symbol"]
 OURS, THEIRS = "ours", "theirs"
-CONFIDENCE = 0.95
 # Of fewer samples a variance cannot be told: none where there were some is no surprise.
 SAMPLES_MIN = 10
 
@@ -216,20 +214,3 @@ def _share(seconds: str) -> pl.Expr:
     """Of all seconds; null where there are none, because nothing is no share of nothing."""
     whole = pl.col(seconds).sum()
     return pl.when(whole > 0).then(pl.col(seconds) / whole)
-
-
-def student_quantile(freedom: float) -> float:
-    """The 97.5 % quantile of Student's t; Abramowitz and Stegun 26.7.5, exact for 1 and 2.
-
-    Below 4 degrees of freedom that expansion is too small, and whole degrees are rounded down.
-    """
-    exact = {1: 12.7062, 2: 4.3027, 3: 3.1824}
-    if freedom < max(exact) + 1:
-        return exact[max(1, math.floor(freedom))]
-    z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-    )
-    return z + sum(term / freedom**power for power, term in enumerate(terms, start=1))

@@ -15,7 +15,7 @@ import polars as pl
 from assay.analysis.latency import measured_times, succeeded
 from assay.analysis.load import OPEN, load_of, summarise_load
 from assay.analysis.operations import NS, operation_table
-from assay.analysis.profile_compare import student_quantile
+from assay.analysis.student import mean_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -148,7 +148,7 @@ def judge_trial(
     """
     every = [set(times.operations) for pair in rounds for times in pair]
     common, seen = set.intersection(*every), set.union(*every)
-    whole = _gain([(_whole(before, common), _whole(after, common)) for before, after in rounds])
+    whole = gain_over([(_whole(before, common), _whole(after, common)) for before, after in rounds])
     named = [name for name in operations if name in seen]
     compared = [name for name in named if name in common]
     each = _each_predicted(predicted, whole, rounds, compared)
@@ -156,14 +156,14 @@ def judge_trial(
         OperationGain(
             name,
             each if name in common else None,
-            _gain([(b.operations.get(name), a.operations.get(name)) for b, a in rounds]),
+            gain_over([(b.operations.get(name), a.operations.get(name)) for b, a in rounds]),
         )
         for name in named
     )
     judged = Judged((), predicted, whole)
     if named and rounds[0][0].whole_s is None:
         sums = [(_sum(before, compared), _sum(after, compared)) for before, after in rounds]
-        judged = Judged(tuple(compared), each, _gain(sums))
+        judged = Judged(tuple(compared), each, gain_over(sums))
     left_out = tuple(sorted(seen - common))
     verdict = _verdict(judged.predicted, judged.gain)
     return Trial(predicted, whole, about, judged, verdict, left_out)
@@ -177,21 +177,20 @@ def _sum(times: Times, names: Iterable[str]) -> float | None:
     return math.fsum(times.operations[name] for name in names) or None
 
 
-def _gain(rounds: Sequence[tuple[float | None, float | None]]) -> Gain | None:
+def gain_over(rounds: Sequence[tuple[float | None, float | None]]) -> Gain | None:
     """The gain over the rounds; None if one of them has no time."""
     known = [(before, after) for before, after in rounds if before and after]
     if len(known) < len(rounds):
         return None
-    logs = [math.log(after / before) for before, after in known]
-    count = len(logs)
-    mean = math.fsum(logs) / count
-    interval = None
-    if count > 1:
-        variance = math.fsum((one - mean) ** 2 for one in logs) / (count - 1)
-        half = student_quantile(count - 1) * math.sqrt(variance / count)
-        interval = (-math.expm1(mean + half), -math.expm1(mean - half))
-    before_s = math.exp(math.fsum(math.log(before) for before, _ in known) / count)
-    return Gain(before_s, before_s * math.exp(mean), -math.expm1(mean), interval)
+    change = mean_of([math.log(after / before) for before, after in known])
+    ends = change.interval
+    before_s = math.exp(mean_of([math.log(before) for before, _ in known]).value)
+    return Gain(
+        before_s,
+        before_s * math.exp(change.value),
+        -math.expm1(change.value),
+        None if ends is None else (-math.expm1(ends[1]), -math.expm1(ends[0])),
+    )
 
 
 def _each_predicted(

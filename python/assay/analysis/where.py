@@ -14,6 +14,7 @@ import polars as pl
 from assay.analysis.causes import PARTS, UNCOVERED
 from assay.analysis.operations import NS, measured
 from assay.analysis.placing import ALL_TOGETHER
+from assay.analysis.slowing import is_stopped
 from assay.analysis.split import COVERAGE_MAX, disk_states_ns, readings, split_table
 from assay.analysis.waiting import wall_split
 from assay.model.errors import UsageError
@@ -71,11 +72,16 @@ class Where:
 def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
     """What `split_table` tells, by operation, with `where`, its causes; and the run's whole.
 
-    Where sessions of an embedded engine cannot be told apart, the whole is all that is known.
+    Where sessions of an embedded engine cannot be told apart, the whole is all that is known. Of an
+    engine that was slowed by stopping it (`--slow`) nothing is told: `slowing` has what it took.
     """
     events = run.table("events")
     walls = _service_s(events)
     by_operation = _counted(run, events)
+    if is_stopped(run):
+        # Threads that rest otherwise are woken by every stop, and are paused like those at work.
+        unknown = {"where": dict.fromkeys(PARTS)}
+        return {name: told | unknown for name, told in by_operation.items()}, None
     looked = _looked(run)
     if looked is None:
         return by_operation, _whole(by_operation, walls)

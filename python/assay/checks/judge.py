@@ -8,20 +8,27 @@ import pkgutil
 from typing import TYPE_CHECKING
 
 import assay.checks
+import assay.checks.ceiling
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, Verdict
+from assay.record.layout import KIND_CEILING, KIND_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import ModuleType
 
     from assay.record.reader import Run
 
 log = logging.getLogger(__name__)
 
+# Which folder has the checks of a kind of record.
+FOLDERS: dict[str, ModuleType] = {KIND_RUN: assay.checks, KIND_CEILING: assay.checks.ceiling}
 
-def find_checks() -> Iterator[tuple[str, Callable[[Run], CheckResult]]]:
-    """Every module of this folder that has a `check`, by name."""
-    for module_info in pkgutil.iter_modules(assay.checks.__path__, "assay.checks."):
+
+def find_checks(kind: str = KIND_RUN) -> Iterator[tuple[str, Callable[[Run], CheckResult]]]:
+    """Every module of a kind's folder that has a `check`, by name."""
+    folder = FOLDERS[kind]
+    for module_info in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."):
         module = importlib.import_module(module_info.name)
         if hasattr(module, "check"):
             yield module_info.name.rsplit(".", 1)[-1], module.check
@@ -29,7 +36,7 @@ def find_checks() -> Iterator[tuple[str, Callable[[Run], CheckResult]]]:
 
 def judge(run: Run) -> list[CheckResult]:
     """One result a check, worst first."""
-    results = [_safely(name, check, run) for name, check in find_checks()]
+    results = [_safely(name, check, run) for name, check in find_checks(run.kind)]
     return sorted(results, key=lambda result: -result.verdict)
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.load import LATE_START_S, OPEN, load_of
-from assay.analysis.operations import CANCELLED, NS, is_measured, plain
+from assay.analysis.operations import CANCELLED, DEADLINE, NS, is_measured, plain
 from assay.checks.thresholds import BACKLOG_SECONDS_MAX
-from assay.model.units import percent_text
+from assay.model.units import percent_text, seconds_text
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
@@ -32,13 +32,7 @@ def check(run: Run) -> CheckResult:
     cut_short = pl.col("error").eq_missing(CANCELLED)
     failed = events.filter((pl.col("outcome") == "failed") & ~cut_short)
     if not failed.is_empty():
-        names = sorted(set(failed["operation"]))
-        first = failed.row(0, named=True)
-        reason = (
-            f"{failed.height} of {events.height} operations failed, in {', '.join(names)};"
-            f" the first was {first['operation']}: {_first_message(run, first)}{_crashes(run)}"
-        )
-        return CheckResult(NAME, Verdict.INVALID, reason, value=float(failed.height), threshold=0.0)
+        return _cut_off_as_asked(run, events, failed) or _failed(run, events, failed)
     skipped = events.filter((pl.col("outcome") == "skipped") & is_measured(events))
     cut_off = _cut_off_by_the_end(run, events, skipped)
     if skipped.height and not cut_off:
@@ -52,6 +46,36 @@ def check(run: Run) -> CheckResult:
         reason = "the run was stopped while operations were under way; they are left out"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     return CheckResult(NAME, Verdict.VALID, _all_succeeded(events, skipped.height))
+
+
+def _failed(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> CheckResult:
+    names = sorted(set(failed["operation"]))
+    first = failed.row(0, named=True)
+    reason = (
+        f"{failed.height} of {events.height} operations failed, in {', '.join(names)};"
+        f" the first was {first['operation']}: {_first_message(run, first)}{_crashes(run)}"
+    )
+    return CheckResult(NAME, Verdict.INVALID, reason, value=float(failed.height), threshold=0.0)
+
+
+def _cut_off_as_asked(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> CheckResult | None:
+    """What is said where all that failed took longer than it was given, to see whether it would.
+
+    Only of plans that were forced, and of runs without a technique: how long these take is the
+    question, and a limit answers it.
+    """
+    request = run.facts["request"]
+    searched = bool(request.get("forced") or request.get("without"))
+    if not searched or failed.is_empty() or set(failed["error"]) != {DEADLINE}:
+        return None
+    limit = seconds_text(request["operation_deadline_s"])
+    names = ", ".join(sorted(set(failed["operation"])))
+    reason = (
+        f"{failed.height} of {events.height} operations were cancelled after {limit}, as was asked"
+        f" for: {names}; all others succeeded"
+    )
+    verdict = Verdict.VALID if request.get("forced") else Verdict.UNKNOWN
+    return CheckResult(NAME, verdict, reason, value=float(failed.height))
 
 
 def _cut_off_by_the_end(run: Run, events: pl.DataFrame, skipped: pl.DataFrame) -> bool:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "probes"
-# What it may cost depends on how often it was asked to look; its own check judges it.
-PROFILE = "profile"
+# What they may cost depends on what was asked for: samples a second, or every request of a disk.
+ASKED_FOR = ("profile", "requests")
 
 
 def check(run: Run) -> CheckResult:
@@ -42,7 +42,7 @@ def check(run: Run) -> CheckResult:
         reason = f"a probe saw nothing for {gap_s:.1f} s: what happened meanwhile is not known"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=gap_s, threshold=limit_s)
     shares = probe_core_shares(run)
-    share = sum(cost for name, cost in shares.items() if name != PROFILE) if shares else None
+    share = sum(cost for name, cost in shares.items() if name not in ASKED_FOR) if shares else None
     if share is not None and share > PROBE_CORE_SHARE_MAX:
         reason = f"the probes used {percent_text(share)} of a core: a longer interval costs less"
         return CheckResult(

@@ -31,3 +31,17 @@ COLD_RESIDENT_SHARE_MAX = 0.05
 WARM_RESIDENT_SHARE_MIN = 0.95
 # What an engine reads of its programs and libraries in its first query comes to no more than this.
 PROGRAMS_READ_BYTES_MAX = 1 << 28
+# What is limited may be used by this share more than was allowed, and the limit is still one.
+LIMIT_EXCESS_SHARE_MAX = 0.1
+# Others moved this share of a trial's own bytes on the device: it was disturbed.
+CEILING_OTHERS_BYTES_SHARE_MAX = 0.05
+# This share of a ceiling's trials of the disk may be disturbed.
+CEILING_DISTURBED_SHARE_MAX = 0.10
+# A resource that was to be slower may be so by a part of this more or less than was asked.
+SLOWED_DIFFERENCE_MAX = 0.03
+# Of the engine's CPU time this share may be overlooked by what slows it.
+SLOWED_OVERLOOKED_MAX = 0.10
+# Of what the disk read this share may be read while the engine stands still.
+SLOWED_AHEAD_SHARE_MAX = 0.10
+# What slows the engine may use this share of one core.
+SLOWER_CORE_SHARE_MAX = 0.10

@@ -23,13 +23,17 @@ def show(
 ) -> None:
     """Shows a run: is it valid, how fast, where did the time go. Of a study: its article.
 
+    Of what `assay ceiling` measured: its tables.
+
     \b
     Examples:
       assay show latest
       assay show latest --all
       assay show 4c193c --json                the last six digits of an id do
     """
+    from assay.record.layout import KIND_CEILING
     from assay.report.build import build
+    from assay.report.ceiling.terminal import ceiling_lines
     from assay.report.terminal import render
     from assay.study.places import runs_dir
 
@@ -40,6 +44,9 @@ def show(
     document = build(found)
     if as_json:
         say_json(document)
+    elif document.get("kind") == KIND_CEILING:
+        for line in ceiling_lines(document):
+            say(line)
     else:
         render(document, all_operations=all_operations, console=console(stderr=False))
     code = exit_code(document["verdict"], strict=strict)
@@ -155,8 +162,10 @@ def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
       assay runs
       assay runs --runs /data/runs --json
     """
+    from assay.record.layout import KIND_CEILING
     from assay.record.reader import list_runs
     from assay.report.build import stored
+    from assay.report.ceiling.terminal import ceiling_line
     from assay.report.terminal import run_line
     from assay.study.places import runs_dir
 
@@ -165,4 +174,9 @@ def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
         say_json([told or {"run": path.name, "verdict": None} for path, told in listed])
         return
     for path, told in listed:
-        say(run_line(told) if told else f"not judged yet: assay show {path.name}")
+        if told is None:
+            say(f"not judged yet: assay show {path.name}")
+        elif told.get("kind") == KIND_CEILING:
+            say(ceiling_line(told))
+        else:
+            say(run_line(told))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.options import AsJson
 from assay.cli.output import console, say, say_json
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.workloads.contract import Workload
 
 engines = typer.Typer(rich_markup_mode=None)
 workloads = typer.Typer(rich_markup_mode=None)
@@ -50,9 +54,22 @@ def show_engine(
 
     folder = find_engine(name)
     if as_json:
-        say_json(folder.facts.model_dump() | {"folder": str(folder.folder)})
+        told = folder.techniques().model_dump()
+        say_json(folder.facts.model_dump() | {"folder": str(folder.folder), "techniques": told})
         return
     say((folder.folder / "README.md").read_text(encoding="utf-8").rstrip())
+    _show_techniques(folder)
+
+
+def _show_techniques(folder: EngineFolder) -> None:
+    """What `--without` can switch off."""
+    techniques = folder.techniques().techniques
+    if not techniques:
+        return
+    width = max(map(len, techniques))
+    say("\nTechniques that --without switches off:")
+    for name, technique in techniques.items():
+        say(f"  {name:<{width}}  {technique.says}")
 
 
 @engines.command("install")
@@ -114,26 +131,56 @@ def list_workloads(context: typer.Context, *, as_json: AsJson = False) -> None:
 def show_workload(
     name: Annotated[str, typer.Argument(help="Name or folder of a workload.")],
     *,
+    operation: Annotated[
+        str | None,
+        typer.Option(help="Tell the parts that it can be asked without.", metavar="NAME"),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help="With --operation: whose text it is.", metavar="NAME")
+    ] = "duckdb",
     as_json: AsJson = False,
 ) -> None:
-    """Tells the operations of one workload.
+    """Tells the operations of one workload, or the parts of one operation.
 
     \b
-    Example:
+    Examples:
       assay workloads show tpch
+      assay workloads show tpch --operation q03
     """
     from assay.workloads.discovery import find_workload
 
-    facts = find_workload(name).facts
+    workload = find_workload(name)
+    if operation is not None:
+        _show_parts(workload, operation, engine, as_json=as_json)
+        return
+    facts = workload.facts
     if as_json:
         say_json(facts.model_dump())
         return
     say(f"{facts.title}: {facts.about}" if facts.about else facts.title)
-    width = max(len(operation) for operation in facts.operations)
-    for operation, told in facts.operations.items():
-        say(f"  {operation:<{width}}  {told.title}".rstrip())
+    width = max(len(each) for each in facts.operations)
+    for each, told in facts.operations.items():
+        say(f"  {each:<{width}}  {told.title}".rstrip())
     if facts.legal:
         say(facts.legal)
+
+
+def _show_parts(workload: Workload, operation: str, engine: str, *, as_json: bool) -> None:
+    """Tells what `assay run --remove` can take out of an operation."""
+    from assay.engines.discovery import find_engine
+
+    only = workload.only([operation])
+    dialects = find_engine(engine).facts.dialects
+    parts = only.parts(operation, dialects, only.facts.scale_default)
+    if as_json:
+        say_json([{"name": part.name, "words": part.words} for part in parts])
+        return
+    text = only.statement(operation, dialects, only.facts.scale_default).text
+    say(f"{text.strip()}\n")
+    width = max((len(part.name) for part in parts), default=0)
+    for part in parts:
+        say(f"  {part.name:<{width}}  {part.words}")
+    say(f"assay run {workload.facts.name} --operation {operation} --remove NAME asks it without")
 
 
 @workloads.command("new")

@@ -1,24 +1,46 @@
-"""`assay doctor`: what this host allows to be measured, and how to allow more."""
+"""`assay doctor`: what this host allows to be measured, and what runs have changed on it."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
 from assay.cli.options import AsJson
-from assay.cli.output import say, say_json
+from assay.cli.output import complain, say, say_json
+
+if TYPE_CHECKING:
+    from assay.study.changes.left import Left
 
 
-def doctor(*, as_json: AsJson = False) -> None:
+def doctor(
+    *,
+    restore: Annotated[
+        bool,
+        typer.Option(
+            "--restore", help="Put back what runs changed on this host that are dead, and say what."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Tells what can be measured here, what cannot and why, and how to allow more.
+
+    What runs have changed on this host at this moment is told, too, with whose it is.
 
     \b
     Examples:
       assay doctor
       assay doctor --json
+      assay doctor --restore     put back what a killed run left, now
     """
     from dataclasses import asdict
 
     from assay.study.abilities import examine
     from assay.study.places import cache_dir, runs_dir
 
+    if restore:
+        _restore(as_json=as_json)
+        return
     abilities = examine(runs_dir(None), cache_dir())
     if as_json:
         say_json([asdict(ability) for ability in abilities])
@@ -28,3 +50,36 @@ def doctor(*, as_json: AsJson = False) -> None:
         say(f"{mark:<8}{ability.name:<22}{ability.seen}")
         if ability.mend:
             say(f"{'':<30}{ability.mend}")
+
+
+def _restore(*, as_json: bool) -> None:
+    """Puts back what dead runs left; exit code 2 where something could not be."""
+    from dataclasses import asdict
+
+    from assay.study.changes.left import restore_left
+    from assay.study.places import instances_dir
+
+    found = restore_left(instances_dir())
+    if as_json:
+        say_json([asdict(one) for one in found])
+    else:
+        for one in found:
+            _tell(one)
+        if not found:
+            say("no run has changed anything here that is not put back")
+    if any(one.problems for one in found):
+        complain("not all of it is put back: see what is said above, mend it, and try again")
+        raise typer.Exit(2)
+
+
+def _tell(one: Left) -> None:
+    done = "NOT PUT BACK" if one.problems else "put back"
+    if one.whose == "live":
+        done = f"left: the run goes on (pid {one.owner_pid}), and puts it back itself"
+    elif one.whose == "guarded":
+        done = "left: its run is dead, and its guardian is putting it back; look again in a moment"
+    say(f"{one.run}: {done}")
+    for words in one.words:
+        say(f"  {words}")
+    for problem in one.problems:
+        say(f"  {problem}")

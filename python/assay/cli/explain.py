@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 STYLES = ["table", "article"]
 # Parts of the document that explain a run.
-WHOLE = ("where", "operations", "findings", "plans", "plan_work", "plan_capture", "engine_counters")
+WHOLE = (
+    *("where", "operations", "findings", "plans", "plan_work", "plan_capture"),
+    *("engine_counters", "storage"),
+)
 # What the first would change is not in what the others print.
 NOT_WITH = {
     "--style article": ("--open-families", "--unclassified", "--against", "--json"),
@@ -81,15 +84,15 @@ def explain(
       assay explain latest --style article   as an article prints it
     """
     from assay.record.places import runs_dir
-    from assay.record.reader import Run, find_run
+    from assay.record.reader import find_workload_run
 
     shown = {"all_symbols": all_symbols, "open_families": open_families}
     _refuse(style, against, html)
     _refuse_together(style, against, shown, unclassified=unclassified, as_json=as_json)
-    place, found = runs_dir(runs), Run(find_run(which, runs_dir(runs)))
+    place, found = runs_dir(runs), find_workload_run(which, runs_dir(runs))
     rules = _rules(operations)
     if against is not None:
-        pair = found, Run(find_run(against, place))
+        pair = found, find_workload_run(against, place)
         _against(pair, rules, operation, html, shown, as_json=as_json)
     elif unclassified:
         _unclassified(found, _sampled(found, rules, operation), operation, shown, as_json=as_json)

@@ -13,7 +13,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli import browse, catalogue, doctor, explain, run, studies, study, try_, whatif
+from assay.cli import (
+    browse,
+    catalogue,
+    ceiling,
+    doctor,
+    explain,
+    plans,
+    run,
+    studies,
+    study,
+    try_,
+    whatif,
+    why,
+)
 from assay.cli.configuration import Options, defaults
 from assay.cli.output import complain, say_json
 from assay.model.errors import AssayError, RunFailedError, UsageError
@@ -41,10 +54,13 @@ app = typer.Typer(
 VERBS: tuple[Callable[..., None], ...] = (
     run.run,
     study.study,
+    plans.plans,
+    ceiling.ceiling,
     browse.show,
     explain.explain,
     whatif.whatif,
     try_.try_,
+    why.why,
     browse.report,
     browse.export,
     browse.runs,

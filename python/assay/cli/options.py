@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from assay.model.errors import UsageError
+
 AsJson = Annotated[
     bool, typer.Option("--json", help="One JSON document on stdout; the rest on stderr.")
 ]
@@ -19,6 +21,20 @@ RunsDir = Annotated[
 WhichRun = Annotated[
     str, typer.Argument(help="'latest', an id or its beginning, or a path.", metavar="RUN")
 ]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        help="An engine (see `assay engines`) [default: duckdb].", metavar="NAME[@VERSION]"
+    ),
+]
+Scale = Annotated[float | None, typer.Option(help="Scale of the data [default: the workload's].")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting of the engine; can be repeated.", metavar="KEY=VALUE"),
+]
+Buffer = Annotated[
+    str | None, typer.Option(help="Size of the engine's own cache of data.", metavar="SIZE")
+]
 EXIT_INVALID = 3
 
 
@@ -27,3 +43,23 @@ def exit_code(verdict: str, *, strict: bool) -> int:
     if verdict == "invalid" or (strict and verdict == "unknown"):
         return EXIT_INVALID
     return 0
+
+
+def given(context: typer.Context) -> list[str]:
+    """Options that stand on the command line: files and the environment are defaults."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+
+
+def budget_seconds(text: str | None) -> float | None:
+    """Seconds of `--budget`; None without one.
+
+    Raises:
+        UsageError: If it is no time.
+    """
+    from assay.study.declared.facts import budget_s
+
+    try:
+        return budget_s(text)
+    except ValueError as error:
+        raise UsageError(f"--{error}") from error

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.options import AsJson, RunsDir, exit_code
-from assay.cli.output import complain, console, folded, say_json
-from assay.model.errors import AssayError, RunFailedError, stopped_by
+from assay.cli.executing import executed
+from assay.cli.options import AsJson, RunsDir, exit_code, given
+from assay.cli.output import complain, console, say_json
 
 if TYPE_CHECKING:
-    from assay.cli.progress import Progress
-    from assay.study.request import RunRequest
+    pass
 
 EXAMPLES = """
 \b
 Examples:
   assay run tpch                               DuckDB, SF 1, half a minute
   assay run tpch --scale 0.1 --min-time 5s     a quick look
+  assay run tpch --operation q01 --operation q06       these two only
+  assay run tpch --operation q01 --remove computation  what reading alone takes
   assay run tpch --set threads=1 --set memory_limit=1GB
   assay run tpch --engine postgresql@18 --set work_mem=64MB
+  assay run tpch --engine postgresql --without hash_join
   assay run tpch --engine postgresql --prepare indexes.sql     with SQL on the loaded data
   assay run tpch --dsn postgresql://user@localhost/db    a server that runs already
   assay run ./my-queries --dsn ...             a folder of .sql files is a workload
@@ -34,6 +36,9 @@ Examples:
   assay run tpch --engine postgresql --state cold --buffer 256MB
   assay run tpch --engine postgresql --test full --state loaded --load-order lineitem,rest
   assay run tpch --sorted lineitem=l_shipdate            in another physical order
+  assay run tpch --engine postgresql --limit cpu=0.5 --limit memory=512MB
+  assay run tpch --engine postgresql --state cold --device own --read-ahead 0 --allow-host-changes
+  assay run tpch --engine postgresql --slow cpu=2        what if the CPU were half as fast
   assay run tpch --engine null                 what the laboratory itself costs
 
 \b
@@ -76,6 +81,26 @@ def run(
     ] = None,
     scale: Annotated[
         float | None, typer.Option(help="Scale of the data [default: the workload's].")
+    ] = None,
+    operation: Annotated[
+        list[str] | None,
+        typer.Option(help="Play this operation only; can be repeated.", metavar="NAME"),
+    ] = None,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Ask each query without this part of it, see `assay workloads show WORKLOAD"
+            " --operation NAME`; can be repeated.",
+            metavar="computation|PART",
+        ),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Switch off a technique of planner or executor (see `assay engines show`); can be"
+            " repeated.",
+            metavar="TECHNIQUE",
+        ),
     ] = None,
     sorted_by: Annotated[
         list[str] | None,
@@ -167,12 +192,45 @@ def run(
         bool,
         typer.Option(
             "--allow-host-changes",
-            help="With --state cold: drop the caches of the whole host, too (needs root).",
+            help="Allow what the whole host notices: --read-ahead, --device, and that --state cold"
+            " drops all its caches (needs root).",
         ),
     ] = False,
     buffer: Annotated[
         str | None,
         typer.Option(help="Size of the engine's own cache of data.", metavar="SIZE"),
+    ] = None,
+    read_ahead: Annotated[
+        str | None,
+        typer.Option(
+            help="Read-ahead of the device that holds the data, for this run (needs"
+            " --allow-host-changes).",
+            metavar="0|8KiB|...",
+        ),
+    ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            help="Put the data on a loop device of this run alone: its read-ahead, counters and"
+            " throttles are nobody else's (needs --allow-host-changes).",
+            metavar="own[:SIZE]",
+        ),
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What the engine may use at most: cpu (cores), cpus, read-iops, write-iops,"
+            " read-rate, write-rate (bytes a second) or memory; can be repeated.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
+    slow: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Make a resource this many times slower for the engine, by stopping it: cpu or"
+            " disk; can be repeated.",
+            metavar="NAME=FACTOR",
+        ),
     ] = None,
     pin: Annotated[
         str | None,
@@ -196,6 +254,14 @@ def run(
     profile_hz: Annotated[
         int, typer.Option(help="Samples a second of CPU time.", min=1, max=10_000)
     ] = 499,
+    block_trace: Annotated[
+        bool,
+        typer.Option(
+            "--block-trace",
+            help="Write down every request of block devices: the report tells how contiguous reads"
+            " were (needs root).",
+        ),
+    ] = False,
     plans: Annotated[
         bool,
         typer.Option(
@@ -213,8 +279,9 @@ def run(
 ) -> None:
     """Runs a workload on an engine, checks and explains it, and writes a report."""
     from assay.cli.progress import Progress
+    from assay.record.places import runs_dir
+    from assay.study.execute import execute
     from assay.study.options import RunOptions, request_of
-    from assay.study.places import runs_dir
     from assay.study.request import parse_settings
 
     options = RunOptions(
@@ -225,6 +292,9 @@ def run(
         keep_data=keep_data,
         bin_dir=None if bin_dir is None else str(bin_dir),
         scale=scale,
+        operation=tuple(operation or ()),
+        remove=tuple(remove or ()),
+        without=tuple(without or ()),
         sorted=tuple(sorted_by or ()),
         load_order=load_order,
         set=parse_settings(settings or []),
@@ -245,19 +315,27 @@ def run(
         state=state,
         allow_host_changes=allow_host_changes,
         buffer=buffer,
+        read_ahead=read_ahead,
+        device=device,
+        limit=parse_settings(limit or [], "--limit"),
+        slow=parse_settings(slow or [], "--slow"),
         pin=pin,
         probes=probes,
         probe_interval=probe_interval,
         profile=profile,
         profile_hz=profile_hz,
+        block_trace=block_trace,
         plans=plans,
     )
-    given = [name for name in context.params if _is_given(context, name)]
-    request = request_of(options, given)
+    request = request_of(options, given(context))
     from assay.report.terminal import render
 
     shown = console()
-    document = _executed(request, runs_dir(runs), Progress(shown), as_json=as_json)
+    document = executed(
+        lambda progress: execute(request, runs_dir(runs), progress),
+        Progress(shown),
+        as_json=as_json,
+    )
     render(document, all_operations=all_operations, console=shown)
     if as_json:
         say_json(document)
@@ -268,36 +346,3 @@ def run(
 
 
 run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    """Whether an option stands on the command line: files and the environment are defaults."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def _executed(
-    request: RunRequest, runs: Path, progress: Progress, *, as_json: bool
-) -> dict[str, Any]:
-    """Carries the run out and returns its document; a run that ended early is told and left."""
-    from assay.report.build import build
-    from assay.study.execute import execute
-
-    try:
-        directory = execute(request, runs, progress)
-        progress.phase("checks and report")
-        return build(directory)
-    except (AssayError, KeyboardInterrupt) as error:
-        progress.close()
-        if progress.partial is None:
-            raise
-        if isinstance(error, KeyboardInterrupt):
-            complain(f"stopped by {stopped_by(error)}")
-        else:
-            complain(folded(str(error)))
-        complain(f"what was measured until then is kept: assay show {progress.partial}")
-        if as_json:
-            say_json(build(progress.partial))
-        raise typer.Exit(RunFailedError.exit_code) from error
-    finally:
-        progress.close()

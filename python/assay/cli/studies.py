@@ -9,7 +9,7 @@ import typer
 
 from assay.cli.options import AsJson, RunsDir
 from assay.cli.output import say, say_json
-from assay.cli.study import Engines, Quick, Which, WorkloadInstead
+from assay.cli.study import AllowHostChanges, Engines, Quick, Which, WorkloadInstead
 from assay.model.units import duration_text
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def show(
     quick: Quick = False,
     engine: Engines = None,
     workload: WorkloadInstead = None,
+    allow_host_changes: AllowHostChanges = False,
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -74,7 +75,8 @@ def show(
     declared = find_declared(which)
     forms = {}
     for name, is_quick in (("quick", True),) if quick else (("whole", False), ("quick", True)):
-        forms[name] = expanded(declared, Wanted(is_quick, tuple(engine or ()), workload))
+        wanted = Wanted(is_quick, tuple(engine or ()), workload, allow_host_changes)
+        forms[name] = expanded(declared, wanted)
         considered_all(forms[name].study)
     document = _document(declared, forms, runs_dir(runs))
     if as_json:
@@ -201,7 +203,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
         yield _total("--quick", other)
         for part, reason in other["without"].items():
             if part not in form["without"]:
-                yield f"  without {part}: {reason}"
+                yield f"  left out: {part}: {reason}"
 
 
 def _parts(form: Mapping[str, Any]) -> Iterator[str]:
@@ -214,7 +216,7 @@ def _parts(form: Mapping[str, Any]) -> Iterator[str]:
         for one in part["variants"]:
             yield f"    {one['name']:<{width}}  about {duration_text(one['expected_s'])}"
     for part, reason in form["without"].items():
-        yield f"without {part}: {reason}"
+        yield f"left out: {part}: {reason}"
 
 
 def _total(name: str, form: Mapping[str, Any]) -> str:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.options import EXIT_INVALID, AsJson, RunsDir
+from assay.cli.options import EXIT_INVALID, AsJson, RunsDir, budget_seconds
 from assay.cli.output import complain, console, say, say_json
-from assay.model.errors import AssayError, RunFailedError, UsageError, suggestion
+from assay.model.errors import RunFailedError, UsageError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from assay.study.declared.expanding import Expanded
     from assay.study.declared.reading import DeclaredStudy
     from assay.study.preparing import Prepared
-    from assay.study.request import RunRequest
     from assay.study.several import Outcome, RunOne, Terms
     from assay.study.telling import Teller
+    from assay.study.variants import StudyRequest
 
 NO_NAME = re.compile(r"[^\w.-]+")
 # What is told to suffice is more than runs of before took.
@@ -38,13 +38,14 @@ Examples:
   assay studies show tpch-profile              what would be run, and how long it takes
   assay study tpch-profile --quick
   assay study tpch-profile --only profile --engine duckdb --engine postgresql@16
+  assay study q1-index-scan --quick --allow-host-changes
   assay study ./my/study.toml --budget 30m
   assay studies new ./my                       a commented example to begin with
 
 \b
 Exit codes:
   0  done, or as much of it as the budget allows      2  runs failed, or it was stopped
-  1  wrong usage, or a wrong file: nothing was run    3  answers of some run are wrong
+  1  wrong usage, or a wrong file: nothing was run    3  some run is invalid
 """
 
 Which = Annotated[
@@ -66,6 +67,15 @@ WorkloadInstead = Annotated[
     typer.Option("--workload", help="In the place of the study's workload.", metavar="NAME"),
 ]
 
+AllowHostChanges = Annotated[
+    bool,
+    typer.Option(
+        "--allow-host-changes",
+        help="Take in parts that change what others on the host notice, such as read-ahead, and put"
+        " it back after each run; and drop the host's caches where the state is cold.",
+    ),
+]
+
 
 def study(
     which: Which,
@@ -77,6 +87,7 @@ def study(
     ] = None,
     engine: Engines = None,
     workload: WorkloadInstead = None,
+    allow_host_changes: AllowHostChanges = False,
     budget: Annotated[
         str | None,
         typer.Option(
@@ -107,7 +118,8 @@ def study(
     from assay.study.declared.reading import find_declared
 
     declared = find_declared(which)
-    asked = expanded(declared, Wanted(quick, tuple(engine or ()), workload))
+    wanted = Wanted(quick, tuple(engine or ()), workload, allow_host_changes)
+    asked = expanded(declared, wanted)
     terms = _terms(asked, only, budget)
     directory = _carried_out(declared, asked, terms, runs_dir(runs), quick=quick, again=again)
     record, document = read_study(directory), build_study(directory)
@@ -120,7 +132,8 @@ def study(
         complain("some runs failed; the same command tries them again")
         raise typer.Exit(RunFailedError.exit_code)
     if document["verdict"] == "invalid":
-        complain("the answers of some runs are wrong, or operations failed")
+        reason = next(one["reason"] for one in document["doubts"] if one["verdict"] == "invalid")
+        complain(f"some runs are invalid: {reason}")
         raise typer.Exit(EXIT_INVALID)
 
 
@@ -129,7 +142,6 @@ study.__doc__ = f"{cleandoc(study.__doc__ or '')}\n{EXAMPLES}"
 
 def _terms(asked: Expanded, only: Sequence[str] | None, budget: str | None) -> Terms:
     """With which limits it is carried out."""
-    from assay.study.declared.facts import budget_s
     from assay.study.several import Terms
 
     names = [part.name for part in asked.study.parts]
@@ -138,10 +150,7 @@ def _terms(asked: Expanded, only: Sequence[str] | None, budget: str | None) -> T
             raise UsageError(f"--only {part}: {asked.without[part]}")
         if part not in names:
             raise UsageError(f"--only {part}: there is no such part; {suggestion(part, names)}")
-    try:
-        seconds = asked.budget_s if budget is None else budget_s(budget)
-    except ValueError as error:
-        raise UsageError(f"--{error}") from error
+    seconds = asked.budget_s if budget is None else budget_seconds(budget)
     return Terms(seconds, frozenset(only) if only else None, goes_on=True)
 
 
@@ -193,38 +202,28 @@ def _make(
     ready: Prepared,
 ) -> None:
     """Makes the runs that are left. What ends it early is told, with what is kept."""
-    from assay.cli.study_progress import StudyProgress
+    from assay.cli.study_progress import studying
     from assay.study.pace import expected_after
     from assay.study.several import Means, carry_out
 
     place = directory.parent.parent
-    progress = StudyProgress(console(), one_part=len(asked.study.parts) == 1)
-    means = Means(ready.wrapping(_judging(progress)), expected_after(place))
     for name, reason in asked.without.items():
         complain(f"without part {name}: {reason}")
-    try:
+    with studying(directory, one_part=len(asked.study.parts) == 1) as progress:
+        means = Means(ready.wrapping(_judging(progress)), expected_after(place))
         outcome = carry_out(
             asked.study, directory, place, progress, terms=terms, about=about, means=means
         )
-    except (AssayError, KeyboardInterrupt):
-        progress.close()
-        complain(f"the runs so far are kept, and named in {directory}; the same command goes on")
-        complain(f"a report of what is there: assay report {directory.name}")
-        if progress.partial is not None:
-            complain(f"what was measured of the last one: assay show {progress.partial}")
-        raise
-    finally:
-        progress.close()
     _tell_left_out(outcome, terms)
 
 
 def _judging(progress: StudyProgress) -> RunOne:
     """Carries out a run as `assay run` does, with its checks and its report."""
     from assay.report.build import build
-    from assay.study.execute import execute
+    from assay.study.carrying import carried_out
 
-    def run(request: RunRequest, runs: Path, teller: Teller) -> Path:
-        directory = execute(request, runs, teller)
+    def run(request: StudyRequest, runs: Path, teller: Teller) -> Path:
+        directory = carried_out(request, runs, teller)
         teller.phase("checks and report")
         verdict = build(directory)["verdict"]
         if verdict == "invalid":

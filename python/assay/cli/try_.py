@@ -10,7 +10,7 @@ import typer
 
 from assay.cli.options import EXIT_INVALID, AsJson, RunsDir
 from assay.cli.output import complain, console, say, say_json
-from assay.model.errors import AssayError, UsageError
+from assay.model.errors import UsageError
 from assay.record.layout import STATUS_COMPLETE
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def try_(
     """
     from assay.analysis.summary import summarise
     from assay.record.places import runs_dir
-    from assay.record.reader import Run, find_run
+    from assay.record.reader import find_workload_run
     from assay.study.trying import chosen
 
     place = runs_dir(runs)
@@ -75,7 +75,7 @@ def try_(
         return
     if which is None or finding is None:
         raise UsageError("say which RUN and which FINDING, as in: assay try latest spill:q18")
-    run = Run(find_run(which, place))
+    run = find_workload_run(which, place)
     about = chosen(summarise(run).findings, finding)
     document = tried(run, about, place, repeat, seed, dsn)
     if as_json:
@@ -145,7 +145,7 @@ def _carried_out(
     study: Study, directory: Path, place: Path, about: dict[str, str], run: Run
 ) -> Sequence[Begun]:
     """Carries out what is not there yet; what ends it early is told, with what is kept."""
-    from assay.cli.study_progress import StudyProgress
+    from assay.cli.study_progress import studying
     from assay.study.pace import took_s
     from assay.study.several import Means, begun_in, carry_out
 
@@ -153,20 +153,9 @@ def _carried_out(
         kept = sum(one.status == STATUS_COMPLETE for one in begun_in(directory))
         of = len(study.order())
         complain(f"going on with {directory.name}: {kept} of {of} runs are there")
-    progress = StudyProgress(console())
-    try:
+    with studying(directory) as progress:
         means = Means(expected=lambda _: took_s(run))
         return carry_out(study, directory, place, progress, about=about, means=means).complete
-    except (AssayError, KeyboardInterrupt):
-        progress.close()
-        if progress.partial is not None:
-            complain(
-                f"the runs so far are kept, and named in {directory}; the same command goes on"
-            )
-            complain(f"what was measured of the last one: assay show {progress.partial}")
-        raise
-    finally:
-        progress.close()
 
 
 def _runs(begun: Sequence[Begun], variant: str, place: Path) -> list[Run]:

@@ -82,7 +82,7 @@ def whatif(
       assay whatif latest --cores 4 --halve q15       both, one after the other
     """
     from assay.record.places import runs_dir
-    from assay.record.reader import Run, find_run
+    from assay.record.reader import find_workload_run
 
     given = {
         "--halve": halve,
@@ -94,7 +94,7 @@ def whatif(
     }
     texts = {option: [str(value) for value in values or []] for option, values in given.items()}
     changes = list(_changes(_in_order(context.meta.get(GIVEN, []), texts)))
-    found = Run(find_run(which, runs_dir(runs)))
+    found = find_workload_run(which, runs_dir(runs))
     measured = _measured(found)
     if changes:
         _predicted(found, measured, changes, all_operations=all_operations, as_json=as_json)

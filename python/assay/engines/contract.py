@@ -468,7 +468,8 @@ class PlanReader(Protocol):
 
         Args:
             statements: Each with the values of `$1`, `$2`, ...
-            limit_s: A statement that takes longer is cancelled.
+            limit_s: A statement that takes longer is cancelled; 0: none is executed, and plans
+                have estimates only.
 
         Yields:
             One for each statement. What the engine refuses is a reason, never an exception.

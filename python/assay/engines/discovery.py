@@ -12,6 +12,7 @@ import os
 import sys
 import tomllib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from pydantic import ValidationError
 
 from assay.engines.advice import AdviceFacts, read_advice
 from assay.engines.contract import Engine, EngineError, EngineFacts
+from assay.engines.techniques import TechniquesFacts, read_techniques
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ MANIFEST = "engine.toml"
 ADVICE = "advice.toml"
 COUNTERS = "counters.toml"
 OPERATIONS = "operations.toml"
+TECHNIQUES = "techniques.toml"
 WAITS = "waits.toml"
 ENTRY_POINTS = "assay.engines"
 
@@ -77,6 +80,14 @@ class EngineFolder:
     def advising(self) -> AdviceFacts:
         """The same, understood; an engine that does not say can do nothing. Raises as `advice`."""
         return read_advice(self._facts_of(ADVICE) or {}, self.folder / ADVICE)
+
+    def techniques(self) -> TechniquesFacts:
+        """What of its planner and executor can be switched off; nothing where it does not say.
+
+        Raises:
+            EngineError: If `techniques.toml` cannot be read or says something unknown.
+        """
+        return read_techniques(self._facts_of(TECHNIQUES) or {}, self.folder / TECHNIQUES)
 
     def waits(self) -> dict[str, Any] | None:
         """Rules from what the engine's threads sleep in to causes; None if it has none.
@@ -140,10 +151,16 @@ def _roots() -> list[Path]:
     return roots
 
 
+@lru_cache
+def _facts_in(text: str) -> EngineFacts:
+    """What a manifest says. A study asks for the same ones with each of its runs."""
+    return EngineFacts.model_validate(tomllib.loads(text))
+
+
 def read_facts(manifest: Path) -> EngineFacts:
     """The facts of one engine. Raises `EngineError` with file, key and mend."""
     try:
-        return EngineFacts.model_validate(tomllib.loads(manifest.read_text(encoding="utf-8")))
+        return _facts_in(manifest.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise EngineError(f"{manifest} cannot be read: {error}") from error
     except ValidationError as error:

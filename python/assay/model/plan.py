@@ -122,6 +122,7 @@ class Plan:
         execution_s: Time that execution took, with the cost of watching it.
         compiling_s: Time of that which went into generating code (JIT).
         capture_s: Wall time of asking for the plan: what it cost, apart from the timed part.
+        cost: What the optimiser expects it to cost, in its own unit; None: it does not say.
         timed: False where the engine told estimates only.
         reason: Why it is not timed.
         read_bytes: Read from storage or the kernel's cache by all operators together.
@@ -143,6 +144,7 @@ class Plan:
     read_bytes: int | None = None
     spilled_bytes: int | None = None
     memory_bytes: int | None = None
+    cost: float | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
     @property

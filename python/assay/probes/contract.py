@@ -98,6 +98,7 @@ class Target:
         followed: Processes to follow, with the account that each is charged to.
         counters: Reads the engine's own counters; None where it has none.
         profile_hz: CPU samples a second of CPU time; None: none are asked for.
+        block_trace: Whether every request of block devices is asked for.
     """
 
     raw_dir: Path
@@ -105,6 +106,7 @@ class Target:
     followed: tuple[tuple[int, str], ...]
     counters: CounterReader | None = None
     profile_hz: int | None = None
+    block_trace: bool = False
 
 
 @dataclass(frozen=True)

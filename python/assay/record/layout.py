@@ -39,6 +39,13 @@ ACCOUNT_PROBES = "probes"
 ACCOUNT_BRIDGE = "bridge"
 ENGINE_ACCOUNTS = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 
+# What a record is of, where it is not of a workload's run.
+KIND_RUN = "run"
+KIND_CEILING = "ceiling"
+
+# What of a query `request.remove` names, beside single parts of it.
+COMPUTATION = "computation"
+
 STATUS_RUNNING = "running"
 STATUS_COMPLETE = "complete"
 STATUS_FAILED = "failed"

@@ -18,6 +18,8 @@ from assay.record.layout import (
     ENVIRONMENT_FILE,
     EXPECTED_DIR,
     EXPECTED_ORIGIN_FILE,
+    KIND_CEILING,
+    KIND_RUN,
     RAW_DIR,
     RESULTS_DIR,
     RUN_FILE,
@@ -68,6 +70,27 @@ def find_run(name: str, runs_dir: Path) -> Path:
     raise RecordUnreadableError(f"no run {name!r} in {runs_dir}; {suggestion(name, ids[-20:])}")
 
 
+def find_workload_run(name: str, runs_dir: Path) -> Run:
+    """As `find_run`, of a workload's run: `latest` passes over records of other kinds.
+
+    Raises:
+        RecordUnreadableError: If there is none, or the name is of another kind.
+    """
+    if name == "latest":
+        # The newest is one in nearly every case, so that few are opened.
+        for directory in reversed(list_runs(runs_dir)):
+            run = Run(directory.absolute())
+            if run.kind == KIND_RUN:
+                return run
+    run = Run(find_run(name, runs_dir))
+    if run.kind == KIND_CEILING:
+        raise RecordUnreadableError(
+            f"{run.id} tells what the host can do, and is no run of a workload: see it with"
+            f" `assay show {run.id}`, or name a run."
+        )
+    return run
+
+
 class Run:
     """One run directory, read lazily. Raises `RecordUnreadableError` with the file at fault."""
 
@@ -79,6 +102,11 @@ class Run:
     def id(self) -> str:
         """The run's id."""
         return str(self.facts["id"])
+
+    @property
+    def kind(self) -> str:
+        """What the record is of: a `run` of a workload, or the `ceiling` of a host."""
+        return str(self.facts.get("kind", KIND_RUN))
 
     @property
     def complete(self) -> bool:

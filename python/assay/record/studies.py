@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RecordUnreadableError, RunFailedError, suggestion
-from assay.record.layout import STATUS_COMPLETE, STATUS_FAILED
+from assay.record.layout import KIND_RUN, STATUS_COMPLETE, STATUS_FAILED
 from assay.record.toml_text import toml_text
 
 if TYPE_CHECKING:
@@ -39,12 +39,19 @@ class StudyVariant:
 
 @dataclass(frozen=True)
 class StudyPart:
-    """A block of a study: variants that are run in turns, each `repetitions` times."""
+    """A block of a study: variants that are run in turns, each `repetitions` times.
+
+    Attributes:
+        expects: Operators of the plan that its runs have to have; empty: any plan will do.
+        kind: What its runs are: of a workload on an engine, or of what the host can do.
+    """
 
     name: str
     about: str | None
     repetitions: int
     variants: tuple[StudyVariant, ...]
+    expects: tuple[str, ...] = ()
+    kind: str = KIND_RUN
 
 
 @dataclass(frozen=True)
@@ -229,7 +236,15 @@ def _part(told: Mapping[str, Any]) -> StudyPart:
     variants = tuple(
         StudyVariant(one["name"], one["levels"], one["request"]) for one in told["variants"]
     )
-    return StudyPart(told["name"], told.get("about"), told["repetitions"], variants)
+    expects = tuple((told.get("expects") or {}).get("plan", ()))
+    return StudyPart(
+        told["name"],
+        told.get("about"),
+        told["repetitions"],
+        variants,
+        expects,
+        told.get("kind", KIND_RUN),
+    )
 
 
 def list_studies(runs: Path) -> list[Path]:

@@ -19,9 +19,11 @@ from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
 from assay.record.layout import PHASE_WARMUP, measured_phases
+from assay.report.changes_section import changes_section
 from assay.report.plan_section import capture_section, plan_work_section, plans_section
 from assay.report.profile_section import profile_of, section
 from assay.report.state_section import state_section
+from assay.report.storage_section import storage_section
 from assay.report.test_section import section_of_test
 from assay.report.what_if_section import judged_of, what_if
 
@@ -78,6 +80,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "scale_name": facts["workload"]["scale_name"],
         "conditions": _conditions(facts, state),
         "state": state,
+        "changes": changes_section(run),
         "host": _host(run),
         "verdict": worst(checks).word,
         "checks": [_check(result) for result in checks],
@@ -89,6 +92,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
         "engine_counters": summary.engine_counters,
         "sessions": summary.sessions,
+        "storage": storage_section(run),
         "profile": _profile(run),
         "plans": plans_section(run),
         "plan_work": plan_work_section(run),
@@ -148,6 +152,9 @@ def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str
         "load_order": order.get("load_order", []),
         "order_note": order.get("note"),
         "prepare": list(request.get("prepare", {})),
+        "operations": list(request.get("operations", [])),
+        "remove": list(request.get("remove", [])),
+        "without": list(request.get("without", [])),
     }
 
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.load import per_second
 from assay.model.errors import RecordUnreadableError, UsageError, suggestion
-from assay.record.layout import RAW_DIR
+from assay.record.layout import KIND_CEILING, RAW_DIR
 from assay.report import counter_charts
+from assay.report.ceiling.document import ceiling_document
+from assay.report.ceiling.exports import ceiling_tables
 from assay.report.charts import flat_operation
-from assay.report.document import document
+from assay.report.document import REPORT_FILE, document
 from assay.report.profile_exports.formats import FORMATS as PROFILE_FORMATS
 from assay.report.profile_exports.formats import export_profile
 
@@ -40,10 +42,10 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
 
     csv and parquet: one file for the table of operations, one for the seconds of a load (a row a
     second: rates, percentiles, backlog), those of the engine's counters and of the server's CPU
-    time (see `server_tables`), the intervals of a test, and one a stream of the record. json: the
-    document, in `out` itself if that ends in .json. folded, firefox, flamegraph and pprof: the CPU
-    samples, of one `operation` if it is named, into the file `out` or a file in the working
-    directory.
+    time (see `server_tables`), the intervals of a test, and one a stream of the record; of a
+    ceiling one for its points, one for memory and cores, and one a stream. json: the document, in
+    `out` itself if that ends in .json. folded, firefox, flamegraph and pprof: the CPU samples, of
+    one `operation` if it is named, into the file `out` or a file in the working directory.
 
     Raises:
         UsageError: If there is no such format, the run has no samples for it, or `out` cannot be
@@ -58,6 +60,7 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
         )
     try:
         if to in PROFILE_FORMATS:
+            _check_samples(run, to)
             return [export_profile(run, to, out, operation)]
         place = out or Path(f"{run.id}-{to}")
         return [_json(run, place)] if to == "json" else _tables(run, to, place)
@@ -68,12 +71,27 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
         ) from error
 
 
+def _check_samples(run: Run, to: str) -> None:
+    if run.kind == KIND_CEILING:
+        raise UsageError(
+            f"{run.id} is a host's ceiling, and {to} is of CPU samples: export it to csv,"
+            " parquet or json."
+        )
+
+
 def _json(run: Run, out: Path) -> Path:
     path = out if out.suffix == ".json" else out / "document.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(document(run, run.dir), indent=1, ensure_ascii=False)
+    told = _document(run)
+    text = json.dumps(told, indent=1, ensure_ascii=False)
     path.write_text(f"{text}\n", encoding="utf-8")
     return path
+
+
+def _document(run: Run) -> dict[str, Any]:
+    if run.kind == KIND_CEILING:
+        return ceiling_document(run, run.dir, run.derived / REPORT_FILE)
+    return document(run, run.dir)
 
 
 def _tables(run: Run, to: str, out: Path) -> list[Path]:
@@ -90,7 +108,17 @@ def _tables(run: Run, to: str, out: Path) -> list[Path]:
 
 
 def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The table of operations, the seconds of a load, then every stream that can be read."""
+    """What is derived of the record, then every stream that can be read."""
+    yield from ceiling_tables(run) if run.kind == KIND_CEILING else _run_tables(run)
+    for path in sorted((run.dir / RAW_DIR).glob("*.arrows")):
+        try:
+            yield path.stem, run.table(path.stem)
+        except RecordUnreadableError as error:
+            log.warning("stream left out of the export: %s", error)
+
+
+def _run_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The table of operations, the seconds of a load, what the engine counted."""
     told = document(run, run.dir)
     yield OPERATIONS, operations_table(told)
     yield from server_tables(told)
@@ -99,11 +127,6 @@ def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
     seconds = per_second(run) if run.has("events") else None
     if seconds is not None:
         yield SECONDS, seconds
-    for path in sorted((run.dir / RAW_DIR).glob("*.arrows")):
-        try:
-            yield path.stem, run.table(path.stem)
-        except RecordUnreadableError as error:
-            log.warning("stream left out of the export: %s", error)
 
 
 def intervals_table(test: dict[str, Any]) -> pl.DataFrame:

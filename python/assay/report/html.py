@@ -25,11 +25,13 @@ from assay.model.units import (
     seconds_text,
 )
 from assay.report import engine_tables, method, vega
+from assay.report.changes_section import host_words, limit_words, slow_words
 from assay.report.finding_methods import used_methods
 from assay.report.operation_columns import cell, operation_columns
 from assay.report.plan_page import capture_words, missing_rows, plan_rows
 from assay.report.plan_work import plan_work_about, plan_work_rows
 from assay.report.profile_page import profile_words
+from assay.report.storage_page import storage_words
 from assay.report.terminal import (
     bridge_words,
     check,
@@ -91,6 +93,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
             profile=profile and profile | {"tree": tree_words(profile["tree"])},
             why_no_profile=method.why_no_profile(run, told),
             test=words_of_test(told),
+            storage=storage_words(told),
             **_words(run, told, timeline),
             **_engine(run, told),
             **_explanation(run, told),
@@ -191,6 +194,9 @@ def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[st
         "doubts": doubts(told),
         "machine": _machine(told),
         "state": state_words(told),
+        "limits": limit_words(told),
+        "slowed": slow_words(told),
+        "changed": host_words(told),
         "memory": memory_words(told),
         "trust": _trust(told),
         "charts_about": method.charts_about(told, timeline),

@@ -8,6 +8,7 @@ from assay.analysis.split import BY_DELAY_ACCOUNTING
 from assay.analysis.where import BY_LOOKS
 from assay.model.units import rate_text, seconds_text
 from assay.record.layout import ACCOUNT_DRIVER, ENGINE_ACCOUNTS, STATUS_RUNNING
+from assay.report.changes_section import changes_paragraph
 from assay.report.finding_methods import known_methods
 from assay.report.order_words import order_sentences
 from assay.report.state_section import state_sentence
@@ -222,6 +223,7 @@ def paragraphs(told: dict[str, Any]) -> list[str]:
     of_server += [SESSIONS_WORDS] if told["sessions"] else []
     return [
         f"{order_sentences(conditions)}{state_sentence(told)}{_measured_words(told)}",
+        *filter(None, [changes_paragraph(told)]),
         *of_power,
         *of_server,
         PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),

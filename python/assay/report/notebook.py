@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from assay.record.places import runs_dir
-from assay.record.reader import Run, find_run
+from assay.record.reader import find_workload_run
 from assay.report.charts import Charts
 from assay.report.document import document
 from assay.report.html import read_load, read_timeline
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+
+    from assay.record.reader import Run
 
 
 class LoadedRun:
@@ -59,4 +61,4 @@ def load_run(name: str = "latest", runs: str | Path | None = None) -> LoadedRun:
     Raises:
         RecordUnreadableError: If there is no such run or its record is damaged.
     """
-    return LoadedRun(Run(find_run(name, runs_dir(runs))))
+    return LoadedRun(find_workload_run(name, runs_dir(runs)))

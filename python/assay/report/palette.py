@@ -8,6 +8,19 @@ test simulates them. What is on a CPU is blue, what waits has every other colour
 
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
 ORANGE, VERMILION, PURPLE, GREY = "#E69F00", "#D55E00", "#CC79A7", "#999999"
+# Of what a study compares, in the order in which it stands.
+SUBJECT_COLOURS = (
+    BLUE,
+    ORANGE,
+    GREEN,
+    PURPLE,
+    SKY,
+    VERMILION,
+    "#8c6d4f",
+    "#5fb8b2",
+    "#c9b500",
+    "#a0447c",
+)
 
 WIDTH = 680
 BYTE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))

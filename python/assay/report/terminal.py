@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.record.layout import ACCOUNT_BRIDGE
+from assay.report.changes_section import changes_lines
 from assay.report.order_words import order_words
 from assay.report.terminal_load import (
     engine_lines,
@@ -71,7 +72,7 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
     _say(console)
     for line in _operation_lines(document, width, all_operations=all_operations):
         _say(console, line)
-    lines = (pace_lines, engine_lines, state_line, memory_line)
+    lines = (pace_lines, engine_lines, changes_lines, state_line, memory_line)
     for line in [line for of in lines for line in of(document, width)]:
         _say(console, line)
     if all_operations:
@@ -113,6 +114,12 @@ def conditions_text(document: dict[str, Any]) -> str:
     if conditions["prepare"]:
         names = ", ".join(name.rpartition("/")[2] for name in conditions["prepare"])
         parts.append(f"data changed by {names}")
+    if conditions["operations"]:
+        parts.append(f"{', '.join(conditions['operations'])} only")
+    if conditions["remove"]:
+        parts.append(f"queries without {', '.join(conditions['remove'])}")
+    if conditions["without"]:
+        parts.append(f"{', '.join(conditions['without'])} switched off")
     answers = check(document, "answers")
     if answers is not None and answers["verdict"] == "valid" and answers["measured"]:
         parts.append(answers["reason"].partition(",")[0])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.report.counted_text import counted_lines
 from assay.report.plan_work import plan_work_lines
+from assay.report.storage_text import storage_lines
 from assay.report.terminal_memory import memory_lines
 from assay.report.terminal_plans import overview_lines
 from assay.report.terminal_profile import profile_lines, titled
@@ -43,6 +44,7 @@ def run_lines(
     yield from _plans(document, width)
     yield from memory_lines(document, width, everything=all_symbols)
     yield ""
+    yield from storage_lines(document, width, everything=all_symbols)
     yield from plan_work_lines(document, profile, width)
     yield from counted_lines(document, width)
     if isinstance(profile, str):

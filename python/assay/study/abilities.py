@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,8 @@ from assay.engines.contract import Wanted, tell_nobody
 from assay.engines.obtaining import is_installed
 from assay.model.errors import AssayError
 from assay.model.units import bytes_text
+from assay.study.ability import Ability
+from assay.study.changes.abilities import host_abilities
 from assay.study.places import engines_dir
 
 if TYPE_CHECKING:
@@ -22,23 +23,6 @@ if TYPE_CHECKING:
 
 # A data set at SF 1 and its copy, with room to spare.
 SPACE_WANTED_BYTES = 4 << 30
-
-
-@dataclass(frozen=True)
-class Ability:
-    """One thing that may or may not be possible here.
-
-    Attributes:
-        name: What it is.
-        works: `yes`, `partly` or `no`.
-        seen: What was seen.
-        mend: How to allow more; empty where nothing is missing or nothing can be done.
-    """
-
-    name: str
-    works: str
-    seen: str
-    mend: str = ""
 
 
 def examine(runs: Path, cache: Path, proc: Path = Path("/proc")) -> list[Ability]:
@@ -56,6 +40,7 @@ def examine(runs: Path, cache: Path, proc: Path = Path("/proc")) -> list[Ability
         _peak_memory(proc),
         _cpu_samples(),
         _cpus(),
+        *host_abilities(),
     ]
 
 

@@ -29,9 +29,11 @@ from assay.model.script import Script
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
 from assay.study.bridging import reached_before
+from assay.study.changes.asking import check_conditions
 from assay.study.order import LoadOrder, asked_order, check_order
 from assay.study.places import engines_dir
 from assay.study.request import STATE_HOT, STATE_LOADED, RunRequest, driver_plan, plan_of
+from assay.study.slowing import check_slow
 from assay.study.specified import (
     PieceTexts,
     PlannedTest,
@@ -201,13 +203,19 @@ def considered(request: RunRequest) -> Asked:
     Raises:
         UsageError: If the request names something that is not there.
     """
-    workload, engine = find_workload(request.workload), find_engine(request.engine)
+    workload = find_workload(request.workload).only(request.operations).without(request.remove)
+    if request.forced:
+        texts = {name: told["sql"] for name, told in request.forced.items()}
+        workload = workload.playing(texts)
+    engine = find_engine(request.engine)
     behaviour = engine.engine()
     _check_request(request, workload, behaviour)
     _check_programs(request, engine)
     _check_drivers(request, behaviour)
     _check_state(request, workload, engine)
     check_order(request, workload, engine.facts.kind)
+    check_conditions(request, engine.facts.kind)
+    check_slow(request, engine.facts.kind)
     _check_probes(request)
     _check_prepare(request, workload, behaviour)
     _check_test(request, workload)

@@ -93,6 +93,25 @@ def with_buffer(
     return settings | {name: value}
 
 
+def with_techniques_off(
+    engine: str, settings: dict[str, str], without: Collection[str]
+) -> dict[str, str]:
+    """The settings with techniques of planner and executor switched off.
+
+    Raises:
+        UsageError: If the engine knows no such technique, or a setting of it is set already.
+    """
+    if not without:
+        return settings
+    try:
+        off = find_engine(engine).techniques().settings_without(without)
+    except UsageError as error:
+        raise UsageError(f"--without: {engine}: {error}") from error
+    if both := sorted(settings.keys() & off.keys()):
+        raise UsageError(f"--without sets {both[0]}, and so does --set: leave one out")
+    return settings | off
+
+
 def resolved_pin(text: str | None) -> dict[str, list[int]]:
     """CPUs by who is pinned to them. Raises `UsageError` with what there is."""
     return {} if text is None else resolve_pin(text, Host.this())

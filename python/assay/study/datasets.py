@@ -83,12 +83,17 @@ class DatasetCache:
         self._waiting = waiting
 
     def copy_to(
-        self, key: DatasetKey, target: Path, make: Callable[[Path], dict[str, Any]]
+        self,
+        key: DatasetKey,
+        target: Path,
+        make: Callable[[Path], dict[str, Any]],
+        house: Callable[[int], None] = lambda _: None,
     ) -> dict[str, Any]:
         """Copies the data set to `target`, making it first if it is not there; its manifest.
 
         `make` fills an empty directory and returns what is to stand in the manifest. A data set
-        that turns out damaged is made anew, once.
+        that turns out damaged is made anew, once. `house` is told, once, how many bytes will come
+        to the target before any do.
 
         Raises:
             RunFailedError: If the disk is full or not writable.
@@ -98,6 +103,7 @@ class DatasetCache:
             with self._locked(key):
                 if not (place / MANIFEST).is_file():
                     self._make(place, make)
+                house(_bytes_of(place))
                 try:
                     return _copy_verified(place, target)
                 except DamagedDataError as error:
@@ -153,6 +159,10 @@ class DatasetCache:
                 self._waiting()
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+
+def _bytes_of(place: Path) -> int:
+    return sum(path.stat().st_size for path in (place / DATA).rglob("*") if path.is_file())
 
 
 def _described(data: Path) -> dict[str, dict[str, Any]]:

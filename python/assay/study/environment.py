@@ -12,13 +12,21 @@ from typing import Any
 
 import assay
 from assay.model.secrets import without_secrets
+from assay.study.devices import device_of
 
 # The kernel writes a blank in a mount point as \040, and three other characters likewise.
 MOUNT_ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
-def describe_host(data_dir: Path) -> dict[str, Any]:
-    """Facts of the host that can change a measurement."""
+def describe_host(directory: Path, data: Path | None = None) -> dict[str, Any]:
+    """Facts of the host that can change a measurement.
+
+    Args:
+        directory: Where instances are.
+        data: Where the measured one has its data; None: that is not known.
+    """
+    mounted = mount_of(directory if data is None else data)
+    source = None if mounted is None else mounted["device"]
     return {
         "host": platform.node(),
         "kernel": platform.release(),
@@ -36,7 +44,8 @@ def describe_host(data_dir: Path) -> dict[str, Any]:
         "transparent_hugepages": _read("/sys/kernel/mm/transparent_hugepage/enabled"),
         "delay_accounting": _read("/proc/sys/kernel/task_delayacct"),
         "perf_event_paranoid": _read("/proc/sys/kernel/perf_event_paranoid"),
-        "data_filesystem": _mount_of(data_dir),
+        "data_filesystem": mounted,
+        "data_device": None if data is None else device_of(data, source),
     }
 
 
@@ -79,7 +88,7 @@ def _os_release() -> str | None:
         return None
 
 
-def _mount_of(path: Path, mounts: str = "/proc/self/mounts") -> dict[str, str] | None:
+def mount_of(path: Path, mounts: str = "/proc/self/mounts") -> dict[str, str] | None:
     """Device, mount point and type of the file system that holds `path`."""
     best: dict[str, str] | None = None
     for line in (_read(mounts) or "").splitlines():

@@ -29,16 +29,19 @@ from assay.record.layout import (
 )
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.study.asking import understood
+from assay.study.changes.changing import END, START, changing
+from assay.study.changes.left import restore_left
 from assay.study.crashes import Crashes
 from assay.study.datasets import DATASETS, DatasetCache
+from assay.study.devices import stat_file
 from assay.study.environment import describe_host, describe_ourselves
 from assay.study.hosting import host
-from assay.study.instances import sweep
 from assay.study.launcher import Guardian
 from assay.study.loading import Loading, loaded_now
 from assay.study.places import cache_dir, instances_dir
 from assay.study.reference import References
 from assay.study.request import STATE_HOT, STATE_LOADED, plan_sessions, steps
+from assay.study.slowing import slowed
 from assay.study.starting import Steps, ready
 from assay.study.state import State, look_after_start, set_state, state_of
 
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import CounterReader
     from assay.probes.contract import Probe
     from assay.study.asking import Asked
+    from assay.study.changes.changing import Changes
     from assay.study.hosting import Host
     from assay.study.request import RunRequest
     from assay.study.subject import Subject
@@ -71,7 +75,7 @@ def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
         KeyboardInterrupt: On Ctrl-C, after the record was ended and all processes stopped.
     """
     asked = understood(request, teller)
-    sweep(instances_dir())
+    restore_left(instances_dir())
     DatasetCache(cache_dir() / DATASETS).sweep()
     run_id = new_run_id(asked.workload.facts.name, request.engine)
     try:
@@ -125,16 +129,18 @@ class _Execution:
         self._observing: list[Probe] = []
         self._before_measured = False
         self._crashes = Crashes(asked.engine.facts.title, run)
+        self._changes: Changes
 
     def carry_out(self) -> None:
         """All steps, in the order in which the record tells them."""
         with Guardian(self._run.id) as guardian:
             loading = Loading(self._asked, self._run.raw, self._teller)
-            steps = self._steps(guardian)
-            with ready(self._asked, guardian, loading, self._run.raw, steps) as (subject, dataset):
-                references = References(self._asked, self._run, self._teller)
-                references.keep_known()
-                self._measure(guardian, subject, dataset, loading)
+            references = References(self._asked, self._run, self._teller)
+            with changing(self._request, guardian.directory, self._run) as self._changes:
+                steps = self._steps(guardian)
+                with ready(self._asked, guardian, loading, self._run.raw, steps) as found:
+                    references.keep_known()
+                    self._measure(guardian, *found, loading)
             references.make(guardian)
             # The engine's files are gone before the seal, so that nothing measures their removal.
         self._teller.phase("seal")
@@ -145,12 +151,14 @@ class _Execution:
         if self._request.dsn is not None:
             self._run.update(state=state_of(self._request).facts())
         return Steps(
+            self._changes,
             change=partial(self._prepare, guardian) if self._request.prepare else None,
             settle=self._set_state,
             restart=self._request.state != STATE_HOT,
         )
 
     def _set_state(self, data: Path) -> None:
+        self._changes.settle()
         if self._request.state != STATE_HOT:
             self._teller.phase(f"state {self._request.state}")
         state = set_state(self._request, data)
@@ -184,6 +192,7 @@ class _Execution:
     ) -> None:
         self._teller.phase("start")
         loads = self._request.state == STATE_LOADED
+        described = describe_host(guardian.directory, self._data_dir())
         job = subject.job() | {
             "script": self._asked.script.facts(),
             "clients": plan_sessions(self._asked.plan),
@@ -191,20 +200,30 @@ class _Execution:
             "raw_dir": str(self._run.raw),
             "metered": subject.metered,
             "counters": self._counts_operations,
+            "device_stat": stat_file(described["data_device"]),
             "explained": self._explained_operations,
             "cpus": self._request.pin.get("client", []),
             "plans": self._wants_plans,
+            "plans_executed": self._request.plans_executed,
             "filling": loading.filling(guardian) if loads and subject.embedded else None,
             "looks_into_cache": loads,
         }
-        with host(guardian, "drive", job, self._run.raw / "host-drive.log") as driver:
+        groups = self._changes.room.groups if subject.embedded else ()
+        with (
+            host(guardian, "drive", job, self._run.raw / "host-drive.log", groups) as driver,
+            ExitStack() as slowing,
+        ):
             if job["filling"] is not None:
                 dataset = loaded_now(partial(loading.filled, driver), [driver.pid])
             told = driver.next()
-            accounts = subject.accounts(driver.pid)
+            accounts = subject.accounts(driver.pid) | slowing.enter_context(
+                slowed(
+                    self._request, guardian, subject, driver.pid, self._changes.room.data, self._run
+                )
+            )
             self._run.write_environment(
                 {
-                    "host": describe_host(guardian.directory),
+                    "host": described,
                     "assay": describe_ourselves(),
                     "engine": {
                         "version": self._asked.version,
@@ -218,11 +237,20 @@ class _Execution:
             )
             self._look_after_start(told["engine_cache"])
             with self._counters(subject) as counters, self._probes(accounts, counters):
+                self._changes.edge(START)
                 driver.send("go")
                 self._driven(driver, subject)
+            slowing.close()
             # Nothing observes any more, so what is asked for now is in no figure of the run.
             if self._wants_plans:
                 self._explained(driver, subject)
+
+    def _data_dir(self) -> Path | None:
+        """Where the instance's data are; None where that is a running server's to know."""
+        if self._request.dsn is not None:
+            return None
+        data = self._changes.room.data
+        return data if data.is_dir() else data.parent
 
     @property
     def _counts_operations(self) -> bool:
@@ -284,6 +312,7 @@ class _Execution:
             self._teller.phase("stopping")
             self._end(driver)
             raise
+        self._changes.edge(END)
         self._keep_report(message)
         ended_ns = max(phase["ended_ns"] for phase in message["report"]["phases"])
         self._teller.phase("plans" if self._wants_plans else "stop", ended_ns / NS_PER_S)
@@ -334,6 +363,7 @@ class _Execution:
     def _tell_probes(self, phase: str) -> None:
         """Tells probes that the measured part begins, where a warm-up came before it."""
         if phase == PHASE_MEASURED and self._before_measured:
+            self._changes.edge(START)
             for probe in self._observing:
                 if isinstance(probe, HearsMeasured):
                     probe.measured()
@@ -352,7 +382,12 @@ class _Execution:
         followed = (*accounts.items(), (os.getpid(), ACCOUNT_PROBES))
         request = self._request
         target = Target(
-            self._run.raw, request.probe_interval_s, followed, counters, request.profile_hz
+            self._run.raw,
+            request.probe_interval_s,
+            followed,
+            counters,
+            request.profile_hz,
+            request.block_trace,
         )
         told: dict[str, Any] = {}
         with ExitStack() as stack:

@@ -14,7 +14,8 @@ thread that started the child ends, not the process.
 Protocol: SOCK_SEQPACKET, one JSON object a message; a start request carries the descriptors that
 are handed on to the child as SCM_RIGHTS.
 
-    start    {do: "start", id, argv, env, cwd, log, stop_signal, stop_grace_s, fds}
+    start    {do: "start", id, argv, env, cwd, log, stop_signal, stop_grace_s, fds, groups,
+              stops_others}
     stop     {do: "stop", id}
     replies  {event: "ready"}
              {event: "started", id, pid, pgid}
@@ -41,12 +42,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
 CHILDREN_FILE = "children.json"
 LOCK_FILE = "guardian.lock"
 MARK_FILE = "guardian.mark"
+# What a run changed on the host is in a journal of its name, beside the instances.
+CHANGES_DIR = "changes"
+JOURNAL_SUFFIX = ".json"
+UNDO_PROGRAM = Path(__file__).absolute().parent / "changes" / "undo.py"
 CONTROL_VARIABLE = "ASSAY_CONTROL_FD"
 INSTANCE_VARIABLE = "ASSAY_INSTANCE"
 
@@ -59,6 +66,7 @@ LEADERLESS_LOOK_S = 0.2
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_SA_NOCLDSTOP = 1
 _END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -153,6 +161,23 @@ def remove_tree(directory: Path) -> None:
     shutil.rmtree(directory, onerror=judge)
 
 
+def journal_of(directory: Path) -> Path:
+    """Where what the run of an instance directory changed on the host is written down."""
+    return directory.parent.parent / CHANGES_DIR / f"{directory.name}{JOURNAL_SUFFIX}"
+
+
+def put_back(directory: Path) -> bool:
+    """Puts back what the run of an instance directory changed; False: something is left.
+
+    To be called when its processes are gone and before its directory goes.
+    """
+    journal = journal_of(directory)
+    if not journal.exists():
+        return True
+    program = [sys.executable, "-I", "-S", str(UNDO_PROGRAM), str(journal)]
+    return subprocess.run(program, stdin=subprocess.DEVNULL, check=False).returncode == 0
+
+
 def take_lock(path: Path) -> int | None:
     """Takes the lock on a file, which is made if missing; None when another process has it.
 
@@ -177,6 +202,7 @@ class _Child:
         self.pid = process.pid
         self.stop_signal = signal.Signals[request["stop_signal"]]
         self.stop_grace_s: float = request["stop_grace_s"]
+        self.stops_others: bool = request["stops_others"]
         self.kill_at_s: float | None = None  # set once a stop has begun; monotonic clock
         self.rest_asked = False
         self.killed = False
@@ -242,7 +268,8 @@ class _Guard:
         """Stops every group, kills every other descendant, removes the directory.
 
         The youngest group is the first: what drives a server is gone before the server goes.
-        The directory is left when a process cannot be killed: it may still write there.
+        The directory is left when a process cannot be killed, which may still write there, and when
+        what was changed on the host cannot be put back: a device may be mounted there.
         """
         self._stop_listening()
         for child in reversed(list(self.children.values())):
@@ -250,7 +277,7 @@ class _Guard:
             give_up_s = (child.kill_at_s or 0.0) + KILL_PATIENCE_S
             while child.id in self.children and time.monotonic() < give_up_s:
                 self._turn(1.0)
-        if self._kill_descendants():
+        if self._kill_descendants() and put_back(self.directory):
             remove_tree(self.directory)
 
     def tell_broken(self, error: str) -> None:
@@ -283,6 +310,7 @@ class _Guard:
         self.waker.setblocking(False)  # noqa: FBT003 - it has no other form
         signal.set_wakeup_fd(self.waker.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        _hear_of_ends_only()
         for signum in _END_SIGNALS:
             signal.signal(signum, self._on_end_signal)
         self._watch(reader, lambda: _drain(reader))
@@ -351,7 +379,13 @@ class _Guard:
         environment = {**request["env"], INSTANCE_VARIABLE: str(self.directory)}
         if fds:
             environment[CONTROL_VARIABLE] = ",".join(map(str, fds))
-        with Path(request["log"]).open("ab") as log, self._mark() as mark:
+        with contextlib.ExitStack() as opened:
+            log = opened.enter_context(Path(request["log"]).open("ab"))
+            mark = opened.enter_context(self._mark())
+            groups = [
+                opened.enter_context(Path(group).open("wb", buffering=0))
+                for group in request["groups"]
+            ]
             return subprocess.Popen(
                 request["argv"],
                 stdin=subprocess.DEVNULL,
@@ -361,7 +395,12 @@ class _Guard:
                 cwd=request["cwd"],
                 pass_fds=[*fds, mark.fileno()],
                 start_new_session=True,
-                preexec_fn=self._die_with_guardian,  # noqa: PLW1509 - one thread only
+                preexec_fn=partial(  # noqa: PLW1509 - one thread only
+                    self._before_program,
+                    groups,
+                    # It has to undo what it did before it dies.
+                    signal.SIGTERM if request["stops_others"] else signal.SIGKILL,
+                ),
             )
 
     def _mark(self) -> BinaryIO:
@@ -372,9 +411,18 @@ class _Guard:
         """
         return (self.directory / MARK_FILE).open("ab")
 
-    def _die_with_guardian(self) -> None:
-        """Runs in the child, between fork and exec."""
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    def _before_program(self, groups: list[FileIO], death_signal: int) -> None:
+        """Runs in the child, between fork and exec: it dies with us, and is in its groups.
+
+        So a program is in them from its first moment, with our rights, whoever it will run as.
+        """
+        for members in groups:
+            try:
+                members.write(b"0")
+            except OSError as failure:
+                sys.stderr.write(f"not let into {members.name}: {failure}\n")
+                raise
+        _prctl(_PR_SET_PDEATHSIG, death_signal)
         if os.getppid() != self.pid:  # it died before the request: no signal would ever come
             os._exit(127)
 
@@ -398,6 +446,8 @@ class _Guard:
                 continue  # an orphan that came back to us
             code = os.waitstatus_to_exitcode(wait_status)
             child.process.returncode = code
+            if child.stops_others:
+                self._have_all_go_on()
             self._tell(
                 {
                     "event": "exited",
@@ -409,6 +459,11 @@ class _Guard:
                     "maxrss_bytes": usage.ru_maxrss * 1024,
                 }
             )
+
+    def _have_all_go_on(self) -> None:
+        """Undoes stops of a child that ended; one that is on its way yet is undone, too."""
+        for process in live_descendants(self.pid):
+            send_signal(process, signal.SIGCONT)
 
     def _settle(self) -> None:
         """Carries stops on and forgets the groups that are gone."""
@@ -495,6 +550,25 @@ def _prctl(option: int, value: int) -> None:
     if _LIBC.prctl(option, ctypes.c_ulong(value), 0, 0, 0) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"prctl({option}): {os.strerror(number)}")
+
+
+class _Action(ctypes.Structure):
+    """`struct sigaction`, as the C library has it."""
+
+    _fields_ = (
+        ("handler", ctypes.c_void_p),
+        ("mask", ctypes.c_byte * 128),
+        ("flags", ctypes.c_int),
+        ("restorer", ctypes.c_void_p),
+    )
+
+
+def _hear_of_ends_only() -> None:
+    """No SIGCHLD for children that stop or go on: what is slowed does so all the time."""
+    action = _Action()
+    if _LIBC.sigaction(signal.SIGCHLD, None, ctypes.byref(action)) == 0:
+        action.flags |= _SA_NOCLDSTOP
+        _LIBC.sigaction(signal.SIGCHLD, ctypes.byref(action), None)
 
 
 def main(arguments: list[str]) -> int:

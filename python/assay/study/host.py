@@ -231,7 +231,8 @@ def _captured(
         return {"error": str(error)}
     try:
         capture = Capture(engine, reader, Path(job["raw_dir"]), job["plan"]["seed"])
-        deadline_s = job["plan"]["operation_deadline_ns"] / NS_PER_S
+        own_s = job["plan"]["operation_deadline_ns"] / NS_PER_S
+        deadline_s = own_s if job["plans_executed"] else None
         chosen = replace(script, operations=script.operations[: job["explained"]])
         capture.all(chosen, timed_seconds(report), deadline_s, tell)
     finally:
@@ -263,10 +264,13 @@ def _played(
     cancel = words.cancel
     with _thread_of_ours():
         if not (serial and job["counters"] and isinstance(engine, HasCounters)):
-            return _core.drive(plan, sessions, raw_dir, cancel, tick, metered)
+            return _core.drive(
+                plan, sessions, raw_dir, cancel, tick, metered, device_stat=job["device_stat"]
+            )
         anew = partial(engine.counters, instance) if isinstance(engine, Restarts) else None
         with operation_counters(engine.counters(instance), raw_dir, anew) as counters:
-            return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, counters.read)
+            read, device_stat = counters.read, job["device_stat"]
+            return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, read, device_stat)
 
 
 @contextmanager

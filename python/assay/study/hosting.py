@@ -12,7 +12,7 @@ from assay.model.errors import EXIT_CODES, RunFailedError
 from assay.study.control import Channel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from assay.study.launcher import Child, Guardian
@@ -66,8 +66,14 @@ class Host:
 
 
 @contextmanager
-def host(guardian: Guardian, kind: str, job: dict[str, Any], log: Path) -> Iterator[Host]:
-    """A driver's host with a job; gone when the block is left."""
+def host(
+    guardian: Guardian,
+    kind: str,
+    job: dict[str, Any],
+    log: Path,
+    groups: Sequence[Path] = (),
+) -> Iterator[Host]:
+    """A driver's host with a job, in control groups if it is to be; gone when the block is left."""
     ours, theirs = socket.socketpair()
     child = guardian.start(
         COMMAND,
@@ -76,6 +82,7 @@ def host(guardian: Guardian, kind: str, job: dict[str, Any], log: Path) -> Itera
         log=log,
         stop_grace_s=GRACE_S,
         control=theirs,
+        groups=groups,
     )
     theirs.close()
     channel = Channel(ours)

@@ -131,6 +131,9 @@ def clear(directory: Path, *, comparable: bool) -> Swept:
     if stuck := _until_gone(doomed, KILLED_PATIENCE_S):
         pids = ", ".join(str(process.pid) for process in stuck)
         return Swept(directory, "left", f"SIGKILL did not end {pids}; the next start looks again")
+    if not guardian.put_back(directory):
+        reason = "what its run changed on this host is not put back: `assay doctor --restore`"
+        return Swept(directory, "left", reason)
     guardian.remove_tree(directory)
     pids_killed = tuple(process.pid for process in doomed)
     return Swept(directory, "removed", "owner and guardian are dead", pids_killed)
@@ -230,14 +233,18 @@ def make_directory(run_id: str, instances: Path) -> Path:
 
 def write_owner(directory: Path, run_id: str, guardian_process: Process | None) -> None:
     """Notes this process as the owner, with the guardian if there is one yet."""
-    owner = read_process(os.getpid())
-    facts = {
-        "run_id": run_id,
-        "pid_space": _pid_space(),
-        "owner": _identity(owner),
-        "guardian": _identity(guardian_process),
-    }
+    facts = {"run_id": run_id, **identity(), "guardian": _identity(guardian_process)}
     write_json(directory / OWNER_FILE, facts)
+
+
+def identity() -> dict[str, Any]:
+    """This process as an owner, told apart from any later one with its pid."""
+    return {"pid_space": _pid_space(), "owner": _identity(read_process(os.getpid()))}
+
+
+def lives_here(facts: dict[str, Any]) -> bool:
+    """Whether an owner with this `identity` lives, as far as that can be told from here."""
+    return facts.get("pid_space") == _pid_space() and _find(facts, "owner") is not None
 
 
 def _identity(process: Process | None) -> dict[str, int] | None:

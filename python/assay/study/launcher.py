@@ -104,7 +104,7 @@ class Guardian:
         """
         return self._channel.fileno()
 
-    def start(
+    def start(  # noqa: PLR0913 - each is a fact of the process
         self,
         argv: Sequence[str],
         *,
@@ -114,12 +114,16 @@ class Guardian:
         stop_signal: str = "SIGTERM",
         stop_grace_s: float = 10.0,
         control: socket.socket | None = None,
+        groups: Sequence[Path] = (),
+        stops_others: bool = False,
     ) -> Child:
         """Starts a process in a session of its own; its output is appended to `log`.
 
         `env` is the whole environment, nothing is inherited; ASSAY_INSTANCE is added. `control` is
         the child's end of a socket pair: the child finds its descriptor number in
         ASSAY_CONTROL_FD. Close your copy of it after the call, or the child's end never shows.
+        `groups` are the files of members of control groups that the child is put into before its
+        program begins. What a child that `stops_others` left stopped goes on when it has ended.
 
         A program that changes its user loses the parent-death signal: use
         `setpriv --pdeathsig keep` to start a server as another user, else only a sweep ends it
@@ -140,13 +144,15 @@ class Guardian:
             "stop_signal": stop_signal,
             "stop_grace_s": stop_grace_s,
             "fds": 0 if control is None else 1,
+            "groups": [str(members) for members in groups],
+            "stops_others": stops_others,
         }
         self._graces_s[self._ids] = stop_grace_s
         self._ask(request, [] if control is None else [control.fileno()])
         answer = self._await_answer(self._ids, argv[0])
         if answer["event"] == "start_failed":
             del self._graces_s[self._ids]
-            raise LaunchError(_why_not_started(argv[0], answer))
+            raise LaunchError(_why_not_started(argv[0], answer) + _groups_of(answer, groups))
         return self._children[self._ids]
 
     def stop(self, child: Child) -> Exit:
@@ -378,6 +384,14 @@ def _check_stop(stop_signal: str, stop_grace_s: float) -> None:
         raise ValueError(f"unknown signal {stop_signal!r}: write it as SIGTERM or SIGQUIT")
     if stop_grace_s < 0:
         raise ValueError(f"stop_grace_s is {stop_grace_s}, but a grace cannot be negative")
+
+
+def _groups_of(answer: dict[str, Any], groups: Sequence[Path]) -> str:
+    """Which control groups may have refused a process that did not come to its program."""
+    if not groups or answer["errno"] is not None:
+        return ""
+    there = ", ".join(str(members.parent) for members in groups)
+    return f": it has to get into the control groups of --limit ({there}); its log says more"
 
 
 def _why_not_started(program: str, answer: dict[str, Any]) -> str:

@@ -93,11 +93,11 @@ class Loading:
             self.teller.amount(message["done"], message["expected"], message["unit"])
 
     def _made_from(self) -> dict[str, Any]:
-        workload = self._asked.workload
+        data = self._asked.workload.data
         return {
-            "workload": workload.facts.name,
-            "content_sha256": workload.content_hash,
-            "generator": workload.facts.generator,
+            "workload": data.facts.name,
+            "content_sha256": data.content_hash,
+            "generator": data.facts.generator,
             "scale": self._asked.request.scale,
             "refresh_sets": self._asked.refresh_sets,
             "engine": self._asked.engine.facts.name,

@@ -16,9 +16,19 @@ from assay.engines.discovery import find_engines
 from assay.model.errors import UsageError
 from assay.model.secrets import without_secrets
 from assay.model.units import parse_duration_s
-from assay.study.conditions import beginning, resolved_pin, state_default, with_buffer
+from assay.study.changes.device import parse_device
+from assay.study.changes.limits.limit import parse_limits
+from assay.study.changes.read_ahead import parse_read_ahead
+from assay.study.conditions import (
+    beginning,
+    resolved_pin,
+    state_default,
+    with_buffer,
+    with_techniques_off,
+)
 from assay.study.order import parse_load_order, parse_sorted
 from assay.study.request import PARAMETERS, RunRequest, parse_probes, read_prepare
+from assay.study.slowing import parse_slow
 from assay.study.specified import TESTS
 from assay.workloads.discovery import find_workload
 
@@ -67,9 +77,14 @@ class RunOptions(BaseModel):
     )
     bin_dir: str | None = Field(None, description="Take the server's programs from this folder.")
     scale: float | None = Field(None, description="Scale of the data; the workload's default.")
+    operation: Texts = Field((), description="Operations that are played; without it all are.")
+    remove: Texts = Field(
+        (), description="Parts that queries are asked without: computation, sort, join:TABLE, ..."
+    )
     settings: dict[str, Text] = Field(
         default_factory=dict, alias="set", description="Settings of the engine."
     )
+    without: Texts = Field((), description="Techniques of planner and executor, switched off.")
     sorted_by: Texts = Field(
         (), alias="sorted", description="TABLE=COLUMN,...: rows are sorted before they are loaded."
     )
@@ -106,9 +121,26 @@ class RunOptions(BaseModel):
         None, description="What is in memory at the start: cold, os-warm, loaded, hot or hot:N."
     )
     allow_host_changes: bool = Field(
-        default=False, description="With state cold: drop the caches of the whole host, too."
+        default=False,
+        description="Allow what the whole host notices: read_ahead and device, and with state cold"
+        " dropping all its caches.",
     )
     buffer: str | None = Field(None, description="Size of the engine's own cache of data.")
+    read_ahead: Text | None = Field(
+        None, description="Read-ahead of the device that holds the data: 0, 8KiB, 8192KiB."
+    )
+    device: str | None = Field(
+        None, description="own or own:SIZE: the data are on a loop device of this run alone."
+    )
+    limit: dict[str, Text] = Field(
+        default_factory=dict,
+        description="What the engine may use at most, by name: cpu (cores), cpus, read-iops,"
+        " write-iops, read-rate, write-rate, memory.",
+    )
+    slow: dict[str, Text] = Field(
+        default_factory=dict,
+        description="How many times as long a resource is to take for the engine: cpu, disk.",
+    )
     pin: str | None = Field(
         None, description="CPUs of engine and client, such as engine=0,client=rest."
     )
@@ -116,6 +148,9 @@ class RunOptions(BaseModel):
     probe_interval: str = Field("100ms", description="Time between two samples of a probe.")
     profile: bool = Field(default=False, description="Take CPU samples of the engine.")
     profile_hz: int = Field(499, ge=1, le=10_000, description="Samples a second of CPU time.")
+    block_trace: bool = Field(
+        default=False, description="Write down every request that block devices are given."
+    )
     plans: bool = Field(default=True, description="Ask each operation once more for its plan.")
 
 
@@ -144,6 +179,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
     mixed = facts.arrival == "closed" or options.clients is not None
     _check_load(options, given, facts.name, mixed=mixed)
     test = options.test
+    own_device, device_bytes = parse_device(options.device)
     begun = beginning(
         given,
         options.state or state_default(name, test=test is not None, dsn=options.dsn),
@@ -156,8 +192,13 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         bin_dir=None if options.bin_dir is None else str((folder / options.bin_dir).absolute()),
         dsn=options.dsn,
         drivers=[_driver(named, folder) for named in options.driver],
+        operations=list(dict.fromkeys(options.operation)),
+        remove=list(dict.fromkeys(options.remove)),
         keep_data=options.keep_data,
-        settings=with_buffer(name, options.settings, options.buffer, options.dsn),
+        settings=with_techniques_off(
+            name, with_buffer(name, options.settings, options.buffer, options.dsn), options.without
+        ),
+        without=list(dict.fromkeys(options.without)),
         prepare=read_prepare(options.prepare, folder),
         sorted_by=parse_sorted(options.sorted_by),
         load_order=parse_load_order(options.load_order),
@@ -165,6 +206,11 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         state=begun.state,
         state_passes=begun.passes,
         allow_host_changes=options.allow_host_changes,
+        read_ahead_bytes=parse_read_ahead(options.read_ahead),
+        own_device=own_device,
+        device_bytes=device_bytes,
+        limits=parse_limits(options.limit),
+        slow=parse_slow(options.slow),
         seed=options.seed,
         warmup_s=_duration("--warmup", options.warmup) if begun.is_hot else 0.0,
         min_time_s=_duration("--min-time", options.min_time) if begun.repeats else 0.0,
@@ -200,6 +246,7 @@ def _observed(options: RunOptions) -> dict[str, Any]:
         "probes": parse_probes(options.probes),
         "probe_interval_s": _interval(options.probe_interval),
         "profile_hz": options.profile_hz if options.profile else None,
+        "block_trace": options.block_trace,
         "plans": options.plans,
     }
 
@@ -224,7 +271,7 @@ def _driver(named: str, folder: Path) -> str:
 def _check_load(options: RunOptions, given: Collection[str], workload: str, *, mixed: bool) -> None:
     """Refuses options that would do nothing; defaults are for whatever they fit."""
     if options.test is not None:
-        _check_beside_test(given)
+        _check_beside_test(options, given)
     else:
         for name in OF_A_TEST:
             if name in given:
@@ -244,13 +291,19 @@ def _check_load(options: RunOptions, given: Collection[str], workload: str, *, m
             )
 
 
-def _check_beside_test(given: Collection[str]) -> None:
+def _check_beside_test(options: RunOptions, given: Collection[str]) -> None:
     """Refuses what a test leaves no room for."""
     if "clients" in given:
         raise UsageError(
             "--test and --clients: with clients it is played as a mix, and a test plays orders;"
             " leave one of the two out"
         )
+    for name, told in (("operation", options.operation), ("remove", options.remove)):
+        if told:
+            raise UsageError(
+                f"--test and --{name}: a test plays what its specification has; leave one of the"
+                " two out"
+            )
     for name in ("min_time", "rate", *OF_A_MIX):
         if name in given:
             raise UsageError(

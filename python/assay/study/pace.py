@@ -6,19 +6,24 @@ Invariant: what was seen of an equal request is never corrected by anything.
 from __future__ import annotations
 
 import math
+import os
 from datetime import datetime
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RecordUnreadableError
+from assay.record.layout import KIND_CEILING
 from assay.record.reader import Run, list_runs
+from assay.study.ceiling.trials import CeilingRequest, Machine, trials
 from assay.study.request import RunRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    Expected = Callable[[RunRequest], float | None]
+    from assay.study.variants import StudyRequest
+
+    Expected = Callable[[StudyRequest], float | None]
 
 # Earlier runs that are looked at, the newest ones.
 RUNS_MAX = 200
@@ -28,6 +33,8 @@ AROUND_S = 12.0
 PASS_S = 10.0
 LOAD_S = 20.0
 STEADY_PASSES = 6
+# What the file of a look at the disk is written with, and what a trial takes beside its time.
+FILL_BYTES_PER_S, AROUND_TRIAL_S = 400e6, 0.03
 # What makes a run alike to another in how long it takes; the rest changes less than engines differ.
 ALIKE = ("workload", "engine", "scale", "test", "streams", "clients", "time_s", "min_time_s")
 
@@ -37,22 +44,24 @@ class Pace:
 
     def __init__(self, expected: Expected) -> None:
         self._expected = expected
-        self._took: list[tuple[RunRequest, float]] = []
+        self._took: list[tuple[StudyRequest, float]] = []
 
-    def took(self, request: RunRequest, seconds: float) -> None:
+    def took(self, request: StudyRequest, seconds: float) -> None:
         """One run is over."""
         self._took.append((request, seconds))
 
-    def run_s(self, request: RunRequest) -> float | None:
+    def run_s(self, request: StudyRequest) -> float | None:
         """For one run; None where nothing is known."""
         if same := [seconds for asked, seconds in self._took if asked == request]:
             return median(same)
         expected = self._expected(request)
         if expected is not None:
-            return expected * self._correction(request.engine)
+            if isinstance(request, RunRequest):
+                return expected * self._correction(request.engine)
+            return expected
         return median(seconds for _, seconds in self._took) if self._took else None
 
-    def left_s(self, requests: Iterable[RunRequest]) -> float | None:
+    def left_s(self, requests: Iterable[StudyRequest]) -> float | None:
         """For all of these; None where nothing is known of one."""
         each = [self.run_s(request) for request in requests]
         known = [seconds for seconds in each if seconds is not None]
@@ -63,7 +72,7 @@ class Pace:
         ratios = [
             (asked.engine, seconds / expected)
             for asked, seconds in self._took
-            if (expected := self._expected(asked))
+            if isinstance(asked, RunRequest) and (expected := self._expected(asked))
         ]
         own = [ratio for name, ratio in ratios if name == engine]
         return median(own or [ratio for _, ratio in ratios] or [1.0])
@@ -81,7 +90,9 @@ def expected_after(runs: Path) -> Expected:
     """What a run is expected to take after those that are there; without an alike one a guess."""
     past = list(_past(runs))
 
-    def expected(request: RunRequest) -> float:
+    def expected(request: StudyRequest) -> float:
+        if isinstance(request, CeilingRequest):
+            return looked_s(request)
         asked = request.facts()
         equal = [seconds for facts, seconds in past if _equal(facts, asked)]
         alike = [seconds for facts, seconds in past if _alike(facts, asked)]
@@ -97,7 +108,7 @@ def _past(runs: Path) -> Iterable[tuple[Mapping[str, Any], float]]:
         except RecordUnreadableError:
             continue
         seconds = took_s(run)
-        if run.complete and seconds is not None:
+        if run.complete and seconds is not None and run.kind != KIND_CEILING:
             # Records of before lack what nobody could ask for then.
             yield {**RunRequest("", "", 0.0).facts(), **run.facts["request"]}, seconds
 
@@ -112,6 +123,13 @@ def _alike(facts: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
 
 def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
+
+
+def looked_s(request: CeilingRequest) -> float:
+    """A guess of how long a look at the host takes, most of which is of a length that is asked."""
+    machine = Machine(os.cpu_count() or 1, None, None, 1, has_ring=True)
+    each = request.rounds * len(trials(request, machine))
+    return request.size_bytes / FILL_BYTES_PER_S + each * (request.time_s + AROUND_TRIAL_S)
 
 
 def guessed_s(request: RunRequest) -> float:

@@ -53,7 +53,11 @@ class Capture:
         self._interruptions = Interruptions()
 
     def all(
-        self, script: Script, timed_s: Mapping[str, float], deadline_s: float, tell: Progress
+        self,
+        script: Script,
+        timed_s: Mapping[str, float],
+        deadline_s: float | None,
+        tell: Progress,
     ) -> None:
         """Asks all operations and writes what was told, as far as it came if it is interrupted.
 
@@ -62,7 +66,7 @@ class Capture:
         Args:
             script: The operations.
             timed_s: Median service time of each in the measured part, where there is one.
-            deadline_s: The run's own limit of an operation; 0: none.
+            deadline_s: The run's own limit of an operation; 0: none; None: they are not executed.
             tell: Hears how many of how many are done.
         """
         self._dir.mkdir(exist_ok=True)
@@ -73,7 +77,7 @@ class Capture:
                     tell(number, len(script.operations))
                     timed = timed_s.get(operation.name)
                     limit_s = deadline_s or max(LIMIT_MIN_S, SLOWER_MAX * (timed or 0.0))
-                    self._one(operation, timed, limit_s)
+                    self._one(operation, timed, 0.0 if deadline_s is None else limit_s)
             finally:
                 write_json(
                     self._dir / PLANS_FILE,

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from assay.engines.contract import EngineError, Product
 from assay.model.errors import UsageError
 from assay.study.asking import check_settings, considered, obtained
+from assay.study.request import RunRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from assay.study.asking import Asked
-    from assay.study.request import RunRequest
     from assay.study.several import RunOne
     from assay.study.telling import Teller
-    from assay.study.variants import PlannedRun, Study
+    from assay.study.variants import PlannedRun, Study, StudyRequest
 
     Source = tuple[str, str | None, str | None, str | None]
 
@@ -39,8 +39,8 @@ class Prepared:
     def wrapping(self, run_one: RunOne) -> RunOne:
         """The same means of carrying out a run, that does not try again what cannot be had."""
 
-        def run(request: RunRequest, runs: Path, teller: Teller) -> Path:
-            if reason := self.reasons.get(_source(request)):
+        def run(request: StudyRequest, runs: Path, teller: Teller) -> Path:
+            if isinstance(request, RunRequest) and (reason := self.reasons.get(_source(request))):
                 raise EngineError(reason)
             return run_one(request, runs, teller)
 
@@ -111,10 +111,10 @@ def prepared(runs: Sequence[PlannedRun], known: Sequence[Asked], teller: Teller)
 
 
 def _distinct(runs: Sequence[PlannedRun]) -> Iterator[tuple[str, RunRequest]]:
-    """Every request once, with part and variant that ask for it."""
+    """Every request of an engine once, with part and variant that ask for it."""
     seen: list[RunRequest] = []
     for run in runs:
-        if run.request not in seen:
+        if isinstance(run.request, RunRequest) and run.request not in seen:
             seen.append(run.request)
             first = run.stands_for[0]
             yield f"part.{first.part} ({first.variant})", run.request

@@ -23,6 +23,7 @@ from assay.study.reference_cache import REFERENCES
 from assay.study.reference_engine import DIALECT, GRAMMAR
 from assay.study.request import PARAMETERS_DEFAULT
 from assay.workloads import generate
+from assay.workloads.contract import operation_of
 from assay.workloads.queries import reads
 from assay.workloads.refreshing import NEW
 
@@ -64,6 +65,9 @@ class References:
             return
         for path in sorted(answers.glob("*.csv")):
             shutil.copyfile(path, self._folder / path.name)
+        for name in self._request.forced:
+            if (kept := answers / f"{operation_of(name)}.csv").is_file():
+                shutil.copyfile(kept, self._folder / f"{name}.csv")
         origin = f"workloads/{workload.facts.name}/{answers.relative_to(workload.folder)}"
         self._tell(origin=origin)
 
@@ -73,7 +77,10 @@ class References:
         Raises:
             KeyboardInterrupt: With what was stopped; the figures of the run are whole without it.
         """
-        if not self._asked.engine.facts.answers:
+        if not self._asked.engine.facts.answers or self._request.remove:
+            return
+        if self._request.forced:
+            self._tell(why="plans of one operation are compared with each other")
             return
         try:
             self._made(guardian)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,12 +40,16 @@ class RunRequest:
         dsn: A server that runs already; None: one of our own.
         drivers: JDBC drivers that a running server is reached by: files, or names of Maven.
         keep_data: Leave the tables that were made on a running server where they are.
+        operations: Those of the workload's order that are played; empty: all.
+        remove: Parts that each of them is asked without, see `workloads.rewriting`.
         scale: Scale of the data, in the workload's own measure.
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
         load_order: Tables in the order in which they are loaded, one after another; `rest` stands
             for those not named, which come last without it. Empty: as suits the engine.
         settings: Settings of the engine that differ from its defaults; on a running server those of
             the sessions.
+        without: Techniques of planner and executor that are switched off; their settings are among
+            those above.
         prepare: SQL that changes the loaded data before anything is timed, by the file's name.
         parameters: `default` (the validation values) or `drawn` from the seed.
         seed: Seed of drawn parameters and of mixes.
@@ -62,11 +67,22 @@ class RunRequest:
         probes: Names of the probes that run; None: all that observe without being asked.
         probe_interval_s: Time between two samples of a probe.
         profile_hz: CPU samples a second of the engine's CPU time; None: none are taken.
+        block_trace: Write down every request that block devices are given.
         plans: Ask every operation once with its plan, after the measured part.
         pin: CPUs of `engine` and `client`, where they are given.
         state: What is in memory when the timed part begins: one of `STATES`.
+        plans_executed: Execute them then; else their plans have estimates only.
+        forced: Texts of one operation that are played in the place of the order, by name such as
+            `q09@3`: each its `sql`, `kind` and `words`. The first is as the engine would have it.
+        rounds: How often each of these is timed; 0: the first alone, for as long as an order is.
         state_passes: Untimed passes of the power order before the timed ones.
-        allow_host_changes: Whether the state may be set by what the whole host notices.
+        allow_host_changes: Whether what is asked for may be done by what the whole host notices.
+        read_ahead_bytes: Of the device that holds the data; None: as it is.
+        own_device: Whether the data are on a device of ours.
+        device_bytes: How large it is; None: as the data need.
+        limits: What the engine may use at most, by `study.changes.limits.limit.NAMES`: cores, CPUs,
+            operations a second, bytes a second, bytes.
+        slow: How many times as long a resource of `study.slowing.NAMES` is to take for the engine.
     """
 
     workload: str
@@ -77,9 +93,12 @@ class RunRequest:
     dsn: str | None = None
     drivers: list[str] = field(default_factory=list)
     keep_data: bool = False
+    operations: list[str] = field(default_factory=list)
+    remove: list[str] = field(default_factory=list)
     sorted_by: dict[str, list[str]] = field(default_factory=dict)
     load_order: list[str] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
+    without: list[str] = field(default_factory=list)
     prepare: dict[str, str] = field(default_factory=dict)
     parameters: str = PARAMETERS_DEFAULT
     seed: int = 1
@@ -97,11 +116,20 @@ class RunRequest:
     probes: tuple[str, ...] | None = None
     probe_interval_s: float = 0.1
     profile_hz: int | None = None
+    block_trace: bool = False
     plans: bool = True
+    plans_executed: bool = True
+    forced: dict[str, dict[str, str]] = field(default_factory=dict)
+    rounds: int = 0
     pin: dict[str, list[int]] = field(default_factory=dict)
     state: str = STATE_HOT
     state_passes: int = 1
     allow_host_changes: bool = False
+    read_ahead_bytes: int | None = None
+    own_device: bool = False
+    device_bytes: int | None = None
+    limits: dict[str, float] = field(default_factory=dict)
+    slow: dict[str, float] = field(default_factory=dict)
 
     def runs_probe(self, name: str) -> bool:
         """Whether a probe that observes without being asked was not left out."""
@@ -157,6 +185,8 @@ def driver_plan(
     then timed ones. With clients it is a mix of the operations, drawn by their weights. Operations
     of `after` are played once when that is over.
     """
+    if request.forced:
+        return plan_of(request, list(request.forced), _forced(request))
     operations = list(dict.fromkeys((*order, *after)))
     phases = (
         _passes(request, [operations.index(name) for name in order])
@@ -212,6 +242,28 @@ def _passes(request: RunRequest, order: list[int]) -> list[dict[str, Any]]:
     return [untimed, timed] if request.state_passes > 0 else [timed]
 
 
+def _forced(request: RunRequest) -> list[dict[str, Any]]:
+    """Rounds in which each text has its turn once, in orders that are drawn from the seed.
+
+    Every second round is the one before backwards. Of rounds that are repeated, each text is played
+    once untimed before.
+    """
+    if request.rounds == 0:
+        return _passes(request, [0])
+    drawn = random.Random(request.seed)  # noqa: S311 - an order, not a secret
+    numbers = list(range(len(request.forced)))
+    played: list[int] = []
+    for number in range(request.rounds):
+        numbers = numbers[::-1] if number % 2 else drawn.sample(numbers, len(numbers))
+        played += numbers
+    untimed = numbers if request.rounds > 1 else [0]
+    power = {"arrival": {"shape": "power"}, "passes_min": 1}
+    return [
+        {"name": PHASE_WARMUP, "operations": untimed, **power},
+        {"name": PHASE_MEASURED, "operations": played, **power},
+    ]
+
+
 def _mix(request: RunRequest, weights: list[int]) -> list[dict[str, Any]]:
     """A warm-up with as many clients, as fast as they go, and the load that was asked for."""
     closed = {"shape": "closed", "clients": request.clients}
@@ -232,8 +284,8 @@ def _mix(request: RunRequest, weights: list[int]) -> list[dict[str, Any]]:
     return [warmup, measured] if request.warmup_s > 0 else [measured]
 
 
-def parse_settings(texts: Sequence[str]) -> dict[str, str]:
-    """Settings from `key=value` texts.
+def parse_settings(texts: Sequence[str], option: str = "--set") -> dict[str, str]:
+    """Settings from `key=value` texts of an option.
 
     Raises:
         UsageError: If a text is not of that form or a key is given twice.
@@ -242,9 +294,9 @@ def parse_settings(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         key, separator, value = text.partition("=")
         if not separator or not key.strip():
-            raise UsageError(f"--set {text}: write it as --set name=value")
+            raise UsageError(f"{option} {text}: write it as {option} name=value")
         if key.strip() in settings:
-            raise UsageError(f"--set {key.strip()} is given twice")
+            raise UsageError(f"{option} {key.strip()} is given twice")
         settings[key.strip()] = value.strip()
     return settings
 

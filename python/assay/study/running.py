@@ -101,14 +101,14 @@ class _Schema:
     """The namespace of one workload's data at one scale."""
 
     def __init__(self, asked: Asked, engine: Server, instance: Instance) -> None:
-        workload, scale = asked.workload, asked.request.scale
+        data, scale = asked.workload.data, asked.request.scale
         # Tables that were kept as they were loaded are not those to be changed.
         changed = "_prepared" if asked.request.prepare else "_refreshed" * bool(asked.refresh_sets)
-        readable = f"assay_{workload.facts.name}_{scale:g}{changed}"
+        readable = f"assay_{data.facts.name}_{scale:g}{changed}"
         self.name = "".join(char if char.isalnum() else "_" for char in readable.lower())
         self._engine = engine
         self._instance = instance
-        self._mark = f"{OURS}: {workload.facts.name} {scale:g} {workload.content_hash}"
+        self._mark = f"{OURS}: {data.facts.name} {scale:g} {data.content_hash}"
 
     @contextmanager
     def used(self) -> Iterator[bool]:

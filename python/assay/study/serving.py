@@ -75,7 +75,7 @@ class ServerLauncher:
     """See `assay.engines.contract.Launcher`. One server at a time; `log` is where it writes.
 
     `cpus` are those that programs may use, `cpus_beside` those of what attends the server; empty:
-    all of them.
+    all of them. `groups` are the files of members of control groups that the server is put into.
     """
 
     def __init__(
@@ -84,7 +84,9 @@ class ServerLauncher:
         log: Path,
         cpus: Sequence[int] = (),
         cpus_beside: Sequence[int] = (),
+        groups: Sequence[Path] = (),
     ) -> None:
+        self._groups = groups
         self._cpus = cpus
         self._cpus_beside = cpus_beside
         self._attending: dict[str, Child] = {}
@@ -150,7 +152,9 @@ class ServerLauncher:
         if self._server is not None and self._guardian.wait(self._server, 0.0) is None:
             raise EngineError("one server an instance: the one that was started still runs.")
         self._log_begins = self._log.stat().st_size if self._log.exists() else 0
-        self._server = self._start(argv, env, self._log, stop_signal, stop_grace_s)
+        self._server = self._start(
+            argv, env, self._log, stop_signal, stop_grace_s, groups=self._groups
+        )
         return self._server.pid
 
     def attend(self, argv: Sequence[str], env: Mapping[str, str], account: str) -> int:
@@ -198,6 +202,7 @@ class ServerLauncher:
         stop_signal: str,
         stop_grace_s: float,
         cpus: Sequence[int] | None = None,
+        groups: Sequence[Path] = (),
     ) -> Child:
         program = Path(argv[0])
         for path in (program, self._scratch):
@@ -210,6 +215,7 @@ class ServerLauncher:
             log=log,
             stop_signal=stop_signal,
             stop_grace_s=stop_grace_s,
+            groups=groups,
         )
 
     def _prefix(self) -> list[str]:

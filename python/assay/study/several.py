@@ -24,20 +24,19 @@ from assay.record.layout import (
 from assay.record.reader import Run
 from assay.record.studies import STATUS_PARTIAL, STUDY_FILE, read_study_file, write_study
 from assay.record.toml_text import toml_text
-from assay.study.execute import execute
+from assay.study.carrying import carried_out
 from assay.study.pace import Pace
 from assay.study.telling import Teller
 from assay.study.variants import Planned
 
-RunOne = Callable[["RunRequest", "Path", Teller], "Path"]
+RunOne = Callable[["StudyRequest", "Path", Teller], "Path"]
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from assay.study.pace import Expected
-    from assay.study.request import RunRequest
-    from assay.study.variants import PlannedRun, Study
+    from assay.study.variants import PlannedRun, Study, StudyRequest
 
 
 log = logging.getLogger(__name__)
@@ -91,7 +90,7 @@ class Means:
         clock: Seconds.
     """
 
-    run_one: RunOne = execute
+    run_one: RunOne = carried_out
     expected: Expected = lambda _: None
     clock: Callable[[], float] = time.monotonic
 
@@ -201,6 +200,20 @@ def same(studies: Path, study: Study, about: Mapping[str, Any]) -> Iterator[Path
             continue
         if asked == _asked(told):
             yield directory
+
+
+def growing(studies: Path, study: Study, about: Mapping[str, Any]) -> Path | None:
+    """The newest study that has the parts of this one, made for the same reason, and maybe more."""
+    asked = _asked(tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None})))
+    for directory in sorted(studies.glob("*"), reverse=True):
+        try:
+            told = _asked(read_study_file(directory / STUDY_FILE))
+        except RecordUnreadableError:
+            continue
+        parts = {name: told["parts"].get(name) for name in asked["parts"]}
+        if asked == told | {"parts": parts}:
+            return directory
+    return None
 
 
 def unfinished(studies: Path, study: Study, about: Mapping[str, Any]) -> Path | None:

@@ -22,11 +22,12 @@ from assay.study.subject import Subject, embedded
 from assay.workloads import generate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from assay.engines.contract import Address, Product
     from assay.study.asking import Asked
+    from assay.study.changes.changing import Changes
     from assay.study.launcher import Guardian
     from assay.study.loading import Loading
 
@@ -46,26 +47,25 @@ class DiedLoadingError(RunFailedError):
 
 @dataclass(frozen=True)
 class Steps:
-    """What happens to the data between loading and driving.
+    """What happens to the data between loading and driving, and where they are.
 
     Attributes:
+        changes: What is changed for them, and where the engine lives.
         change: Changes them on an engine that runs; None: nothing is to be changed.
         settle: Told of the data files of an engine of ours while nothing of it runs, or as
             loading left it where that is the state.
         restart: Whether an engine that changed them has to be gone before `settle`.
     """
 
+    changes: Changes
     change: Callable[[Subject], None] | None = None
     settle: Callable[[Path], None] = lambda _: None
     restart: bool = False
 
 
-AS_LOADED = Steps()
-
-
 @contextmanager
 def ready(
-    asked: Asked, guardian: Guardian, loading: Loading, raw: Path, steps: Steps = AS_LOADED
+    asked: Asked, guardian: Guardian, loading: Loading, raw: Path, steps: Steps
 ) -> Iterator[tuple[Subject, Dataset]]:
     """The engine with its data, ready to be driven; and what the data are (None: there are none).
 
@@ -88,8 +88,8 @@ def ready(
 def _embedded(
     asked: Asked, guardian: Guardian, loading: Loading, steps: Steps
 ) -> tuple[Subject, Dataset]:
-    name, scratch = asked.engine.facts.name, guardian.directory / "scratch"
-    data = guardian.directory / "data"
+    name, room = asked.engine.facts.name, steps.changes.room
+    data, scratch = room.data, guardian.directory / "scratch"
 
     def make(place: Path) -> dict[str, Any]:
         return loading.fill(guardian, embedded(name, place, scratch, {}))
@@ -98,8 +98,10 @@ def _embedded(
     # Where the run is to begin as loading left the engine, the driver's host loads.
     cached = asked.request.state != STATE_LOADED and asked.engine.facts.kind != "none"
     if cached and asked.workload.makes_data:
-        dataset = _cache(loading).copy_to(key_of(asked), data, make)
-    subject = embedded(name, data, scratch, asked.request.settings)
+        dataset = _cache(loading).copy_to(key_of(asked), data, make, steps.changes.house)
+    else:
+        steps.changes.house(None)
+    subject = embedded(name, data, room.scratch, asked.request.settings)
     if steps.change is not None:
         steps.change(subject)
     # Each host that has the engine in it ends with its work, so none is there now.
@@ -115,14 +117,15 @@ def _cache(loading: Loading) -> DatasetCache:
 
 def key_of(asked: Asked) -> DatasetKey:
     """What the data of a run depend on."""
+    data = asked.workload.data
     return DatasetKey(
-        workload=asked.workload.facts.name,
-        content_hash=asked.workload.content_hash,
+        workload=data.facts.name,
+        content_hash=data.content_hash,
         scale=asked.request.scale,
         engine=asked.engine.facts.name,
         version=asked.version,
         refresh_sets=asked.refresh_sets,
-        generators_version=generate.version(asked.workload.facts.generator),
+        generators_version=generate.version(data.facts.generator),
         order=asked.order.identity(),
     )
 
@@ -145,13 +148,17 @@ class _OwnServer:
             with self._loaded(loading, steps) as subject_and_data:
                 yield subject_and_data
             return
-        data = self._guardian.directory / "data"
+        data = steps.changes.room.data
         dataset = None
         if self._asked.workload.makes_data:
             dataset = _cache(loading).copy_to(
-                key_of(self._asked), data, lambda place: self._make(place, loading)
+                key_of(self._asked),
+                data,
+                lambda place: self._make(place, loading),
+                steps.changes.house,
             )
         else:
+            steps.changes.house(None)
             data.mkdir(mode=0o700)
         request = self._asked.request
         change = steps.change
@@ -163,7 +170,9 @@ class _OwnServer:
             change = None
         steps.settle(data)
         loading.teller.phase("start")
-        with self._started(data, request.settings, "server.log", request.pin) as subject:
+        with self._started(
+            data, request.settings, "server.log", request.pin, steps.changes.room.groups
+        ) as subject:
             if change is not None:
                 change(subject)
             yield subject, dataset
@@ -172,14 +181,16 @@ class _OwnServer:
     @contextmanager
     def _loaded(self, loading: Loading, steps: Steps) -> Iterator[tuple[Subject, Dataset]]:
         """A server that was filled with the settings it is measured with, and went on."""
-        data, request = self._guardian.directory / "data", self._asked.request
+        steps.changes.house(None)
+        data, request = steps.changes.room.data, self._asked.request
         data.mkdir(mode=0o700)
         loading.teller.phase("start")
 
         def fill(subject: Subject) -> dict[str, Any]:
             return loaded_now(lambda: self._filled(loading, subject), subject.pids)
 
-        with self._alive(data, request.settings, "server.log", request.pin, fill) as found:
+        groups = steps.changes.room.groups
+        with self._alive(data, request.settings, "server.log", request.pin, fill, groups) as found:
             subject, dataset = found
             steps.settle(data)
             yield subject, dataset
@@ -200,6 +211,7 @@ class _OwnServer:
         log_name: str,
         pin: dict[str, list[int]],
         fill: Callable[[Subject], dict[str, Any]],
+        groups: Sequence[Path] = (),
     ) -> Iterator[tuple[Subject, dict[str, Any]]]:
         """A server that was filled on an empty place and lives, and what it was filled with.
 
@@ -209,7 +221,9 @@ class _OwnServer:
         while True:
             with ExitStack() as stack:
                 try:
-                    subject = stack.enter_context(self._started(place, settings, log_name, pin))
+                    subject = stack.enter_context(
+                        self._started(place, settings, log_name, pin, groups)
+                    )
                     told = fill(subject)
                 except DiedLoadingError as death:
                     deaths.append(str(death))
@@ -232,10 +246,15 @@ class _OwnServer:
 
     @contextmanager
     def _started(
-        self, data: Path, settings: Mapping[str, str], log: str, pin: dict[str, list[int]]
+        self,
+        data: Path,
+        settings: Mapping[str, str],
+        log: str,
+        pin: dict[str, list[int]],
+        groups: Sequence[Path] = (),
     ) -> Iterator[Subject]:
         cpus, beside = pin.get("engine", []), pin.get("client", [])
-        launcher = ServerLauncher(self._guardian, self._raw / log, cpus, beside)
+        launcher = ServerLauncher(self._guardian, self._raw / log, cpus, beside, groups)
         launcher.own(data)
         place = Place(data, launcher.scratch)
         try:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.model.limit import MEMORY
 from assay.model.units import bytes_text
 from assay.study import page_cache
 from assay.study.request import STATE_COLD, STATE_LOADED, STATE_OS_WARM
@@ -100,6 +101,9 @@ def set_state(request: RunRequest, data: Path, drop_caches: Path = DROP_CACHES) 
             )
     elif request.state == STATE_OS_WARM:
         _read_in(state, data)
+    elif MEMORY in request.limits:
+        # Pages count for who brought them in: the engine has to do it, or its limit has no effect.
+        _evict(state, data)
     _look(state, data)
     return state
 

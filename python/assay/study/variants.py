@@ -11,11 +11,17 @@ import random
 from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from assay.record.layout import KIND_RUN
 from assay.record.studies import SCHEMA, StudyFigure
-from assay.study.request import RunRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from assay.study.ceiling.trials import CeilingRequest
+    from assay.study.request import RunRequest
+
+    # What one run of a study is asked for: a workload on an engine, or a look at the host.
+    StudyRequest = RunRequest | CeilingRequest
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class Variant:
     """
 
     name: str
-    request: RunRequest
+    request: StudyRequest
     levels: Mapping[str, str] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
@@ -44,18 +50,24 @@ class Part:
         variants: At least one; names differ.
         repetitions: Runs of each variant.
         about: A sentence on what it is for.
+        expects: Operators of the plan that its runs have to have; empty: any plan will do.
+        kind: `run`s of a workload, or `ceiling`: looks at what the host can do, with no engine.
     """
 
     name: str
     variants: tuple[Variant, ...]
     repetitions: int
     about: str | None = None
+    expects: tuple[str, ...] = ()
+    kind: str = KIND_RUN
 
     def facts(self) -> dict[str, Any]:
         """As it stands in `study.toml`, without secrets."""
         return {
             "name": self.name,
             "about": self.about,
+            "kind": None if self.kind == KIND_RUN else self.kind,
+            "expects": {"plan": list(self.expects)} if self.expects else None,
             "repetitions": self.repetitions,
             "variants": [variant.facts() for variant in self.variants],
         }
@@ -80,7 +92,7 @@ class Planned(NamedTuple):
 class PlannedRun:
     """One run that is to be, and all that it stands for: at least one, all of the same round."""
 
-    request: RunRequest
+    request: StudyRequest
     stands_for: tuple[Planned, ...]
 
 
@@ -140,7 +152,7 @@ class Study:
         }
 
 
-def _add(runs: list[PlannedRun], request: RunRequest, planned: Planned) -> None:
+def _add(runs: list[PlannedRun], request: StudyRequest, planned: Planned) -> None:
     """Adds a run, to one of the same round with an equal request if there is one."""
     for at, run in enumerate(runs):
         if run.stands_for[0].round == planned.round and run.request == request:
@@ -177,11 +189,11 @@ def _figure(figure: StudyFigure) -> dict[str, Any]:
     }
 
 
-def _told(request: RunRequest) -> dict[str, Any]:
+def _told(request: StudyRequest) -> dict[str, Any]:
     """What of a request is not as it would be without a word."""
     facts = request.facts()
     told = {}
-    for one in fields(RunRequest):
+    for one in fields(request):
         default = one.default_factory() if one.default_factory is not MISSING else one.default
         if facts[one.name] != default:
             told[one.name] = facts[one.name]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.model.errors import UsageError
+from assay.model.errors import UsageError, suggestion
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.workloads import generate, refreshing, rules, scripts, streams, texts
 from assay.workloads.texts import MANIFEST, read_bytes, read_text
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from assay.model.script import Draw
     from assay.workloads.facts import RefreshFacts, StreamsFacts, WorkloadFacts
+    from assay.workloads.rewriting import Part
 
 ANSWERS = "answers"
 OPERATIONS = "operations"
@@ -26,6 +27,11 @@ ROWS = "rows"
 SETUP_DEFAULT = "schema/tables.sql"
 KEYS = ("schema/keys.sql", "schema/indexes.sql")
 Parameters = Literal["default", "drawn"]
+
+
+def operation_of(name: str) -> str:
+    """The operation that a text is a way to ask: `q09` of `q09@3`."""
+    return name.partition("@")[0]
 
 
 @dataclass(frozen=True)
@@ -37,12 +43,14 @@ class Statement:
         text: The file's text with values in it; `${name}` stays where it is drawn each time.
         file: Name of the file.
         parameters: Values that are in the text, by name.
+        rewritten: What the text is without; None: it is as the file has it.
     """
 
     operation: str
     text: str
     file: str
     parameters: dict[str, list[str]]
+    rewritten: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -54,15 +62,28 @@ class Workload:
         folder: Where it is.
         differs_from: The workload of ours whose names of metrics it has without being the same;
             None of all others.
+        source: The workload whose data it asks; None: it has its own, or makes none.
+        left_out: Operations of the manifest's order that are not played.
+        removed: Parts that its queries are asked without.
+        given: Texts of operations that are not played as their files have them.
     """
 
     facts: WorkloadFacts
     folder: Path
     differs_from: str | None = None
+    source: Workload | None = None
+    left_out: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def data(self) -> Workload:
+        """The workload that says what is loaded: this one, unless it asks the data of another."""
+        return self.source or self
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 over what defines the measurement: manifest, SQL and orders of streams."""
+        """SHA-256 over what defines the measurement: manifest, SQL, orders of streams, and data."""
         manifest = [MANIFEST] if (self.folder / MANIFEST).is_file() else []
         names = [*manifest, *self._relative(SCHEMA), *self._relative(ROWS)]
         if self.operations_folder == self.folder:
@@ -76,6 +97,8 @@ class Workload:
         digest = hashlib.sha256()
         for name in dict.fromkeys(names):
             digest.update(name.encode() + b"\0" + read_bytes(self.folder / name) + b"\0")
+        if self.source is not None:
+            digest.update(self.source.content_hash.encode())
         return digest.hexdigest()
 
     @property
@@ -87,7 +110,7 @@ class Workload:
     @property
     def makes_data(self) -> bool:
         """Whether there is anything to be made before operations can run."""
-        return bool(self.facts.tables or self._setup_names())
+        return bool(self.data.facts.tables or self.data._setup_names())
 
     @property
     def weights(self) -> dict[str, int]:
@@ -103,6 +126,47 @@ class Workload:
         return tuple(
             name for name in dict.fromkeys(self.facts.order) if operations[name].parameters
         )
+
+    def only(self, names: Sequence[str]) -> Workload:
+        """The same with an order of these operations alone, as they stand in it; of none: as it is.
+
+        Operations of `after` are played all the same: they look whether the data are right.
+
+        Raises:
+            UsageError: If one is not of the order.
+        """
+        order = self.facts.order
+        for name in names:
+            if name not in order:
+                hint = suggestion(name, list(dict.fromkeys(order)))
+                raise UsageError(f"{self.facts.name} plays no operation {name!r}: {hint}")
+        if not names:
+            return self
+        facts = self.facts.model_copy(
+            update={"order": tuple(name for name in order if name in names)}
+        )
+        left_out = tuple(name for name in order if name not in names)
+        return replace(self, facts=facts, left_out=left_out)
+
+    def without(self, parts: Sequence[str]) -> Workload:
+        """The same with queries that lack these parts; whether they can is found on asking them."""
+        return replace(self, removed=tuple(parts)) if parts else self
+
+    def playing(self, texts: Mapping[str, str]) -> Workload:
+        """The same with an order of texts that are given, each a way to ask one of its operations.
+
+        Args:
+            texts: By name: the operation's, then `@` and which way it is.
+        """
+        told = {name: self.facts.operations[operation_of(name)] for name in texts}
+        facts = self.facts.model_copy(
+            update={
+                "order": tuple(texts),
+                "after": (),
+                "operations": {**self.facts.operations, **told},
+            }
+        )
+        return replace(self, facts=facts, given=dict(texts))
 
     def recorded(self) -> dict[str, Any]:
         """What stands in `run.json` about the workload, as JSON values."""
@@ -121,7 +185,7 @@ class Workload:
             "operation_titles": {name: op.title for name, op in operations},
             "drawn_operations": list(self.drawn_operations),
             "rows_expected": {name: op.rows for name, op in operations if op.rows is not None},
-            "queries": len(set(facts.order)),
+            "queries": len({*facts.order, *self.left_out}),
             "metrics": names,
             "differs_from": self.differs_from,
             "streams_minimum": [list(row) for row in facts.streams.minimum]
@@ -135,16 +199,18 @@ class Workload:
         Raises:
             UsageError: If a file is missing, cannot be read, or names no constant.
         """
-        return self._scripts(self._setup_names(), dialects, scale)
+        data = self.data
+        return data._scripts(data._setup_names(), dialects, scale)
 
     def keys(self, dialects: Sequence[str], scale: float) -> dict[str, str]:
         """Scripts of keys and indexes, made after the data: text by file, in order.
 
         Those that `setup` names are not among them.
         """
-        there = [name for name in KEYS if (self.folder / name).is_file()]
-        asked = [name for name in there if name not in self._setup_names()]
-        return self._scripts(asked, dialects, scale)
+        data = self.data
+        there = [name for name in KEYS if (data.folder / name).is_file()]
+        asked = [name for name in there if name not in data._setup_names()]
+        return data._scripts(asked, dialects, scale)
 
     def row_facts(self, scale: float, sets: int = 0) -> dict[str, Any]:
         """What `generate.table_rows` is told of this workload. Raises as `row_queries`."""
@@ -160,6 +226,8 @@ class Workload:
         Raises:
             UsageError: If a file is missing, cannot be read, or names no constant.
         """
+        if self.source is not None:
+            return self.source.row_queries(scale, sets)
         if self.facts.generator != generate.QUERIES:
             return {}
         refresh = self.facts.refresh if sets else None
@@ -243,6 +311,8 @@ class Workload:
         Raises:
             UsageError: If the file is missing or a rule cannot be carried out.
         """
+        if operation in self.given:
+            return Statement(operation, self.given[operation], f"{operation}.sql", {})
         path = self._operation_file(operation, dialects)
         facts = self.facts.operations[operation]
         constants = rules.constants_at(self.facts.constants, scale)
@@ -266,7 +336,19 @@ class Workload:
         except ValueError as error:
             raise UsageError(f"{path}: {error}") from error
         given = {name: values[name] for name in facts.parameters if not drawn_later}
-        return Statement(operation, text, path.name, given)
+        found = Statement(operation, text, path.name, given)
+        return self._rewritten(found, dialects, scale) if self.removed else found
+
+    def parts(self, operation: str, dialects: Sequence[str], scale: float) -> list[Part]:
+        """The parts that an operation can be asked without, the whole computation first.
+
+        Raises:
+            UsageError: If it is not one query.
+        """
+        from assay.workloads import rewriting
+
+        text = self.statement(operation, dialects, scale).text
+        return rewriting.parts(text, dialects, self._table_columns(dialects, scale))
 
     def script(
         self, dialects: Sequence[str], scale: float, seed: int, parameters: Parameters = "default"
@@ -286,19 +368,43 @@ class Workload:
     def answers(self, scale: float) -> Path | None:
         """The folder with expected rows for default parameters at a scale, if there is one.
 
-        Rows that stand in `answers/` itself are right at every scale.
+        Rows that stand in `answers/` itself are right at every scale. Of queries that lack parts
+        there are none.
         """
+        if self.removed:
+            return None
         folder = self.folder / ANSWERS
         scaled = folder / f"sf{scale:g}"
         if scaled.is_dir():
             return scaled
         return folder if any(folder.glob("*.csv")) else None
 
+    def _rewritten(self, statement: Statement, dialects: Sequence[str], scale: float) -> Statement:
+        from assay.workloads import rewriting
+
+        name, lacking = statement.operation, ", ".join(self.removed)
+        if name in self.drawn_operations:
+            raise UsageError(
+                f"{name} cannot be asked without {lacking}: its values are drawn at each execution,"
+                " and only whole texts are rewritten"
+            )
+        try:
+            tables = self._table_columns(dialects, scale)
+            found = rewriting.without(statement.text, dialects, self.removed, tables)
+        except UsageError as error:
+            raise UsageError(f"{name} cannot be asked without {lacking}: {error}") from error
+        return replace(statement, text=found.text, rewritten=found.facts())
+
+    def _table_columns(self, dialects: Sequence[str], scale: float) -> Mapping[str, Sequence[str]]:
+        from assay.workloads.rewriting.grammar import columns_of
+
+        return columns_of(tuple(self.setup(dialects, scale).values()), tuple(dialects))
+
     def _scripted(
         self, operation: str, dialects: Sequence[str], scale: float, seed: int | None
     ) -> ScriptOperation:
         text = self.statement(operation, dialects, scale, seed).text
-        path = self._operation_file(operation, dialects)
+        path = self._operation_file(operation_of(operation), dialects)
         try:
             if operation in self.drawn_operations:
                 draws = self._draws(operation, scale)

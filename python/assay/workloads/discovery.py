@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,18 +24,25 @@ if TYPE_CHECKING:
 
 NO_NAME = re.compile(r"[^\w.-]+")
 OURS = Path(__file__).parent
+# What a workload has of another one, with its data; and what it then cannot say itself.
+OF_DATA = ("generator", "tables", "scale_default", "scale_name", "legal")
+OF_OWN_DATA = {"generator", "tables", "setup", "refresh"}
 
 
 def find_workloads() -> dict[str, Workload]:
     """All workloads with a manifest, by name: ours, and those in folders of ASSAY_WORKLOADS."""
-    roots = [OURS]
-    roots += [Path(text) for text in os.environ.get("ASSAY_WORKLOADS", "").split(":") if text]
-    folders = [path.parent for root in roots for path in sorted(root.glob(f"*/{MANIFEST}"))]
+    folders = [path.parent for root in _roots() for path in sorted(root.glob(f"*/{MANIFEST}"))]
     found: dict[str, Workload] = {}
     for folder in folders:
         workload = read_workload(folder)
         found.setdefault(workload.facts.name, workload)
     return found
+
+
+def _roots() -> list[Path]:
+    """Folders that hold workloads with a name."""
+    others = os.environ.get("ASSAY_WORKLOADS", "").split(":")
+    return [OURS, *(Path(text) for text in others if text)]
 
 
 def find_workload(named: str) -> Workload:
@@ -65,10 +73,44 @@ def read_workload(folder: Path) -> Workload:
         raise UsageError(f"{folder} is no folder{_neighbour(folder)}")
     manifest = folder / MANIFEST
     facts = _manifest(manifest) if manifest.exists() else WorkloadFacts()
-    workload = Workload(_completed(facts, folder, manifest), folder)
+    source = None if facts.data_of is None else _source(facts, folder, manifest)
+    workload = Workload(
+        _completed(_sharing(facts, source), folder, manifest), folder, source=source
+    )
     _refuse_contradictions(workload.facts, manifest)
     _refuse_stray_files(workload, manifest)
     return replace(workload, differs_from=_differs_from(workload))
+
+
+def _source(facts: WorkloadFacts, folder: Path, manifest: Path) -> Workload:
+    """The workload whose data are asked."""
+    named = str(facts.data_of)
+    if own := sorted(OF_OWN_DATA & facts.model_fields_set):
+        raise UsageError(
+            f"{manifest}: {own[0]} is of data of its own, and data_of takes those of {named}:"
+            " leave one of the two out"
+        )
+    places = [folder / named] if "/" in named else [root / named for root in _roots()]
+    found = next((place for place in places if (place / MANIFEST).is_file()), None)
+    if found is None:
+        known = [path.parent.name for root in _roots() for path in root.glob(f"*/{MANIFEST}")]
+        raise UsageError(f"{manifest}: data_of names {named!r}; {suggestion(named, known)}")
+    source = read_workload(found)
+    if source.source is not None:
+        raise UsageError(
+            f"{manifest}: data_of names {named!r}, whose data are of {source.facts.data_of!r}:"
+            " name that one"
+        )
+    return source
+
+
+def _sharing(facts: WorkloadFacts, source: Workload | None) -> WorkloadFacts:
+    """The facts with what goes with the data that they are of."""
+    if source is None:
+        return facts
+    of_data = {key: getattr(source.facts, key) for key in OF_DATA}
+    told = {key: getattr(facts, key) for key in OF_DATA if key in facts.model_fields_set}
+    return facts.model_copy(update=of_data | told)
 
 
 def _differs_from(workload: Workload) -> str | None:
@@ -86,9 +128,15 @@ def _differs_from(workload: Workload) -> str | None:
     return None
 
 
+@lru_cache
+def _facts_in(text: str) -> WorkloadFacts:
+    """What a manifest says. A study asks for the same ones with each of its runs."""
+    return WorkloadFacts.model_validate(tomllib.loads(text))
+
+
 def _manifest(path: Path) -> WorkloadFacts:
     try:
-        return WorkloadFacts.model_validate(tomllib.loads(read_text(path)))
+        return _facts_in(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     except ValidationError as error:

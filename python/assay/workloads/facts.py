@@ -235,6 +235,8 @@ class WorkloadFacts(Facts):
         title: The same for people.
         about: What it asks of an engine, in a sentence.
         legal: What has to be said beside its results.
+        data_of: The workload whose data these operations ask: a name, or a folder beside this one;
+            what is loaded for one serves the other. None: it has data of its own, or makes none.
         generator: Which of our generators makes `tables`; `sql`: queries in `rows/` do.
         scale_default: The scale where none is asked for.
         scale_name: What reports call the scale.
@@ -255,6 +257,7 @@ class WorkloadFacts(Facts):
     title: str = ""
     about: str = ""
     legal: str | None = None
+    data_of: str | None = None
     generator: str | None = None
     scale_default: float = Field(default=1.0, gt=0)
     scale_name: str = "scale"

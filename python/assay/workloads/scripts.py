@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from assay.model.script import ScriptOperation, ScriptStatement
@@ -31,10 +31,16 @@ def statements(text: str, dialects: Sequence[str]) -> list[str]:
     Raises:
         ValueError: If there is none, or a quote or comment is not closed.
     """
-    found = [text[begin:end].strip() for begin, end, _ in _parts(text, dialects)]
+    found = _statements(text, tuple(dialects))
     if not found:
         raise ValueError("there is no statement in it")
-    return found
+    return list(found)
+
+
+# A study has the same texts in each of its runs.
+@lru_cache(maxsize=512)
+def _statements(text: str, dialects: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(text[begin:end].strip() for begin, end, _ in _parts(text, dialects))
 
 
 def operation(

@@ -47,12 +47,25 @@ impl Disk {
         Ok(disks)
     }
 
+    /// Reads the text of `/sys/dev/block/*/stat`, which has the same counters without the name.
+    pub fn parse_stat(path: &Path, text: &[u8]) -> Result<Self, ObserveError> {
+        Self::counters(Line { path, text }, String::new(), words(text))
+    }
+
     fn parse(line: Line<'_>) -> Result<Self, ObserveError> {
         let mut words = words(line.text).skip(2);
         let name = words.next().ok_or_else(|| line.bad("device"))?;
+        Self::counters(line, String::from_utf8_lossy(name).into_owned(), words)
+    }
+
+    fn counters<'a>(
+        line: Line<'a>,
+        device: String,
+        mut words: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<Self, ObserveError> {
         let mut needed = |field, unit| line.scaled(field, words.next(), unit);
         let mut disk = Self {
-            device: String::from_utf8_lossy(name).into_owned(),
+            device,
             reads: needed("reads", 1)?,
             reads_merged: needed("reads merged", 1)?,
             read_bytes: needed("sectors read", SECTOR_BYTES)?,

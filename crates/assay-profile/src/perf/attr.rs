@@ -45,6 +45,25 @@ pub const USER_REGISTER_COUNT: usize = USER_REGISTERS.count_ones() as usize;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
+/// The attribute of a tracepoint: its time and its own fields, each time that it is passed.
+pub fn tracepoint(id: u64) -> sys::perf_event_attr {
+    let mut attr = sys::perf_event_attr {
+        type_: sys::PERF_TYPE_TRACEPOINT,
+        size: size_of::<sys::perf_event_attr>() as u32,
+        config: id,
+        sample_type: u64::from(sys::PERF_SAMPLE_TID | sys::PERF_SAMPLE_TIME | sys::PERF_SAMPLE_RAW),
+        clockid: libc::CLOCK_MONOTONIC,
+        ..sys::perf_event_attr::default()
+    };
+    attr.__bindgen_anon_1.sample_period = 1;
+    // Whoever reads looks by itself: nobody is to be woken within the path of a request.
+    attr.__bindgen_anon_2.wakeup_watermark = u32::MAX;
+    attr.set_watermark(1);
+    attr.set_disabled(1);
+    attr.set_use_clockid(1);
+    attr
+}
+
 impl Attr {
     /// The kernel's own structure.
     pub fn to_sys(self) -> sys::perf_event_attr {

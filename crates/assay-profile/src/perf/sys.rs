@@ -7,6 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use perf_event_open_sys as perf;
 
 use super::Attr;
+use super::attr::tracepoint;
 
 /// One open event of the kernel. Dropping it ends it.
 #[derive(Debug)]
@@ -21,7 +22,22 @@ impl Event {
     /// What the kernel says: EACCES and EPERM where it is not allowed, ESRCH where there is no such
     /// thread, ENOENT and EOPNOTSUPP where the machine has no such counter.
     pub fn open(attr: Attr, pid: i32, cpu: u32) -> io::Result<Self> {
-        let mut wanted = attr.to_sys();
+        Self::open_sys(attr.to_sys(), pid, cpu)
+    }
+
+    /// Opens each passage of a tracepoint, of everything on a processor; disabled.
+    ///
+    /// # Errors
+    /// As of `open`.
+    pub fn open_tracepoint(id: u64, cpu: u32) -> io::Result<Self> {
+        Self::open_sys(tracepoint(id), -1, cpu)
+    }
+
+    fn open_sys(
+        mut wanted: perf::bindings::perf_event_attr,
+        pid: i32,
+        cpu: u32,
+    ) -> io::Result<Self> {
         let flags = libc::c_ulong::from(perf::bindings::PERF_FLAG_FD_CLOEXEC);
         // SAFETY: `wanted` is a whole attribute that outlives the call; the kernel writes at most
         // its own size into it.

@@ -11,12 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from assay.record.layout import KIND_CEILING
+
 if TYPE_CHECKING:
     from assay.model.verdict import CheckResult
     from assay.record.reader import Run
 
 Cell = str | int | float | None
-ChartKind = Literal["bars", "stacked", "lines", "dots"]
+# Columns of a table that `curves` draw: a curve's points by the curve's name, its key (under which
+# an article has its value), x and y, the ends of y where they are known, and how it is drawn.
+CURVE_COLUMNS = ("curve", "key", "x", "y", "low", "high", "drawn")
+LINE, POINT = "line", "point"
+ChartKind = Literal["bars", "stacked", "lines", "dots", "areas", "over_time", "curves", "scatter"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,11 @@ class StudyRun:
     run: Run
     checks: tuple[CheckResult, ...] = ()
 
+    @property
+    def is_ceiling(self) -> bool:
+        """Whether it is no run of a workload, but a look at what the host can do."""
+        return self.run.kind == KIND_CEILING
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -48,6 +59,7 @@ class Asked:
         title: As a heading.
         runs: Of the parts that it is made of.
         options: Understood by the kind.
+        ceilings: Looks at what the host can do, of these parts.
     """
 
     name: str
@@ -55,6 +67,7 @@ class Asked:
     title: str
     runs: tuple[StudyRun, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
+    ceilings: tuple[StudyRun, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,10 +144,14 @@ class Chart:
     Attributes:
         name: Unique in its figure.
         title: What its axis of values is.
-        kind: `bars` and `dots` a measure a row; `stacked` a bar a subject; `lines` along `at`.
-        keys: The measures that are drawn, all of one unit.
+        kind: `bars` and `dots` a measure a row; `stacked` a bar a subject; `lines` along `at`;
+            `scatter` a point each at `at`. The
+            others draw a table: `areas` and `over_time` its columns over the one named by `axis`, a
+            panel for each word of its first column; `curves` as `CURVE_COLUMNS` has it.
+        keys: The measures that are drawn, all of one unit; of a table the columns.
         logarithmic: Whether the axis of values is.
-        axis: What the places of `lines` are.
+        axis: What the places of `lines` are; of a table the column of places.
+        table: The name of the figure's table that is drawn; None: measures are.
     """
 
     name: str
@@ -143,6 +160,7 @@ class Chart:
     keys: tuple[str, ...]
     logarithmic: bool = False
     axis: str | None = None
+    table: str | None = None
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def make(asked: Asked) -> Figure:
     """
     check_asked(asked.kind, asked.options, f"figure {asked.name}")
     empty = Figure(asked.name, asked.kind, asked.title)
-    if not asked.runs:
+    if not asked.runs and not asked.ceilings:
         return replace(empty, missing=("none of its runs was made",))
     try:
         made = kinds()[asked.kind].make(asked)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 SECONDS, BYTES, SHARE, PER_HOUR, PER_SECOND = "s", "bytes", "share", "/h", "/s"
-TIMES, COUNT = "times", "count"
-UNITS = (SECONDS, BYTES, SHARE, PER_HOUR, PER_SECOND, TIMES, COUNT)
+TIMES, COUNT, MB_PER_SECOND = "times", "count", "MB/s"
+UNITS = (SECONDS, BYTES, SHARE, PER_HOUR, PER_SECOND, TIMES, COUNT, MB_PER_SECOND)
 DIGITS = 4
 NAMED_MAX = 4
 SUBJECTS_MAX = 8
@@ -56,6 +56,11 @@ TEXTS: dict[str | None, Callable[[float], str]] = {
     PER_SECOND: rate_text,
     TIMES: _times_text,
 }
+
+
+def interval_text(ends: tuple[float, float] | None, unit: str | None) -> str:
+    """Ends of an interval behind a quantity, ` [91 %, 101 %]`; nothing where there are none."""
+    return "" if ends is None else f" [{text(ends[0], unit)}, {text(ends[1], unit)}]"
 
 
 def change_text(share: float) -> str:

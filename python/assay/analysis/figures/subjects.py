@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Measure
@@ -62,6 +62,19 @@ def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...
             name = f"{name} ({part})"
         made.append(Subject(name, tuple(runs), dict(levels)))
     return tuple(made)
+
+
+def briefly(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
+    """The same without the words with which all of their names begin: an engine, above all."""
+    names = [subject.name.split(" ") for subject in subjects]
+    shared = 0
+    if len(names) > 1:
+        columns = list(zip(*(words[:-1] for words in names), strict=False))
+        shared = next((at for at, words in enumerate(columns) if len(set(words)) > 1), len(columns))
+    return tuple(
+        replace(subject, name=" ".join(words[shared:]))
+        for subject, words in zip(subjects, names, strict=True)
+    )
 
 
 def measure(

@@ -187,6 +187,8 @@ class Case:
     def _is_believable(self, op: OperationSummary) -> bool:
         if op.share is None or op.coverage is None or op.parallelism is None:
             return False
+        if all(share is None for share in op.where.values()):
+            return False
         return self.cores is None or op.parallelism <= self.cores * COVERAGE_MAX
 
     def known(self, *names: str) -> Case:

@@ -5,12 +5,11 @@ One run cannot say how runs differ. What its passes say is the least that a figu
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.profile_compare import student_quantile
+from assay.analysis.student import mean_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,8 +54,5 @@ def mean_interval(shares: Sequence[float]) -> tuple[float, float] | None:
     """95 % interval of the mean of shares, by Student's t, within 0 to 1; None of too few."""
     if len(shares) < PASSES_MIN:
         return None
-    mean = math.fsum(shares) / len(shares)
-    squares = math.fsum((share - mean) ** 2 for share in shares)
-    freedom = len(shares) - 1
-    half = student_quantile(freedom) * math.sqrt(squares / freedom / len(shares))
-    return max(0.0, mean - half), min(1.0, mean + half)
+    ends = mean_of(shares).interval
+    return None if ends is None else (max(0.0, ends[0]), min(1.0, ends[1]))

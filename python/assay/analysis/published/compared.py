@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 # Amounts of these depend on scale and machine: how they stand to each other can be compared.
 RELATIVE = (SECONDS, BYTES, PER_HOUR)
-ROWS_MAX = 24
+ROWS_MAX = 32
+# Of more quantities the table says it, and sentences would only repeat it.
+SAID_MAX = 12
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,8 @@ def says(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
     """Sentences of how ours stand to the article's, made of both."""
     if rows and all(one.unit == "share" for one in rows) and len(rows) > 3:  # noqa: PLR2004
         yield from _of_shares(rows, figure)
+        return
+    if len(rows) > SAID_MAX:
         return
     for one in rows:
         if one.ours and one.unit not in (*RELATIVE, COUNT):

@@ -118,7 +118,8 @@ class TableFacts(Facts):
     """A table of the article.
 
     Attributes:
-        key, value: Columns of which it gives measures: values of the same key are added up.
+        key, value: Columns of which it gives measures: values of the same key are added up. Of
+            several columns of values a measure's key is the row's and the column's: `4 KiB random`.
     """
 
     name: Name
@@ -126,7 +127,14 @@ class TableFacts(Facts):
     columns: tuple[ColumnFacts, ...] = Field(min_length=1)
     rows: tuple[tuple[str | float | None, ...], ...]
     key: str | None = None
-    value: str | None = None
+    value: str | tuple[str, ...] | None = None
+
+    @property
+    def valued(self) -> tuple[str, ...]:
+        """Columns whose cells are measures."""
+        if self.value is None:
+            return ()
+        return (self.value,) if isinstance(self.value, str) else self.value
 
     @model_validator(mode="after")
     def _whole(self) -> TableFacts:
@@ -135,7 +143,7 @@ class TableFacts(Facts):
             raise ValueError(f"table {self.name!r}: every row has {len(names)} cells")
         if (self.key is None) != (self.value is None):
             raise ValueError(f"table {self.name!r}: key and value go together")
-        for name in (self.key, self.value):
+        for name in (self.key, *self.valued):
             if name is not None and name not in names:
                 raise ValueError(f"table {self.name!r} has no column {name!r}")
         return self
@@ -144,16 +152,20 @@ class TableFacts(Facts):
         """Which column it is. Raises `ValueError` if there is none of the name."""
         return [one.name for one in self.columns].index(column)
 
-    def by_key(self) -> dict[str, float]:
+    def by_key(self) -> dict[str, Value]:
         """Values added up by key; empty where the table gives no measures."""
-        found: dict[str, float] = {}
-        if self.key is None or self.value is None:
+        found: dict[str, Value] = {}
+        if self.key is None:
             return found
-        key, value = self.place(self.key), self.place(self.value)
-        for row in self.rows:
-            amount = row[value]
-            if isinstance(amount, int | float):
-                found[str(row[key])] = found.get(str(row[key]), 0.0) + amount
+        for column in self.valued:
+            told = self.columns[self.place(column)]
+            for row in self.rows:
+                amount = row[self.place(column)]
+                if isinstance(amount, int | float):
+                    key = str(row[self.place(self.key)])
+                    key = key if isinstance(self.value, str) else f"{key} {column}"
+                    before = found[key].value if key in found else 0.0
+                    found[key] = Value(value=before + amount, unit=told.unit or "count")
         return found
 
 
@@ -178,12 +190,9 @@ class FigureFacts(Facts):
 
     def measures(self) -> dict[str, Value]:
         """All values by key: its own, and those that its tables add up to."""
-        found = {}
+        found: dict[str, Value] = {}
         for table in self.tables:
-            column = None if table.value is None else table.columns[table.place(table.value)]
-            for key, amount in table.by_key().items():
-                unit = "count" if column is None or column.unit is None else column.unit
-                found[key] = Value(value=amount, unit=unit)
+            found |= table.by_key()
         return found | self.values
 
 

@@ -26,6 +26,9 @@ DECIDES = {
     "first_run": (ENGINE, SCALE, STORAGE),
     "gains": (ENGINE, SCALE),
     "operations": (SCALE, CORES, ENGINE),
+    "series": (STORAGE, SCALE, ENGINE),
+    "roofline": (STORAGE, ENGINE),
+    "verdict": (STORAGE, ENGINE),
 }
 SAME_WITHIN = 1.05
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 CONF = Path(__file__).parent / "conf" / "plans"
+SETTING = {duckdb.StatementType.SET, duckdb.StatementType.VARIABLE_SET}
+OF_SETTINGS = "DuckDB makes no plan for settings; it was executed without"
+OF_ESTIMATES = "estimates were asked for, and it was not executed"
 OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
 
 
@@ -59,9 +62,11 @@ class DuckPlans:
         """
         estimated = None
         try:
-            if self._steers(text):
-                return None, OF_TRANSACTIONS, False
+            if (why := self._without_plan(text)) is not None:
+                return None, why, False
             estimated = self._told("estimated.sql", text, values)
+            if not limit_s:
+                return estimated, OF_ESTIMATES, False
             told = self._within(limit_s, "executed.sql", text, values)
         except duckdb.InterruptException:
             return estimated, f"it was cancelled after {limit_s:.3g} s", True
@@ -71,9 +76,15 @@ class DuckPlans:
             return told, None, False
         return estimated, "DuckDB told no profile of it", False
 
-    def _steers(self, text: str) -> bool:
+    def _without_plan(self, text: str) -> str | None:
+        """Why a statement has no plan, executed if it is a setting; None if it has one."""
         kinds = {statement.type for statement in self._connection.extract_statements(text)}
-        return duckdb.StatementType.TRANSACTION in kinds
+        if duckdb.StatementType.TRANSACTION in kinds:
+            return OF_TRANSACTIONS
+        if not kinds or not kinds <= SETTING:
+            return None
+        self._connection.execute(text)
+        return OF_SETTINGS
 
     def _within(self, limit_s: float, how: str, text: str, values: Sequence[object]) -> str:
         timer = threading.Timer(limit_s, self._connection.interrupt)

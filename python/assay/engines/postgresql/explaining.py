@@ -29,6 +29,7 @@ TRANSACTION_WORDS = {
 }
 OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
 ONLY_EXECUTED = "PostgreSQL makes no plan for this kind of statement; it was executed without"
+OF_ESTIMATES = "estimates were asked for, and it was not executed"
 MS_PER_S = 1000
 
 
@@ -58,7 +59,7 @@ class PostgresPlans:
         lost = "the server ended the transaction"
         try:
             with self._connection.transaction(force_rollback=True):
-                limit_ms = str(max(1, round(limit_s * MS_PER_S)))
+                limit_ms = str(max(1, round(limit_s * MS_PER_S)) if limit_s else 0)
                 self._connection.execute(file_text("plans/limit.sql"), [limit_ms])
                 for text, values in statements:
                     begun_s = time.monotonic()
@@ -88,6 +89,16 @@ class PostgresPlans:
             return None, self._executed(text, values)
         except psycopg.Error as error:
             return None, self._words(error)
+        return self._timed(text, values, limit_s, estimated)
+
+    def _timed(
+        self, text: str, values: Sequence[object], limit_s: float, estimated: str
+    ) -> tuple[str, str | None]:
+        """The plan of a statement that is executed; else what was estimated, and why."""
+        import psycopg
+
+        if not limit_s:
+            return estimated, OF_ESTIMATES
         try:
             return self._told("plans/executed.sql", text, values), None
         except psycopg.errors.QueryCanceled:

@@ -18,6 +18,7 @@ from assay.model.units import NS_PER_S
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+OF_ESTIMATES = "its plan alone was asked for, and it was not executed"
 UNTIMED = "SQLite tells neither rows nor times of operators"
 OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
 # For `sqlite3_stmt_explain`.
@@ -77,6 +78,8 @@ class SqlitePlans:
                 "aliases": _aliases(self._connection, text),
             }
             native = json.dumps(told, indent=1)
+            if not limit_s:
+                return native, OF_ESTIMATES, False
             told |= self._executed(text, values, limit_s)
             return json.dumps(told, indent=1), UNTIMED, False
         except apsw.InterruptError:

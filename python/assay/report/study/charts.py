@@ -10,29 +10,25 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.figures.quantities import BYTES, SECONDS, SHARE, TIMES, text
 from assay.report.charts import styled
 from assay.report.palette import (
-    BLUE,
     BYTE_UNITS,
-    GREEN,
     GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILION,
+    SUBJECT_COLOURS,
     WIDTH,
     WORK_COLOURS,
     work_colour,
 )
+from assay.report.study import plots
+from assay.report.study.plots import ARTICLE
+from assay.report.study.scatter import scatter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import altair as alt
 
-ARTICLE = "the article"
-COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, "#8c6d4f", "#5fb8b2", "#c9b500", "#a0447c")
 BAR, ROW, DOTS, LINES = 15, 22, 24, 260
 # Beyond that many subjects their bars would be lines.
-SUBJECTS_MAX = len(COLOURS)
+SUBJECTS_MAX = len(SUBJECT_COLOURS)
 ROOM = 1.15
 # Of the longest bar, for the words behind it.
 BEHIND = 0.2
@@ -60,7 +56,11 @@ def charts_of(
     for told in all_charts(figure):
         rows = chart_rows(figure, told)
         if rows:
-            chart = _drawn(told, _in_steps(rows), known)
+            chart = (
+                _drawn(told, _in_steps(rows), known)
+                if told.get("table") is None
+                else plots.drawn(told, rows, known)
+            )
             found[f"{figure['name']}-{told['name']}"] = styled(chart)
     return found
 
@@ -73,8 +73,10 @@ def colours_of(figures: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         taken = {found[name] for name in shown if name in found}
         for name in shown:
             if name not in found:
-                free = [one for one in COLOURS if one not in {*taken, *found.values()}]
-                found[name] = next(iter([*free, *(one for one in COLOURS if one not in taken)]))
+                free = [one for one in SUBJECT_COLOURS if one not in {*taken, *found.values()}]
+                found[name] = next(
+                    iter([*free, *(one for one in SUBJECT_COLOURS if one not in taken)])
+                )
                 taken.add(found[name])
     return found | {ARTICLE: GREY}
 
@@ -86,6 +88,8 @@ def all_charts(figure: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def chart_rows(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a chart draws: one row a subject and measure, the article's first."""
+    if told.get("table") is not None:
+        return plots.plot_rows(figure, told)
     if told["kind"] == "relative":
         return [*_article_times(figure, told), *_our_times(figure, told)]
     by_key = {one["key"]: one for one in figure["measures"]}
@@ -112,6 +116,7 @@ def _relative(figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "keys": keys,
             "logarithmic": False,
             "axis": None,
+            "table": None,
         }
 
 
@@ -198,6 +203,8 @@ def _drawn(
         return _stacked(told, rows)
     if kind == "lines":
         return _lines(told, rows, colours)
+    if kind == "scatter":
+        return scatter(told, rows, _colours(rows, colours))
     if kind == "dots":
         return _dots(told, rows, colours)
     return _bars(told, rows, colours)
@@ -293,7 +300,7 @@ def _stacked(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLeve
     by_key = {row["key"]: row["measure"] for row in rows}
     keys = [by_key[key] for key in (*told["keys"], OTHERS) if key in by_key]
     is_work = all(key in WORK_COLOURS for key in keys if key != OTHERS)
-    colours = [work_colour(key) for key in keys] if is_work else list(COLOURS[: len(keys)])
+    colours = [work_colour(key) for key in keys] if is_work else list(SUBJECT_COLOURS[: len(keys)])
     if keys[-1] == OTHERS:
         colours[-1] = OTHER_COLOUR
     placed = list(_cumulated(rows, keys))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.summary import cpus_allowed
+from assay.model.limit import amount_text
 from assay.model.units import bytes_text
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ def _facts(run: Run) -> Iterator[tuple[str, str]]:
     yield "engine", f"{engine.get('title', engine['name'])} {engine['version']}"
     for setting, value in (request.get("settings") or {}).items():
         yield "settings", f"{engine.get('title', engine['name'])}: {setting} = {value}"
+    for limit, asked in (request.get("limits") or {}).items():
+        yield "limits", f"{limit} {amount_text(limit, asked)}"
+    for change in facts.get("changes") or []:
+        yield "changed on the host", f"{change['what']}: {change['effective']}"
     yield from _machine(run)
 
 

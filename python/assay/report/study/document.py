@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from assay.analysis.figures.contract import Figure, StudyRun
     from assay.analysis.published.derived import Derived
     from assay.analysis.published.facts import FigureFacts, Published
+    from assay.record.reader import Run
     from assay.record.studies import StudyFigure, StudyRecord
     from assay.record.studies import StudyRun as AskedRun
 
@@ -36,10 +37,11 @@ SCHEMA = 1
 
 def study_document(record: StudyRecord) -> dict[str, Any]:
     """The document of a study, whose runs are read from their records."""
-    runs, unreadable = read_runs(record)
+    every, unreadable = read_runs(record)
+    runs = tuple(one for one in every if not one.is_ceiling)
     published, why_unpublished = _published(record)
-    figures = [_figure(record, one, runs, published) for one in record.figures]
-    checks = [check for one in runs for check in one.checks]
+    figures = [_figure(record, one, every, published) for one in record.figures]
+    checks = [check for one in every for check in one.checks]
     whole = tuple({one.run.id: one for one in runs}.values())
     seconds = [one.seconds for one in record.runs if one.seconds is not None]
     return {
@@ -54,10 +56,10 @@ def study_document(record: StudyRecord) -> dict[str, Any]:
         "about": dict(record.about),
         "verdict": worst(checks).word,
         "answers": list(_answers(whole)),
-        "doubts": _doubts(whole),
+        "doubts": _doubts(tuple({one.run.id: one for one in every}.values())),
         "took_seconds": sum(seconds) if seconds else None,
-        "parts": [_part(record, name, runs) for name in (one.name for one in record.parts)],
-        "runs": _runs(record, runs),
+        "parts": [_part(record, name, every) for name in (one.name for one in record.parts)],
+        "runs": _runs(record, every),
         "missing": [_missing(one) for one in record.missing()],
         "article": None if published is None else _article(published, whole),
         "figures": figures,
@@ -141,17 +143,21 @@ def _runs(record: StudyRecord, runs: tuple[StudyRun, ...]) -> list[dict[str, Any
 
 
 def _run(one: StudyRun, asked: AskedRun) -> dict[str, Any]:
-    engine = one.run.facts["engine"]
     return {
         "part": one.part,
         "variant": asked.variant,
         "levels": dict(one.levels),
         "round": one.round,
         "run": one.run.id,
-        "engine": f"{engine.get('title', engine['name'])} {engine['version']}",
+        "engine": None if one.is_ceiling else _engine(one.run),
         "verdict": worst(one.checks).word,
         "seconds": asked.seconds,
     }
+
+
+def _engine(run: Run) -> str:
+    engine = run.facts["engine"]
+    return f"{engine.get('title', engine['name'])} {engine['version']}"
 
 
 def _missing(one: AskedRun) -> dict[str, Any]:
@@ -185,9 +191,11 @@ def asdict_of(facts: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the facts
 def _figure(
     record: StudyRecord, asked: StudyFigure, runs: tuple[StudyRun, ...], published: Published | None
 ) -> dict[str, Any]:
-    mine = tuple(one for one in runs if one.part in asked.parts)
+    of_parts = tuple(one for one in runs if one.part in asked.parts)
+    mine = tuple(one for one in of_parts if not one.is_ceiling)
+    ceilings = tuple(one for one in of_parts if one.is_ceiling)
     title = asked.title or asked.name.replace("_", " ")
-    figure = make(Asked(asked.name, asked.kind, title, mine, asked.options))
+    figure = make(Asked(asked.name, asked.kind, title, mine, asked.options, ceilings))
     facts = None if published is None else published.figure(asked.name)
     return {
         "name": figure.name,
@@ -200,7 +208,7 @@ def _figure(
         "tables": [asdict(one) for one in figure.tables],
         "charts": [asdict(one) for one in figure.charts],
         "notes": list(figure.notes),
-        "missing": list(figure.missing) if mine else [_not_made(record, asked)],
+        "missing": list(figure.missing) if of_parts else [_not_made(record, asked)],
         "article": (
             None if facts is None or published is None else _beside(figure, facts, published, mine)
         ),

@@ -36,6 +36,8 @@ def not_shown(
         unreadable: By id the runs that cannot be read.
     """
     yield from _runs(record)
+    for part, why in record.without.items():
+        yield {"what": f"part {part}", "why": why}
     for run, why in unreadable.items():
         yield {"what": f"run {run}", "why": why}
     for figure in figures:

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.contract import StudyRun
+from assay.checks.expected_plan import expected_plan
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, Verdict
@@ -45,6 +46,9 @@ def read_runs(record: StudyRecord) -> tuple[tuple[StudyRun, ...], dict[str, str]
             unreadable[one.path.name] = str(error)
             continue
         run, checks = read[one.path]
+        part = record.part(one.part)
+        if part.expects:
+            checks = (*checks, expected_plan(run, part.expects))
         found.append(StudyRun(one.part, dict(one.levels), one.round, run, checks))
     return tuple(found), unreadable
 

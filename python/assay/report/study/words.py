@@ -65,7 +65,7 @@ def doubt_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 def made_words(document: Mapping[str, Any]) -> str:
     """What was run, in a sentence."""
     runs = len({one["run"] for one in document["runs"]})
-    engines = list(dict.fromkeys(one["engine"] for one in document["runs"]))
+    engines = list(dict.fromkeys(one["engine"] for one in document["runs"] if one["engine"]))
     took = document["took_seconds"]
     parts = [f"{runs} run{'s' if runs != 1 else ''}"]
     if engines:

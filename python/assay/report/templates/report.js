@@ -2,6 +2,8 @@
 // Draws the charts, follows the page's width and its light or dark scheme, sorts tables.
 (() => {
   const PANEL_MARGIN = 64; // what vertical axes and their titles take beside a timeline's panels
+  const SIDE_MARGIN = 52; // the same beside each of several panels that stand side by side
+  const SIDE_MIN = 160; // narrower ones go below each other
   const WIDTH_MIN = 240;
   const LEGEND_ENTRY = 150; // width of the longest entries of a legend
   const CAUSE_ENTRY = 190; // the same where causes are named
@@ -30,6 +32,11 @@
     copy.config.legend.columns = Math.max(1, Math.min(5, Math.floor(width / entry)));
     if (copy.vconcat) {
       for (const panel of copy.vconcat) panel.width = Math.max(WIDTH_MIN, width - PANEL_MARGIN);
+      return copy;
+    }
+    if (copy.concat) {
+      copy.columns = Math.max(1, Math.min(copy.concat.length, Math.floor(width / SIDE_MIN)));
+      for (const panel of copy.concat) panel.width = Math.floor(width / copy.columns) - SIDE_MARGIN;
       return copy;
     }
     copy.width = Math.max(WIDTH_MIN, width);

@@ -9,23 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
+from assay.record.layout import KIND_RUN
 from assay.record.studies import StudyFigure
+from assay.study.declared.ceilings import ceiling_part
 from assay.study.declared.facts import QuickPart, budget_s, run_keys
 from assay.study.declared.levels import (
+    WITHOUT,
     Combination,
     NamedLevel,
     combinations,
+    each_technique,
+    has_each,
     is_excluded,
     level_of,
     merged,
 )
+from assay.study.declared.permission import forbidden, with_permission
 from assay.study.declared.reading import listed
-from assay.study.options import RunOptions, request_of
+from assay.study.options import ENGINE_DEFAULT, RunOptions, request_of
 from assay.study.variants import Part, Study, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from assay.study.declared.facts import Factors, PartFacts, StudyFacts
     from assay.study.declared.reading import DeclaredStudy
@@ -45,11 +52,13 @@ class Wanted:
         quick: Whether it is to be the short form.
         engines: In the place of the study's; none: as the file has them.
         workload: In the place of the study's.
+        allow_host_changes: Whether runs may change what others on the host notice.
     """
 
     quick: bool = False
     engines: tuple[str, ...] = ()
     workload: str | None = None
+    allow_host_changes: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,12 +83,18 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
     """
     facts = declared.facts
     without = _without(facts, wanted)
+    there = {name: part for name, part in facts.part.items() if name not in without}
     expansions = {
         name: _Expansion(declared, name, part, wanted)
-        for name, part in facts.part.items()
-        if name not in without
+        for name, part in there.items()
+        if part.kind == KIND_RUN
     }
-    parts = [expansion.part() for expansion in expansions.values()]
+    parts = [
+        expansions[name].part()
+        if name in expansions
+        else ceiling_part(name, part, facts.seed, quick=wanted.quick)
+        for name, part in there.items()
+    ]
     problems = [problem for one in expansions.values() for problem in one.told()]
     if not problems and not without:
         problems = _idle(facts, list(expansions.values()))
@@ -115,6 +130,8 @@ def _without(facts: StudyFacts, wanted: Wanted) -> dict[str, str]:
             and _product(own) not in map(_product, wanted.engines)
         ):
             told[name] = f"it is of {own}, which --engine does not name"
+        elif not wanted.allow_host_changes and (reason := forbidden(facts, part)):
+            told[name] = reason
     return told
 
 
@@ -151,7 +168,7 @@ class _Expansion:
         variants = []
         defaults = self._defaults()
         factors = self._factors(defaults)
-        for one in combinations(factors):
+        for one in self._combinations(factors, defaults):
             keys = merged(defaults, one.keys)
             if is_excluded(one.levels, keys, self._facts.exclude):
                 continue
@@ -160,7 +177,28 @@ class _Expansion:
                 variants.append(variant)
         if not variants and not self.problems:
             self.problems.append(("", "exclude leaves no run of it"))
-        return Part(self._name, tuple(variants), self._repetitions(), self._facts.about)
+        expects = () if self._facts.expects is None else tuple(self._facts.expects.plan)
+        return Part(self._name, tuple(variants), self._repetitions(), self._facts.about, expects)
+
+    def _combinations(
+        self, factors: Mapping[str, list[NamedLevel]], defaults: Mapping[str, Any]
+    ) -> Iterator[Combination]:
+        """All combinations; where each technique is asked for, those of the engine at hand."""
+        if not has_each(factors.get(WITHOUT, [])):
+            yield from combinations(factors)
+            return
+        others = {factor: levels for factor, levels in factors.items() if factor != WITHOUT}
+        for one in combinations(others):
+            engine = _product(str(merged(defaults, one.keys).get(ENGINE, ENGINE_DEFAULT)))
+            try:
+                techniques = find_engine(engine).techniques().techniques
+            except UsageError as error:
+                self.problems.append((one.name, str(error)))
+                continue
+            if not techniques:
+                self.problems.append((one.name, f"{engine} names no technique to be switched off"))
+            for level in each_technique(techniques):
+                yield one.beside(WITHOUT, level)
 
     def told(self) -> list[str]:
         """What is wrong, once, with the variants that it is wrong of."""
@@ -176,12 +214,13 @@ class _Expansion:
     def _defaults(self) -> dict[str, Any]:
         """Keys before levels: the head's, the part's, and what --quick changes of either."""
         study, quick = self._study, self._wanted.quick and self._study.quick
-        return merged(
+        keys = merged(
             self._replaced(run_keys(study)),
             run_keys(self._facts),
             run_keys(quick) if quick else {},
             run_keys(self._quick) if self._quick else {},
         )
+        return with_permission(keys, allowed=self._wanted.allow_host_changes)
 
     def _replaced(self, head: Mapping[str, Any]) -> dict[str, Any]:
         """The head's keys, with what the command line puts in their place."""

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, PositiveInt, Tag, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PositiveInt,
+    Tag,
+    model_validator,
+)
 
 from assay.model.units import parse_duration_s
-from assay.study.options import RunOptions, Text
+from assay.study.options import RunOptions, Text, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +42,8 @@ LevelOrValue = Annotated[
     Annotated[Level, Tag("table")] | Annotated[str | bool | int | float, Tag("value")],
     Discriminator(_kind),
 ]
-Factors = dict[str, Annotated[list[LevelOrValue], Field(min_length=1)]]
+Levels = Annotated[list[LevelOrValue], Field(min_length=1)]
+Factors = dict[str, Annotated[Levels, BeforeValidator(listed, json_schema_input_type=Levels | str)]]
 
 
 class QuickPart(RunOptions):
@@ -60,9 +70,24 @@ class QuickStudy(RunOptions):
     budget: str | None = Field(None, description="No run is begun that would end after it.")
 
 
+class Expects(BaseModel):
+    """What has to be so for the runs of a part to answer its question."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    plan: list[str] = Field(
+        min_length=1,
+        description="Operators of the plan, each before its inputs: sort, index scan TABLE INDEX.",
+    )
+
+
 class PartFacts(RunOptions):
     """A block whose runs are interleaved: all combinations of the levels of its factors."""
 
+    kind: Literal["run", "ceiling"] = Field(
+        "run",
+        description="Runs of a workload, or looks at what the host can do, as assay ceiling does.",
+    )
     about: str | None = Field(None, description="What it is for, in a sentence.")
     repetitions: PositiveInt | None = Field(None, description="Runs of each variant.")
     factor: Factors = Field(
@@ -77,6 +102,7 @@ class PartFacts(RunOptions):
     quick: QuickOrNot = Field(
         default_factory=_nothing, description="What --quick changes; false: it leaves it out."
     )
+    expects: Expects | None = Field(None, description="Without it the runs prove nothing.")
 
 
 class FigureFacts(BaseModel):
@@ -139,6 +165,8 @@ def known_keys(location: Sequence[str | int]) -> list[str]:
             model = PartFacts
         case ["part", _, "quick"]:
             model = QuickPart
+        case ["part", _, "expects"]:
+            model = Expects
         case ["figure", *_]:
             model = FigureFacts
         case _:

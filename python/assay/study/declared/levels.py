@@ -11,11 +11,17 @@ from assay.study.declared.facts import SETTING, Level, PartFacts, QuickPart, run
 from assay.study.options import option_names, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     Value = Level | str | bool | int | float
     Problem = tuple[tuple[str | int, ...], str]
 
+# Keys that are tables: what is set in one place is added to what is set in another, and a factor
+# may be of one thing in them, such as `set.work_mem` or `limit.cpu`.
+TABLES = ("set", "limit", "slow")
+# What stands for a level of each technique of an engine, and one with all of them.
+WITHOUT, EACH = "without", "each"
+ALL_ON = "all on"
 # Keys whose values are words that say what they are values of.
 SPEAK_FOR_THEMSELVES = ("engine", "workload", "state", "test")
 
@@ -49,15 +55,22 @@ class Combination:
     levels: Mapping[str, str]
     keys: Mapping[str, Any]
 
+    def beside(self, factor: str, level: NamedLevel) -> Combination:
+        """The same with a level of one more factor."""
+        name = ", ".join(filter(None, (self.name, level.label or level.name)))
+        levels = {**self.levels, factor: level.name}
+        return Combination(name, levels, merged(self.keys, level.keys))
+
 
 def level_of(factor: str, value: Value) -> NamedLevel:
     """A level as it is written: a table, or a value of what the factor is named after."""
     if isinstance(value, Level):
         return NamedLevel(value.name, run_keys(value))
     name = str(value_text(value))
-    if factor.startswith(SETTING):
-        setting = factor.removeprefix(SETTING)
-        return NamedLevel(name, {"set": {setting: name}}, f"{setting}={name}")
+    table, _, inner = factor.partition(".")
+    if inner and table in TABLES:
+        told = inner if factor.startswith(SETTING) else f"{table} {inner}"
+        return NamedLevel(name, {table: {inner: name}}, f"{told}={name}")
     label = None if factor in SPEAK_FOR_THEMSELVES else f"{factor}={name}"
     return NamedLevel(name, {factor: value}, label)
 
@@ -65,11 +78,10 @@ def level_of(factor: str, value: Value) -> NamedLevel:
 def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
     """Keys of a run, later tables before earlier ones; settings are added to each other."""
     keys: dict[str, Any] = {}
-    for table in tables:
-        settings = {**keys.get("set", {}), **table.get("set", {})}
-        keys |= table
-        if settings:
-            keys["set"] = settings
+    for one in tables:
+        added = {key: {**keys.get(key, {}), **one.get(key, {})} for key in TABLES}
+        keys |= one
+        keys |= {key: table for key, table in added.items() if table}
     return keys
 
 
@@ -81,13 +93,24 @@ def combinations(factors: Mapping[str, Sequence[NamedLevel]]) -> Iterator[Combin
         yield Combination(name, names, merged(*(level.keys for level in chosen)))
 
 
+def has_each(levels: Sequence[NamedLevel]) -> bool:
+    """Whether a factor stands for all techniques of an engine."""
+    return [level.name for level in levels] == [EACH]
+
+
+def each_technique(names: Iterable[str]) -> list[NamedLevel]:
+    """All techniques on, then each one off."""
+    off = [NamedLevel(name, {WITHOUT: [name]}, f"without {name}") for name in names]
+    return [NamedLevel(ALL_ON, {}), *off]
+
+
 def is_excluded(
     levels: Mapping[str, str], keys: Mapping[str, Any], rules: Sequence[Mapping[str, str]]
 ) -> bool:
     """Whether one of the rules is of a combination, with all that is set for it."""
     told = {
         **{key: str(value_text(value)) for key, value in keys.items()},
-        **{f"{SETTING}{key}": value for key, value in keys.get("set", {}).items()},
+        **{f"{key}.{name}": value for key in TABLES for name, value in keys.get(key, {}).items()},
         **levels,
     }
     return any(all(told.get(key) == value for key, value in rule.items()) for rule in rules)
@@ -106,18 +129,25 @@ def _own(factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:
     """Each factor by itself."""
     keys = option_names()
     for factor, values in factors.items():
-        is_key = factor in keys or factor.startswith(SETTING)
+        is_key = factor in keys or _is_inner(factor)
         plain = [value for value in values if not isinstance(value, Level)]
-        if plain and (not is_key or factor == "set"):
+        if plain and (not is_key or factor in TABLES):
             yield ("factor", factor), _no_key(factor, plain[0], keys)
         names = [level_of(factor, value).name for value in values]
+        if factor == WITHOUT and EACH in names and len(names) > 1:
+            yield ("factor", factor), f"{EACH!r} stands for all techniques: leave the others out"
         if twice := sorted({name for name in names if names.count(name) > 1}):
             yield ("factor", factor), f"two levels are named {twice[0]!r}"
 
 
+def _is_inner(factor: str) -> bool:
+    """Whether it is of one thing in a table."""
+    return factor.startswith(tuple(f"{table}." for table in TABLES))
+
+
 def _no_key(factor: str, value: object, keys: Sequence[str]) -> str:
-    if factor == "set":
-        return 'levels of set are tables: { name = "...", set = { NAME = "VALUE" } }'
+    if factor in TABLES:
+        return f'levels of {factor} are tables: {{ name = "...", {factor} = {{ NAME = "VALUE" }} }}'
     hint = suggestion(factor, [*keys, f"{SETTING}NAME"])
     return (
         f"{factor!r} is no key of a run, so {value!r} says nothing; {hint} Levels of a factor with"
@@ -139,7 +169,7 @@ def _clashes(part: PartFacts) -> Iterator[Problem]:
 def _flat(keys: Mapping[str, Any]) -> Iterator[str]:
     """Names of what is set, each setting of the engine by itself."""
     for key, value in keys.items():
-        yield from (f"{SETTING}{name}" for name in value) if key == "set" else (key,)
+        yield from (f"{key}.{name}" for name in value) if key in TABLES else (key,)
 
 
 def _exclusions(part: PartFacts) -> Iterator[Problem]:
@@ -150,10 +180,10 @@ def _exclusions(part: PartFacts) -> Iterator[Problem]:
     }
     for number, rule in enumerate(part.exclude):
         for key, value in rule.items():
-            if key in levels and value not in levels[key]:
+            if key in levels and EACH not in levels[key] and value not in levels[key]:
                 hint = suggestion(value, levels[key])
                 yield ("exclude", number), f"{value!r} is no level of factor {key}; {hint}"
-            elif key not in levels and key not in option_names() and SETTING not in key:
+            elif key not in levels and key not in option_names() and not _is_inner(key):
                 hint = suggestion(key, [*levels, *option_names()])
                 yield ("exclude", number), f"{key!r} is neither a factor nor a key; {hint}"
         if not rule:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from assay.model.errors import UsageError, suggestion
+from assay.record.layout import KIND_CEILING
 from assay.record.studies import PUBLISHED_FILE, STUDY_FILE
 from assay.study.declared.facts import TAGS, PartFacts, StudyFacts, budget_s, known_keys
 from assay.study.declared.lines import line_of
@@ -182,10 +183,14 @@ def _at(file: Path, text: str, location: Sequence[str | int], words: str) -> str
 
 def _contradictions(facts: StudyFacts) -> list[tuple[tuple[str | int, ...], str]]:
     """What is wrong though each key is right."""
+    from assay.study.declared.ceilings import ceiling_problems
     from assay.study.declared.figures import figure_problems
     from assay.study.declared.levels import factor_problems
 
     found: list[tuple[tuple[str | int, ...], str]] = []
     for name, part in facts.part.items():
+        if part.kind == KIND_CEILING:
+            found += [(("part", name, *where), words) for where, words in ceiling_problems(part)]
+            continue
         found += [(("part", name, *where), words) for where, words in factor_problems(part)]
     return found + figure_problems(facts)

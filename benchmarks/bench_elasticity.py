@@ -1,0 +1,88 @@
+"""Elasticities beside the truth: operations whose time is a known mixture, in coarse and fine slices.
+
+The engine of `tests/mixtures` says how long it computed, read and slept. `assay why` makes the CPU
+and the disk scarce by every method that there is. Printed is what each method found, the truth, and
+how far apart they are; what counts in a verdict is marked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.mixtures.truth import ENGINES, WORKLOAD, true_shares
+
+from assay.record.reader import Run
+from assay.record.studies import read_study
+from assay.report.why import why_document
+
+ASSAY = [sys.executable, "-m", "assay.cli.main"]
+# What the elasticities of a mixture are to be known to.
+WITHIN = 0.1
+
+
+def main() -> None:
+    """Carries out the study, unless one is named, and prints the table."""
+    asked = _arguments()
+    study = asked.study or _why(asked)
+    document, free = why_document(read_study(study), None), _unhindered(study)
+    print(f"{'operation':<14} {'resource, method':<18} {'truth':>6} {'found':>6}  interval")
+    errors = [
+        error
+        for told in document["operations"]
+        for error in _operation(told, true_shares(free, told["operation"]))
+    ]
+    print(f"largest error of what counts {max(errors):.2f}, to be within {WITHIN}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeat", type=int, default=5, help="rounds")
+    parser.add_argument("--runs", type=Path, default=Path("runs"), help="directory of runs")
+    parser.add_argument("--study", type=Path, help="the directory of one that was made")
+    return parser.parse_args()
+
+
+def _why(asked: argparse.Namespace) -> Path:
+    command = [*ASSAY, "why", str(WORKLOAD), "--engine", "mixture", "--min-time", "1s"]
+    options = ["--repeat", str(asked.repeat), "--runs", str(asked.runs), "--json"]
+    environment = {**os.environ, "ASSAY_ENGINES": str(ENGINES)}
+    done = subprocess.run(
+        [*command, *options], env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return Path(json.loads(done.stdout)["study"])
+
+
+def _unhindered(study: Path) -> list[Run]:
+    runs = read_study(study).complete
+    return [Run(one.path) for one in runs if one.variant == "as it is" and one.path is not None]
+
+
+def _operation(told: dict[str, Any], truth: dict[str, float]) -> list[float]:
+    """Prints a row a method; how far what counts is from the truth."""
+    errors = []
+    for one in told["elasticities"]:
+        name = f"{one['resource']}, {one['method']}"
+        true = -truth[one["resource"]]
+        if one["value"] is None:
+            print(f"{told['operation']:<14} {name:<18} {true:6.2f}      -  not measured")
+            continue
+        ends = one["interval"]
+        interval = f"[{ends[0]:5.2f}, {ends[1]:5.2f}]" if ends else ""
+        counts = "counts" if one["counts"] else f"{one['shape']}, does not count"
+        print(
+            f"{told['operation']:<14} {name:<18} {true:6.2f} {one['value']:6.2f}  {interval:<16}"
+            f" {counts}"
+        )
+        if one["counts"]:
+            errors.append(abs(one["value"] - true))
+    return errors
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""What of an engine was limited, what it used of it, and whether the limit was felt.
+
+A limit is felt where the kernel says so: periods in which CPU time had run out, allocations that
+met the limit of memory. Of a disk it says nothing; what was used is told beside what was allowed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.model.limit import (
+    CPU,
+    MEMORY,
+    READ_IOPS,
+    READ_RATE,
+    WRITE_IOPS,
+    WRITE_RATE,
+    amount_text,
+)
+from assay.model.units import NS_PER_S, count_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.record.reader import Run
+
+# Of limits a second, by their names: the group's counter.
+COUNTERS = {
+    CPU: "cpu_ns",
+    READ_IOPS: "reads",
+    WRITE_IOPS: "writes",
+    READ_RATE: "read_bytes",
+    WRITE_RATE: "written_bytes",
+}
+PER_UNIT = {CPU: NS_PER_S}
+# What is used beyond a limit comes out of what the kernel saved up before: never more than of this.
+SAVED_UP_S = 0.2
+# Quotas are given in whole microseconds of a period, memory in whole pages.
+ROUNDING_SHARE = 0.02
+# From this share of it on, a limit of a disk was as good as used up all the time.
+USED_UP_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class LimitUse:
+    """One limit.
+
+    Attributes:
+        name: As it was asked for.
+        asked, effective: Cores, CPUs, operations or bytes a second, or bytes; `effective` is None
+            where the kernel told none.
+        used: In the same unit: the mean over the time between the two readings, of memory the most;
+            None where it was not counted.
+        seconds: Between the readings.
+        felt: The share of periods in which CPU time had run out, or how often memory met its limit;
+            None where the kernel does not tell.
+        binding: Whether it held the engine back; None: that cannot be said of it.
+    """
+
+    name: str
+    asked: float
+    effective: float | None
+    used: float | None
+    seconds: float | None
+    felt: float | None
+    binding: bool | None
+
+    @property
+    def in_effect(self) -> bool:
+        """Whether the kernel tells the limit that was asked for."""
+        if self.effective is None:
+            return False
+        return abs(self.effective - self.asked) <= ROUNDING_SHARE * self.asked
+
+    @property
+    def excess(self) -> float | None:
+        """Share of what was allowed that was used beyond it, 0 if none was; None: not known."""
+        if self.used is None:
+            return None
+        allowed = self.asked
+        if self.name in COUNTERS:
+            if not self.seconds:
+                return None
+            allowed *= (self.seconds + SAVED_UP_S) / self.seconds
+        return max(0.0, self.used / allowed - 1)
+
+
+@dataclass(frozen=True)
+class LimitsUsed:
+    """All limits of a run.
+
+    Attributes:
+        version: Of the control groups.
+        device: Whose limits those of a disk are; None: no disk is limited.
+        uses: One a limit.
+        notes: What a reader should know of them.
+        oom_kills: Processes that were killed for want of memory; None: not counted.
+    """
+
+    version: int
+    device: str | None
+    uses: tuple[LimitUse, ...]
+    notes: tuple[str, ...]
+    oom_kills: int | None
+
+
+def limits_used(run: Run) -> LimitsUsed | None:
+    """What the record tells; None where nothing was limited."""
+    told = run.facts.get("limits")
+    if not told:
+        return None
+    start, end = (told["counted"].get(edge) or {} for edge in ("start", "end"))
+    grown = {
+        name: end[name] - start[name]
+        for name in end
+        if end[name] is not None and start.get(name) is not None
+    }
+    uses = tuple(
+        _use(name, asked, told["effective"].get(name), grown, end)
+        for name, asked in told["asked"].items()
+    )
+    kills = grown.get("oom_kills")
+    return LimitsUsed(told["version"], told["device"], uses, tuple(told["notes"]), kills)
+
+
+def use_words(use: LimitUse) -> str:
+    """A limit, and what came of it: `cpu 0.5 cores, 0.49 cores used, never met`."""
+    told = [f"{use.name} {amount_text(use.name, use.asked)}"]
+    if use.used is not None:
+        most = "at most " if use.name == MEMORY else ""
+        told.append(f"{most}{amount_text(use.name, use.used)} used")
+    if use.felt is not None and use.name == CPU:
+        told.append(f"run out in {percent_text(use.felt)} of the periods")
+    elif use.felt:
+        told.append(f"met {count_text(use.felt)} times")
+    elif use.felt == 0:
+        told.append("never met")
+    return ", ".join(told)
+
+
+def _use(
+    name: str,
+    asked: float,
+    effective: float | None,
+    grown: Mapping[str, Any],
+    end: Mapping[str, Any],
+) -> LimitUse:
+    seconds = grown["time_ns"] / NS_PER_S if grown.get("time_ns") else None
+    used, felt, binding = None, None, None
+    if name == MEMORY:
+        used, felt = end.get("memory_peak_bytes"), grown.get("memory_limit_hits")
+        binding = None if felt is None else felt > 0
+    elif name in COUNTERS and seconds:
+        counted = grown.get(COUNTERS[name])
+        used = None if counted is None else counted / PER_UNIT.get(name, 1) / seconds
+        if name == CPU and grown.get("periods"):
+            felt = grown["throttled_periods"] / grown["periods"]
+            binding = felt > 0
+        elif used is not None and used >= USED_UP_SHARE * asked:
+            binding = True
+    return LimitUse(name, asked, effective, used, seconds, felt, binding)

@@ -1,0 +1,76 @@
+"""Samples of counters, thinned to slots of equal length, and what grew between two of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.operations import NS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Columns that `between` adds, and others may not have.
+TIME, SECONDS = "time_s", "seconds"
+
+
+def thinned(samples: pl.DataFrame, by: str, zero_ns: int, interval_s: float | None) -> pl.DataFrame:
+    """The sample nearest to each multiple of the interval since `zero_ns`, in the order of time.
+
+    Args:
+        samples: With `time_ns` and the column `by`.
+        by: The name of what a row is of.
+        zero_ns: Where intervals begin.
+        interval_s: Distance of two rows of a name; None, or shorter than samples are apart: all.
+    """
+    if interval_s is None:
+        return samples.sort("time_ns")
+    from_zero_ns = pl.col("time_ns") - zero_ns
+    interval_ns = round(interval_s / NS)
+    slot = (from_zero_ns + interval_ns // 2) // interval_ns
+    off_ns = (from_zero_ns - slot * interval_ns).abs()
+    return (
+        samples.with_columns(slot.alias("slot"), off_ns.alias("off_ns"))
+        .filter(pl.col("off_ns") == pl.col("off_ns").min().over(by, "slot"))
+        .unique([by, "slot"], keep="first", maintain_order=True)
+        .drop("slot", "off_ns")
+        .sort("time_ns")
+    )
+
+
+def around(samples: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
+    """The last samples up to the beginning and the first from the end on, as far as there are any.
+
+    Samples of one look have one time.
+    """
+    times = samples["time_ns"]
+    before, after = times.filter(times <= begun_ns).max(), times.filter(times >= ended_ns).min()
+    edges = [times.min() if before is None else before, times.max() if after is None else after]
+    return samples.filter(pl.col("time_ns").is_in(edges))
+
+
+def between(samples: pl.DataFrame, by: str, counters: Sequence[str], zero_ns: int) -> pl.DataFrame:
+    """What counters grew by since the sample of the same name before; the first has no row.
+
+    Columns: time_s (of the sample, since `zero_ns`), seconds (since the one before), `by`, and the
+    counters' growth: null where a counter is absent on either side or went backwards (a reset).
+    """
+    elapsed_ns = pl.col("time_ns") - pl.col("time_ns").shift(1).over(by)
+    return (
+        samples.sort("time_ns")
+        .with_columns(
+            ((pl.col("time_ns") - zero_ns) * NS).alias(TIME),
+            (elapsed_ns * NS).alias(SECONDS),
+            *[grown(name, by) for name in counters],
+        )
+        .filter(pl.col(SECONDS) > 0)
+        .select(TIME, SECONDS, by, *counters)
+    )
+
+
+def grown(counter: str, by: str) -> pl.Expr:
+    """Growth of a counter since the row before of the same name; null where it went backwards."""
+    now = pl.col(counter).cast(pl.Int64)
+    growth = now - now.shift(1).over(by)
+    return pl.when(growth >= 0).then(growth).alias(counter)

@@ -1,0 +1,107 @@
+"""What slowing a resource did, from its stream: of the whole run, and within a window of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+STREAM = "slowing"
+NS = 1e-9
+COUNTERS = ("cpu_ns", "all_cpu_ns", "disk_ns", "owed_ns", "stopped_ns", "read_bytes", "ahead_bytes")
+
+
+@dataclass(frozen=True)
+class Slowing:
+    """What was taken and paid for.
+
+    Attributes:
+        asked: Factor by resource.
+        cpu_s: Time that the engine computed; what ran side by side counts once.
+        all_cpu_s: CPU time of all its tasks.
+        disk_s: Time that it waited for disks.
+        owed_s: Time that it had to stand still for that.
+        stopped_s: Time that it stood still.
+        read_bytes: What the device of its data read, for everybody; None where it does not tell.
+        ahead_bytes: What of that it read during stops.
+    """
+
+    asked: dict[str, float]
+    cpu_s: float
+    all_cpu_s: float
+    disk_s: float
+    owed_s: float
+    stopped_s: float
+    read_bytes: int | None
+    ahead_bytes: int | None
+
+    @property
+    def paid_share(self) -> float | None:
+        """Time that it stood still, of the time that it had to; None where that is none."""
+        return self.stopped_s / self.owed_s if self.owed_s > 0 else None
+
+    @property
+    def achieved(self) -> dict[str, float]:
+        """The factor of each resource that was reached, if all were paid alike."""
+        share = self.paid_share
+        return {
+            name: factor if share is None else 1.0 + (factor - 1.0) * share
+            for name, factor in self.asked.items()
+        }
+
+    @property
+    def ahead_share(self) -> float | None:
+        """Of all that the device read, what it read during stops."""
+        if self.ahead_bytes is None or not self.read_bytes:
+            return None
+        return self.ahead_bytes / self.read_bytes
+
+
+def is_stopped(run: Run) -> bool:
+    """Whether the engine was stopped again and again, to make a resource slower for it."""
+    asked: dict[str, float] = run.facts["request"].get("slow") or {}
+    return any(factor > 1.0 for factor in asked.values())
+
+
+def slowing(run: Run, window_ns: tuple[int, int] | None = None) -> Slowing | None:
+    """What was done to the engine; None where nothing was slowed, or nothing was recorded of it.
+
+    Args:
+        run: The record.
+        window_ns: Begin and end of the part of it that is asked for; None: all of it. Rows are
+            some milliseconds apart where there are stops, and 100 ms where there are none.
+    """
+    asked: dict[str, float] = run.facts["request"].get("slow") or {}
+    if not asked or not run.has(STREAM):
+        return None
+    rows = run.table(STREAM).sort("until_ns")
+    if rows.is_empty():
+        return None
+    grown = _growth(rows, window_ns)
+    return Slowing(
+        asked,
+        cpu_s=grown["cpu_ns"] * NS,
+        all_cpu_s=grown["all_cpu_ns"] * NS,
+        disk_s=grown["disk_ns"] * NS,
+        owed_s=grown["owed_ns"] * NS,
+        stopped_s=grown["stopped_ns"] * NS,
+        read_bytes=grown["read_bytes"],
+        ahead_bytes=grown["ahead_bytes"],
+    )
+
+
+def _growth(rows: pl.DataFrame, window_ns: tuple[int, int] | None) -> dict[str, Any]:
+    """By how much each counter grew; null where it is not counted."""
+    first, last = rows.row(0, named=True), rows.row(-1, named=True)
+    if window_ns is not None:
+        begun, ended = window_ns
+        before = rows.filter(pl.col("until_ns") <= begun)
+        until = rows.filter(pl.col("until_ns") <= ended)
+        first = before.row(-1, named=True) if before.height else first
+        last = until.row(-1, named=True) if until.height else first
+    grown = {name: (first[name], last[name]) for name in COUNTERS}
+    return {name: None if None in pair else pair[1] - pair[0] for name, pair in grown.items()}

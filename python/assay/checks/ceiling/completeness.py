@@ -1,0 +1,20 @@
+"""Whether all trials were made and the record is as it was sealed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.checks.completeness import NAME
+from assay.checks.completeness import check as whole
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+
+def check(run: Run) -> CheckResult:
+    """Unknown for a sweep that ended early, invalid for a record that was changed."""
+    told = whole(run)
+    if told.verdict is Verdict.VALID:
+        return CheckResult(NAME, Verdict.VALID, "all trials were made and the seal holds")
+    return told

@@ -1,0 +1,40 @@
+"""Whether others used the CPUs while the disk was tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.ceiling import DIRECT, read_ceiling
+from assay.checks.thresholds import BACKGROUND_SHARE_MAX
+from assay.model.units import percent_text
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+NAME = "other_cpu"
+
+
+def check(run: Run) -> CheckResult:
+    """Unknown if others used more than the threshold of the CPUs.
+
+    Trials that pass the page cache by tell: what the kernel does for them is in our threads' time,
+    but for interrupts.
+    """
+    trials = read_ceiling(run).disk.filter(cache=DIRECT, operation="read")
+    cpus = (run.environment.get("host") or {}).get("cpu", {}).get("online")
+    if trials.is_empty() or not cpus:
+        reason = "not measured: there are no trials of the disk"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
+    others = pl.col("host_busy_ns").sum() - (pl.col("user_ns") + pl.col("system_ns")).sum()
+    share = trials.select(others / (pl.col("elapsed_ns").sum() * cpus)).item()
+    share = max(0.0, share)
+    seen = f"others and interrupts used {percent_text(share)} of the CPUs"
+    if share > BACKGROUND_SHARE_MAX:
+        reason = f"{seen}: the host can do more than is told; repeat it while it does nothing else"
+        return CheckResult(
+            NAME, Verdict.UNKNOWN, reason, value=share, threshold=BACKGROUND_SHARE_MAX
+        )
+    return CheckResult(NAME, Verdict.VALID, seen, value=share, threshold=BACKGROUND_SHARE_MAX)

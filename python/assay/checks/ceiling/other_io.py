@@ -1,0 +1,40 @@
+"""Whether others used the disk while it was tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.ceiling import DIRECT, read_ceiling
+from assay.checks.thresholds import CEILING_DISTURBED_SHARE_MAX, CEILING_OTHERS_BYTES_SHARE_MAX
+from assay.model.units import percent_text
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+NAME = "other_io"
+
+
+def check(run: Run) -> CheckResult:
+    """Unknown if others moved bytes of the device in too many trials."""
+    trials = read_ceiling(run).disk.filter(
+        pl.col("cache") == DIRECT, pl.col("others_bytes").is_not_null()
+    )
+    if trials.is_empty():
+        reason = "not measured: the file lies on no block device that counts"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
+    own = (pl.col("requests") + pl.col("requests_outside")) * pl.col("size_bytes")
+    others = pl.col("others_bytes") + pl.col("device_other_bytes")
+    is_disturbed = others > CEILING_OTHERS_BYTES_SHARE_MAX * own
+    share = trials.select(is_disturbed.mean()).item()
+    seen = f"others moved bytes of the device in {percent_text(share)} of the trials"
+    if share > CEILING_DISTURBED_SHARE_MAX:
+        reason = f"{seen}: it can do more than is told; repeat it while nobody else uses the disk"
+        return _told(Verdict.UNKNOWN, reason, share)
+    return _told(Verdict.VALID, seen, share)
+
+
+def _told(verdict: Verdict, reason: str, share: float) -> CheckResult:
+    return CheckResult(NAME, verdict, reason, value=share, threshold=CEILING_DISTURBED_SHARE_MAX)

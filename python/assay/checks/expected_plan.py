@@ -1,0 +1,67 @@
+"""Whether a query was executed as a study's part expects: another plan answers another question.
+
+It is of a study: a run alone expects nothing, so it is not among the checks of every run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.plans import captured
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.model.plan import Plan, PlanNode
+    from assay.record.reader import Run
+
+NAME = "plan"
+# Operators that every plan may have without being another one.
+UNREMARKED = ("projection", "result")
+
+
+def expected_plan(run: Run, steps: Sequence[str]) -> CheckResult:
+    """Invalid at the first statement that was executed otherwise; unknown where nobody can tell.
+
+    Args:
+        run: A run that ended well.
+        steps: Operators, each before its inputs: `sort`, `index scan TABLE INDEX`. A step that
+            names neither table nor index is of any.
+    """
+    known = captured(run)
+    if not known.plans:
+        reason = f"the plan was not seen: {known.reason or 'the engine told none'}"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
+    for plans in known.plans.values():
+        for plan in plans:
+            found = plan_steps(plan)
+            if not _fits(found, steps):
+                return CheckResult(NAME, Verdict.INVALID, _words(plan, found, steps))
+    return CheckResult(NAME, Verdict.VALID, f"the plan is the expected one: {_chain(steps)}")
+
+
+def plan_steps(plan: Plan) -> list[str]:
+    """A plan's operators with what they read, each before its inputs."""
+    return [_step(node) for node in plan.root.walk() if node.operator not in UNREMARKED]
+
+
+def _step(node: PlanNode) -> str:
+    return " ".join(filter(None, (node.operator, node.object, node.index)))
+
+
+def _fits(found: Sequence[str], steps: Sequence[str]) -> bool:
+    return len(found) == len(steps) and all(
+        f"{one} ".startswith(f"{step} ") for one, step in zip(found, steps, strict=True)
+    )
+
+
+def _words(plan: Plan, found: Sequence[str], steps: Sequence[str]) -> str:
+    return (
+        f"{plan.operation} was executed by another plan than the expected one:"
+        f" {_chain(found)}, and not {_chain(steps)}"
+    )
+
+
+def _chain(steps: Sequence[str]) -> str:
+    return " over ".join(steps)

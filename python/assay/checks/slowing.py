@@ -1,0 +1,120 @@
+"""Whether what was to be slower was slower by as much as was asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.operations import window_ns
+from assay.analysis.slowing import slowing
+from assay.analysis.summary import window_accounts
+from assay.checks.thresholds import (
+    SLOWED_AHEAD_SHARE_MAX,
+    SLOWED_DIFFERENCE_MAX,
+    SLOWED_OVERLOOKED_MAX,
+    SLOWER_CORE_SHARE_MAX,
+)
+from assay.model.units import NS_PER_S, percent_text, seconds_text
+from assay.model.verdict import CheckResult, Verdict
+from assay.record.layout import ENGINE_ACCOUNTS
+
+if TYPE_CHECKING:
+    from assay.analysis.slowing import Slowing
+    from assay.record.reader import Run
+
+NAME = "slowing"
+DISK = "disk"
+
+
+def check(run: Run) -> CheckResult:
+    """Invalid if it ended early; unknown if the factor was missed, or much was not slowed."""
+    asked = run.facts["request"].get("slow")
+    if not asked:
+        return CheckResult(NAME, Verdict.VALID, "not slowed: nothing was asked to be")
+    told: dict[str, Any] = run.facts.get("slowing") or {"error": "it was never told how it ended"}
+    if told["error"]:
+        reason = f"the engine was not slowed to the end: {told['error']}; run it again"
+        return CheckResult(NAME, Verdict.INVALID, reason)
+    window = window_ns(run.table("events"))
+    done = slowing(run, window)
+    if window is None or done is None:
+        reason = "what slowing did is not known: there are no rows of it around the measured part"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
+    cost = told["cpu_ns"] / NS_PER_S / max(1e-9, _seconds(run))
+    findings = (_factor(done), _overlooked(run, done), _ahead(done), _cost(cost))
+    return next((found for found in findings if found is not None), _as_asked(done, cost))
+
+
+def _factor(done: Slowing) -> CheckResult | None:
+    share = done.paid_share
+    if share is None or abs(share - 1.0) <= SLOWED_DIFFERENCE_MAX:
+        return None
+    reached = _words(done.achieved)
+    reason = (
+        f"{_words(done.asked)} was asked for, and {reached} was reached: the engine stood still"
+        f" for {seconds_text(done.stopped_s)} of {seconds_text(done.owed_s)}; repeat it on a"
+        " quieter host"
+    )
+    return _unknown(reason, abs(share - 1.0), SLOWED_DIFFERENCE_MAX)
+
+
+def _overlooked(run: Run, done: Slowing) -> CheckResult | None:
+    """Compares what was reckoned with what the kernel counted of the engine's processes."""
+    used = window_accounts(run)
+    if used is None or not used.knows_engine:
+        return None
+    counted_s = sum(used.by_process.get(account, 0.0) for account in ENGINE_ACCOUNTS)
+    missing_s = counted_s - done.all_cpu_s
+    if counted_s <= 0 or missing_s / counted_s <= SLOWED_OVERLOOKED_MAX:
+        return None
+    share = missing_s / counted_s
+    reason = (
+        f"{percent_text(share)} of the engine's CPU time was overlooked and not slowed: its"
+        " processes live too short, or the driver in its process computes much"
+    )
+    return _unknown(reason, share, SLOWED_OVERLOOKED_MAX)
+
+
+def _ahead(done: Slowing) -> CheckResult | None:
+    share = done.ahead_share
+    if DISK not in done.asked or share is None or share <= SLOWED_AHEAD_SHARE_MAX:
+        return None
+    reason = (
+        f"{percent_text(share)} of what the disk read it read while the engine stood still, which"
+        " slowed nothing: the disk was slower by less than was asked for. Limit it instead"
+        " (--limit read-iops or read-rate), or take the read-ahead away"
+    )
+    return _unknown(reason, share, SLOWED_AHEAD_SHARE_MAX)
+
+
+def _cost(share: float) -> CheckResult | None:
+    if share <= SLOWER_CORE_SHARE_MAX:
+        return None
+    reason = (
+        f"what slowed the engine used {percent_text(share)} of a core, which the engine may have"
+        " missed: repeat it on a quieter host"
+    )
+    return _unknown(reason, share, SLOWER_CORE_SHARE_MAX)
+
+
+def _as_asked(done: Slowing, cost: float) -> CheckResult:
+    share = done.paid_share
+    reason = (
+        f"{_words(done.achieved)} slower for the engine, which stood still for"
+        f" {done.stopped_s:.2f} s; {percent_text(cost)} of a core was needed for it"
+    )
+    value = None if share is None else abs(share - 1.0)
+    return CheckResult(NAME, Verdict.VALID, reason, value=value, threshold=SLOWED_DIFFERENCE_MAX)
+
+
+def _seconds(run: Run) -> float:
+    """How long the engine was looked at."""
+    times = run.table("slowing")["time_ns"].to_list()
+    return float(times[-1] - times[0]) / NS_PER_S
+
+
+def _unknown(reason: str, value: float, threshold: float) -> CheckResult:
+    return CheckResult(NAME, Verdict.UNKNOWN, reason, value=value, threshold=threshold)
+
+
+def _words(factors: dict[str, float]) -> str:
+    return " and ".join(f"{name} {factor:.3g} times" for name, factor in factors.items())

@@ -1,0 +1,52 @@
+"""Makes one record and its document; one that ended early is told and left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from assay.cli.output import complain, folded, say_json
+from assay.model.errors import AssayError, RunFailedError, stopped_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from assay.cli.progress import Progress
+
+
+def executed(
+    make: Callable[[Progress], Path], progress: Progress, *, as_json: bool
+) -> dict[str, Any]:
+    """The document of what was made.
+
+    Args:
+        make: Makes a record, tells how far it is, and returns the record's directory.
+        progress: Is closed in any case.
+        as_json: Print the document of a partial record, too.
+
+    Raises:
+        AssayError: If it failed before there was a record; so does Ctrl-C, as a KeyboardInterrupt.
+        Exit: If it ended early and there is a partial record.
+    """
+    from assay.report.build import build
+
+    try:
+        directory = make(progress)
+        progress.phase("checks and report")
+        return build(directory)
+    except (AssayError, KeyboardInterrupt) as error:
+        progress.close()
+        if progress.partial is None:
+            raise
+        if isinstance(error, KeyboardInterrupt):
+            complain(f"stopped by {stopped_by(error)}")
+        else:
+            complain(folded(str(error)))
+        complain(f"what was measured until then is kept: assay show {progress.partial}")
+        if as_json:
+            say_json(build(progress.partial))
+        raise typer.Exit(RunFailedError.exit_code) from error
+    finally:
+        progress.close()

@@ -1,0 +1,1 @@
+set local $name = '$value';

@@ -1,0 +1,1 @@
+pragma $name = $value;

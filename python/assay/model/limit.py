@@ -1,0 +1,32 @@
+"""What of an engine can be limited, by the names of `--limit`, and amounts of it in words."""
+
+from __future__ import annotations
+
+from assay.model.units import bytes_text, grouped_text
+
+CPU, CPUS, MEMORY = "cpu", "cpus", "memory"
+READ_IOPS, WRITE_IOPS = "read-iops", "write-iops"
+READ_RATE, WRITE_RATE = "read-rate", "write-rate"
+# In cores, CPUs, operations a second, bytes a second and bytes.
+NAMES = (CPU, CPUS, READ_IOPS, WRITE_IOPS, READ_RATE, WRITE_RATE, MEMORY)
+OF_DISK = (READ_IOPS, WRITE_IOPS, READ_RATE, WRITE_RATE)
+
+
+def amount_text(name: str, value: float | None) -> str:
+    """An amount of what a limit is of, with its unit: `0.5 cores`, `500/s`, `64 MiB`.
+
+    Args:
+        name: One of `NAMES`.
+        value: In the unit of the limit; None: not measured.
+    """
+    if value is None:
+        return "not measured"
+    if name == CPU:
+        return f"{value:.3g} cores"
+    if name == CPUS:
+        return f"{value:.0f}"
+    if name == MEMORY:
+        return bytes_text(value)
+    if name in (READ_RATE, WRITE_RATE):
+        return f"{bytes_text(value)}/s"
+    return f"{grouped_text(value)}/s"

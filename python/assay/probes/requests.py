@@ -1,0 +1,58 @@
+"""The requests that block devices were given, one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay._core import RequestTracer
+from assay.probes.contract import Cost
+
+if TYPE_CHECKING:
+    from assay.probes.contract import Target
+
+FLUSH_INTERVAL_S = 1.0
+
+
+class RequestsProbe:
+    """Has the kernel tell of each request; a thread of ours writes them down."""
+
+    name = "requests"
+    stream = "probe-requests"
+    cost = "some hundred nanoseconds in the kernel at each request, and a row of the record"
+
+    def __init__(self) -> None:
+        self._tracer: RequestTracer | None = None
+
+    def applies(self, target: Target) -> bool:
+        """Whether it was asked for."""
+        return target.block_trace
+
+    def refusal(self, target: Target) -> str | None:  # noqa: ARG002 - where it was asked for it runs
+        """Nothing keeps it from being tried."""
+        return None
+
+    def start(self, target: Target) -> None:
+        """Begins to trace; the streams are on disk when this returns.
+
+        Raises:
+            OSError: If the kernel refuses; says how to allow it.
+        """
+        self._tracer = RequestTracer(target.raw_dir)
+
+    def stop(self) -> Cost:
+        """Takes what is left and ends tracing."""
+        if self._tracer is None:
+            raise RuntimeError("probe requests was stopped before it was started")
+        report = self._tracer.stop()
+        self._tracer = None
+        return Cost(
+            report["samples"],
+            report["cpu_ns"],
+            report["longest_ns"],
+            report["error"],
+            FLUSH_INTERVAL_S,
+            notes=tuple(report["notes"]),
+        )
+
+
+probe = RequestsProbe

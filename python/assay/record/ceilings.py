@@ -1,0 +1,44 @@
+"""Finds the newest record of what a host can do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import RecordUnreadableError
+from assay.record.layout import KIND_CEILING
+from assay.record.reader import Run, list_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# What has to be the same for a ceiling to hold: the machine, and the disk of the data.
+SAME_HOST = ("host", "machine", "memory_bytes")
+
+
+def newest_ceiling(runs_dir: Path, host: Mapping[str, Any] | None = None) -> Path | None:
+    """The newest complete ceiling of a host; None where there is none.
+
+    Args:
+        runs_dir: Directory of records.
+        host: As `environment.json` of a run has it in `host`: a ceiling of another machine, or of
+            another disk than the one below `data_device`, is passed over. None: of any host.
+    """
+    for directory in reversed(list_runs(runs_dir)):
+        # Ids name the kind, so that no other record is opened.
+        if f"-{KIND_CEILING}-" not in directory.name:
+            continue
+        try:
+            run = Run(directory)
+            theirs = run.environment.get("host", {})
+        except RecordUnreadableError:
+            continue
+        if run.kind == KIND_CEILING and run.complete and (host is None or _same(theirs, host)):
+            return directory
+    return None
+
+
+def _same(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
+    alike = all(theirs.get(key) == ours.get(key) for key in SAME_HOST)
+    disks = [(one.get("data_device") or {}).get("disks") for one in (theirs, ours)]
+    return alike and disks[0] == disks[1]

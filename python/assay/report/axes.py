@@ -1,0 +1,38 @@
+"""Axes that several charts have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import altair as alt
+
+# Beside the outermost values of a logarithmic axis.
+ROOM = 1.3
+
+
+def logarithmic(values: Iterable[float]) -> alt.Scale | None:
+    """A scale of logarithms with room beside the outermost values; None without one above zero."""
+    import altair as alt
+
+    known = [value for value in values if value > 0]
+    if not known:
+        return None
+    return alt.Scale(type="log", nice=False, domain=[min(known) / ROOM, max(known) * ROOM])
+
+
+def sizes_axis(ticks: Sequence[int]) -> alt.Axis:
+    """An axis of sizes in bytes, with ticks at powers of two as people read them: `8 KiB`."""
+    import altair as alt
+
+    # Vega has no words for powers of two: each step of 1024 has its own unit.
+    steps = "['B', 'KiB', 'MiB', 'GiB']"
+    words = (
+        "format(datum.value / pow(1024, floor(log(datum.value) / log(1024) + 1e-9)), '~r') + ' ' +"
+        f" {steps}[floor(log(datum.value) / log(1024) + 1e-9)]"
+    )
+    return alt.Axis(
+        values=list(ticks), labelExpr=words, labelOverlap=True, labelAngle=0, gridOpacity=0.35
+    )

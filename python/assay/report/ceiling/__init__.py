@@ -1,0 +1,1 @@
+"""Renderings of what a host can do: the document, the page, the terminal and the exports."""

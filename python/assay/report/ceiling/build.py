@@ -1,0 +1,31 @@
+"""Makes what is derived from a ceiling: its document and its page, kept beside the record."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from assay.record.writer import write_json
+from assay.report.ceiling.document import ceiling_document
+from assay.report.ceiling.page import ceiling_page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.record.reader import Run
+
+log = logging.getLogger(__name__)
+
+
+def build_ceiling(run: Run, page: Path, summary: Path) -> dict[str, Any]:
+    """The document of a ceiling; page and summary are written if that can be done."""
+    told = ceiling_document(run, run.dir, page)
+    try:
+        run.derived.mkdir(exist_ok=True)
+        page.write_text(ceiling_page(told), encoding="utf-8")
+        told["report"] = str(page)
+        write_json(summary, told)
+    except OSError as error:
+        log.warning("no report is kept of %s: cannot write %s: %s", run.id, run.derived, error)
+        told["report"] = None
+    return told

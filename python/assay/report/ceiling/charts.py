@@ -1,0 +1,299 @@
+"""Charts of a ceiling, each made of its document alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.report.axes import sizes_axis
+from assay.report.ceiling.tables import points_of
+from assay.report.ceiling.words import size_text
+from assay.report.charts import styled
+from assay.report.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import altair as alt
+
+HEIGHT = 300
+DEPTH_COLOURS = (BLUE, GREEN, ORANGE, VERMILION, PURPLE, SKY)
+BUFFERED_WORDS = "page cache"
+QUANTILES = {"p50": "median", "p99": "p99", "p999": "p99.9"}
+QUANTILE_COLOURS = (BLUE, ORANGE, VERMILION)
+MIB, GIB = 1 << 20, 1 << 30
+US = 1e6
+# How many times lower and higher than any value an axis goes.
+ROOM = 3.0
+
+
+def charts_of(document: Mapping[str, Any]) -> dict[str, alt.TopLevelMixin]:
+    """The charts that have something to draw, by name."""
+    drawn = {
+        "iops": _by_size(document, "iops", 1.0, "requests a second"),
+        "bandwidth": _by_size(document, "bytes_per_s", 1 / MIB, "MiB a second"),
+        "latency": _latency(document),
+        "queue": _queue(document),
+        "cpu": _cpu(document),
+        "memory": _memory(document),
+        "loads": _loads(document),
+    }
+    return {name: styled(chart) for name, chart in drawn.items() if chart is not None}
+
+
+def _by_size(
+    document: Mapping[str, Any], figure: str, factor: float, words: str
+) -> alt.TopLevelMixin | None:
+    """A line a depth and pattern along the sizes, both axes logarithmic."""
+    rows = [
+        {
+            "size": point["size_bytes"],
+            "size_words": size_text(point["size_bytes"]),
+            "under way": _series(point),
+            "pattern": point["pattern"],
+            **_value(point[figure], factor),
+        }
+        for cache in ("direct", "buffered")
+        for point in points_of(document, cache=cache)
+    ]
+    return _lines(rows, "under way", words, dashed="pattern")
+
+
+def _series(point: Mapping[str, Any]) -> str:
+    depth = point["depth"]
+    if point["cache"] == "buffered":
+        return f"{depth}, {BUFFERED_WORDS}"
+    return str(depth)
+
+
+def _latency(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+    rows = [
+        {
+            "size": point["size_bytes"],
+            "size_words": size_text(point["size_bytes"]),
+            "quantile": words,
+            "value": point["latency_s"][name] * US,
+        }
+        for point in points_of(document)
+        if point["depth"] == 1 and point["pattern"] == "random"
+        for name, words in QUANTILES.items()
+    ]
+    return _lines(rows, "quantile", "µs a request", colours=QUANTILE_COLOURS)
+
+
+def _queue(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+    """What more requests under way bring, and what each of them takes then."""
+    import altair as alt
+
+    sizes = {4 << 10, 8 << 10, 32 << 10, 128 << 10}
+    rows = [
+        {
+            "size": size_text(point["size_bytes"]),
+            "depth": point["depth"],
+            "iops": point["iops"]["value"],
+            "latency": point["latency_s"]["p50"] * US,
+        }
+        for point in points_of(document)
+        if point["pattern"] == "random" and point["size_bytes"] in sizes
+    ]
+    if not rows:
+        return None
+    names = list(dict.fromkeys(row["size"] for row in rows))
+    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT).encode(
+        x=alt.X("iops:Q", title="requests a second", axis=_axis("~s")).scale(
+            type="log", nice=False
+        ),
+        y=alt.Y("latency:Q", title="median µs a request", axis=_axis("~s")).scale(
+            type="log", nice=False
+        ),
+        color=alt.Color("size:N", sort=names, scale=alt.Scale(domain=names, range=_range(names))),
+        order="depth:Q",
+        tooltip=["size:N", "depth:Q", "iops:Q", "latency:Q"],
+    )
+    marks = base.mark_line(strokeWidth=2, point=_point())
+    labels = base.mark_text(dy=-9, fontSize=10).encode(text="depth:Q", color=alt.value(GREY))
+    return alt.layer(marks, labels)
+
+
+def _cpu(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+    rows = [
+        {
+            "size": point["size_bytes"],
+            "size_words": size_text(point["size_bytes"]),
+            "under way": _series(point),
+            **_value(point["cpu_s"], US),
+        }
+        for cache in ("direct", "buffered")
+        for point in points_of(document, cache=cache)
+        if point["pattern"] == "random" and point["cpu_s"] is not None
+    ]
+    return _lines(rows, "under way", "µs of CPU a request")
+
+
+def _memory(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+    import altair as alt
+
+    rows = [
+        {
+            "kernel": point["kernel"],
+            "threads": point["threads"],
+            **_value(point["bytes_per_s"], 1 / GIB),
+        }
+        for point in document["memory"]
+    ]
+    if not rows:
+        return None
+    kernels = ["read", "write", "copy", "triad"]
+    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=220)
+    x = alt.X("threads:O", title="threads", axis=alt.Axis(labelAngle=0))
+    colour = alt.Color(
+        "kernel:N", sort=kernels, scale=alt.Scale(domain=kernels, range=_range(kernels))
+    )
+    offset = alt.XOffset("kernel:N", sort=kernels)
+    bars = base.mark_bar().encode(
+        x=x,
+        xOffset=offset,
+        y=alt.Y("value:Q", title="GiB a second", axis=_axis("~r")),
+        color=colour,
+        tooltip=["kernel:N", "threads:O", "value:Q"],
+    )
+    return alt.layer(bars, *_spread(base, rows, x=x, xOffset=offset))
+
+
+def _loads(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+    rows = [
+        {
+            "size": point["array_bytes"],
+            "size_words": size_text(point["array_bytes"]),
+            "load": "one load",
+            **_value(point["seconds"], 1e9),
+        }
+        for point in document["loads"]
+    ]
+    return _lines(rows, "load", "ns a load", legend=False)
+
+
+def _lines(
+    rows: Sequence[Mapping[str, Any]],
+    series: str,
+    words: str,
+    *,
+    dashed: str | None = None,
+    colours: Sequence[str] = DEPTH_COLOURS,
+    legend: bool = True,
+) -> alt.TopLevelMixin | None:
+    """Lines along sizes, on logarithmic axes whose ticks are the sizes that were tried."""
+    import altair as alt
+
+    if not rows:
+        return None
+    names = list(dict.fromkeys(str(row[series]) for row in rows))
+    sizes = sorted({int(row["size"]) for row in rows})
+    base = alt.Chart(alt.InlineData(values=[dict(row) for row in rows]), width=WIDTH, height=HEIGHT)
+    x = alt.X("size:Q", title="size", axis=sizes_axis(sizes)).scale(
+        type="log", base=2, domain=[sizes[0], sizes[-1]], nice=False
+    )
+    colour = alt.Color(
+        f"{series}:N",
+        sort=names,
+        scale=alt.Scale(domain=names, range=_range(names, colours)),
+        legend=_legend(_legend_words(series)) if legend else None,
+    )
+    encoded: dict[str, Any] = {
+        "x": x,
+        "y": alt.Y("value:Q", title=words, axis=_axis("~s")).scale(
+            type="log", nice=False, domain=_seen([float(row["value"]) for row in rows])
+        ),
+        "color": colour,
+        "tooltip": [f"{series}:N", "size_words:N", "value:Q", *([f"{dashed}:N"] if dashed else [])],
+    }
+    if dashed:
+        encoded["strokeDash"] = alt.StrokeDash(
+            f"{dashed}:N",
+            sort=["sequential", "random"],
+            scale=alt.Scale(domain=["sequential", "random"], range=[[5, 4], [1, 0]]),
+            # The words below the chart say which is which.
+            legend=None,
+        )
+    line = base.mark_line(strokeWidth=2, point=_point()).encode(**encoded)
+    return alt.layer(*_spread(base, rows, x=x, color=colour), line)
+
+
+def _legend(words: str | None) -> alt.Legend:
+    import altair as alt
+
+    # Spreads are pale, and the legend would be as pale as they are.
+    return alt.Legend(title=words, orient="top", symbolType="square", symbolOpacity=1)
+
+
+def _legend_words(series: str) -> str | None:
+    return "requests under way" if series == "under way" else None
+
+
+def _seen(values: Sequence[float]) -> list[float]:
+    """What an axis shows: all values and some room, not the ends of intervals that say nothing."""
+    return [min(values) / ROOM, max(values) * ROOM]
+
+
+def _spread(
+    base: alt.Chart, rows: Sequence[Mapping[str, Any]], **encoded: object
+) -> list[alt.Chart]:
+    import altair as alt
+
+    if not any(row.get("low") is not None for row in rows):
+        return []
+    rule = base.mark_rule(strokeWidth=1.5, opacity=0.45, clip=True)
+    return [rule.encode(y=alt.Y("low:Q"), y2="high:Q", **encoded)]
+
+
+def _value(estimate: Mapping[str, Any], factor: float) -> dict[str, float | None]:
+    ends = {name: estimate[name] for name in ("low", "high") if estimate[name] is not None}
+    return {name: value * factor for name, value in {"value": estimate["value"], **ends}.items()}
+
+
+def _axis(number: str) -> alt.Axis:
+    import altair as alt
+
+    return alt.Axis(format=number, gridOpacity=0.5, tickCount=6, labelOverlap=True)
+
+
+def _point() -> alt.OverlayMarkDef:
+    import altair as alt
+
+    return alt.OverlayMarkDef(size=34, filled=True)
+
+
+def _range(names: Sequence[str], colours: Sequence[str] = DEPTH_COLOURS) -> list[str]:
+    return [
+        GREY if BUFFERED_WORDS in name else colours[place % len(colours)]
+        for place, name in enumerate(names)
+    ]
+
+
+# By name: what a chart is called, and what is said beneath it.
+TITLES = {
+    "iops": "Requests a second by size",
+    "bandwidth": "Bytes a second by size",
+    "latency": "How long one request takes",
+    "queue": "What more requests under way bring",
+    "cpu": "What a request costs of a CPU",
+    "memory": "Memory",
+    "loads": "How long one load takes",
+}
+ABOUT = {
+    "iops": (
+        "Colours: how many requests are under way. Dashed: each behind the one before; solid:"
+        " anywhere. Grey: through the page cache, which reads ahead."
+    ),
+    "bandwidth": "The same trials, in bytes.",
+    "latency": "Random reads, one at a time; of each quantile the median over rounds.",
+    "queue": (
+        "Random reads; numbers are how many are under way. To the right is more, to the top is"
+        " slower: where a line only rises, the disk gives no more."
+    ),
+    "cpu": "Random reads; CPU time of the threads that ask, without interrupts.",
+    "memory": (
+        "Each thread streams through arrays of its own that no cache holds; bytes that the program"
+        " reads and writes."
+    ),
+    "loads": "Each load's address is what the one before it found, all over an array of the size.",
+}

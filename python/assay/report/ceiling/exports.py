@@ -1,0 +1,26 @@
+"""A ceiling for other tools: its points and its trials as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.report.ceiling.document import ceiling_document
+from assay.report.ceiling.tables import flat_machine, flat_points
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from assay.record.reader import Run
+
+POINTS, MACHINE = "points", "machine"
+
+
+def ceiling_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
+    """points: one row a kind of request; machine: one a kind of work of memory and cores."""
+    import polars as pl
+
+    told = ceiling_document(run, run.dir, run.derived / "report.html")
+    yield POINTS, pl.DataFrame(flat_points(told), infer_schema_length=None)
+    yield MACHINE, pl.DataFrame(flat_machine(told), infer_schema_length=None)

@@ -1,0 +1,151 @@
+"""A ceiling as one HTML file that needs no network."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from assay.model.units import bytes_text, count_text, rate_text, seconds_text
+from assay.report import vega
+from assay.report.ceiling.charts import ABOUT, TITLES, charts_of
+from assay.report.ceiling.tables import (
+    PATTERNS,
+    by_size,
+    depths_of,
+    flat_machine,
+    flat_points,
+    points_of,
+)
+from assay.report.ceiling.words import (
+    between,
+    depth_words,
+    headline,
+    machine_words,
+    made_words,
+    notes,
+    rate_of,
+    size_text,
+    title,
+)
+from assay.report.html import POLICY, environment, json_in_html, script_digest, template, trusted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+OF_DISK = ("iops", "bandwidth", "latency", "queue", "cpu")
+
+
+def ceiling_page(document: Mapping[str, Any]) -> str:
+    """The page of a ceiling's document."""
+    drawn = charts_of(document)
+    specs = {name: chart.to_dict() for name, chart in drawn.items()}
+    scripts = [vega.program(), template("report.js")]
+    data = {"disk": flat_points(document), "machine": flat_machine(document)}
+    return (
+        environment()
+        .get_template("ceiling.html.j2")
+        .render(
+            told=document,
+            policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
+            css=trusted(template("report.css") + template("study.css")),
+            scripts=[trusted(script) for script in scripts],
+            charts_json=trusted(json_in_html(specs)),
+            title=title(document),
+            machine=machine_words(document),
+            made=made_words(document),
+            headline=headline(document),
+            doubts=[one for one in document["checks"] if one["verdict"] != "valid"],
+            notes=notes(document),
+            charts={
+                name: {
+                    "title": TITLES[name],
+                    "about": ABOUT[name],
+                    "of": "disk" if name in OF_DISK else "machine",
+                }
+                for name in drawn
+            },
+            reads=_reads(document),
+            points=[_point(point) for point in document["disk"]],
+            writes=[_point(point) for point in document["disk"] if point["operation"] != "read"],
+            machine_rows=list(_machine(document)),
+            data={name: _link(rows) for name, rows in data.items()},
+        )
+    )
+
+
+def _reads(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Requests a second by size: a pair of columns a depth, and the page cache at the end."""
+    direct, buffered = points_of(document), points_of(document, cache="buffered")
+    depths = depths_of(direct)
+    cached = dict(by_size(buffered))
+    heads = [depth_words(depth) for depth in depths]
+    rows = []
+    sizes = dict(by_size(direct))
+    for size in sorted({*sizes, *cached}):
+        cells = [
+            _cell(sizes.get(size, {}).get((depth, pattern)))
+            for depth in depths
+            for pattern in PATTERNS
+        ]
+        cells += [_cell(cached.get(size, {}).get((1, pattern))) for pattern in PATTERNS]
+        rows.append({"size": size_text(size), "bytes": size, "cells": cells})
+    return {"heads": [*heads, "through the page cache"], "patterns": PATTERNS, "rows": rows}
+
+
+def _cell(point: Mapping[str, Any] | None) -> dict[str, Any]:
+    if point is None:
+        return {"text": "-", "value": "", "title": "not tried"}
+    iops = point["iops"]
+    return {"text": rate_of(iops), "value": iops["value"], "title": f"{between(iops)} a second"}
+
+
+def _point(point: Mapping[str, Any]) -> list[dict[str, Any]]:
+    latency, cpu, reached = point["latency_s"], point["cpu_s"], point["device_requests"]
+    words = [point["operation"], point["pattern"], point["cache"], point["method"]]
+    numbers = [
+        (str(point["depth"]), point["depth"]),
+        (size_text(point["size_bytes"]), point["size_bytes"]),
+        (between(point["iops"]), point["iops"]["value"]),
+        (f"{bytes_text(point['bytes_per_s']['value'])}/s", point["bytes_per_s"]["value"]),
+        *((seconds_text(latency[name]), latency[name]) for name in ("p50", "p99", "p999", "max")),
+        ("-", "") if cpu is None else (seconds_text(cpu["value"]), cpu["value"]),
+        ("-", "") if reached is None else (f"{reached:.3g}", reached),
+    ]
+    texts = [{"text": word, "value": None} for word in words]
+    return [*texts, *({"text": text, "value": value} for text, value in numbers)]
+
+
+def _machine(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for point in document["memory"]:
+        yield _machine_row(point, point["bytes_per_s"], lambda value: f"{bytes_text(value)}/s")
+    for point in document["loads"]:
+        yield _machine_row(point, point["seconds"], seconds_text)
+    for point in document["cores"]:
+        yield _machine_row(point, point["steps_per_s"], _steps)
+
+
+def _steps(value: float) -> str:
+    return f"{count_text(value)}/s" if value >= 1000 else rate_text(value)  # noqa: PLR2004 - a thousand
+
+
+def _machine_row(point: Mapping[str, Any], told: Mapping[str, Any], text: Any) -> dict[str, Any]:  # noqa: ANN401 - a function of units
+    size = point["array_bytes"]
+    ends = "one round" if told["low"] is None else f"{text(told['low'])} to {text(told['high'])}"
+    return {
+        "kernel": point["kernel"],
+        "threads": point["threads"],
+        "array": "" if size is None else bytes_text(size),
+        "text": text(told["value"]),
+        "interval": ends,
+    }
+
+
+def _link(rows: Sequence[Mapping[str, Any]]) -> str:
+    text = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return f"data:text/csv;charset=utf-8,{quote(text.getvalue())}"

@@ -1,0 +1,214 @@
+"""A ceiling in a terminal of eighty columns: the tables, then what to know of them."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import bytes_text, count_text, rate_text, seconds_text
+from assay.report.ceiling.tables import PATTERNS, by_size, depths_of, points_of
+from assay.report.ceiling.words import (
+    depth_words,
+    headline,
+    machine_words,
+    made_words,
+    notes,
+    rate_of,
+    size_text,
+    title,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+WIDTH = 80
+SIZE_WIDTH, CELL_WIDTH = 9, 8
+SHORT_PATTERNS = {"sequential": "seq.", "random": "random"}
+
+
+def ceiling_lines(document: Mapping[str, Any]) -> list[str]:
+    """All lines of a ceiling's document."""
+    return [
+        *_head(document),
+        *_reads(document),
+        *_one_at_a_time(document),
+        *_buffered(document),
+        *_writes(document),
+        *_machine(document),
+        *_notes(document),
+        *_foot(document),
+    ]
+
+
+def ceiling_line(document: Mapping[str, Any]) -> str:
+    """One ceiling in one line, as `assay runs` lists it."""
+    first = headline(document)[:1]
+    figure = first[0][0] if first else "-"
+    name = f"{title(document)}".replace("What ", "what ", 1)
+    return f"{document['verdict']:<8} {name:<34} {figure:>12}  {document['run']}"
+
+
+def _head(document: Mapping[str, Any]) -> Iterator[str]:
+    verdict = document["verdict"].upper()
+    yield f"{title(document):<{WIDTH - len(verdict)}}{verdict}"
+    yield from _wrapped(machine_words(document), "  ")
+    if document["status"] != "complete":
+        yield from _wrapped(f"{document['status']}: {document['status_reason']}", "  ")
+    for result in document["checks"]:
+        if result["verdict"] != "valid":
+            yield from _wrapped(f"{result['verdict']}: {result['reason']}", "  ")
+    yield ""
+
+
+def _reads(document: Mapping[str, Any]) -> Iterator[str]:
+    points = points_of(document)
+    if not points:
+        yield "No trial of the disk ended."
+        return
+    depths = depths_of(points)
+    yield "Reads past the page cache, requests a second, by size and how many are under way"
+    heads = "".join(f"{depth_words(depth):>{2 * CELL_WIDTH}}" for depth in depths)
+    yield f"{'':{SIZE_WIDTH}}{heads}"
+    patterns = "".join(f"{SHORT_PATTERNS[name]:>{CELL_WIDTH}}" for name in PATTERNS)
+    yield f"{'  size':<{SIZE_WIDTH}}{patterns * len(depths)}"
+    for size, row in by_size(points):
+        cells = "".join(
+            f"{rate_of((row.get((depth, pattern)) or {}).get('iops')):>{CELL_WIDTH}}"
+            for depth in depths
+            for pattern in PATTERNS
+        )
+        yield f"  {size_text(size):<{SIZE_WIDTH - 2}}{cells}"
+    yield ""
+
+
+def _one_at_a_time(document: Mapping[str, Any]) -> Iterator[str]:
+    """What one request takes, by the random reads that are most like an index's."""
+    points = [p for p in points_of(document) if p["pattern"] == "random"]
+    depths = depths_of(points)
+    for depth in sorted({depths[0], depths[-1]}) if depths else ():
+        yield f"Random reads, {depth_words(depth)}"
+        yield "  size       median       p99     p99.9         rate   CPU each   95 % interval"
+        for size, row in by_size([p for p in points if p["depth"] == depth]):
+            point = row[depth, "random"]
+            latency = point["latency_s"]
+            cpu = seconds_text(point["cpu_s"]["value"]) if point["cpu_s"] else "-"
+            yield (
+                f"  {size_text(size):<8}{seconds_text(latency['p50']):>9}"
+                f"{seconds_text(latency['p99']):>10}{seconds_text(latency['p999']):>10}"
+                f"{bytes_text(point['bytes_per_s']['value']) + '/s':>13}{cpu:>11}"
+                f"  {_interval(point['iops'])}"
+            )
+        yield ""
+
+
+def _interval(estimate: Mapping[str, Any]) -> str:
+    if estimate["low"] is None:
+        return "one round"
+    low, high = (count_text(estimate[end]).replace(" ", "") for end in ("low", "high"))
+    return f"[{low}, {high}]"
+
+
+def _buffered(document: Mapping[str, Any]) -> Iterator[str]:
+    points = points_of(document, cache="buffered")
+    if not points:
+        return
+    yield "Reads through the page cache, one at a time, of a file that is not in it"
+    yield "  size       sequential /s    random /s   sequential       random"
+    for size, row in by_size(points):
+        both = [row.get((1, pattern)) for pattern in PATTERNS]
+        rates = [rate_of((point or {}).get("iops")) for point in both]
+        amounts = ["-" if p is None else f"{bytes_text(p['bytes_per_s']['value'])}/s" for p in both]
+        yield (
+            f"  {size_text(size):<10}{rates[0]:>14}{rates[1]:>13}{amounts[0]:>13}{amounts[1]:>13}"
+        )
+    yield ""
+
+
+def _writes(document: Mapping[str, Any]) -> Iterator[str]:
+    points = points_of(document, operation="write")
+    flushes = [
+        point
+        for operation in ("fsync", "fdatasync")
+        for point in points_of(document, operation=operation, cache="buffered")
+    ]
+    if points:
+        yield "Writes past the page cache"
+    for point in points:
+        what = f"{size_text(point['size_bytes'])} {point['pattern']}, {depth_words(point['depth'])}"
+        yield (
+            f"  {what:<34}{rate_text(point['iops']['value']):>12}"
+            f"{bytes_text(point['bytes_per_s']['value']) + '/s':>14}"
+            f"  median {seconds_text(point['latency_s']['p50'])}"
+        )
+    if points and flushes:
+        yield ""
+    if flushes:
+        yield "A small write through the page cache, and until it is on the disk"
+    for point in flushes:
+        latency = point["latency_s"]
+        yield (
+            f"  {size_text(point['size_bytes'])} and {point['operation']:<12}"
+            f"{rate_text(point['iops']['value']):>12}  median {seconds_text(latency['p50'])},"
+            f" p99 {seconds_text(latency['p99'])}, longest {seconds_text(latency['max'])}"
+        )
+    if points or flushes:
+        yield ""
+
+
+def _machine(document: Mapping[str, Any]) -> Iterator[str]:
+    if document["memory"]:
+        yield "Memory, bytes a second by threads"
+        yield from _by_threads(document["memory"], "bytes_per_s", bytes_text)
+    if document["loads"]:
+        each = [
+            f"{bytes_text(p['array_bytes'])} {seconds_text(p['seconds']['value'])}"
+            for p in document["loads"]
+        ]
+        yield from _wrapped(f"One load after another, all over: {', '.join(each)}", "  ")
+        yield ""
+    if document["cores"]:
+        yield "Cores, steps a second by threads"
+        yield from _by_threads(document["cores"], "steps_per_s", count_text)
+        yield ""
+
+
+def _by_threads(points: Sequence[Mapping[str, Any]], unit: str, text: Any) -> Iterator[str]:  # noqa: ANN401 - a function of units
+    kernels = list(dict.fromkeys(point["kernel"] for point in points))
+    for kernel in kernels:
+        each = [
+            f"{point['threads']}: {text(point[unit]['value'])}/s"
+            for point in points
+            if point["kernel"] == kernel
+        ]
+        yield f"  {kernel:<12}{'   '.join(each)}"
+
+
+def _notes(document: Mapping[str, Any]) -> Iterator[str]:
+    signs = document["hiding"]["signs"]
+    if signs:
+        yield "Is it the medium that was measured? There are signs that it is not:"
+        for sign in signs:
+            yield from _wrapped(sign, "  - ", "    ")
+        yield ""
+    told = notes(document)
+    for note in told:
+        yield from _wrapped(note, "- ", "  ")
+    if told:
+        yield ""
+
+
+def _foot(document: Mapping[str, Any]) -> Iterator[str]:
+    yield from _wrapped(made_words(document), "")
+    if document["report"] is not None:
+        yield f"Report  {document['report']}"
+
+
+def _wrapped(text: str, first: str, rest: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=first if rest is None else rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

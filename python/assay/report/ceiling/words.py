@@ -1,0 +1,186 @@
+"""What a ceiling comes to, in sentences: the terminal and the page say the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import bytes_text, grouped_text, rate_text, seconds_text
+from assay.report.ceiling.tables import points_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MERGED_BELOW, CUT_ABOVE = 0.9, 1.5
+PAGE_BYTES = 4096
+# The smallest size that a sweep asks for.
+SIZE_MIN = 512
+
+
+def size_text(size_bytes: int) -> str:
+    """A size of requests, such as `512 B`, `8 KiB`: they are powers of two."""
+    return bytes_text(size_bytes)
+
+
+def depth_words(depth: int) -> str:
+    """How many requests are under way."""
+    return "one at a time" if depth == 1 else f"{depth} at a time"
+
+
+def rate_of(estimate: Mapping[str, Any] | None) -> str:
+    """Requests a second; a dash where there are none."""
+    return "-" if estimate is None else grouped_text(estimate["value"])
+
+
+def between(estimate: Mapping[str, Any], unit: str = "") -> str:
+    """A figure with its interval, such as `15,300 [14,900, 15,700]`."""
+    value = f"{grouped_text(estimate['value'])}{unit}"
+    if estimate["low"] is None:
+        return value
+    return f"{value} [{grouped_text(estimate['low'])}, {grouped_text(estimate['high'])}]"
+
+
+def title(document: Mapping[str, Any]) -> str:
+    """What was measured, such as `what vda on build-7 can do`."""
+    medium = document["medium"] or {}
+    disk = medium.get("name") or document["host"]["filesystem"] or "the disk"
+    host = document["host"]["name"]
+    return f"What {disk}{f' of {host}' if host else ''} can do"
+
+
+def machine_words(document: Mapping[str, Any]) -> str:
+    """The machine, its disk and the file."""
+    host, device, medium = document["host"], document["device"] or {}, document["medium"] or {}
+    parts = [
+        f"{host['cpus']} CPUs" if host["cpus"] else None,
+        host["cpu_model"],
+        bytes_text(host["memory_bytes"]) if host["memory_bytes"] else None,
+        medium.get("model") or medium.get("driver"),
+        host["filesystem"],
+        f"scheduler {device['scheduler']}" if device.get("scheduler") else None,
+        f"write cache {medium['write_cache']}" if medium.get("write_cache") else None,
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def made_words(document: Mapping[str, Any]) -> str:
+    """How it was made."""
+    request = document["request"]
+    points = [
+        *(p["iops"] for p in document["disk"]),
+        *(p["bytes_per_s"] for p in document["memory"]),
+    ]
+    points += [p["steps_per_s"] for p in document["cores"]]
+    rounds = {point["rounds"] for point in points}
+    made = f"{min(rounds)} to {max(rounds)}" if len(rounds) > 1 else f"{max(rounds, default=0)}"
+    told = (
+        f"{made} {'round' if made == '1' else 'rounds'} of trials of"
+        f" {seconds_text(request['time_s'])} each, in an order drawn anew each round"
+    )
+    if document["file"] is not None:
+        size, place = bytes_text(document["file"]["size_bytes"]), request["directory"]
+        told += f", on a file of {size} of random bytes in {place}"
+    return f"{told}; intervals are of 95 %, over rounds"
+
+
+def headline(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The figures that say most, with their words."""
+    return [
+        told
+        for told in (
+            _first(document, 1, "random reads of 4 KiB, one at a time"),
+            _most(document),
+            _bandwidth(document),
+            _flush(document),
+            _memory(document),
+        )
+        if told is not None
+    ]
+
+
+def notes(document: Mapping[str, Any]) -> list[str]:
+    """What a reader of the figures has to know, beside the signs that a medium is hidden."""
+    found = []
+    if document["io_uring_refusal"] is not None:
+        found.append(
+            f"io_uring is not granted here ({document['io_uring_refusal']}): requests that are"
+            " under way together were made by as many threads with pread, which costs more CPU"
+        )
+    found += _reached(document)
+    align = (document["file"] or {}).get("direct_align_bytes")
+    if align is not None and align > SIZE_MIN:
+        found.append(
+            f"O_DIRECT takes multiples of {bytes_text(align)} here: smaller ones were left out"
+        )
+    return found
+
+
+def _reached(document: Mapping[str, Any]) -> list[str]:
+    """Whether requests reached the device as they were made."""
+    points = [p for p in points_of(document) if p["device_requests"] is not None]
+    joined = [p for p in points if p["device_requests"] < MERGED_BELOW]
+    cut = [p for p in points if p["device_requests"] > CUT_ABOVE]
+    found = []
+    if joined:
+        found.append(
+            f"the block layer joined neighbours before the device saw them: {_which(joined)}; these"
+            " are not requests of that size to the device"
+        )
+    if cut:
+        found.append(
+            f"some requests were cut up on their way to the device: {_which(cut)}; it takes no"
+            " larger ones, or not of so many pieces of memory"
+        )
+    if points and not joined and not cut:
+        found.append("every request reached the device as it was made: none was joined or cut up")
+    return found
+
+
+def _which(points: Sequence[Mapping[str, Any]]) -> str:
+    each = [
+        f"{size_text(p['size_bytes'])} {p['pattern']}, {depth_words(p['depth'])}"
+        f" ({p['device_requests']:.2g} for one)"
+        for p in points
+    ]
+    more = len(each) - 3
+    return "; ".join(each[:3]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _first(document: Mapping[str, Any], depth: int, words: str) -> tuple[str, str] | None:
+    for point in points_of(document):
+        key = point["depth"], point["pattern"], point["size_bytes"]
+        if key == (depth, "random", PAGE_BYTES):
+            return rate_text(point["iops"]["value"]), words
+    return None
+
+
+def _most(document: Mapping[str, Any]) -> tuple[str, str] | None:
+    chosen = [p for p in points_of(document) if p["size_bytes"] == PAGE_BYTES and p["depth"] > 1]
+    if not chosen:
+        return None
+    best = max(chosen, key=lambda p: p["iops"]["value"])
+    return rate_text(best["iops"]["value"]), f"reads of 4 KiB, {depth_words(best['depth'])}"
+
+
+def _bandwidth(document: Mapping[str, Any]) -> tuple[str, str] | None:
+    chosen = points_of(document)
+    if not chosen:
+        return None
+    best = max(chosen, key=lambda p: p["bytes_per_s"]["value"])
+    words = f"by reads of {size_text(best['size_bytes'])}, {depth_words(best['depth'])}"
+    return f"{bytes_text(best['bytes_per_s']['value'])}/s", words
+
+
+def _flush(document: Mapping[str, Any]) -> tuple[str, str] | None:
+    for point in points_of(document, operation="fdatasync", cache="buffered"):
+        words = f"a write of {size_text(point['size_bytes'])} with fdatasync (median)"
+        return seconds_text(point["latency_s"]["p50"]), words
+    return None
+
+
+def _memory(document: Mapping[str, Any]) -> tuple[str, str] | None:
+    reads = [p for p in document["memory"] if p["kernel"] == "read"]
+    if not reads:
+        return None
+    best = max(reads, key=lambda p: p["bytes_per_s"]["value"])
+    threads = "1 thread" if best["threads"] == 1 else f"{best['threads']} threads"
+    return f"{bytes_text(best['bytes_per_s']['value'])}/s", f"read of memory by {threads}"

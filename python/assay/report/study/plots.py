@@ -1,0 +1,232 @@
+"""Charts of a study that draw a table: values over time, and curves of two quantities."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.figures.contract import CURVE_COLUMNS, LINE, POINT
+from assay.analysis.figures.quantities import BYTES, text
+from assay.report.axes import logarithmic, sizes_axis
+from assay.report.palette import BLUE, GREY, ORANGE, SKY, SUBJECT_COLOURS, VERMILION, WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import altair as alt
+
+ARTICLE = "the article"
+PANEL, CURVES_HEIGHT, MARGIN = 120, 330, 44
+# What CPUs do, as a chart of processors has it: at work below, waiting above, idle at last.
+CPU_COLOURS = {
+    "user": BLUE,
+    "kernel": SKY,
+    "iowait": VERMILION,
+    "stolen": ORANGE,
+    "idle": "#e4e5eb",
+}
+AXIS_WORDS = {"seconds": "seconds since it began"}
+# A size on an axis stands at powers of two, every other one.
+TICKS_EVERY = 2
+
+
+def plot_rows(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a chart of a table draws: a row a point; the article's points beside ours."""
+    table = next((one for one in figure["tables"] if one["name"] == told["table"]), None)
+    if table is None:
+        return []
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    if told["kind"] == "curves":
+        return [*_articles_curves(figure, rows), *(row for row in rows if row["y"] is not None)]
+    return list(_melted(told, rows, names[0]))
+
+
+def _melted(
+    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], panel: str
+) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        for place, key in enumerate(told["keys"]):
+            if row[key] is not None:
+                yield {
+                    "panel": row[panel],
+                    "x": row[told["axis"]],
+                    "what": key,
+                    "place": place,
+                    "value": row[key],
+                }
+
+
+def _articles_curves(
+    figure: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """The article's values at the places of ours with the same key, a curve a last word of it."""
+    article = figure["article"]
+    places = {row["key"]: row["x"] for row in rows if row["key"] is not None}
+    for one in () if article is None else article["compared"]:
+        if one["key"] in places:
+            curve = f"{ARTICLE}: {one['key'].rpartition(' ')[2]}"
+            row = (curve, one["key"], places[one["key"]], one["article"], None, None, LINE)
+            yield dict(zip(CURVE_COLUMNS, row, strict=True))
+
+
+def drawn(
+    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+) -> alt.TopLevelMixin:
+    """The chart of these rows.
+
+    Args:
+        told: A chart of a study's document that draws a table.
+        rows: As `plot_rows` gives them; at least one.
+        colours: Of subjects.
+    """
+    if told["kind"] == "curves":
+        return _curves(told, rows, colours)
+    return _panels(told, rows, colours)
+
+
+def _panels(
+    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+) -> alt.TopLevelMixin:
+    """A panel a subject, side by side on one axis of values."""
+    import altair as alt
+
+    names = list(dict.fromkeys(row["panel"] for row in rows))
+    most_s = max(row["x"] for row in rows)
+    drawing = _areas if told["kind"] == "areas" else _lines
+    panels = []
+    for name in names:
+        own = [row for row in rows if row["panel"] == name]
+        y = alt.Y(
+            "value:Q",
+            title=None,
+            axis=alt.Axis(gridOpacity=0.5, tickCount=5, format=_format(told)),
+            scale=alt.Scale(domain=_domain(told, rows), nice=told["kind"] != "areas"),
+            stack="zero" if told["kind"] == "areas" else None,
+        )
+        x = alt.X(
+            "x:Q",
+            title=AXIS_WORDS.get(told["axis"], told["axis"]),
+            scale=alt.Scale(domain=[min(0.0, *(row["x"] for row in rows)), most_s], nice=False),
+            axis=alt.Axis(tickCount=4, gridOpacity=0.3, titleFontWeight="normal"),
+        )
+        width = WIDTH / len(names) - MARGIN
+        base = alt.Chart(alt.InlineData(values=own), width=width, height=PANEL, title=_title(name))
+        panels.append(drawing(base, x, y, told, colours.get(name, BLUE)))
+    whole = alt.TitleParams(told["title"], fontSize=12, anchor="start", offset=8)
+    return alt.concat(*panels, columns=len(panels), title=whole)
+
+
+def _format(told: Mapping[str, Any]) -> str:
+    return "~%" if told["kind"] == "areas" else "~s"
+
+
+def _title(name: str) -> Any:  # noqa: ANN401 - altair's
+    import altair as alt
+
+    return alt.TitleParams(name, fontSize=11, fontWeight="normal", anchor="start", limit=WIDTH)
+
+
+def _domain(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[float]:
+    if told["kind"] == "areas":
+        return [0.0, 1.0]
+    return [0.0, max(row["value"] for row in rows)]
+
+
+def _areas(
+    base: alt.Chart,
+    x: alt.X,
+    y: alt.Y,
+    told: Mapping[str, Any],
+    colour: str,  # noqa: ARG001 - parts have their own
+) -> alt.Chart:
+    import altair as alt
+
+    keys = list(told["keys"])
+    colours = [CPU_COLOURS.get(key, GREY) for key in keys]
+    areas: alt.Chart = base.mark_area(interpolate="step-before").encode(
+        x=x,
+        y=y,
+        order=alt.Order("place:Q"),
+        color=alt.Color("what:N", scale=alt.Scale(domain=keys, range=colours), title=None),
+        tooltip=["what:N", alt.Tooltip("value:Q", format=".1%"), alt.Tooltip("x:Q", format=".2f")],
+    )
+    return areas
+
+
+def _lines(
+    base: alt.Chart,
+    x: alt.X,
+    y: alt.Y,
+    told: Mapping[str, Any],  # noqa: ARG001 - there is one line
+    colour: str,
+) -> alt.Chart:
+    import altair as alt
+
+    points = alt.OverlayMarkDef(size=18, filled=True, color=colour)
+    tips = [alt.Tooltip("value:Q", format=",.4~r"), alt.Tooltip("x:Q", format=".2f")]
+    line = base.mark_line(interpolate="step-before", color=colour, strokeWidth=1.6, point=points)
+    lines: alt.Chart = line.encode(x=x, y=y, tooltip=tips)
+    return lines
+
+
+def _curves(
+    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+) -> alt.TopLevelMixin:
+    """Both axes logarithmic: lines of what is possible, points of what was done."""
+    import altair as alt
+
+    column = {"x": told["keys"][0], "y": told["keys"][1]}
+    named = [row | {"size": text(row["x"], BYTES), "rate": f"{row['y']:,.0f}"} for row in rows]
+    x = alt.X("x:Q", title=column["x"], scale=_scale(rows, "x"), axis=_sizes(rows))
+    y = alt.Y(
+        "y:Q",
+        title=column["y"],
+        scale=_scale(rows, "y"),
+        axis=alt.Axis(format="~s", tickCount=6, gridOpacity=0.5),
+    )
+    drawn_fully = alt.Legend(title=None, symbolOpacity=1)
+    colour = alt.Color("curve:N", scale=_curve_colours(rows, colours), legend=drawn_fully)
+    tips = ["curve:N", "size:N", "rate:N"]
+    base = alt.Chart(alt.InlineData(values=named), width=WIDTH - 120, height=CURVES_HEIGHT)
+    lines = base.transform_filter(f"datum.drawn == '{LINE}'").encode(
+        x=x, y=y, color=colour, tooltip=tips
+    )
+    points = base.transform_filter(f"datum.drawn == '{POINT}'").encode(
+        x=x, y=y, color=colour, tooltip=tips
+    )
+    ends = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+    low = alt.Y("low:Q", scale=_scale(rows, "y"))
+    return alt.layer(
+        ends.mark_rule(opacity=0.35, clip=True).encode(x=x, y=low, y2="high:Q", color=colour),
+        lines.mark_line(point=alt.OverlayMarkDef(size=20, filled=True), strokeWidth=1.6),
+        points.mark_point(size=150, filled=True, shape="diamond", opacity=1, stroke="white"),
+    )
+
+
+def _scale(rows: Sequence[Mapping[str, Any]], key: str) -> alt.Scale:
+    import altair as alt
+
+    return logarithmic(float(row[key]) for row in rows) or alt.Scale()
+
+
+def _sizes(rows: Sequence[Mapping[str, Any]]) -> alt.Axis:
+    """Sizes in bytes at every other power of two."""
+    first = math.ceil(math.log2(min(row["x"] for row in rows)))
+    last = math.floor(math.log2(max(row["x"] for row in rows)))
+    return sizes_axis([2**power for power in range(first, last + 1, TICKS_EVERY)])
+
+
+def _curve_colours(rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]) -> alt.Scale:
+    """Greys of the article; points have the colours of their subjects, lines the other ones."""
+    import altair as alt
+
+    names = list(dict.fromkeys(str(row["curve"]) for row in rows))
+    points = {str(row["curve"]) for row in rows if row["drawn"] == POINT}
+    given = {name: colours[name] for name in names if name in points and name in colours}
+    greys = iter((GREY, "#c4c4c4"))
+    free = iter(one for one in SUBJECT_COLOURS if one not in given.values())
+    for name in names:
+        if name not in given:
+            given[name] = next(greys if name.startswith(ARTICLE) else free, GREY)
+    return alt.Scale(domain=names, range=[given[name] for name in names])

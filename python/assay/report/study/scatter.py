@@ -1,0 +1,59 @@
+"""Points of two numbers, a subject a colour and a mark; both axes of logarithms where asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.report.axes import logarithmic
+from assay.report.palette import WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import altair as alt
+
+HEIGHT = 320
+SHAPES = ("diamond", "circle", "square", "triangle-up", "cross", "triangle-right")
+
+
+def scatter(
+    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colours: alt.Scale
+) -> alt.TopLevelMixin:
+    """The chart of rows that have a place each, with the spread of each over its rounds."""
+    import altair as alt
+
+    names = list(colours.domain)
+    # The first subject is drawn last, above the others.
+    values = [dict(row) for row in reversed(rows)]
+    base = alt.Chart(alt.InlineData(values=values), width=WIDTH, height=HEIGHT)
+    unit = str(rows[0]["unit"])
+    title = told["title"] if unit == "s" else f"{told['title']}, {unit}"
+    ends = [row[end] for row in rows for end in ("value", "low", "high") if end in row]
+    axis = alt.Axis(tickCount=6, labelOverlap=True, gridOpacity=0.6)
+    x = alt.X("at:Q", title=told["axis"], axis=axis, scale=_scale(told, [r["at"] for r in rows]))
+    y = alt.Y("value:Q", title=title, axis=axis, scale=_scale(told, ends))
+    colour = alt.Color("subject:N", scale=colours, sort=names, title=None)
+    points = base.mark_point(size=80, filled=True, opacity=0.9).encode(
+        x=x,
+        y=y,
+        color=colour,
+        shape=alt.Shape("subject:N", scale=alt.Scale(domain=names, range=list(_shapes(names)))),
+        tooltip=["subject:N", "measure:N", "label:N"],
+    )
+    if not any("low" in row for row in rows):
+        return alt.layer(points)
+    spread = base.mark_rule(strokeWidth=1.5, opacity=0.5).encode(
+        x=x, y="low:Q", y2="high:Q", color=colour
+    )
+    return alt.layer(spread, points)
+
+
+def _shapes(names: Sequence[str]) -> list[str]:
+    return [SHAPES[number % len(SHAPES)] for number, _ in enumerate(names)]
+
+
+def _scale(told: Mapping[str, Any], values: Sequence[float]) -> alt.Scale:
+    import altair as alt
+
+    scale = logarithmic(values) if told["logarithmic"] else None
+    return scale or alt.Scale(zero=False)

@@ -1,0 +1,22 @@
+"""One thing that may or may not be possible on this host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Ability:
+    """One thing that may or may not be possible here.
+
+    Attributes:
+        name: What it is.
+        works: `yes`, `partly` or `no`.
+        seen: What was seen.
+        mend: How to allow more; empty where nothing is missing or nothing can be done.
+    """
+
+    name: str
+    works: str
+    seen: str
+    mend: str = ""

@@ -1,0 +1,28 @@
+"""Carries out whatever a run of a study is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.study.ceiling.measuring import measure_ceiling
+from assay.study.ceiling.trials import CeilingRequest
+from assay.study.execute import execute
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.study.telling import Teller
+    from assay.study.variants import StudyRequest
+
+
+def carried_out(request: StudyRequest, runs: Path, teller: Teller) -> Path:
+    """The sealed record of a run of a workload, or of a look at what the host can do.
+
+    Raises:
+        UsageError: If the request names something that is not there; nothing was written.
+        RunFailedError: If it ended early; its partial record is kept.
+    """
+    if isinstance(request, CeilingRequest):
+        request.directory.mkdir(parents=True, exist_ok=True)
+        return measure_ceiling(request, runs, teller)
+    return execute(request, runs, teller)

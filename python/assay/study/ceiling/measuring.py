@@ -1,0 +1,123 @@
+"""Measures what a host can do and writes it down as a record like any other.
+
+Invariant: nothing but a file of ours is read or written. It has no name, so it goes with this
+process, however that ends, and there is nothing to remove.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from assay import _core
+from assay.model.errors import RunFailedError
+from assay.record.layout import KIND_CEILING
+from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id
+from assay.study.ceiling.place import check_place, describe_medium, last_cache_bytes
+from assay.study.ceiling.trials import Machine, in_order
+from assay.study.environment import describe_host, describe_ourselves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from assay.study.ceiling.trials import CeilingRequest
+    from assay.study.telling import Teller
+
+# Written between two looks at whether somebody wants it to end.
+FILL_BYTES = 64 << 20
+
+
+def measure_ceiling(request: CeilingRequest, runs: Path, teller: Teller) -> Path:
+    """Makes all trials and returns the sealed directory of the record.
+
+    Raises:
+        UsageError: If the place is none for such a file; nothing was written.
+        RunFailedError: If it ended early; the partial record is kept.
+        KeyboardInterrupt: On Ctrl-C, after the record was ended.
+    """
+    directory = request.directory.absolute()
+    check_place(directory, request.size_bytes)
+    asked = {"kind": KIND_CEILING, "request": request.facts()}
+    run_id = new_run_id(KIND_CEILING, "host")
+    with RunWriter(ensure_runs_dir(runs), run_id, asked) as run, _told():
+        teller.record(run.dir)
+        sweep = _core.CeilingSweep(run.raw, request.seed)
+        try:
+            file = _filled(sweep, directory, request, teller)
+            ring_refusal = _core.io_uring_refusal()
+            environment = _environment(directory, file, ring_refusal)
+            run.write_environment(environment)
+            _play(sweep, request, _machine(environment), teller)
+        finally:
+            sweep.finish()
+        teller.phase("seal")
+        run.seal()
+        return run.dir
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What the system refused, as an error that a person can mend."""
+    try:
+        yield
+    except OSError as error:
+        raise RunFailedError(str(error)) from error
+
+
+def _filled(
+    sweep: _core.CeilingSweep, directory: Path, request: CeilingRequest, teller: Teller
+) -> dict[str, Any] | None:
+    """Makes the file, full of bytes that nothing on the way to the disk makes less of.
+
+    None where the disk is not tried.
+    """
+    if "disk" not in request.parts:
+        return None
+    teller.phase("file")
+    file = sweep.open(directory, request.size_bytes)
+    written = 0
+    while written < file["size_bytes"]:
+        written = sweep.fill(FILL_BYTES)
+        teller.amount(written / (1 << 20), file["size_bytes"] / (1 << 20), "MiB")
+    return {name: file[name] for name in ("size_bytes", "direct_align_bytes")}
+
+
+def _environment(
+    directory: Path, file: dict[str, Any] | None, ring_refusal: str | None
+) -> dict[str, Any]:
+    host = describe_host(directory, directory)
+    return {
+        "host": host,
+        "assay": describe_ourselves(),
+        "medium": describe_medium(host["data_device"]),
+        "file": file,
+        "last_cache_bytes": last_cache_bytes(),
+        "io_uring_refusal": ring_refusal,
+    }
+
+
+def _machine(environment: dict[str, Any]) -> Machine:
+    return Machine(
+        cpus=len(os.sched_getaffinity(0)),
+        memory_bytes=environment["host"]["memory_bytes"],
+        last_cache_bytes=environment["last_cache_bytes"],
+        direct_align_bytes=(environment["file"] or {}).get("direct_align_bytes", 1),
+        has_ring=environment["io_uring_refusal"] is None,
+    )
+
+
+def _play(
+    sweep: _core.CeilingSweep, request: CeilingRequest, machine: Machine, teller: Teller
+) -> None:
+    teller.phase("trials")
+    ordered = list(in_order(request, machine))
+    make = {"disk": sweep.disk, "memory": sweep.memory, "core": sweep.core}
+    begun_s = time.monotonic()
+    for done, (round_number, trial) in enumerate(ordered):
+        make[trial.of](json.dumps(trial.asked(round_number, request.time_s)))
+        passed_s = time.monotonic() - begun_s
+        teller.amount(passed_s, passed_s * len(ordered) / (done + 1), "s")

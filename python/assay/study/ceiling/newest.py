@@ -1,0 +1,62 @@
+"""A look at what the host can do that was made before: a study takes it in as one of its runs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.ceiling import read_ceiling
+from assay.record.ceilings import newest_ceiling
+from assay.record.layout import STATUS_COMPLETE, STATUS_RUNNING
+from assay.record.reader import Run
+from assay.record.studies import write_study
+from assay.study.ceiling.trials import CeilingRequest
+from assay.study.pace import took_s
+from assay.study.several import Begun
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.analysis.ceiling import Ceiling
+    from assay.study.variants import Study
+
+
+@dataclass(frozen=True)
+class Look:
+    """A record of what the host can do, and what it says."""
+
+    run: Run
+    ceiling: Ceiling
+
+    @property
+    def request(self) -> CeilingRequest:
+        """What it was asked for."""
+        facts = self.run.facts["request"]
+        return CeilingRequest(**{**facts, "directory": Path(facts["directory"])})
+
+
+def newest_look(runs: Path, like: Run) -> Look | None:
+    """The newest one of the host and the disk that another run was on; None: there is none."""
+    found = newest_ceiling(runs, like.environment.get("host"))
+    if found is None:
+        return None
+    run = Run(found)
+    return Look(run, read_ceiling(run))
+
+
+def begin_with(directory: Path, study: Study, about: Mapping[str, Any], look: Look) -> None:
+    """Begins a study's file with a run of its that is there already.
+
+    Raises:
+        RunFailedError: If the disk does not take it.
+    """
+    planned = next(
+        planned
+        for one in study.order()
+        if one.request == look.request
+        for planned in one.stands_for
+    )
+    begun = Begun(*planned, STATUS_COMPLETE, look.run.id, None, took_s(look.run))
+    told = {**study.facts(), "status": STATUS_RUNNING, "spent_s": 0.0, "about": dict(about)}
+    write_study(directory, {**told, "runs": [asdict(begun)]})

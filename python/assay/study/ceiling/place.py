@@ -1,0 +1,119 @@
+"""Whether a directory is a place for a file of ours, and what its disk is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from assay.model.errors import UsageError
+from assay.model.units import bytes_text
+from assay.study.environment import mount_of
+
+SYSFS = Path("/sys")
+# File systems that are memory: O_DIRECT is granted by some of them, and means nothing there.
+IN_MEMORY = {"tmpfs", "ramfs", "devtmpfs"}
+# What others on the file system keep.
+SPARE_BYTES = 256 << 20
+
+
+def check_place(directory: Path, size_bytes: int, spare_bytes: int = SPARE_BYTES) -> None:
+    """Makes sure that a file of this size can be made there, past the page cache.
+
+    Raises:
+        UsageError: If not, with what to do.
+    """
+    if not directory.is_dir():
+        raise UsageError(f"{directory} is no directory: name one on the disk in --dir.")
+    mounted = mount_of(directory)
+    if mounted is not None and mounted["type"] in IN_MEMORY:
+        raise UsageError(
+            f"{directory} is on {mounted['type']}, which is memory: no disk would be measured. Name"
+            " a directory on a disk with --dir."
+        )
+    _check_direct(directory)
+    _check_room(directory, size_bytes, spare_bytes)
+
+
+def _check_direct(directory: Path) -> None:
+    """A file system may lack O_DIRECT, files without a name, or both."""
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise UsageError(f"{directory} cannot be written: name another directory with --dir.")
+    try:
+        os.close(os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_DIRECT, 0o600))
+    except OSError as error:
+        if _is_refused(directory):
+            raise UsageError(
+                f"{directory} is on a file system without O_DIRECT ({error.strerror}): what is read"
+                " there comes from memory. Name a directory on a disk with --dir."
+            ) from error
+
+
+def _is_refused(directory: Path) -> bool:
+    """Whether files are made there, and O_DIRECT alone is refused."""
+    try:
+        os.close(os.open(directory, os.O_TMPFILE | os.O_RDWR, 0o600))
+    except OSError:
+        return False
+    return True
+
+
+def _check_room(directory: Path, size_bytes: int, spare_bytes: int) -> None:
+    told = os.statvfs(directory)
+    free_bytes = told.f_bavail * told.f_frsize
+    if free_bytes < size_bytes + spare_bytes:
+        raise UsageError(
+            f"the file needs {bytes_text(size_bytes)} and leaves {bytes_text(spare_bytes)} to"
+            f" others, but {directory} has {bytes_text(free_bytes)} free: give a smaller --size, or"
+            " name another directory with --dir."
+        )
+
+
+def describe_medium(device: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What the disk below a device says of itself; None where it lies on none, or on several.
+
+    Args:
+        device: As `devices.device_of` tells it.
+
+    Returns:
+        name, model, driver, write_cache (as the kernel has it), logical_block_bytes,
+        physical_block_bytes and queue_requests; what it does not say is null.
+    """
+    if device is None or len(device["disks"]) != 1:
+        return None
+    name = device["disks"][0]
+    folder = SYSFS / "block" / name.replace("/", "!")
+    driver = folder / "device" / "driver"
+    return {
+        "name": name,
+        "model": _text(folder / "device" / "model"),
+        "driver": driver.resolve().name if driver.exists() else None,
+        "write_cache": _text(folder / "queue" / "write_cache"),
+        "logical_block_bytes": _number(folder / "queue" / "logical_block_size"),
+        "physical_block_bytes": _number(folder / "queue" / "physical_block_size"),
+        "queue_requests": _number(folder / "queue" / "nr_requests"),
+    }
+
+
+def last_cache_bytes(cpu: int = 0) -> int | None:
+    """The largest cache that a CPU has; None where the host does not tell."""
+    folder = SYSFS / "devices" / "system" / "cpu" / f"cpu{cpu}" / "cache"
+    sizes = [size for index in folder.glob("index*") if (size := _kib(index / "size"))]
+    return max(sizes, default=None)
+
+
+def _kib(path: Path) -> int | None:
+    text = _text(path)
+    return int(text[:-1]) << 10 if text and text[-1] == "K" and text[:-1].isdecimal() else None
+
+
+def _number(path: Path) -> int | None:
+    text = _text(path)
+    return int(text) if text and text.isdecimal() else None
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError:
+        return None

@@ -1,0 +1,217 @@
+"""Which trials a sweep makes, and in which order.
+
+Every round has each trial once, in an order of its own that is drawn from the seed: what disturbs
+the host for a while disturbs a few trials of one round, and never all of one size.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from assay.model.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+PARTS = ("disk", "memory", "core")
+KIB, MIB = 1 << 10, 1 << 20
+PATTERNS = ("sequential", "random")
+READ_SIZES = tuple(512 << power for power in range(13))
+READ_SIZES_QUICK = (512, 4 * KIB, 8 * KIB, 32 * KIB, 128 * KIB, 512 * KIB, 2 * MIB)
+DEPTHS, DEPTHS_QUICK = (1, 4, 16, 64), (1, 16)
+WRITE_SIZES, WRITE_SIZES_QUICK = (4 * KIB, 8 * KIB, 64 * KIB, MIB), (8 * KIB,)
+WRITE_DEPTHS = (1, 16)
+# A page of most engines' logs.
+FLUSH_BYTES = 8 * KIB
+FLUSHES = ("fsync", "fdatasync")
+STREAMS = ("read", "write", "copy", "triad")
+CORE_WORK = ("arithmetic", "sort", "hash")
+CHASED_BYTES = (16 * KIB, 256 * KIB, 4 * MIB, 32 * MIB, 256 * MIB)
+CHASED_BYTES_QUICK = (16 * KIB, 256 * KIB, 256 * MIB)
+# An array of this many times the last cache leaves little of itself there.
+TIMES_OF_CACHE = 4
+ARRAY_BYTES_MIN = 64 * MIB
+# All arrays of all threads together take at most this share of memory.
+MEMORY_SHARE_MAX = 0.25
+ARRAYS_MAX = 3
+QUICK_TIME_S, TIME_S = 0.1, 0.25
+QUICK_ROUNDS, ROUNDS = 3, 5
+QUICK_BYTES, FILE_BYTES = 1 << 30, 4 << 30
+# The deepest queue of the largest reads finds room in it.
+FILE_BYTES_MIN = DEPTHS[-1] * READ_SIZES[-1]
+TIME_S_MIN, TIME_S_MAX = 0.005, 60.0
+
+
+@dataclass(frozen=True)
+class CeilingRequest:
+    """What is asked for.
+
+    Attributes:
+        directory: Where the file of ours is made.
+        size_bytes: Its size.
+        time_s: How long each trial lasts.
+        rounds: How often each is made.
+        seed: Of the order of trials and of the places they read.
+        quick: Fewer sizes, depths and arrays.
+        parts: What of the host is tried, of `PARTS`.
+    """
+
+    directory: Path
+    size_bytes: int = FILE_BYTES
+    time_s: float = TIME_S
+    rounds: int = ROUNDS
+    seed: int = 1
+    quick: bool = False
+    parts: tuple[str, ...] = PARTS
+
+    def facts(self) -> dict[str, Any]:
+        """As the record has it."""
+        return {
+            "directory": str(self.directory),
+            "size_bytes": self.size_bytes,
+            "time_s": self.time_s,
+            "rounds": self.rounds,
+            "seed": self.seed,
+            "quick": self.quick,
+            "parts": list(self.parts),
+        }
+
+
+def quick_defaults() -> dict[str, Any]:
+    """What a quick sweep asks for where nothing else is said."""
+    return {"size_bytes": QUICK_BYTES, "time_s": QUICK_TIME_S, "rounds": QUICK_ROUNDS}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What trials depend on.
+
+    Attributes:
+        cpus: That we may use.
+        memory_bytes: None where the host does not tell.
+        last_cache_bytes: The largest cache that a CPU has; None where the host does not tell.
+        direct_align_bytes: What sizes of O_DIRECT are multiples of in the file's place.
+        has_ring: Whether the kernel grants io_uring.
+    """
+
+    cpus: int
+    memory_bytes: int | None
+    last_cache_bytes: int | None
+    direct_align_bytes: int
+    has_ring: bool
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial, without its round and its time."""
+
+    of: Literal["disk", "memory", "core"]
+    facts: Mapping[str, Any]
+
+    def asked(self, round_number: int, time_s: float) -> dict[str, Any]:
+        """As the core is asked for it."""
+        return {**self.facts, "round": round_number, "time_ns": round(time_s * NS_PER_S)}
+
+
+def trials(request: CeilingRequest, machine: Machine) -> list[Trial]:
+    """Every trial of a round, in no order that means anything."""
+    every = [
+        *_reads(request, machine),
+        *_writes(request, machine),
+        *_flushes(),
+        *_memory(request, machine),
+        *_cores(machine),
+    ]
+    return [trial for trial in every if trial.of in request.parts]
+
+
+def in_order(request: CeilingRequest, machine: Machine) -> Iterator[tuple[int, Trial]]:
+    """All trials of all rounds with the number of their round, in the order they are made in."""
+    drawn = random.Random(request.seed)  # noqa: S311 - an order that can be drawn again
+    for number in range(1, request.rounds + 1):
+        one_round = trials(request, machine)
+        drawn.shuffle(one_round)
+        yield from ((number, trial) for trial in one_round)
+
+
+def thread_counts(cpus: int) -> list[int]:
+    """1, 2, 4 and so on up to all CPUs, these included."""
+    powers = [1 << power for power in range(cpus.bit_length()) if 1 << power < cpus]
+    return [*powers, cpus]
+
+
+def array_bytes(machine: Machine) -> int:
+    """Bytes of an array that caches do not hold, as far as memory has room for all of them."""
+    wanted = max(ARRAY_BYTES_MIN, TIMES_OF_CACHE * (machine.last_cache_bytes or 0))
+    if machine.memory_bytes is None:
+        return ARRAY_BYTES_MIN
+    most = int(machine.memory_bytes * MEMORY_SHARE_MAX) // (ARRAYS_MAX * machine.cpus)
+    return max(MIB, min(wanted, most) // MIB * MIB)
+
+
+def _reads(request: CeilingRequest, machine: Machine) -> Iterator[Trial]:
+    depths = DEPTHS_QUICK if request.quick else DEPTHS
+    for size in READ_SIZES_QUICK if request.quick else READ_SIZES:
+        for pattern in PATTERNS:
+            yield _disk("read", pattern, 1, size, cache="buffered")
+            for depth in depths:
+                if _fits(size, depth, request, machine):
+                    yield _disk("read", pattern, depth, size, ring=machine.has_ring)
+
+
+def _writes(request: CeilingRequest, machine: Machine) -> Iterator[Trial]:
+    for size in WRITE_SIZES_QUICK if request.quick else WRITE_SIZES:
+        for pattern in PATTERNS:
+            for depth in WRITE_DEPTHS:
+                if _fits(size, depth, request, machine):
+                    yield _disk("write", pattern, depth, size, ring=machine.has_ring)
+
+
+def _flushes() -> Iterator[Trial]:
+    for operation in FLUSHES:
+        yield _disk(operation, "sequential", 1, FLUSH_BYTES, cache="buffered")
+
+
+def _fits(size: int, depth: int, request: CeilingRequest, machine: Machine) -> bool:
+    """Whether O_DIRECT takes the size here, and the file holds so many requests."""
+    return size % machine.direct_align_bytes == 0 and size * depth <= request.size_bytes
+
+
+def _disk(
+    operation: str,
+    pattern: str,
+    depth: int,
+    size_bytes: int,
+    *,
+    cache: str = "direct",
+    ring: bool = False,
+) -> Trial:
+    facts = {
+        "operation": operation,
+        "pattern": pattern,
+        "cache": cache,
+        # One request at a time needs no ring, and most engines make none for it.
+        "method": "io_uring" if ring and depth > 1 else "pread",
+        "depth": depth,
+        "size_bytes": size_bytes,
+    }
+    return Trial("disk", facts)
+
+
+def _memory(request: CeilingRequest, machine: Machine) -> Iterator[Trial]:
+    streamed = array_bytes(machine)
+    for kernel in STREAMS:
+        for threads in thread_counts(machine.cpus):
+            facts = {"kernel": kernel, "threads": threads, "array_bytes": streamed}
+            yield Trial("memory", facts)
+    for size in CHASED_BYTES_QUICK if request.quick else CHASED_BYTES:
+        yield Trial("memory", {"kernel": "chase", "threads": 1, "array_bytes": size})
+
+
+def _cores(machine: Machine) -> Iterator[Trial]:
+    for kernel in CORE_WORK:
+        for threads in sorted({1, machine.cpus}):
+            yield Trial("core", {"kernel": kernel, "threads": threads})

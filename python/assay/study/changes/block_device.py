@@ -1,0 +1,76 @@
+"""Which block device is below a directory, and what the kernel lets be said of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.model.errors import UsageError
+
+SYSFS = Path("/sys")
+MOUNTS = Path("/proc/self/mountinfo")
+# The kernel writes a blank in a path as \040, and three other characters likewise.
+ESCAPE = re.compile(r"\\([0-7]{3})")
+
+
+@dataclass(frozen=True)
+class BlockDevice:
+    """A whole device, never a partition: throttles and read-ahead are of whole ones.
+
+    Attributes:
+        name: As the kernel calls it, such as `vda` or `loop3`.
+        number: `major:minor`.
+        folder: Its directory below /sys.
+    """
+
+    name: str
+    number: str
+    folder: Path
+
+    @property
+    def read_ahead_file(self) -> Path:
+        """Where its read-ahead is told and set, in KiB."""
+        return self.folder / "queue" / "read_ahead_kb"
+
+
+def device_below(place: Path, sysfs: Path = SYSFS, mounts: Path = MOUNTS) -> BlockDevice:
+    """The device that holds a directory, or the nearest one above it that is there.
+
+    Raises:
+        UsageError: If there is no one device below its file system.
+    """
+    there = next(path for path in (place.absolute(), *place.absolute().parents) if path.exists())
+    told = there.stat().st_dev
+    number = f"{os.major(told)}:{os.minor(told)}"
+    if not (sysfs / "dev" / "block" / number).exists():
+        # Some file systems have numbers of their own, and name their device where it is mounted.
+        number = _number_of_source(number, mounts) or number
+    return device_numbered(number, there, sysfs)
+
+
+def device_numbered(number: str, there: Path, sysfs: Path = SYSFS) -> BlockDevice:
+    """The whole device that has a number or a partition of it; `there` is for the message."""
+    link = sysfs / "dev" / "block" / number
+    if not link.exists():
+        raise UsageError(
+            f"no block device is below {there}, as far as the kernel tells: set XDG_STATE_HOME to a"
+            " place on a disk, or say --device own"
+        )
+    folder = link.resolve()
+    if (folder / "partition").exists():
+        folder = folder.parent
+    return BlockDevice(folder.name, (folder / "dev").read_text(encoding="ascii").strip(), folder)
+
+
+def _number_of_source(number: str, mounts: Path) -> str | None:
+    for line in mounts.read_text(encoding="utf-8").splitlines():
+        mount, _, rest = line.partition(" - ")
+        if mount.split()[2] != number:
+            continue
+        source = Path(ESCAPE.sub(lambda escape: chr(int(escape[1], 8)), rest.split()[1]))
+        if source.is_block_device():
+            told = source.stat().st_rdev
+            return f"{os.major(told)}:{os.minor(told)}"
+    return None

@@ -1,0 +1,93 @@
+"""What one run changed on its host: each change in the journal before it is made, then recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.model.errors import RunFailedError
+from assay.study.changes.undo import SUFFIX, Journal, Step, locked
+from assay.study.guardian import journal_of
+from assay.study.instances import identity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass
+class Change:
+    """One change, as it stands in run.json.
+
+    Attributes:
+        what: In words.
+        path: Which file, device or directory.
+        before, asked, effective: What it said; None where there is nothing to be said.
+        restored: Whether the run put it back itself.
+    """
+
+    what: str
+    path: str
+    before: str | None
+    asked: str | None
+    effective: str | None = None
+    restored: bool = False
+
+
+class Ledger:
+    """The changes of the run of one instance."""
+
+    def __init__(self, instance: Path) -> None:
+        self.journal = Journal(journal_of(instance), identity())
+        self.made: list[Change] = []
+
+    @property
+    def directory(self) -> Path:
+        """Where all runs of this user have their journals."""
+        return self.journal.path.parent
+
+    def write(self, file: Path, asked: str, what: str) -> Change:
+        """Writes a value into a file of the kernel, after what was there is in the journal.
+
+        Raises:
+            RunFailedError: If the kernel refuses it, or another run has changed it and goes on.
+        """
+        with locked(self.directory):
+            self._check_free(file)
+            try:
+                before = file.read_text(encoding="ascii").strip()
+                self.journal.note(Step("write", str(file), what, before))
+                file.write_text(asked, encoding="ascii")
+                effective = file.read_text(encoding="ascii").strip()
+            except OSError as error:
+                raise RunFailedError(
+                    f"{what}: {file} cannot be set to {asked}: {error.strerror}; run as root, or"
+                    " leave it out"
+                ) from error
+        change = Change(what, str(file), before, asked, effective)
+        self.made.append(change)
+        return change
+
+    def restore(self) -> list[str]:
+        """Puts everything back; what could not be, in words."""
+        left: list[str] = []
+        if self.journal.steps:
+            with locked(self.directory):
+                left = self.journal.undo()
+        for change in self.made:
+            change.restored = not left
+        return left
+
+    def _check_free(self, file: Path) -> None:
+        """Two runs that each put back what they found would leave what the first one wrote."""
+        for path in self.directory.glob(f"*{SUFFIX}"):
+            if path == self.journal.path:
+                continue
+            try:
+                other = Journal.read(path)
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+            if any(step.path == str(file) for step in other.steps):
+                raise RunFailedError(
+                    f"{file} is changed by the run {other.run}: wait for its end, or see"
+                    " `assay doctor --restore` if it is dead"
+                )

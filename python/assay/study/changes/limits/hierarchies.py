@@ -1,0 +1,70 @@
+"""Where the kernel's control groups are mounted, in which of them we are, and who may write there.
+
+Controllers of version 1 have a tree each, or share one; those of version 2 are all in one tree. A
+host may have some of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+ROOT = Path("/")
+
+
+@dataclass(frozen=True)
+class Hierarchies:
+    """Directories of the groups that this process is in.
+
+    Attributes:
+        first: By controller of version 1, the directory of our group.
+        second: The directory of our group in the tree of version 2; None: it is not mounted.
+        top: The topmost directory of that tree that we see.
+    """
+
+    first: dict[str, Path] = field(default_factory=dict)
+    second: Path | None = None
+    top: Path | None = None
+
+    def controllers(self) -> set[str]:
+        """Controllers that the tree of version 2 has to give."""
+        if self.top is None:
+            return set()
+        return set((self.top / "cgroup.controllers").read_text(encoding="ascii").split())
+
+
+def find_hierarchies(root: Path = ROOT) -> Hierarchies:
+    """What this process finds; `root` is where /proc and the mounts are looked for."""
+    try:
+        mounts = (root / "proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+        members = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return Hierarchies()
+    ours = {name: path for line in members for name, path in _membership(line)}
+    first: dict[str, Path] = {}
+    second = top = None
+    for line in mounts:
+        mount, _, rest = line.partition(" - ")
+        kind, _, options = (*rest.split(), "", "", "")[:3]
+        within, place = mount.split()[3:5]
+        mounted = root / place.lstrip("/")
+        if kind == "cgroup2" and top is None:
+            top, second = mounted, _group(mounted, within, ours.get("", "/"))
+        elif kind == "cgroup":
+            for controller in set(options.split(",")) & set(ours):
+                first.setdefault(controller, _group(mounted, within, ours[controller]))
+    return Hierarchies(first, second, top)
+
+
+def _membership(line: str) -> list[tuple[str, str]]:
+    """Controllers of a tree, which may share it, with our group's path; version 2 has none."""
+    _, controllers, path = line.split(":", 2)
+    return [(name, path) for name in controllers.split(",")]
+
+
+def _group(mounted: Path, within: str, path: str) -> Path:
+    """Our group's directory: of a tree of which only the part below `within` is mounted."""
+    below = PurePosixPath(path)
+    if not below.is_relative_to(within):
+        return mounted
+    return mounted / below.relative_to(within)

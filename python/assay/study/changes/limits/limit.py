@@ -1,0 +1,64 @@
+"""Limits as they are written: `cpu=0.5`, `read-iops=500`, `memory=512MB`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError, suggestion
+from assay.model.limit import CPU, MEMORY, NAMES, READ_RATE, WRITE_RATE
+from assay.model.units import bytes_text, parse_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WRITTEN = "cpu=0.5, cpus=1, read-iops=500, read-rate=50MB or memory=512MB"
+# The scheduler gives CPU time out in parts of a period, and no less than a millisecond of each.
+CPU_PERIOD_US, CPU_QUOTA_US_MIN = 20_000, 1_000
+CPU_LONG_PERIOD_US = 100_000
+CPU_CORES_MIN = CPU_QUOTA_US_MIN / CPU_LONG_PERIOD_US
+# Below this a process of Python does not come to life.
+MEMORY_BYTES_MIN = 16 << 20
+
+Limits = dict[str, float]
+
+
+def parse_limits(asked: Mapping[str, str]) -> Limits:
+    """Limits by their names, in the units that `model/limit.py` says.
+
+    Raises:
+        UsageError: If one is unknown, or is no amount.
+    """
+    return {name: _parsed(name, text.strip()) for name, text in asked.items()}
+
+
+def period_us(cores: float) -> int:
+    """How often CPU time is given out: as often as it can be, so that short work is limited."""
+    enough = cores * CPU_PERIOD_US >= CPU_QUOTA_US_MIN
+    return CPU_PERIOD_US if enough else CPU_LONG_PERIOD_US
+
+
+def quota_us(cores: float) -> int:
+    """How much of it a period."""
+    return round(cores * period_us(cores))
+
+
+def _parsed(name: str, text: str) -> float:
+    if name not in NAMES:
+        raise UsageError(f"--limit {name}={text}: unknown; {suggestion(name, list(NAMES))}")
+    try:
+        value = _amount(name, text)
+    except ValueError:
+        raise UsageError(f"--limit {name}={text}: write it like {WRITTEN}") from None
+    least = {CPU: CPU_CORES_MIN, MEMORY: MEMORY_BYTES_MIN}.get(name, 1)
+    if not least <= value < float("inf"):
+        words = bytes_text(least) if name == MEMORY else f"{least:g}"
+        raise UsageError(f"--limit {name}={text}: {words} is the least; leave it out for none")
+    return value
+
+
+def _amount(name: str, text: str) -> float:
+    if name == CPU:
+        return float(text)
+    if name in (READ_RATE, WRITE_RATE, MEMORY):
+        return parse_bytes(text.removesuffix("/s"))
+    return int(text)

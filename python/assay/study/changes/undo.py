@@ -1,0 +1,279 @@
+"""Puts back what a run changed on its host: a journal on disk, and what carries it out.
+
+Each step is on disk before the change that it takes back is made, so whatever ends a run, at any
+moment, what is in its journal is all that may be left to do. Steps are carried out last first, and
+one that was carried out already, or whose change was never made, does nothing.
+
+It is executed by path, with `python -I -S`, by a guardian whose owner died, and imports nothing of
+Assay. The journal is one JSON document: `format`, `boot` (ids of the kernel's boot), `run`, `owner`
+(whatever the owner says of itself) and `steps`. Steps have `do`, `path`, `words` (what was changed)
+and, for `write`, the `text` that was there before:
+
+    write         writes the text into the file
+    unmount       unmounts what is mounted there
+    detach        frees the loop devices that this file is behind
+    leave_group   removes a control group; whoever is still in it goes to the group above
+    unlink        removes a file
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+FORMAT = 1
+SUFFIX = ".json"
+LOCK_FILE = ".lock"
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+BLOCK_DEVICES = Path("/sys/block")
+DEVICES = Path("/dev")
+GROUP_MEMBERS = "cgroup.procs"
+# Whoever ends at this moment is waited for, then it is taken for one that stays.
+PATIENCE_S = 5.0
+LOOK_S = 0.05
+
+_LOOP_CLR_FD = 0x4C01
+_MNT_DETACH = 2
+# The kernel's mark on the name of a file that was removed while a device has it open.
+_REMOVED = " (deleted)"
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to be put back, as the head of this file lists them."""
+
+    do: str
+    path: str
+    words: str
+    text: str | None = None
+
+
+class Journal:
+    """What one run has to put back. The file is there while there is anything."""
+
+    def __init__(self, path: Path, owner: dict[str, Any] | None = None) -> None:
+        self.path = path
+        self.run = path.name.removesuffix(SUFFIX)
+        self.boot = boot_id()
+        self.owner = owner or {}
+        self.steps: list[Step] = []
+
+    @classmethod
+    def read(cls, path: Path) -> Journal:
+        """The journal of a file. Raises OSError, and ValueError where it is no journal."""
+        told = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(told, dict) or told.get("format") != FORMAT:
+            raise ValueError(f"{path} is no journal of this Assay")
+        journal = cls(path, told["owner"])
+        journal.boot = told["boot"]
+        journal.steps = [Step(**step) for step in told["steps"]]
+        return journal
+
+    def note(self, step: Step) -> None:
+        """Writes down what takes a change back; to be called before it is made. Raises OSError."""
+        self.steps.append(step)
+        try:
+            self._keep()
+        except BaseException:
+            self.steps.pop()
+            raise
+
+    def undo(self) -> list[str]:
+        """Puts everything back, the last first; what could not be, in words.
+
+        What failed stays in the journal, and hinders nothing that does not need it.
+        """
+        rebooted = self.boot != boot_id()
+        left = []
+        for step in reversed(self.steps.copy()):
+            try:
+                # Nothing but files outlives the kernel that was told.
+                if not rebooted or step.do == "unlink":
+                    _DOING[step.do](step)
+            except OSError as failure:
+                left.append(f"{step.words}: {failure}")
+            else:
+                self.steps.remove(step)
+                self._keep()
+        return left
+
+    def _keep(self) -> None:
+        if not self.steps:
+            self.path.unlink(missing_ok=True)
+            _settle(self.path.parent)
+            return
+        document = {
+            "format": FORMAT,
+            "boot": self.boot,
+            "run": self.run,
+            "owner": self.owner,
+            "steps": [asdict(step) for step in self.steps],
+        }
+        fresh = self.path.with_name(self.path.name + ".new")
+        with fresh.open("w", encoding="utf-8") as out:
+            json.dump(document, out)
+            out.flush()
+            os.fsync(out.fileno())
+        fresh.replace(self.path)
+        _settle(self.path.parent)
+
+
+def boot_id() -> str:
+    """Which boot of the kernel this is."""
+    return BOOT_ID.read_text(encoding="ascii").strip()
+
+
+@contextlib.contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Only one process at a time looks at who changed what, and changes or restores it."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(directory / LOCK_FILE, flags, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def loops_of(file: str, devices: Path = BLOCK_DEVICES) -> list[str]:
+    """Names of the loop devices that a file is behind."""
+    found = []
+    for told in sorted(devices.glob("loop*/loop/backing_file")):
+        with contextlib.suppress(OSError):  # freed just now
+            if told.read_text(encoding="utf-8").rstrip("\n").removesuffix(_REMOVED) == file:
+                found.append(told.parent.parent.name)
+    return found
+
+
+def _settle(directory: Path) -> None:
+    """A name is on disk when its directory is."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write(step: Step) -> None:
+    """A device that is gone has taken its settings with it."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        # Opened without O_CREAT: a file that the kernel does not have is not made.
+        descriptor = os.open(step.path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
+        try:
+            os.write(descriptor, (step.text or "").encode())
+        finally:
+            os.close(descriptor)
+
+
+def _unmount(step: Step) -> None:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while (number := _umount2(step.path, 0)) == errno.EBUSY and time.monotonic() < deadline_s:
+        time.sleep(LOOK_S)
+    if number == errno.EBUSY:
+        number = _umount2(step.path, _MNT_DETACH)
+    # EINVAL: nothing is mounted there. Who may not mount at all is told EPERM before that is seen.
+    if number == errno.EPERM and not os.path.ismount(step.path):
+        return
+    if number not in (0, errno.EINVAL, errno.ENOENT):
+        raise OSError(number, os.strerror(number), step.path)
+
+
+def _umount2(path: str, flags: int) -> int:
+    if _LIBC.umount2(os.fsencode(path), flags) == 0:
+        return 0
+    return ctypes.get_errno()
+
+
+def _detach(step: Step) -> None:
+    for name in loops_of(step.path):
+        try:
+            descriptor = os.open(DEVICES / name, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.ioctl(descriptor, _LOOP_CLR_FD, 0)
+        except OSError as failure:
+            if failure.errno != errno.ENXIO:  # it is free already
+                raise
+        finally:
+            os.close(descriptor)
+    deadline_s = time.monotonic() + PATIENCE_S
+    while loops_of(step.path):
+        if time.monotonic() > deadline_s:
+            raise OSError(errno.EBUSY, "something has the loop device open", step.path)
+        time.sleep(LOOK_S)
+
+
+def _leave_group(step: Step) -> None:
+    group = Path(step.path)
+    deadline_s = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            group.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError as failure:
+            if failure.errno != errno.EBUSY or time.monotonic() > deadline_s + PATIENCE_S:
+                raise
+        else:
+            return
+        if time.monotonic() > deadline_s:
+            _empty(group)
+        time.sleep(LOOK_S)
+
+
+def _empty(group: Path) -> None:
+    for pid in (group / GROUP_MEMBERS).read_text(encoding="ascii").split():
+        with contextlib.suppress(ProcessLookupError):
+            (group.parent / GROUP_MEMBERS).write_text(pid, encoding="ascii")
+
+
+def _unlink(step: Step) -> None:
+    Path(step.path).unlink(missing_ok=True)
+
+
+_DOING = {
+    "write": _write,
+    "unmount": _unmount,
+    "detach": _detach,
+    "leave_group": _leave_group,
+    "unlink": _unlink,
+}
+
+
+def put_back(path: Path) -> list[str]:
+    """Carries out a journal, if it is there; what could not be put back, in words."""
+    if not path.exists():
+        return []
+    with locked(path.parent):
+        try:
+            journal = Journal.read(path)
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, KeyError, TypeError) as failure:
+            return [f"{path} cannot be read: {failure}"]
+        return journal.undo()
+
+
+def main(arguments: list[str]) -> int:
+    """Argument: the journal's file."""
+    left = put_back(Path(arguments[0]))
+    for words in left:
+        sys.stderr.write(f"not put back: {words}\n")
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

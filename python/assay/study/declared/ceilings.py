@@ -1,0 +1,48 @@
+"""Parts of a study whose runs are no workload's, but looks at what the host can do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.record.layout import KIND_CEILING
+from assay.study.ceiling.trials import (
+    FILE_BYTES,
+    QUICK_BYTES,
+    QUICK_ROUNDS,
+    QUICK_TIME_S,
+    ROUNDS,
+    TIME_S,
+    CeilingRequest,
+)
+from assay.study.declared.facts import PartFacts, run_keys
+from assay.study.places import instances_dir
+from assay.study.variants import Part, Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Problem = tuple[tuple[str | int, ...], str]
+
+
+def ceiling_part(name: str, facts: PartFacts, seed: int, *, quick: bool) -> Part:
+    """The part as one look each round, at the disk where instances have their data."""
+    # A short one has all sizes, too, because others published them all; its trials are shorter.
+    request = CeilingRequest(
+        instances_dir(),
+        QUICK_BYTES if quick else FILE_BYTES,
+        QUICK_TIME_S if quick else TIME_S,
+        QUICK_ROUNDS if quick else ROUNDS,
+        seed,
+    )
+    # It has rounds of its own, so one look will do unless more are asked for.
+    repetitions = facts.repetitions or 1
+    return Part(name, (Variant("host", request),), repetitions, facts.about, kind=KIND_CEILING)
+
+
+def ceiling_problems(facts: PartFacts) -> Iterator[Problem]:
+    """Keys that mean something of workloads only: place in the part, and words."""
+    of_runs = [*run_keys(facts), *(key for key in ("factor", "exclude") if getattr(facts, key))]
+    if facts.expects is not None:
+        of_runs.append("expects")
+    for key in of_runs:
+        yield (key,), f"{key} is of a workload's runs, and a part of kind ceiling looks at the host"

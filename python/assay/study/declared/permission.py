@@ -1,0 +1,49 @@
+"""What of a study changes the host, and so is carried out only where a person allows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.study.declared.facts import PartFacts, QuickPart, run_keys
+from assay.study.declared.levels import level_of, merged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from assay.study.declared.facts import StudyFacts
+
+ALLOWED = "allow_host_changes"
+# Keys of a run whose values others on the host notice, whatever they are.
+NOTICED = ("read_ahead", "device")
+
+
+def forbidden(study: StudyFacts, part: PartFacts) -> str | None:
+    """Why a part is left out where nobody allows changes; None if it changes nothing.
+
+    A study whose file allows them is its author's own to carry out.
+    """
+    told = list(_tables(study, part))
+    if any(table.get(ALLOWED) for table in told):
+        return None
+    keys = [key for key in NOTICED if any(table.get(key) is not None for table in told)]
+    if not keys:
+        return None
+    return (
+        f"it changes what others on this host notice ({', '.join(keys)}):"
+        " --allow-host-changes takes it in"
+    )
+
+
+def with_permission(keys: Mapping[str, Any], *, allowed: bool) -> dict[str, Any]:
+    """Keys of a run, and what a person allowed for all runs."""
+    return merged(keys, {ALLOWED: True}) if allowed else dict(keys)
+
+
+def _tables(study: StudyFacts, part: PartFacts) -> Iterator[Mapping[str, Any]]:
+    """All tables of the file that say something of the part's runs."""
+    yield run_keys(study)
+    yield run_keys(part)
+    for factor, values in part.factor.items():
+        yield from (level_of(factor, value).keys for value in values)
+    if isinstance(part.quick, QuickPart):
+        yield run_keys(part.quick)

@@ -1,0 +1,120 @@
+"""Which block device holds a path, and what lies below it, as sysfs tells. Unknown is null."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SYSFS = Path("/sys")
+KIB = 1024
+# File systems of several devices (btrfs) and of none (tmpfs) have numbers of this kind.
+NO_DEVICE_MAJOR = 0
+
+
+def device_of(path: Path, source: str | None = None) -> dict[str, Any] | None:
+    """The device that holds `path`; None if that is no block device.
+
+    Args:
+        path: A file or a folder.
+        source: What is mounted there, for file systems whose number is no device's.
+
+    Returns:
+        name (as in /proc/diskstats), major_minor, kind (disk, partition, stacked or loop), disks
+        (names of the whole disks at the bottom: what is read of the device is read of them),
+        read_ahead_bytes, scheduler and rotational of its queue.
+    """
+    number = _number(path, source)
+    if number is None:
+        return None
+    folder = SYSFS / "dev" / "block" / f"{os.major(number)}:{os.minor(number)}"
+    if not folder.exists():
+        return None
+    return described(folder.resolve())
+
+
+def stat_file(device: Mapping[str, Any] | None) -> str | None:
+    """The file of sysfs with the counters of a device that `device_of` told of."""
+    if device is None:
+        return None
+    return str(SYSFS / "dev" / "block" / device["major_minor"] / "stat")
+
+
+def described(folder: Path) -> dict[str, Any]:
+    """What sysfs tells of the device at a resolved folder; keys as of `device_of`."""
+    kind = _kind(folder)
+    queue = (folder.parent if kind == "partition" else folder) / "queue"
+    read_ahead_kib = _text(queue / "read_ahead_kb")
+    rotational = _text(queue / "rotational")
+    return {
+        "name": _name(folder),
+        "major_minor": _text(folder / "dev"),
+        "kind": kind,
+        "disks": sorted(_disks(folder)),
+        "read_ahead_bytes": None if read_ahead_kib is None else int(read_ahead_kib) * KIB,
+        "scheduler": _chosen(_text(queue / "scheduler")),
+        "rotational": None if rotational is None else rotational == "1",
+    }
+
+
+def _number(path: Path, source: str | None) -> int | None:
+    try:
+        number = path.stat().st_dev
+        if os.major(number) != NO_DEVICE_MAJOR:
+            return number
+        # The number of what is no block device is 0 there.
+        return (Path(source).stat().st_rdev or None) if source and source[0] == "/" else None
+    except OSError:
+        return None
+
+
+def _kind(folder: Path) -> str:
+    if (folder / "partition").exists():
+        return "partition"
+    if (folder / "loop" / "backing_file").exists():
+        return "loop"
+    return "stacked" if _slaves(folder) else "disk"
+
+
+def _disks(folder: Path) -> set[str]:
+    """The whole disks below a device, itself if it is one."""
+    match _kind(folder):
+        case "partition":
+            return _disks(folder.parent)
+        case "loop":
+            backing = _text(folder / "loop" / "backing_file")
+            below = None if backing is None else device_of(Path(backing))
+            return set() if below is None else set(below["disks"])
+        case "stacked":
+            return {name for slave in _slaves(folder) for name in _disks(slave)}
+        case _:
+            return {_name(folder)}
+
+
+def _slaves(folder: Path) -> list[Path]:
+    try:
+        return [slave.resolve() for slave in (folder / "slaves").iterdir()]
+    except OSError:
+        return []
+
+
+def _name(folder: Path) -> str:
+    # sysfs writes the slash of names such as `cciss/c0d0` as an exclamation mark.
+    return folder.name.replace("!", "/")
+
+
+def _chosen(schedulers: str | None) -> str | None:
+    """The one in brackets."""
+    if schedulers is None:
+        return None
+    return next((word[1:-1] for word in schedulers.split() if word.startswith("[")), schedulers)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError:
+        return None

@@ -1,0 +1,285 @@
+"""Other plans of one operation than the one that the engine chose, as runs of a study.
+
+Plans are forced by techniques that are switched off, and by orders of joins. Of those that are
+executed alike one is kept. All of them are operations of one run, so they stand side by side.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, zip_longest
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.plan_shape import join_order, shape
+from assay.analysis.plans import read_plans
+from assay.analysis.regret import CHOSEN, NEIGHBOUR, ORDER, SWITCHES, seconds_by_name
+from assay.engines.techniques import forced
+from assay.model.errors import UsageError
+from assay.record.studies import StudyFigure
+from assay.study.variants import Part, Study, Variant
+from assay.workloads.join_orders import (
+    columns_of,
+    drawn_left_deep,
+    largest_block,
+    leaves,
+    neighbours,
+    order_text,
+    ordered,
+    swapped,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from assay.record.reader import Run
+    from assay.study.asking import Asked
+    from assay.study.request import RunRequest
+    from assay.workloads.join_orders import JoinBlock, Order
+
+PART_CHOSEN, PART_NEAR, PART_ONCE, PART_ROUNDS = "chosen", "near", "once", "rounds"
+KIND = "plan_regret"
+# Ways that are planned, and not executed, for each plan that is wanted: many come to the same plan.
+ASKED_EACH = 4
+# A limit below this would be the watchdog's own grain.
+LIMIT_MIN_S = 0.25
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to have a plan.
+
+    Attributes:
+        kind: `chosen`, `switches`, `neighbour` or `order`.
+        words: What is done, short.
+        sql: The text of the operation, with all that goes before and after it.
+    """
+
+    kind: str
+    words: str
+    sql: str
+
+    def facts(self) -> dict[str, str]:
+        """As a request has it."""
+        return {"kind": self.kind, "words": self.words, "sql": self.sql}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How many plans are timed, and how.
+
+    Attributes:
+        most: Plans at most, the chosen one among them.
+        rounds: How often each is timed.
+        cut_off: What takes so many times as long as the chosen plan is cancelled.
+    """
+
+    most: int
+    rounds: int
+    cut_off: float
+
+
+class Ways:
+    """The ways to have plans of one operation.
+
+    Args:
+        asked: A run of this operation alone.
+
+    Raises:
+        UsageError: If nothing can be forced on this operation or this engine.
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        self._folder = asked.engine.folder
+        self._facts = asked.engine.techniques()
+        self.title = asked.engine.facts.title
+        if self._facts.forcing is None:
+            raise UsageError(f"--engine: no statement of {self.title} can have settings of its own")
+        (operation,) = asked.script.operations
+        if len(operation.statements) != 1 or operation.draws:
+            raise UsageError(f"--operation {operation.name}: it is more than one query, or drawn")
+        self.operation = operation.name
+        self._sql = operation.statements[0].text
+        self._dialects = asked.dialects
+        self._columns = columns_of(asked.workload.setup((), asked.request.scale).values())
+        self._seed = asked.request.seed
+
+    @cached_property
+    def block(self) -> JoinBlock | None:
+        """What is joined; None where no order can be forced."""
+        if self._facts.orders is None:
+            return None
+        try:
+            return largest_block(self._sql, self._dialects, self._columns)
+        except ValueError as error:
+            raise UsageError(f"--operation {self.operation}: {error}") from error
+
+    def chosen(self) -> Way:
+        """As the engine would have it."""
+        return self._way(CHOSEN, "as the engine chose it", self._sql, {})
+
+    def switched(self, most: int) -> list[Way]:
+        """Techniques off: each one, then pairs that are drawn."""
+        names = [name for name, one in self._facts.techniques.items() if one.plans]
+        pairs = list(combinations(names, 2))
+        drawn = self._source().sample(pairs, min(len(pairs), max(0, most - len(names))))
+        return [self._off(which) for which in [*((name,) for name in names), *drawn]]
+
+    def drawn(self, most: int) -> list[Way]:
+        """Left-deep orders by chance, none twice."""
+        if self.block is None:
+            return []
+        source = self._source()
+        orders = dict.fromkeys(drawn_left_deep(self.block, source) for _ in range(most))
+        return [self._in_order(ORDER, order) for order in orders]
+
+    def near(self, order: Order) -> list[Way]:
+        """The chosen order, made sure of, and those that are one step away from it."""
+        assert self.block is not None  # noqa: S101 - it has an order
+        assert self._facts.orders is not None  # noqa: S101
+        others = (
+            neighbours(self.block, order)
+            if self._facts.orders.nested
+            else swapped(self.block, leaves(order))
+        )
+        return [self._in_order(NEIGHBOUR, one) for one in (order, *others)]
+
+    def _source(self) -> random.Random:
+        return random.Random(self._seed)  # noqa: S311 - plans, not secrets
+
+    def _off(self, names: Sequence[str]) -> Way:
+        words = f"without {' and '.join(names)}"
+        return self._way(SWITCHES, words, self._sql, self._facts.settings_without(names))
+
+    def _in_order(self, kind: str, order: Order) -> Way:
+        assert self._facts.orders is not None  # noqa: S101 - there is a block
+        orders = self._facts.orders
+        sql = ordered(self._sql, self._dialects, order, orders.join)
+        return self._way(kind, f"order {order_text(order)}", sql, orders.settings)
+
+    def _way(self, kind: str, words: str, sql: str, settings: Mapping[str, str]) -> Way:
+        return Way(kind, words, forced(self._facts, self._folder, sql, settings))
+
+
+@dataclass(frozen=True)
+class Search:
+    """The parts of a study of plans, each made of the records of those before.
+
+    Attributes:
+        base: A run of the operation alone.
+        ways: What can be forced.
+        terms: How many plans are timed, and how.
+    """
+
+    base: RunRequest
+    ways: Ways
+    terms: Terms
+
+    def study(self, runs: Mapping[str, Run]) -> Study:
+        """All parts that can be told by the runs that are there, by their parts."""
+        parts = [self._chosen()]
+        if PART_CHOSEN in runs:
+            near = self._near(runs[PART_CHOSEN])
+            parts += [near] if near is not None else []
+            if near is None or PART_NEAR in runs:
+                parts.append(self._once(runs))
+        if PART_ONCE in runs:
+            parts.append(self._rounds(runs[PART_ONCE]))
+        operation, engine = self.ways.operation, self.ways.title
+        question = (
+            f"Is the plan that {engine} chooses for {operation} of {self.base.workload} the fastest"
+            " that it has, and does its estimate know which one is?"
+        )
+        figure = StudyFigure("regret", tuple(one.name for one in parts), KIND, "Plans", {})
+        title = f"Plans of {operation}"
+        return Study(question, tuple(parts), self.base.seed, title, (figure,))
+
+    @property
+    def _asked(self) -> int:
+        return ASKED_EACH * self.terms.most
+
+    def _chosen(self) -> Part:
+        ways = [
+            self.ways.chosen(),
+            *self.ways.switched(self._asked),
+            *self.ways.drawn(self._asked),
+        ]
+        request = self._request(_named(self.ways.operation, 0, ways), plans_executed=False)
+        return _part(PART_CHOSEN, "The chosen plan is timed, other ways are planned.", request)
+
+    def _near(self, chosen: Run) -> Part | None:
+        """Orders near the chosen plan's; None where it does not tell which one it has."""
+        block = self.ways.block
+        plans = read_plans(chosen).get(_name(self.ways.operation, 0), ())
+        order = join_order(plans[0], block.tables) if block is not None and plans else None
+        if order is None:
+            return None
+        ways = _named(
+            self.ways.operation, len(chosen.facts["request"]["forced"]), self.ways.near(order)
+        )
+        first = {_name(self.ways.operation, 0): self.ways.chosen()}
+        request = self._request({**first, **ways}, plans_executed=False)
+        return _part(PART_NEAR, "Orders of joins near the chosen plan's are planned.", request)
+
+    def _once(self, runs: Mapping[str, Run]) -> Part:
+        planned = [runs[name] for name in (PART_CHOSEN, PART_NEAR) if name in runs]
+        distinct = distinct_plans(planned, self.terms.most)
+        chosen_s = seconds_by_name(runs[PART_CHOSEN]).get(_name(self.ways.operation, 0))
+        if chosen_s is None:
+            raise UsageError(f"{self.ways.operation}: the chosen plan itself failed: see its run")
+        request = self._request(distinct, rounds=1, plans=False)
+        limit_s = max(LIMIT_MIN_S, self.terms.cut_off * chosen_s)
+        request = replace(request, operation_deadline_s=round(limit_s, 3))
+        return _part(PART_ONCE, "Every plan once; those that take too long are cancelled.", request)
+
+    def _rounds(self, once: Run) -> Part:
+        """Those that came to their end within the limit."""
+        known = seconds_by_name(once)
+        told = once.facts["request"]
+        ways = {name: Way(**facts) for name, facts in told["forced"].items() if name in known}
+        first = _name(self.ways.operation, 0)
+        ways = {first: self.ways.chosen(), **ways}
+        request = self._request(ways, rounds=self.terms.rounds)
+        request = replace(request, operation_deadline_s=2 * told["operation_deadline_s"])
+        return _part(PART_ROUNDS, "The others in turns.", request)
+
+    def _request(self, ways: Mapping[str, Way], **changed: Any) -> RunRequest:  # noqa: ANN401
+        texts = {name: way.facts() for name, way in ways.items()}
+        return replace(self.base, forced=texts, **changed)
+
+
+def distinct_plans(planned: Sequence[Run], most: int) -> dict[str, Way]:
+    """Ways whose plans differ in shape, the chosen one first, kinds in turns.
+
+    Args:
+        planned: Runs in which ways were planned.
+        most: How many at most.
+    """
+    seen: set[str] = set()
+    by_kind: dict[str, list[tuple[str, Way]]] = {}
+    for run in planned:
+        plans = read_plans(run)
+        for name, facts in run.facts["request"]["forced"].items():
+            told = "; ".join(shape(plan) for plan in plans.get(name, ()))
+            if told and told not in seen:
+                seen.add(told)
+                by_kind.setdefault(facts["kind"], []).append((name, Way(**facts)))
+    return dict(list(_in_turns(by_kind))[:most])
+
+
+def _in_turns(by_kind: Mapping[str, Iterable[tuple[str, Way]]]) -> Iterator[tuple[str, Way]]:
+    for turn in zip_longest(*by_kind.values()):
+        yield from (one for one in turn if one is not None)
+
+
+def _named(operation: str, begin: int, ways: Iterable[Way]) -> dict[str, Way]:
+    return {_name(operation, number): way for number, way in enumerate(ways, begin)}
+
+
+def _name(operation: str, number: int) -> str:
+    return f"{operation}@{number}"
+
+
+def _part(name: str, about: str, request: RunRequest) -> Part:
+    return Part(name, (Variant(request.engine, request),), 1, about)

@@ -1,0 +1,209 @@
+"""The study that finds out what bounds a workload's operations.
+
+A first run tells what an operation takes of each resource; the levels of scarcity follow from it.
+Invariant: whatever cannot be varied here is left out with its reason, and holds nothing else up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.demand import Demand, demand_of
+from assay.analysis.diagnosis import reads_nothing
+from assay.analysis.figures.discovery import kinds
+from assay.analysis.figures.roofline import placed_reads
+from assay.analysis.scarcity import DISK, SHORT, capacities_of
+from assay.model.errors import UsageError
+from assay.model.limit import CPU, READ_IOPS, READ_RATE
+from assay.record.layout import COMPUTATION, KIND_CEILING
+from assay.record.studies import StudyFigure
+from assay.study.asking import considered
+from assay.study.declared.ceilings import ceiling_part
+from assay.study.declared.facts import PartFacts
+from assay.study.variants import Part, Study, Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.record.reader import Run
+    from assay.study.ceiling.newest import Look
+    from assay.study.request import RunRequest
+
+FACTOR, FREE = "level", "as it is"
+CEILING, SCARCE, REMOVED, READ_AHEAD = "ceiling", "scarce", "removed", "read-ahead"
+NO_READS = "it reads nothing from the disk"
+# Reads as large are counted in bytes: the kernel splits and merges them as it sees fit.
+LARGE_READ_BYTES = 64 << 10
+# A page of most engines: less would make several reads of one.
+PAGE_BYTES = 8 << 10
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How much is asked.
+
+    Attributes:
+        factors: How many times as scarce resources are made; with the run as it is at least three
+            levels.
+        repetitions: Rounds.
+    """
+
+    factors: tuple[float, ...] = (1.5, 2.0, 3.0)
+    repetitions: int = 5
+
+
+QUICK = Depth((1.5, 3.0), 3)
+
+
+@dataclass(frozen=True)
+class _Pilot:
+    """What the levels follow from.
+
+    Attributes:
+        operation: The one that reads most.
+        demand: What it takes; None where it did not succeed.
+        capacities: What there is of what it takes, by option of `--limit`.
+    """
+
+    operation: str | None
+    demand: Demand | None
+    capacities: dict[str, float]
+
+    @property
+    def reads_nothing(self) -> bool:
+        return reads_nothing(self.demand)
+
+
+class _Levels:
+    """Variants beside the run as it is, as far as they can be asked for here."""
+
+    def __init__(self, base: RunRequest) -> None:
+        self._base = base
+        self.unvaried: dict[str, str] = {}
+
+    def variant(self, name: str, what: str, **change: Any) -> Iterator[Variant]:  # noqa: ANN401 - fields of a request
+        """A run with a change; none, and a reason, where it cannot be asked for."""
+        if what in self.unvaried:
+            return
+        request = replace(self._base, **change)
+        try:
+            considered(request)
+        except UsageError as error:
+            self.unvaried[what] = str(error)
+        else:
+            yield Variant(name, request, {FACTOR: name})
+
+
+def why_study(base: RunRequest, pilot: Run, depth: Depth, look: Look | None = None) -> Study:
+    """The study that says what bounds the operations of a run.
+
+    Args:
+        base: The run as it is.
+        pilot: One such run.
+        depth: How much is asked.
+        look: What the host can do, where that was looked at already; else the study looks.
+
+    Raises:
+        UsageError: If nothing can be made scarce here.
+    """
+    levels, told = _Levels(base), _pilot(pilot, look)
+    free = Variant(FREE, base, {FACTOR: FREE})
+    scarce = [*_slowed(levels, told, depth), *_limited(levels, told, depth)]
+    if not scarce:
+        reasons = "; ".join(f"{what}: {why}" for what, why in levels.unvaried.items())
+        raise UsageError(f"nothing can be made scarce here ({reasons})")
+    wanted = (
+        (SCARCE, "Resources are made scarce.", scarce),
+        (REMOVED, "What is computed is left away.", list(_without_computation(levels))),
+        (READ_AHEAD, "Nothing is read ahead.", list(_without_read_ahead(levels, base, told))),
+    )
+    parts = [] if told.reads_nothing else [_look(look, base.seed)]
+    parts += [
+        Part(name, (free, *variants), depth.repetitions, about)
+        for name, about, variants in wanted
+        if variants
+    ]
+    figures = tuple(_figures([part.name for part in parts]))
+    unvaried = dict(levels.unvaried)
+    return Study(_question(base), tuple(parts), base.seed, "What bounds it", figures, unvaried)
+
+
+def _pilot(pilot: Run, look: Look | None) -> _Pilot:
+    """The operation that reads most, which the disk's levels follow from."""
+    told = {name: demand_of([pilot], name) for name in pilot.facts["plan"]["operations"]}
+    known = {name: one for name, one in told.items() if one is not None}
+    if not known:
+        return _Pilot(None, None, {})
+    name = max(known, key=lambda one: known[one].read_bytes or 0.0)
+    placed = None if look is None else placed_reads(pilot, look.ceiling, name)
+    return _Pilot(name, known[name], capacities_of(known[name], placed))
+
+
+def _look(look: Look | None, seed: int) -> Part:
+    about = "What the host can do."
+    part = ceiling_part(CEILING, PartFacts.model_validate({"about": about}), seed, quick=True)
+    if look is None:
+        return part
+    (host,) = part.variants
+    return Part(CEILING, (replace(host, request=look.request),), 1, about, kind=KIND_CEILING)
+
+
+def _slowed(levels: _Levels, told: _Pilot, depth: Depth) -> Iterator[Variant]:
+    for resource in (CPU, DISK):
+        what = f"{SHORT[resource]} slowed"
+        if resource == DISK and told.reads_nothing:
+            levels.unvaried[what] = NO_READS
+            continue
+        for factor in depth.factors:
+            yield from levels.variant(f"{what} {factor:g} x", what, slow={resource: factor})
+
+
+def _limited(levels: _Levels, told: _Pilot, depth: Depth) -> Iterator[Variant]:
+    what = "disk limited"
+    size = None if told.demand is None else told.demand.mean_read_bytes
+    option = READ_RATE if size is None or size >= LARGE_READ_BYTES else READ_IOPS
+    capacity = told.capacities.get(option)
+    if told.reads_nothing:
+        levels.unvaried[what] = NO_READS
+    elif capacity is None:
+        levels.unvaried[what] = "how fast it reads while it reads is not known"
+    else:
+        for factor in depth.factors:
+            limits = {option: float(max(1, round(capacity / factor)))}
+            yield from levels.variant(f"{what} to {100 / factor:.0f} %", what, limits=limits)
+
+
+def _without_computation(levels: _Levels) -> Iterator[Variant]:
+    yield from levels.variant("computation removed", COMPUTATION, remove=[COMPUTATION])
+
+
+def _without_read_ahead(levels: _Levels, base: RunRequest, told: _Pilot) -> Iterator[Variant]:
+    what = "read-ahead"
+    if told.reads_nothing:
+        levels.unvaried[what] = NO_READS
+    elif not base.allow_host_changes:
+        levels.unvaried[what] = "the host notices it: say --allow-host-changes"
+    else:
+        yield from levels.variant("read-ahead of a page", what, read_ahead_bytes=PAGE_BYTES)
+
+
+def _question(base: RunRequest) -> str:
+    names = ", ".join(base.operations) or "each operation"
+    return f"What is {names} of {base.workload} bound by on {base.engine}, {base.state}?"
+
+
+def _figures(parts: Sequence[str]) -> Iterator[StudyFigure]:
+    """What there is a kind of figure for, of the parts that there are."""
+    looks = tuple(part for part in (CEILING,) if part in parts)
+    yield StudyFigure("elasticity", (*looks, SCARCE), "elasticity", "What bounds it")
+    wanted = (
+        ("removed", (REMOVED,), "What the computation costs"),
+        ("read-ahead", (READ_AHEAD,), "What reading ahead is worth"),
+        ("roofline", (CEILING, REMOVED), "Reads beside what the disk gives"),
+    )
+    of_kind = {"read-ahead": "operations"}
+    for name, of, title in wanted:
+        kind = of_kind.get(name, name)
+        if kind in kinds() and set(of) <= set(parts):
+            yield StudyFigure(name, of, kind, title)

@@ -1,0 +1,340 @@
+"""Orders in which a query's tables can be joined, and the query written so that it names one.
+
+The search knows no statistics: it walks the graph of what joins what, so every order that it gives
+joins tables that a condition ties together, as far as any order does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.workloads.scripts import TOKENIZERS
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sqlglot import exp
+
+# A table by its name in the query, or a join of two of these.
+Order = str | tuple["Order", "Order"]
+FEWEST = 3
+
+
+@dataclass(frozen=True)
+class JoinBlock:
+    """The tables that one SELECT of a query joins with each other.
+
+    Attributes:
+        tables: Name of the table by its name in the query, in the order of the text; empty of one
+            that is a query itself.
+        edges: Pairs of them that a condition ties together.
+    """
+
+    tables: Mapping[str, str]
+    edges: frozenset[frozenset[str]]
+
+    def are_joined(self, one: Iterable[str], other: Iterable[str]) -> bool:
+        """Whether a condition ties a table of the one to a table of the other."""
+        others = set(other)
+        return any(frozenset((a, b)) in self.edges for a in one for b in others)
+
+
+def columns_of(scripts: Iterable[str], dialects: Sequence[str] = ()) -> dict[str, frozenset[str]]:
+    """Columns by table, of the tables that scripts create; what is not understood has none."""
+    import sqlglot
+    from sqlglot import exp
+
+    found: dict[str, frozenset[str]] = {}
+    for script in scripts:
+        try:
+            statements = sqlglot.parse(script, read=_dialect(dialects))
+        except sqlglot.errors.SqlglotError:
+            continue
+        for created in statements:
+            if isinstance(created, exp.Create) and isinstance(created.this, exp.Schema):
+                names = (one.name.lower() for one in created.this.find_all(exp.ColumnDef))
+                found[created.this.this.name.lower()] = frozenset(names)
+    return found
+
+
+def largest_block(
+    sql: str, dialects: Sequence[str], columns: Mapping[str, frozenset[str]]
+) -> JoinBlock | None:
+    """The block of a query with most tables; None if none has three that can change places.
+
+    Args:
+        sql: One statement.
+        dialects: Search order, the engine's own first.
+        columns: Names of columns by table, in small letters.
+
+    Raises:
+        ValueError: If the statement is not understood.
+    """
+    select = _largest(_parsed(sql, dialects))
+    if select is None:
+        return None
+    relations = _relations(select)
+    tables = {name: _table(one) for name, one in relations.items()}
+    owners = _owners(relations, columns)
+    conditions = list(_conditions(select))
+    block = JoinBlock(tables, frozenset(_equal(conditions, owners)))
+    if not _is_connected(block):
+        every = {edge for one in conditions for edge in _edges(one, owners)}
+        block = JoinBlock(tables, frozenset(every))
+    return block
+
+
+def ordered(sql: str, dialects: Sequence[str], order: Order, join: str) -> str:
+    """The statement with its largest block joined in an order.
+
+    Args:
+        sql: One statement that has such a block.
+        dialects: As of `largest_block`.
+        order: All of its tables, each once.
+        join: The word between two of them: `inner`, `cross` or `straight_join`.
+    """
+    from sqlglot import exp
+
+    parsed = _parsed(sql, dialects)
+    select = _largest(parsed)
+    assert select is not None  # noqa: S101 - callers have its block
+    relations = _relations(select)
+    conditions = [one.copy() for one in _conditions(select)]
+    first, *joins = _joins(order, relations, join)
+    select.set(_from_key(select), exp.From(this=first))
+    select.set("joins", joins)
+    select.set("where", exp.Where(this=exp.and_(*conditions)) if conditions else None)
+    return parsed.sql(dialect=_dialect(dialects), pretty=True)
+
+
+def leaves(order: Order) -> list[str]:
+    """The tables of an order, from left to right."""
+    if isinstance(order, str):
+        return [order]
+    return [name for side in order for name in leaves(side)]
+
+
+def order_text(order: Order) -> str:
+    """`((nation, supplier), (part, lineitem))`."""
+    if isinstance(order, str):
+        return order
+    return f"({order_text(order[0])}, {order_text(order[1])})"
+
+
+def left_deep(names: Sequence[str]) -> Order:
+    """The order that joins one table after another."""
+    order: Order = names[0]
+    for name in names[1:]:
+        order = (order, name)
+    return order
+
+
+def drawn_left_deep(block: JoinBlock, source: random.Random) -> Order:
+    """A left-deep order by chance: each next table is tied to those before, while there is one."""
+    left = list(block.tables)
+    names = [left.pop(source.randrange(len(left)))]
+    while left:
+        near = [name for name in left if block.are_joined(names, [name])] or left
+        chosen = source.choice(near)
+        left.remove(chosen)
+        names.append(chosen)
+    return left_deep(names)
+
+
+def neighbours(block: JoinBlock, order: Order) -> list[Order]:
+    """Orders that are one rotation away: `(a, b), c` is `a, (b, c)` and `(a, c), b`, too.
+
+    Those in which tables are joined that nothing ties together are left out. Which side of a join a
+    table is on makes no difference here.
+    """
+    found: dict[frozenset[object] | str, Order] = {}
+    for one in _rotated(block, order):
+        found.setdefault(_unordered(one), one)
+    found.pop(_unordered(order), None)
+    return list(found.values())
+
+
+def swapped(block: JoinBlock, names: Sequence[str]) -> list[Order]:
+    """Left-deep orders in which two tables that follow each other have changed places."""
+    found = []
+    for at in range(len(names) - 1):
+        other = [*names]
+        other[at], other[at + 1] = other[at + 1], other[at]
+        if all(block.are_joined(other[:n], [other[n]]) for n in range(1, len(other))):
+            found.append(left_deep(other))
+    return found
+
+
+def _rotated(block: JoinBlock, order: Order) -> Iterator[Order]:
+    if isinstance(order, str):
+        return
+    one, other = order
+    for left, right in ((one, other), (other, one)):
+        if not isinstance(left, str):
+            inner, outer = left
+            for kept, moved in ((inner, outer), (outer, inner)):
+                if block.are_joined(leaves(moved), leaves(right)):
+                    yield (kept, (moved, right))
+    yield from ((changed, other) for changed in _rotated(block, one))
+    yield from ((one, changed) for changed in _rotated(block, other))
+
+
+def _unordered(order: Order) -> frozenset[object] | str:
+    return order if isinstance(order, str) else frozenset(map(_unordered, order))
+
+
+def _dialect(dialects: Sequence[str]) -> str:
+    from sqlglot.dialects.dialect import Dialects
+
+    known = {one.value for one in Dialects}
+    names = [TOKENIZERS.get(name, name) for name in dialects]
+    return next((name for name in names if name in known), "postgres")
+
+
+def _parsed(sql: str, dialects: Sequence[str]) -> exp.Expr:
+    import sqlglot
+
+    try:
+        return sqlglot.parse_one(sql, read=_dialect(dialects))
+    except sqlglot.errors.SqlglotError as error:
+        raise ValueError(f"it is not understood: {' '.join(str(error).split())}") from error
+
+
+def _largest(parsed: exp.Expr) -> exp.Select | None:
+    """The SELECT with most tables, the first of several."""
+    from sqlglot import exp
+
+    counted = [(len(_relations(one)), one) for one in parsed.find_all(exp.Select)]
+    most = max((count for count, _ in counted), default=0)
+    return next((one for count, one in counted if count == most), None) if most >= FEWEST else None
+
+
+def _relations(select: exp.Select) -> dict[str, exp.Expr]:
+    """What a SELECT joins, by name; empty where places cannot be changed."""
+    from sqlglot import exp
+
+    source = select.args.get(_from_key(select))
+    if source is None:
+        return {}
+    found: dict[str, exp.Expr] = {}
+    joins = select.args.get("joins") or []
+    if any(_is_fixed(join) for join in joins) or select.args.get("laterals"):
+        return {}
+    for one in (source.this, *(join.this for join in joins)):
+        if not isinstance(one, exp.Table | exp.Subquery) or one.alias_or_name in found:
+            return {}
+        if one.args.get("joins") or one.args.get("laterals"):
+            return {}
+        found[one.alias_or_name] = one
+    return found
+
+
+def _is_fixed(join: exp.Join) -> bool:
+    """Whether a join is more than a product with conditions."""
+    fixed = ("side", "using", "method", "match_condition")
+    return any(join.args.get(key) for key in fixed) or join.kind not in ("", "INNER", "CROSS")
+
+
+def _from_key(select: exp.Select) -> str:
+    return "from_" if "from_" in select.arg_types else "from"
+
+
+def _table(relation: exp.Expr) -> str:
+    from sqlglot import exp
+
+    return relation.name.lower() if isinstance(relation, exp.Table) else ""
+
+
+def _owners(
+    relations: Mapping[str, exp.Expr], columns: Mapping[str, frozenset[str]]
+) -> dict[str, str]:
+    """By column that only one of the relations has, the name of that one."""
+    from sqlglot import exp
+
+    found: dict[str, list[str]] = {}
+    for name, one in relations.items():
+        own = (
+            [column.lower() for column in one.named_selects]
+            if isinstance(one, exp.Subquery)
+            else columns.get(_table(one), frozenset())
+        )
+        for column in own:
+            found.setdefault(column, []).append(name)
+    return {column: names[0] for column, names in found.items() if len(names) == 1} | {
+        f"{name}.": name for name in relations
+    }
+
+
+def _conditions(select: exp.Select) -> Iterator[exp.Expr]:
+    """What all rows fulfil: parts of WHERE and of what stands behind ON."""
+    where = select.args.get("where")
+    told = [where.this] if where is not None else []
+    told += [join.args["on"] for join in select.args.get("joins") or [] if join.args.get("on")]
+    for one in told:
+        yield from one.flatten() if one.key == "and" else [one]
+
+
+def _equal(conditions: Iterable[exp.Expr], owners: Mapping[str, str]) -> set[frozenset[str]]:
+    """Pairs of relations that have equal columns, also those that equal a third one's."""
+    from sqlglot import exp
+
+    classes: list[set[tuple[str, str]]] = []
+    for condition in conditions:
+        plain = condition.unnest()
+        if not isinstance(plain, exp.EQ):
+            continue
+        sides = [side for side in (plain.this, plain.expression) if isinstance(side, exp.Column)]
+        owned = {(owner, side.name.lower()) for side in sides if (owner := _owner(side, owners))}
+        if len(owned) > 1:
+            touched = [one for one in classes if one & owned]
+            classes = [one for one in classes if not one & owned]
+            classes.append(owned.union(*touched))
+    return {
+        frozenset((one, other))
+        for equal in classes
+        for one, _ in equal
+        for other, _ in equal
+        if one != other
+    }
+
+
+def _owner(column: exp.Column, owners: Mapping[str, str]) -> str | None:
+    return owners.get(f"{column.table}." if column.table else column.name.lower())
+
+
+def _edges(condition: exp.Expr, owners: Mapping[str, str]) -> set[frozenset[str]]:
+    """Pairs of relations that a condition names, apart from queries within it."""
+    from sqlglot import exp
+
+    if condition.find(exp.Select):
+        return set()
+    columns = condition.find_all(exp.Column)
+    named = {owner for column in columns if (owner := _owner(column, owners))}
+    return {frozenset((a, b)) for a in named for b in named if a != b}
+
+
+def _is_connected(block: JoinBlock) -> bool:
+    left = list(block.tables)
+    seen = [left.pop(0)]
+    while near := [name for name in left if block.are_joined(seen, [name])]:
+        seen += near
+        left = [name for name in left if name not in near]
+    return not left
+
+
+def _joins(order: Order, relations: Mapping[str, exp.Expr], join: str) -> list[exp.Expr]:
+    """A first relation, and joins to it from left to right."""
+    from sqlglot import exp
+
+    if isinstance(order, str):
+        return [relations[order].copy()]
+    left, right = order
+    if isinstance(right, str):
+        joined: exp.Expr = relations[right].copy()
+    else:
+        first, *others = _joins(right, relations, join)
+        first.set("joins", others)
+        joined = exp.Paren(this=first)
+    return [*_joins(left, relations, join), exp.Join(this=joined, kind=join.upper())]

@@ -1,0 +1,216 @@
+"""The blocks of a query: what each reads, which column is whose, and what its conditions join."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+# Clauses of a block that only say what is made of the rows that it reads.
+SHOWN = ("expressions", "group", "having", "order", "distinct", "windows", "qualify")
+
+
+@dataclass(eq=False)
+class Block:
+    """One `select`.
+
+    Attributes:
+        select: Its tree.
+        above: The block that it stands in; None of the outermost.
+        sources: What stands in its `from`, by the name that the block has for it.
+        columns: Columns of a source, in small letters; None where nobody knows them.
+    """
+
+    select: exp.Select
+    above: Block | None
+    sources: Mapping[str, exp.Expr] = field(default_factory=dict)
+    columns: dict[str, frozenset[str] | None] = field(default_factory=dict)
+
+    def holds(self, column: exp.Column) -> str | None:
+        """Which of its sources a column is of; None if of none, or nobody knows."""
+        if column.table:
+            name = column.table.lower()
+            return name if name in self.sources else None
+        name = column.name.lower()
+        known = [source for source, names in self.columns.items() if names and name in names]
+        if len(known) == 1:
+            return known[0]
+        only = next(iter(self.columns)) if len(self.columns) == 1 else None
+        return only if only is not None and self.columns[only] is None else None
+
+    @property
+    def grouped(self) -> bool:
+        """Whether its rows are made of several of those that it reads."""
+        if self.select.args.get("group") or self.select.args.get("distinct"):
+            return True
+        return any(
+            isinstance(node, exp.AggFunc) and node.find_ancestor(exp.Window) is None
+            for one in self.select.expressions
+            for node in own(one)
+        )
+
+
+class Query:
+    """A query's tree with its blocks.
+
+    Args:
+        tree: It is changed by whoever removes something.
+        tables: Columns by table, as far as they are known.
+    """
+
+    def __init__(self, tree: exp.Query, tables: Mapping[str, Sequence[str]]) -> None:
+        self.tree = tree
+        self._tables = {name.lower(): frozenset(columns) for name, columns in tables.items()}
+        self.common = {one.alias.lower(): one.this for one in tree.find_all(exp.CTE)}
+        self._blocks: dict[int, Block] = {}
+        for select in tree.find_all(exp.Select, bfs=True):
+            above = select.parent_select
+            block = Block(
+                select, self._blocks.get(id(above)) if above else None, sources_of(select)
+            )
+            block.columns = {name: self._columns(one) for name, one in block.sources.items()}
+            self._blocks[id(select)] = block
+
+    @property
+    def outermost(self) -> Block | None:
+        """The block whose rows are the answer; None of a set operation."""
+        tree = self.tree.unnest()
+        return self._blocks[id(tree)] if isinstance(tree, exp.Select) else None
+
+    @property
+    def blocks(self) -> list[Block]:
+        """All blocks, each after the one that it stands in."""
+        return list(self._blocks.values())
+
+    def block(self, select: exp.Expr) -> Block:
+        """The block of a `select`."""
+        return self._blocks[id(select)]
+
+    def derived(self, block: Block, source: str) -> Block | None:
+        """The block that a source of a block is, if it is one and nothing else reads it."""
+        tree = block.sources[source]
+        if isinstance(tree, exp.Subquery):
+            inner = tree.unnest()
+        elif (name := tree.name.lower()) in self.common and self._readers(name) == 1:
+            inner = self.common[name].unnest()
+        else:
+            return None
+        return self._blocks.get(id(inner))
+
+    def shown(self) -> Iterator[Block]:
+        """The outermost block and those that it reads instead of tables, from the outside in."""
+        waiting = [self.outermost] if self.outermost else []
+        while waiting:
+            block = waiting.pop(0)
+            yield block
+            found = [self.derived(block, source) for source in block.sources]
+            waiting += [one for one in found if one is not None]
+
+    def owner(self, column: exp.Column) -> tuple[Block, str] | None:
+        """The block and its source that a column is of, as far as that is known."""
+        select = column.parent_select
+        block = self._blocks.get(id(select)) if select else None
+        while block is not None:
+            source = block.holds(column)
+            if source is not None:
+                return block, source
+            block = block.above
+        return None
+
+    def refers(self, block: Block, tree: exp.Expr) -> set[str]:
+        """Sources of a block that a part of it names, blocks within it included."""
+        owners = [self.owner(column) for column in tree.find_all(exp.Column)]
+        return {owner[1] for owner in owners if owner is not None and owner[0] is block}
+
+    def connected(self, block: Block, conditions: Iterable[exp.Expr]) -> int:
+        """In how many pieces conditions leave the sources of a block that they are of."""
+        pieces = [{source} for source in block.sources]
+        for condition in conditions:
+            names = self.refers(block, condition)
+            touched = [piece for piece in pieces if piece & names]
+            rest = [piece for piece in pieces if not piece & names]
+            pieces = [*rest, set().union(*touched)] if touched else rest
+        return len(pieces)
+
+    def _columns(self, source: exp.Expr) -> frozenset[str] | None:
+        if isinstance(source, exp.Table):
+            name = source.name.lower()
+            if name not in self.common:
+                return self._tables.get(name)
+            inner = self.common[name]
+        else:
+            inner = source.this
+        if not isinstance(inner, exp.Query) or any(isinstance(o, exp.Star) for o in inner.selects):
+            return None
+        return frozenset(name.lower() for name in inner.named_selects)
+
+    def _readers(self, name: str) -> int:
+        return sum(table.name.lower() == name for table in self.tree.find_all(exp.Table))
+
+
+def sources_of(select: exp.Select) -> dict[str, exp.Expr]:
+    """What a block reads, by its name there."""
+    clause = select.args.get("from_")
+    found = [clause.this] if clause is not None else []
+    found += [join.this for join in select.args.get("joins") or []]
+    return {one.alias_or_name.lower(): one for one in found}
+
+
+def conditions_of(block: Block) -> list[exp.Expr]:
+    """What a block's rows have to fulfil, as it stands in `where` and in `on`, each by itself."""
+    clause = block.select.args.get("where")
+    found = [] if clause is None else _each(clause.this)
+    for join in block.select.args.get("joins") or []:
+        found += _each(join.args["on"]) if join.args.get("on") else []
+    return found
+
+
+def _each(condition: exp.Expr) -> list[exp.Expr]:
+    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+
+
+def own(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """A part of a block, without what stands in blocks within it; these come as one node each."""
+    return tree.walk(prune=lambda node: isinstance(node, exp.Query))
+
+
+def shown_expressions(select: exp.Select) -> list[exp.Expr]:
+    """What says what is made of the rows that a block reads."""
+    found: list[exp.Expr] = []
+    for clause in SHOWN:
+        told = select.args.get(clause)
+        found += told if isinstance(told, list) else [told] if told is not None else []
+    return found
+
+
+def own_columns(block: Block, trees: Iterable[exp.Expr]) -> list[exp.Column]:
+    """Columns that parts of a block name, each once, without names of what the block makes."""
+    made = {one.alias.lower() for one in block.select.expressions if isinstance(one, exp.Alias)}
+    found: dict[str, exp.Column] = {}
+    for tree in trees:
+        for node in own(tree):
+            if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+                continue
+            names_made = not node.table and node.name.lower() in made
+            if names_made and node.find_ancestor(exp.Order, exp.Having, exp.Group):
+                continue
+            found.setdefault(node.sql().lower(), node)
+    return list(found.values())
+
+
+def drop_condition(condition: exp.Expr) -> None:
+    """Takes one of `conditions_of` away; a clause that had no other goes with it."""
+    above = condition.parent
+    if isinstance(above, exp.And):
+        other = above.right if above.left is condition else above.left
+        above.replace(other.pop())
+    elif isinstance(above, exp.Paren):
+        drop_condition(above)
+    elif isinstance(above, exp.Join):
+        above.set("on", exp.true())
+    elif above is not None:
+        above.pop()

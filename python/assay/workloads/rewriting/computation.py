@@ -1,0 +1,192 @@
+"""A query that reads the same rows and columns, and makes nothing of them.
+
+What chooses rows stays: tables, joins, conditions, and whatever is computed for these. What is only
+made of the chosen rows goes: groups, aggregates, arithmetic, order. In its place each column that
+it needed is *touched*, by the cheapest thing for which the engine has to decode it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from assay.model.errors import UsageError
+from assay.workloads.rewriting.blocks import own, own_columns, shown_expressions
+from assay.workloads.rewriting.grammar import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.workloads.rewriting.blocks import Block, Query
+
+# Engines that answer `count(column)` from what they know of nulls, without reading the column.
+COUNT_WITHOUT_READING = ("duckdb", "clickhouse")
+# Marks what this file puts in the place of a computation.
+TOUCH = "touch"
+# Marks columns of which a query only counts the values, so that it need not read them either.
+COUNTED = "counted"
+GONE = ("group", "having", "order", "distinct", "windows", "qualify", "limit", "offset")
+
+
+def touch(column: exp.Column, dialects: Sequence[str]) -> exp.AggFunc:
+    """An aggregate that needs of a column what the query needed, and does least with it."""
+    counts = column.meta.get(COUNTED) or not any(one in COUNT_WITHOUT_READING for one in dialects)
+    made = (exp.Count if counts else exp.AnyValue)(this=column.copy())
+    made.meta[TOUCH] = True
+    return made
+
+
+def computes(query: Query) -> bool:
+    """Whether there is anything to be removed."""
+    block = query.outermost
+    if block is None:
+        return False
+    limited = block.select.args.get("limit") and not block.select.args.get("order")
+    return bool(own_columns(block, shown_expressions(block.select))) and not limited
+
+
+def remove_computation(query: Query, dialects: Sequence[str]) -> tuple[str, ...]:
+    """Removes it; what is computed all the same, because rows are chosen by it.
+
+    Raises:
+        UsageError: If the query is of a kind of which that cannot be done.
+    """
+    block = query.outermost
+    if block is None:
+        raise UsageError(
+            "computation cannot be removed from a set operation: it has several blocks"
+        )
+    if not computes(query):
+        raise UsageError("there is no computation in it that could be removed")
+    touched = _opened(query, block, dialects)
+    named = [exp.alias_(one, f"touched_{place}") for place, one in enumerate(touched, 1)]
+    block.select.set("expressions", named)
+    return _stays(query, dialects)
+
+
+def _opened(query: Query, block: Block, dialects: Sequence[str]) -> list[exp.Expr]:
+    """What touches all that a block computes with; its computing clauses are gone after it."""
+    columns, selects = _needed(query, block)
+    found: list[exp.Expr] = [touch(column, dialects) for column in columns]
+    found += [_touching(query, query.block(select), dialects) for select in selects]
+    for clause in GONE:
+        block.select.set(clause, None)
+    return found or [exp.Count(this=exp.Star())]
+
+
+def _needed(query: Query, block: Block) -> tuple[list[exp.Column], list[exp.Select]]:
+    """Columns that a block's computation needs of its sources, and selects within it.
+
+    A source that only prepares the computation is opened: it hands its own columns on.
+    """
+    shown = shown_expressions(block.select)
+    _check_stars(block)
+    inside = [node.unnest() for one in shown for node in own(one) if isinstance(node, exp.Query)]
+    selects = [one for one in inside if isinstance(one, exp.Select)]
+    inner = {source: query.derived(block, source) for source in block.sources}
+    opened = {name: one for name, one in inner.items() if one and _may_open(query, block, name)}
+    columns = [one for one in own_columns(block, shown) if block.holds(one) not in opened]
+    for column in columns:
+        column.meta[COUNTED] = _is_only_counted(column, shown)
+    for name, derived in opened.items():
+        below, selects_below = _needed(query, derived)
+        columns += _handed_on(query, block, name, derived, below)
+        selects += selects_below
+    return columns, selects
+
+
+def _handed_on(
+    query: Query, block: Block, source: str, derived: Block, below: list[exp.Column]
+) -> list[exp.Column]:
+    """Has a derived table give its columns as they are; their names in the block above it."""
+    chosen = _chosen_by(query, block, source)
+    kept = [one for one in derived.select.expressions if one.alias_or_name.lower() in chosen]
+    raw = [exp.alias_(column.copy(), f"raw_{place}") for place, column in enumerate(below, 1)]
+    for clause in GONE:
+        derived.select.set(clause, None)
+    tree = block.sources[source]
+    alias = tree.args.get("alias")
+    if alias is not None:
+        alias.set("columns", None)
+    derived.select.set("expressions", [*kept, *raw] or [exp.alias_(exp.Literal.number(1), "raw_0")])
+    found = []
+    for given, column in zip(raw, below, strict=True):
+        found.append(exp.column(given.alias, table=exp.to_identifier(tree.alias_or_name)))
+        found[-1].meta[COUNTED] = column.meta.get(COUNTED)
+    return found
+
+
+def _is_only_counted(column: exp.Column, shown: Sequence[exp.Expr]) -> bool:
+    """Whether a block only asks how many values a column has."""
+    named = [node for one in shown for node in own(one) if node == column]
+    return all(isinstance(node.parent, exp.Count) for node in named)
+
+
+def _may_open(query: Query, block: Block, source: str) -> bool:
+    """Whether rows are the same ones when a derived table no longer computes."""
+    derived = query.derived(block, source)
+    if derived is None or derived.select.args.get("limit"):
+        return False
+    chosen = _chosen_by(query, block, source)
+    if derived.grouped:
+        return not chosen and len(block.sources) == 1
+    plain = {
+        one.alias_or_name.lower()
+        for one in derived.select.expressions
+        if isinstance(one.unalias(), exp.Column)
+    }
+    return chosen <= plain
+
+
+def _chosen_by(query: Query, block: Block, source: str) -> set[str]:
+    """Names of a source's columns by which a block chooses rows."""
+    trees = [block.select.args.get("where"), *(block.select.args.get("joins") or [])]
+    found = set()
+    for tree in trees:
+        for column in tree.find_all(exp.Column) if tree is not None else ():
+            if query.owner(column) == (block, source):
+                found.add(column.name.lower())
+    return found
+
+
+def _touching(query: Query, block: Block, dialects: Sequence[str]) -> exp.Expr:
+    """A block that gave a value as one that reads the same and says whether there was anything."""
+    outside = [
+        column
+        for column in block.select.find_all(exp.Column)
+        if (owner := query.owner(column)) is not None and _is_above(owner[0], block)
+    ]
+    if outside:
+        raise UsageError(
+            f"computation cannot be removed: {words_of(outside[0], dialects)} is used in a block"
+            " within the rows that are shown, which is then asked once a row"
+        )
+    touched = _opened(query, block, dialects)
+    block.select.set("expressions", [exp.and_(*(one.is_(exp.null()).not_() for one in touched))])
+    return exp.Subquery(this=block.select)
+
+
+def _is_above(one: Block, block: Block) -> bool:
+    above = block.above
+    while above is not None:
+        if above is one:
+            return True
+        above = above.above
+    return False
+
+
+def _check_stars(block: Block) -> None:
+    for one in block.select.expressions:
+        of_all = isinstance(one, exp.Column) and isinstance(one.this, exp.Star)
+        if of_all or isinstance(one, exp.Star):
+            raise UsageError(
+                "computation cannot be removed where columns are chosen by *: name them in it"
+            )
+
+
+def _stays(query: Query, dialects: Sequence[str]) -> tuple[str, ...]:
+    """What is computed still, each in a few words."""
+    computing = query.tree.find_all(exp.AggFunc, exp.Group, exp.Distinct, exp.Window)
+    words = [words_of(node, dialects) for node in computing if not node.meta.get(TOUCH)]
+    return tuple(dict.fromkeys(words))

@@ -1,0 +1,104 @@
+"""From the text of a query to its tree and back, in the grammar of an engine's dialect."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import new_class
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError
+from assay.workloads.scripts import TOKENIZERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlglot.expressions import Expr, Query
+
+# Words of a part's description are cut here.
+WORDS_MAX = 72
+
+
+def grammar_of(dialects: Sequence[str]) -> str | None:
+    """The grammar of the first dialect that has one; None: what all dialects share."""
+    from sqlglot.dialects.dialect import Dialects
+
+    known = {dialect.value for dialect in Dialects} | {_virtuoso()}
+    names = [TOKENIZERS.get(dialect, dialect) for dialect in dialects]
+    return next((name for name in names if name in known), None)
+
+
+@cache
+def _virtuoso() -> str:
+    """Makes a grammar of what all dialects share, and of `top` in the place of `limit`."""
+    from sqlglot import generator, tokens
+    from sqlglot.dialects.dialect import Dialect
+    from sqlglot.tokenizer_core import TokenType
+
+    words = {**tokens.Tokenizer.KEYWORDS, "TOP": TokenType.TOP}
+    reading = type("Tokenizer", (tokens.Tokenizer,), {"KEYWORDS": words})
+    writing = type("Generator", (generator.Generator,), {"LIMIT_IS_TOP": True})
+    made = {"Tokenizer": reading, "Generator": writing}
+    new_class("Virtuoso", (Dialect,), exec_body=lambda told: told.update(made))
+    return "virtuoso"
+
+
+def parsed(text: str, dialects: Sequence[str]) -> Query:
+    """The one query of a text.
+
+    Raises:
+        UsageError: If it is not one query, or its grammar is not understood.
+    """
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        trees = [tree for tree in sqlglot.parse(text, read=grammar_of(dialects)) if tree]
+    except SqlglotError as error:
+        first = str(error).splitlines()[0]
+        raise UsageError(f"it is not understood as SQL ({first}), so it cannot be rewritten") from (
+            error
+        )
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+        raise UsageError("only one query can be rewritten, and it is something else")
+    return trees[0]
+
+
+def written(tree: Expr, dialects: Sequence[str]) -> str:
+    """The text of a tree, without its comments."""
+    return tree.sql(dialect=grammar_of(dialects), pretty=True, comments=False)
+
+
+def words_of(tree: Expr, dialects: Sequence[str]) -> str:
+    """The text of a part of a query in a line, in small letters, cut where it is long."""
+    words = tree.sql(dialect=grammar_of(dialects), comments=False, normalize_functions=False)
+    line = " ".join(_small(words).split())
+    return line if len(line) <= WORDS_MAX else f"{line[: WORDS_MAX - 4]} ..."
+
+
+def _small(text: str) -> str:
+    """In small letters where it is not quoted."""
+    pieces = text.split("'")
+    return "'".join(piece if place % 2 else piece.lower() for place, piece in enumerate(pieces))
+
+
+@cache
+def columns_of(
+    scripts: tuple[str, ...], dialects: tuple[str, ...]
+) -> Mapping[str, tuple[str, ...]]:
+    """Columns by table, as scripts of `create table` say; what is not understood is left out."""
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    found: dict[str, tuple[str, ...]] = {}
+    for script in scripts:
+        try:
+            trees = sqlglot.parse(script, read=grammar_of(dialects))
+        except SqlglotError:
+            continue
+        for tree in trees:
+            if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema):
+                columns = tuple(one.name.lower() for one in tree.this.find_all(exp.ColumnDef))
+                found[tree.this.this.name.lower()] = columns
+    return found

@@ -1,0 +1,283 @@
+"""The pieces of a query that can be taken away one by one, and how each of them is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from assay.record.layout import COMPUTATION
+from assay.workloads.rewriting.blocks import (
+    conditions_of,
+    drop_condition,
+    own,
+    own_columns,
+    shown_expressions,
+)
+from assay.workloads.rewriting.computation import computes, remove_computation, touch
+from assay.workloads.rewriting.grammar import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.workloads.rewriting.blocks import Block, Query
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One piece.
+
+    Attributes:
+        name: Unique in the query.
+        words: What it is, in the query's own words.
+        remove: Takes it out of the tree; what stays of it all the same.
+    """
+
+    name: str
+    words: str
+    remove: Callable[[], tuple[str, ...] | None]
+
+
+def pieces_of(query: Query, dialects: Sequence[str]) -> list[Piece]:
+    """All of them, the whole computation first."""
+    found: list[Piece] = []
+    if computes(query):
+        remove = partial(remove_computation, query, dialects)
+        words = "all that is made of the rows: groups, aggregates, arithmetic, order"
+        found.append(Piece(COMPUTATION, words, remove))
+    block = query.outermost
+    if block is not None:
+        found += _clauses(block, dialects)
+        found += _aggregates(block, dialects)
+    found += _predicates(query, dialects)
+    found += _joins(query, dialects)
+    return found
+
+
+def _clauses(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
+    select = block.select
+    order, limit = select.args.get("order"), select.args.get("limit")
+    if order is not None:
+        # Without its order a limit would end the reading early, where nothing is grouped before.
+        words, both = words_of(order, dialects), False
+        if limit is not None and not block.grouped:
+            words, both = f"{words}, and {words_of(limit, dialects)}", True
+        yield Piece(
+            "sort", words, partial(_drop, select, ("order", "limit") if both else ("order",))
+        )
+    if limit is not None:
+        yield Piece("limit", words_of(limit, dialects), partial(_drop, select, ("limit",)))
+    having = select.args.get("having")
+    if having is not None:
+        yield Piece("having", words_of(having, dialects), partial(_drop, select, ("having",)))
+    distinct = [node for one in select.expressions for node in own(one) if _is_distinct(node)]
+    if distinct or select.args.get("distinct") is not None:
+        words = ", ".join(words_of(node, dialects) for node in distinct) or "distinct rows"
+        yield Piece("distinct", words, partial(_not_distinct, select))
+    group = select.args.get("group")
+    if group is not None and _is_plain(group):
+        words = words_of(group, dialects) + (", and what is said of groups" if having else "")
+        yield Piece("group", words, partial(_ungroup, block, dialects))
+
+
+def _drop(select: exp.Select, clauses: Sequence[str]) -> None:
+    for clause in clauses:
+        select.set(clause, None)
+
+
+def _is_distinct(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Distinct) and isinstance(node.parent, exp.AggFunc)
+
+
+def _not_distinct(select: exp.Select) -> None:
+    select.set("distinct", None)
+    for one in select.expressions:
+        for node in list(own(one)):
+            if _is_distinct(node):
+                node.replace(node.expressions[0].pop())
+
+
+def _is_plain(group: exp.Group) -> bool:
+    special = ("rollup", "cube", "grouping_sets", "all")
+    return bool(group.expressions) and not any(group.args.get(name) for name in special)
+
+
+def _ungroup(block: Block, dialects: Sequence[str]) -> None:
+    """One group of all rows; columns that the groups were made by are touched."""
+    select = block.select
+    keys = own_columns(block, [one for one in select.expressions if not _aggregates_in(one)])
+    kept = [one for one in select.expressions if _aggregates_in(one)]
+    for clause in ("group", "order", "limit", "having"):
+        select.set(clause, None)
+    select.set("expressions", [*kept, *_touches(keys, dialects)])
+
+
+def _touches(columns: Sequence[exp.Column], dialects: Sequence[str]) -> list[exp.Expr]:
+    return [
+        exp.alias_(touch(column, dialects), f"touched_{place}")
+        for place, column in enumerate(columns, 1)
+    ]
+
+
+def _aggregates_in(tree: exp.Expr) -> bool:
+    return any(isinstance(node, exp.AggFunc) for node in own(tree))
+
+
+def _aggregates(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
+    """Each expression with aggregates, and all of them together if there are several."""
+    found = [one for one in block.select.expressions if _aggregates_in(one)]
+    if len(found) > 1:
+        words = f"{len(found)} aggregates"
+        yield Piece("aggregate", words, partial(_drop_aggregates, block, found, dialects))
+    for number, one in enumerate(found, 1):
+        if own_columns(block, [one]) or len(block.select.expressions) > 1:
+            name = f"aggregate:{number}" if len(found) > 1 else "aggregate"
+            remove = partial(_drop_aggregates, block, [one], dialects)
+            yield Piece(name, words_of(one.unalias(), dialects), remove)
+
+
+def _drop_aggregates(block: Block, dropped: Sequence[exp.Expr], dialects: Sequence[str]) -> None:
+    """Without these, but with all columns that they read."""
+    kept = [one for one in block.select.expressions if all(one is not each for each in dropped)]
+    there = {column.sql().lower() for column in own_columns(block, kept)}
+    needed = [one for one in own_columns(block, dropped) if one.sql().lower() not in there]
+    _forget(block, dropped)
+    shown = [*kept, *_touches(needed, dialects)]
+    block.select.set("expressions", shown or [exp.alias_(exp.Count(this=exp.Star()), "rows_read")])
+
+
+def _forget(block: Block, dropped: Sequence[exp.Expr]) -> None:
+    """Nothing is ordered by what is no longer there."""
+    order = block.select.args.get("order")
+    if order is None:
+        return
+    names = {one.alias_or_name.lower() for one in dropped}
+    texts = {one.unalias().sql() for one in dropped}
+    kept = [
+        one
+        for one in order.expressions
+        if one.this.sql() not in texts and not _names(one.this, names)
+    ]
+    if kept:
+        order.set("expressions", kept)
+    else:
+        block.select.set("order", None)
+
+
+def _names(tree: exp.Expr, names: set[str]) -> bool:
+    return any(
+        isinstance(node, exp.Column) and not node.table and node.name.lower() in names
+        for node in own(tree)
+    )
+
+
+def _predicates(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
+    """Conditions of all blocks that can go without making a product of tables."""
+    number = 0
+    for block in query.blocks:
+        conditions = conditions_of(block)
+        for condition in conditions:
+            others = [one for one in conditions if one is not condition]
+            if _is_join(query, condition) or (
+                query.connected(block, others) > query.connected(block, conditions)
+            ):
+                continue
+            number += 1
+            remove = partial(drop_condition, condition)
+            yield Piece(f"predicate:{number}", words_of(condition, dialects), remove)
+
+
+def _is_join(query: Query, condition: exp.Expr) -> bool:
+    """Whether a condition says that two columns are equal, in each of its branches at least."""
+    tree = condition.unnest()
+    if isinstance(tree, exp.Or):
+        return all(_is_join(query, branch) for branch in tree.flatten())
+    if isinstance(tree, exp.And):
+        return any(_is_join(query, branch) for branch in tree.flatten())
+    return (
+        isinstance(tree, exp.EQ)
+        and isinstance(tree.left, exp.Column)
+        and isinstance(tree.right, exp.Column)
+    )
+
+
+def _joins(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
+    """Tables whose absence leaves the others joined, and nothing undefined."""
+    names: dict[str, int] = {}
+    for block in query.shown():
+        for source, tree in block.sources.items():
+            if not _may_leave(query, block, source):
+                continue
+            names[source] = names.get(source, 0) + 1
+            name = f"join:{source}" if names[source] == 1 else f"join:{source}:{names[source]}"
+            remove = partial(_leave, query, block, source, dialects)
+            yield Piece(name, f"{words_of(tree, dialects)}, and what is said of it", remove)
+
+
+def _may_leave(query: Query, block: Block, source: str) -> bool:
+    conditions = conditions_of(block)
+    if len(block.sources) == 1 or any(names is None for names in block.columns.values()):
+        return False
+    kept = [one for one in conditions if source not in query.refers(block, one)]
+    # The source that leaves is one more piece without its conditions.
+    if query.connected(block, kept) != query.connected(block, conditions) + 1:
+        return False
+    shown = shown_expressions(block.select)
+    if block is query.outermost:
+        having = block.select.args.get("having")
+        return having is None or source not in query.refers(block, having)
+    return all(source not in query.refers(block, one) for one in shown)
+
+
+def _leave(query: Query, block: Block, source: str, dialects: Sequence[str]) -> None:
+    """Takes a table away with its conditions and with what is shown of it."""
+    for condition in conditions_of(block):
+        if source in query.refers(block, condition):
+            drop_condition(condition)
+    if block is query.outermost:
+        _show_without(query, block, source, dialects)
+    _drop_source(block, source)
+
+
+def _show_without(query: Query, block: Block, source: str, dialects: Sequence[str]) -> None:
+    select = block.select
+    dropped = [one for one in select.expressions if source in query.refers(block, one)]
+    kept = [one for one in select.expressions if all(one is not each for each in dropped)]
+    there = {column.sql().lower() for column in own_columns(block, kept)}
+    others = [
+        column
+        for column in own_columns(block, [one for one in dropped if _aggregates_in(one)])
+        if block.holds(column) != source and column.sql().lower() not in there
+    ]
+    _forget(block, dropped)
+    for clause in ("group", "order"):
+        told = select.args.get(clause)
+        if told is None:
+            continue
+        left = [one for one in told.expressions if source not in query.refers(block, one)]
+        told.set("expressions", left)
+        if not left:
+            select.set(clause, None)
+    shown = [*kept, *_touches(others, dialects)]
+    select.set("expressions", shown or [exp.alias_(exp.Count(this=exp.Star()), "rows_read")])
+
+
+def _drop_source(block: Block, source: str) -> None:
+    select = block.select
+    joins = select.args.get("joins") or []
+    clause = select.args["from_"]
+    if clause.this.alias_or_name.lower() == source:
+        first, *rest = joins
+        clause.set("this", first.this)
+        for condition in _conditions_on(first):
+            select.where(condition, copy=False)
+        select.set("joins", rest)
+    else:
+        select.set("joins", [one for one in joins if one.this.alias_or_name.lower() != source])
+
+
+def _conditions_on(join: exp.Join) -> list[exp.Expr]:
+    on = join.args.get("on")
+    return [] if on is None or isinstance(on, exp.Boolean) else [on]

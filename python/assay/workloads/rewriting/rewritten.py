@@ -1,0 +1,120 @@
+"""Which parts a query has, and the query without some of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import UsageError, suggestion
+from assay.record.layout import COMPUTATION
+from assay.workloads.rewriting.grammar import parsed, written
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.workloads.rewriting.pieces import Piece
+
+NOTHING: Mapping[str, Sequence[str]] = {}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a query that can be taken away.
+
+    Attributes:
+        name: Unique in the query, such as `computation`, `sort`, `predicate:2` or `join:orders`.
+        words: What it is, in the query's own words.
+    """
+
+    name: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A query without some of its parts.
+
+    Attributes:
+        text: As the engine is asked it.
+        removed: What it is without.
+        stays: What is computed all the same, because rows are chosen by it; only where all
+            computation was to go.
+    """
+
+    text: str
+    removed: tuple[Part, ...]
+    stays: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values, without the text."""
+        removed = [{"name": part.name, "words": part.words} for part in self.removed]
+        return {"removed": removed, "stays": list(self.stays)}
+
+
+def parts(
+    text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]] = NOTHING
+) -> list[Part]:
+    """The parts of a query, the whole computation first.
+
+    Args:
+        text: One query.
+        dialects: Of the engine, the first one first.
+        tables: Columns by table. Where they are not known, tables cannot be taken away whose
+            columns the query names without their table.
+
+    Raises:
+        UsageError: If it is not one query, or its grammar is not understood.
+    """
+    return [Part(piece.name, piece.words) for piece in _pieces(text, dialects, tables)[1]]
+
+
+def without(
+    text: str,
+    dialects: Sequence[str],
+    names: Sequence[str],
+    tables: Mapping[str, Sequence[str]] = NOTHING,
+) -> Rewritten:
+    """A query without the parts that are named.
+
+    Raises:
+        UsageError: If it has no such part, or cannot be rewritten.
+    """
+    tree, found = _pieces(text, dialects, tables)
+    by_name = {piece.name: piece for piece in found}
+    for name in names:
+        if name not in by_name:
+            raise UsageError(f"it has no part {name!r}: {suggestion(name, list(by_name))}")
+    # What is left when single parts are gone is what the computation is of.
+    ordered = sorted(dict.fromkeys(names), key=lambda name: name == COMPUTATION)
+    stays: tuple[str, ...] = ()
+    for name in ordered:
+        stays = by_name[name].remove() or stays
+    removed = tuple(Part(name, by_name[name].words) for name in ordered)
+    return Rewritten(written(tree, dialects), removed, stays)
+
+
+def without_part(
+    text: str,
+    dialects: Sequence[str],
+    name: str,
+    tables: Mapping[str, Sequence[str]] = NOTHING,
+) -> Rewritten:
+    """A query without one part. Raises as `without`."""
+    return without(text, dialects, [name], tables)
+
+
+def without_computation(
+    text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]] = NOTHING
+) -> Rewritten:
+    """A query that reads the same and makes nothing of it. Raises as `without`."""
+    return without(text, dialects, [COMPUTATION], tables)
+
+
+def _pieces(
+    text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]]
+) -> tuple[Any, list[Piece]]:
+    from assay.workloads.rewriting.blocks import Query
+    from assay.workloads.rewriting.pieces import pieces_of
+
+    tree = parsed(text, dialects)
+    return tree, pieces_of(Query(tree, tables), dialects)

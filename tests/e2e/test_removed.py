@@ -1,0 +1,78 @@
+"""Queries without their computation on two engines: what is left reads the same, by their plans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.analysis.removed import Removal, removals
+from assay.record.reader import Run
+from tests.e2e.conftest import POSTGRESQL, SMALL, Lab
+
+WITHOUT = ("run", "tpch", *SMALL, "--remove", "computation")
+
+
+def of(document: dict) -> Run:
+    return Run(Path(document["path"]))
+
+
+@pytest.fixture(scope="module")
+def on_duckdb(tpch_run: tuple[Lab, dict]) -> tuple[dict, list[Removal]]:
+    lab, plain = tpch_run
+    document = lab.document(*WITHOUT)
+    return document, removals([(of(plain), of(document))])
+
+
+@pytest.fixture(scope="module")
+def on_postgresql(postgresql_run: tuple[Lab, dict]) -> tuple[dict, list[Removal]]:
+    lab, plain = postgresql_run
+    document = lab.document(*WITHOUT, "--engine", POSTGRESQL)
+    return document, removals([(of(plain), of(document))])
+
+
+@pytest.fixture(params=["on_duckdb", "on_postgresql"])
+def asked(request: pytest.FixtureRequest) -> tuple[dict, list[Removal]]:
+    return request.getfixturevalue(request.param)
+
+
+def test_all_queries_run_and_their_answers_are_not_verified(
+    asked: tuple[dict, list[Removal]],
+) -> None:
+    document, found = asked
+    assert len(found) == 22
+    assert all(operation["outcome"] == "ok" for operation in document["operations"])
+    told = {check["check"]: check for check in document["checks"]}["answers"]
+    assert told["verdict"] == "unknown"
+    assert "queries were rewritten, without computation" in told["reason"]
+
+
+def test_what_is_left_reads_the_same_or_is_said_not_to(asked: tuple[dict, list[Removal]]) -> None:
+    _, found = asked
+    verdicts = {one.operation: one.verdict for one in found}
+    # Of so little data an optimiser may well choose another plan where there is less to compute.
+    assert verdicts["q06"] == "reads the same"
+    assert list(verdicts.values()).count("reads the same") >= 12
+    assert all(one.differs for one in found if one.verdict == "failed")
+    assert "not known" not in verdicts.values()
+
+
+def test_the_record_says_what_the_queries_lack(asked: tuple[dict, list[Removal]]) -> None:
+    document, _ = asked
+    told = of(document).facts
+    assert told["request"]["remove"] == ["computation"]
+    statement = told["statements"]["q17"]
+    assert statement["rewritten"]["removed"][0]["name"] == "computation"
+    assert statement["rewritten"]["stays"] == ["avg(l_quantity)"]
+    assert "touched_1" in statement["text"]
+
+
+def test_parts_are_listed_and_unknown_ones_refused(tpch_run: tuple[Lab, dict]) -> None:
+    lab, _ = tpch_run
+    listed = lab.assay("workloads", "show", "tpch", "--operation", "q03")
+    assert listed.returncode == 0
+    assert "join:customer" in listed.stdout
+    assert "predicate:1" in listed.stdout
+    refused = lab.assay("run", "tpch", "--operation", "q06", "--remove", "sort")
+    assert refused.returncode == 1
+    assert "q06 cannot be asked without sort" in " ".join(refused.stderr.split())

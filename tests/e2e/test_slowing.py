@@ -1,0 +1,42 @@
+"""A real engine is slowed: its answers stay right, the record says what was done, nobody stays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from assay.record.layout import ACCOUNT_PROBES
+from tests.e2e.conftest import POSTGRESQL, SMALL, Lab, server_laboratory
+
+ASKED = ["--operation", "q01", "--operation", "q06", "--slow", "cpu=2", "--no-plans"]
+
+
+@pytest.fixture
+def lab(server_place: Path) -> Iterator[Lab]:
+    """A laboratory where embedded engines and servers of ours can be started."""
+    with server_laboratory(server_place) as lab:
+        yield lab
+
+
+@pytest.mark.parametrize("engine", ["duckdb", POSTGRESQL])
+def test_an_engine_stands_still_for_what_it_computed(lab: Lab, engine: str) -> None:
+    document = lab.document("run", "tpch", "--engine", engine, *SMALL, *ASKED)
+    checks = {one["check"]: one["verdict"] for one in document["checks"]}
+    assert (checks["answers"], checks["outcomes"]) == ("valid", "valid")
+    assert checks["slowing"] != "invalid"
+    run = lab.latest()
+    facts = json.loads((run / "run.json").read_text("utf-8"))
+    told = facts["slowing"]
+    assert facts["request"]["slow"] == told["asked"] == {"cpu": 2.0}
+    assert told["error"] is None
+    assert told["stops"] > 0
+    assert told["owed_ns"] == pytest.approx(told["taken_cpu_ns"], rel=1e-3)
+    stops = pl.read_ipc_stream(run / "raw" / "slowing.arrows")
+    assert stops["stopped_ns"][-1] == told["stopped_ns"]
+    accounts = json.loads((run / "environment.json").read_text("utf-8"))["accounts"]
+    assert ACCOUNT_PROBES in accounts.values()
+    assert not list(lab.instances.glob("*"))

@@ -1,0 +1,1 @@
+cpu_ms=140 slices=50

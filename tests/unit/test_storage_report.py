@@ -1,0 +1,164 @@
+"""What a run tells of its disk and CPUs: as a document, on a page and on a terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.record.reader import Run
+from assay.report.document import document
+from assay.report.html import page
+from assay.report.storage_chart import chart
+from assay.report.storage_section import POINTS_MAX, interval_for, storage_section
+from assay.report.storage_text import storage_lines
+from tests.conftest import write_stream
+from tests.records import OPERATIONS, PASSES, write_run
+from tests.traced import READS, as_traced
+
+
+def storage_of(directory: Path) -> dict[str, Any]:
+    told = storage_section(Run(directory))
+    assert told is not None
+    return told
+
+
+def read_by(told: dict[str, Any], **reads: float) -> dict[str, Any]:
+    """The document's section with operations that read so much in a second."""
+    for one in told["operations"]:
+        count = reads.get(one["operation"], 0)
+        one |= {"reads": count, "reads_per_s": count / one["seconds"], "metered": True}
+    return told
+
+
+class TestSection:
+    def test_the_machine_is_as_its_counters_say(self, tmp_path: Path) -> None:
+        """The engine is 52 % of two CPUs and reads 10 MB a second."""
+        told = storage_of(write_run(tmp_path))
+        assert (told["device"], told["interval_s"]) == ("vda", 0.1)
+        assert told["measured"]["%usr"] == pytest.approx(52.0, abs=0.01)
+        assert told["measured"]["%idle"] == pytest.approx(48.0, abs=0.01)
+        assert told["measured"]["rkB/s"] == pytest.approx(1e7 / 1024, rel=1e-4)
+        assert set(map(len, told["disk"].values())) == {len(told["disk"]["time_s"])}
+        assert told["disk"]["rkB/s"] == pytest.approx([1e7 / 1024] * len(told["disk"]["time_s"]))
+        assert {one["operation"]: one["executions"] for one in told["operations"]} == dict.fromkeys(
+            OPERATIONS, PASSES
+        )
+
+    def test_where_no_cpu_was_counted_the_disk_is_shown_alone(self, tmp_path: Path) -> None:
+        run = write_run(tmp_path)
+        (run / "raw" / "cpus.arrows").unlink()
+        write_stream(run / "raw" / "cpus.arrows", [])
+        told = storage_of(run)
+        assert told["measured"]["%usr"] is None
+        assert told["measured"]["rkB/s"] == pytest.approx(1e7 / 1024, rel=1e-4)
+        assert told["cpu"]["time_s"] == []
+        panels = chart(told, 1.0).to_dict()["vconcat"]
+        assert len(panels) == 3
+
+    def test_only_the_measured_part_is_shown(self, tmp_path: Path) -> None:
+        told = storage_of(write_run(tmp_path))["disk"]
+        assert min(told["time_s"]) > 0
+        span_s = PASSES * sum(OPERATIONS.values())
+        assert max(told["time_s"]) < span_s * 1.2 + 0.2
+
+    def test_intervals_are_round_and_few_enough(self) -> None:
+        assert interval_for(10.0, 0.1) == 0.1
+        assert interval_for(240.0, 0.1) == 1.0
+        assert interval_for(3600.0, 0.1) == 30.0
+        assert interval_for(5.0, 1.0) == 1.0
+        for span_s in (1.0, 77.0, 5_000.0, 100_000.0):
+            assert span_s / interval_for(span_s, 0.001) <= POINTS_MAX
+
+    def test_a_run_without_probes_has_none(self, tmp_path: Path) -> None:
+        assert storage_section(Run(write_run(tmp_path, probes=False))) is None
+
+    def test_requests_are_told_or_why_not(self, tmp_path: Path) -> None:
+        plain = storage_of(write_run(tmp_path / "plain"))
+        assert (plain["requests"], "--block-trace" in plain["requests_reason"]) == (None, True)
+        refused = storage_of(as_traced(write_run(tmp_path / "refused"), "not permitted"))
+        assert refused["requests_reason"] == "requests could not be traced: not permitted"
+        traced = storage_of(as_traced(write_run(tmp_path / "traced")))
+        assert traced["requests_reason"] is None
+        (whole,) = (one for one in traced["requests"]["operations"] if one["operation"] == "all")
+        assert whole["reads"] == READS * PASSES * len(OPERATIONS)
+        each = next(one for one in traced["requests"]["operations"] if one["operation"] == "q01")
+        assert each["sequential_share"] == pytest.approx(1 / 3)
+
+
+class TestPage:
+    def test_it_has_the_charts_and_the_tables(self, tmp_path: Path) -> None:
+        directory = as_traced(write_run(tmp_path))
+        run = Run(directory)
+        text = page(run, document(run, directory))
+        for part in ("chart-storage", "chart-contiguity", "reads-by-operation"):
+            assert f'id="{part}"' in text
+        assert "7 requests came faster" in text
+
+    def test_what_was_not_traced_says_why(self, tmp_path: Path) -> None:
+        directory = write_run(tmp_path)
+        run = Run(directory)
+        text = page(run, document(run, directory))
+        assert "How contiguous reads were: requests were not traced" in text
+        assert 'id="chart-contiguity"' not in text
+
+    def test_what_the_chart_draws_can_be_taken(self, tmp_path: Path) -> None:
+        from assay.report.charts import Charts
+
+        directory = as_traced(write_run(tmp_path))
+        charts = Charts(document(Run(directory), directory), None)
+        (series,) = charts.data("storage").values()
+        assert series.startswith("time_s,figure,value\n")
+        (classes,) = charts.data("contiguity").values()
+        assert "distance,0,true," in classes
+
+
+class TestTerminal:
+    def lines(
+        self, told: dict[str, Any], width: int = 80, *, everything: bool = False
+    ) -> list[str]:
+        return list(storage_lines({"storage": told}, width, everything=everything))
+
+    def test_operations_that_read_come_most_first(self, tmp_path: Path) -> None:
+        told = read_by(storage_of(write_run(tmp_path)), q02=100.0, q03=300.0)
+        heading, names, *rows = self.lines(told)
+        assert heading.startswith("Disk vda and CPUs")
+        assert names.split()[:4] == ["reads", "r/s", "rkB/s", "rareq-sz"]
+        assert [row.split()[0] for row in rows[:3]] == ["q03", "q02", "all"]
+        assert rows[0].split()[1:3] == ["300", "1,500"]
+
+    def test_nothing_read_is_said(self, tmp_path: Path) -> None:
+        told = read_by(storage_of(write_run(tmp_path)))
+        assert any("Nothing was read" in line for line in self.lines(told))
+
+    def test_rough_figures_are_said_to_be(self, tmp_path: Path) -> None:
+        told = read_by(storage_of(write_run(tmp_path)), q02=100.0)
+        assert not any("rough" in line for line in self.lines(told))
+        next(one for one in told["operations"] if one["operation"] == "q02")["metered"] = False
+        assert any("rough" in line for line in self.lines(told))
+
+    def test_the_rest_is_counted(self, tmp_path: Path) -> None:
+        told = storage_of(write_run(tmp_path))
+        one = told["operations"][0]
+        told["operations"] = [
+            one | {"operation": f"x{place}", "reads": 1.0, "metered": True} for place in range(12)
+        ]
+        assert "  2 more: --all" in self.lines(told)
+        assert not any("more" in line for line in self.lines(told, everything=True))
+
+    @pytest.mark.parametrize("width", [60, 80, 100])
+    def test_no_line_is_wider_than_the_terminal(self, tmp_path: Path, width: int) -> None:
+        told = read_by(storage_of(as_traced(write_run(tmp_path))), q01=12_345.0)
+        lines = self.lines(told, width)
+        assert any("contiguous" in line for line in lines)
+        assert max(map(len, lines)) <= width
+
+    def test_a_run_without_a_device_says_nothing(self) -> None:
+        assert list(storage_lines({"storage": None}, 80, everything=False)) == []
+
+
+def test_the_section_is_plain_json(tmp_path: Path) -> None:
+    told = storage_of(as_traced(write_run(tmp_path)))
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
