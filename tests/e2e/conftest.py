@@ -212,23 +212,36 @@ def run_once(shared: Path, root: Path, *arguments: str) -> tuple[Lab, dict]:
     return lab, lab.document("run", "tpch", *SMALL, *arguments)
 
 
+@contextmanager
+def left_alone(lab: Lab) -> Iterator[None]:
+    """Sees that a laboratory that others look at too got no second run: which is `latest`?"""
+    yield
+    assert len(list(lab.runs.iterdir())) == 1, "a test ran something in a shared laboratory"
+
+
 @pytest.fixture(scope="session")
-def tpch_run(shared, tmp_path_factory) -> tuple[Lab, dict]:
+def tpch_run(shared, tmp_path_factory) -> Iterator[tuple[Lab, dict]]:
     """One run of TPC-H on DuckDB, to be looked at and left as it is."""
-    return run_once(shared, tmp_path_factory.mktemp("tpch"))
+    lab, document = run_once(shared, tmp_path_factory.mktemp("tpch"))
+    with left_alone(lab):
+        yield lab, document
 
 
 @pytest.fixture(scope="session")
-def null_run(shared, tmp_path_factory) -> tuple[Lab, dict]:
+def null_run(shared, tmp_path_factory) -> Iterator[tuple[Lab, dict]]:
     """One run of the engine that does nothing, to be looked at and left as it is."""
-    return run_once(shared, tmp_path_factory.mktemp("null"), "--engine", "null")
+    lab, document = run_once(shared, tmp_path_factory.mktemp("null"), "--engine", "null")
+    with left_alone(lab):
+        yield lab, document
 
 
 @pytest.fixture(scope="session")
 def postgresql_run(server_place) -> Iterator[tuple[Lab, dict]]:
     """One run of TPC-H on PostgreSQL, to be looked at and left as it is."""
     with server_laboratory(server_place) as lab:
-        yield lab, lab.document("run", "tpch", "--engine", POSTGRESQL, *SMALL)
+        document = lab.document("run", "tpch", "--engine", POSTGRESQL, *SMALL)
+        with left_alone(lab):
+            yield lab, document
 
 
 @contextmanager

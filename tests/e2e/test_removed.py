@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from assay.analysis.removed import Removal, removals
 from assay.record.reader import Run
-from tests.e2e.conftest import POSTGRESQL, SMALL, Lab
+from tests.e2e.conftest import POSTGRESQL, SMALL, Lab, run_once, server_laboratory
 
-WITHOUT = ("run", "tpch", *SMALL, "--remove", "computation")
+REMOVED = ("--remove", "computation")
 
 
 def of(document: dict) -> Run:
@@ -18,17 +19,22 @@ def of(document: dict) -> Run:
 
 
 @pytest.fixture(scope="module")
-def on_duckdb(tpch_run: tuple[Lab, dict]) -> tuple[dict, list[Removal]]:
-    lab, plain = tpch_run
-    document = lab.document(*WITHOUT)
+def on_duckdb(
+    tpch_run: tuple[Lab, dict], shared: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[dict, list[Removal]]:
+    _, plain = tpch_run
+    _, document = run_once(shared, tmp_path_factory.mktemp("removed"), *REMOVED)
     return document, removals([(of(plain), of(document))])
 
 
 @pytest.fixture(scope="module")
-def on_postgresql(postgresql_run: tuple[Lab, dict]) -> tuple[dict, list[Removal]]:
-    lab, plain = postgresql_run
-    document = lab.document(*WITHOUT, "--engine", POSTGRESQL)
-    return document, removals([(of(plain), of(document))])
+def on_postgresql(
+    postgresql_run: tuple[Lab, dict], server_place: Path
+) -> Iterator[tuple[dict, list[Removal]]]:
+    _, plain = postgresql_run
+    with server_laboratory(server_place) as lab:
+        document = lab.document("run", "tpch", *SMALL, *REMOVED, "--engine", POSTGRESQL)
+        yield document, removals([(of(plain), of(document))])
 
 
 @pytest.fixture(params=["on_duckdb", "on_postgresql"])
