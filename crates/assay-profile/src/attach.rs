@@ -13,7 +13,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::elf::Elf;
 use crate::frame_pointers::has_frame_pointers;
-use crate::perf::{Attr, Clock, Event, Record, Ring, Rings, Stacks};
+use crate::perf::{Attr, Event, Record, Ring, Rings, Stacks};
 use crate::{ProfileError, procfs};
 
 /// How much of a stack is copied: all of it, as a rule, below an executor's recursion.
@@ -202,33 +202,23 @@ pub fn is_for_want_of_room(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM))
 }
 
-/// The most that the kernel grants, by trying.
-///
-/// It is tried on every processor: where they are of two kinds, the hardware's event of one is none
-/// of the other.
+/// The most that the kernel grants, by trying, on every processor.
 fn granted(wish: &Wish, root: u32, processors: &[u32]) -> Result<Granted, ProfileError> {
     let stacks = wish.stacks.unwrap_or_else(|| fitting_stacks(root));
+    let frequency_hz = wish.frequency_hz;
     let mut last = io::Error::from_raw_os_error(libc::EACCES);
     let with_kernel: &[bool] = if wish.kernel { &[true, false] } else { &[false] };
     let whole: &[bool] = if wish.may_watch_all { &[true, false] } else { &[false] };
     for whole_machine in whole {
         for kernel in with_kernel {
-            for clock in [Clock::Cycles, Clock::CpuClock] {
-                let attr = Attr {
-                    clock,
-                    frequency_hz: wish.frequency_hz,
-                    stacks,
-                    kernel: *kernel,
-                    inherit: !whole_machine,
-                };
-                let tid = if *whole_machine { -1 } else { root as i32 };
-                match processors.iter().try_for_each(|cpu| Event::open(attr, tid, *cpu).map(drop)) {
-                    Ok(()) => return Ok(Granted { attr, whole_machine: *whole_machine }),
-                    Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {
-                        return Err(ProfileError::NoProcess(root));
-                    }
-                    Err(error) => last = error,
+            let attr = Attr { frequency_hz, stacks, kernel: *kernel, inherit: !whole_machine };
+            let tid = if *whole_machine { -1 } else { root as i32 };
+            match processors.iter().try_for_each(|cpu| Event::open(attr, tid, *cpu).map(drop)) {
+                Ok(()) => return Ok(Granted { attr, whole_machine: *whole_machine }),
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {
+                    return Err(ProfileError::NoProcess(root));
                 }
+                Err(error) => last = error,
             }
         }
     }

@@ -24,7 +24,7 @@ mod watch;
 
 pub use attach::{Granted, Wish};
 pub use error::ProfileError;
-pub use perf::{Attr, Clock, Stacks};
+pub use perf::{Attr, Stacks};
 pub use requests::{PROBE_REQUESTS, REQUESTS, RequestTracer};
 pub use rows::PROBE_PROFILE;
 pub use sampler::Profiler;

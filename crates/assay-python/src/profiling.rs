@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use assay_profile::{Clock, Granted, Profiler, ProfilerReport, RequestTracer, Stacks, Wish};
+use assay_profile::{Granted, Profiler, ProfilerReport, RequestTracer, Stacks, Wish};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -53,15 +53,11 @@ impl PyProfiler {
     fn granted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let told = PyDict::new(py);
         let attr = self.granted.attr;
-        let event = match attr.clock {
-            Clock::Cycles => "cycles",
-            Clock::CpuClock => "cpu-clock",
-        };
         let (stacks, copied_bytes) = match attr.stacks {
             Stacks::Copies(bytes) => ("copies", Some(bytes)),
             Stacks::FramePointers => ("frame pointers", None),
         };
-        told.set_item("event", event)?;
+        told.set_item("event", "cpu-clock")?;
         told.set_item("frequency_hz", attr.frequency_hz)?;
         told.set_item("kernel", attr.kernel)?;
         told.set_item("stacks", stacks)?;

@@ -56,7 +56,7 @@ class Sampling:
     """How the samples were taken, and what is not in the tables.
 
     Attributes:
-        event: `cycles` of the hardware, or `cpu-clock`.
+        event: What took them, such as `cpu-clock`.
         frequency_hz: Samples a second of CPU time.
         kernel: Whether the kernel's frames were seen.
         stacks: `copies` or `frame pointers`.

@@ -2,15 +2,6 @@
 
 use perf_event_open_sys::bindings as sys;
 
-/// What makes the kernel take a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
-    /// Cycles of the processor while it is not halted.
-    Cycles,
-    /// A timer of the kernel that runs while the processor is busy.
-    CpuClock,
-}
-
 /// How the stack of a sample is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stacks {
@@ -23,9 +14,9 @@ pub enum Stacks {
 /// One event to open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attr {
-    /// What makes it fire.
-    pub clock: Clock,
-    /// How often a second of CPU time.
+    /// How often a second of CPU time, by the kernel's timer that runs while the processor is busy.
+    /// The processor's own counter of cycles would fire as often by trying, and samples that stand
+    /// for different times cannot be counted.
     pub frequency_hz: u32,
     /// How stacks are taken.
     pub stacks: Stacks,
@@ -68,6 +59,8 @@ impl Attr {
     /// The kernel's own structure.
     pub fn to_sys(self) -> sys::perf_event_attr {
         let mut attr = sys::perf_event_attr {
+            type_: sys::PERF_TYPE_SOFTWARE,
+            config: u64::from(sys::PERF_COUNT_SW_CPU_CLOCK),
             size: size_of::<sys::perf_event_attr>() as u32,
             sample_type: u64::from(
                 sys::PERF_SAMPLE_IP
@@ -79,7 +72,8 @@ impl Attr {
             clockid: libc::CLOCK_MONOTONIC,
             ..sys::perf_event_attr::default()
         };
-        self.set_clock(&mut attr);
+        // A period in nanoseconds: each sample stands for exactly as much time.
+        attr.__bindgen_anon_1.sample_period = NS_PER_S / u64::from(self.frequency_hz);
         if let Stacks::Copies(bytes) = self.stacks {
             attr.sample_type |= u64::from(sys::PERF_SAMPLE_REGS_USER | sys::PERF_SAMPLE_STACK_USER);
             attr.sample_regs_user = USER_REGISTERS;
@@ -99,23 +93,5 @@ impl Attr {
         attr.set_sample_id_all(1);
         attr.set_use_clockid(1);
         attr
-    }
-
-    fn set_clock(self, attr: &mut sys::perf_event_attr) {
-        let frequency = u64::from(self.frequency_hz);
-        match self.clock {
-            Clock::Cycles => {
-                attr.type_ = sys::PERF_TYPE_HARDWARE;
-                attr.config = u64::from(sys::PERF_COUNT_HW_CPU_CYCLES);
-                attr.set_freq(1);
-                attr.__bindgen_anon_1.sample_freq = frequency;
-            }
-            Clock::CpuClock => {
-                attr.type_ = sys::PERF_TYPE_SOFTWARE;
-                attr.config = u64::from(sys::PERF_COUNT_SW_CPU_CLOCK);
-                // A period in nanoseconds: each sample stands for exactly as much time.
-                attr.__bindgen_anon_1.sample_period = NS_PER_S / frequency;
-            }
-        }
     }
 }

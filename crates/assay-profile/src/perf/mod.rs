@@ -6,7 +6,7 @@ mod record;
 mod ring;
 mod sys;
 
-pub use attr::{Attr, Clock, Stacks};
+pub use attr::{Attr, Stacks};
 pub use merge::Rings;
 pub use record::{Record, Regs, Sample};
 pub use ring::Ring;
