@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use assay_model::event::{AttemptEvent, StatementEvent};
 use assay_model::{Edge, Event, Outcome, OutcomeCounts, Plan, TaskCounters};
 
 use crate::error::DriveError;
@@ -14,6 +15,10 @@ use crate::session::{Fetched, Session, SessionError};
 pub trait Sink {
     /// One ended operation.
     fn event(&mut self, event: &Event);
+    /// One answered statement of an operation that ended well.
+    fn statement(&mut self, event: &StatementEvent);
+    /// One failed attempt that is made again.
+    fn attempt(&mut self, event: &AttemptEvent);
     /// One reading of the engine's tasks.
     fn reading(&mut self, sequence: u64, edge: Edge, counters: &TaskCounters);
     /// The number by which events refer to a class of errors; keeps the first message.
@@ -39,7 +44,7 @@ impl Results {
 
     /// The file that a result not seen before is to be written to.
     fn place(&mut self, plan: &Plan, operation: u16, fetched: Fetched) -> Option<PathBuf> {
-        let Fetched { digest, ordered_digest, .. } = fetched;
+        let Fetched { digest: Some(digest), ordered_digest, .. } = fetched else { return None };
         let kept = &mut self.kept[usize::from(operation)];
         if kept.len() >= self.kept_max || kept.contains(&(digest, ordered_digest)) {
             return None;
@@ -142,6 +147,7 @@ impl<K: Sink> Books<K> {
             retries: 0,
             rows: None,
             digest: None,
+            marks: None,
         });
     }
 
@@ -155,6 +161,19 @@ impl<K: Sink> Books<K> {
     ) -> Result<(), DriveError> {
         let operation = issue.ticket.operation;
         let fetched = self.fetched(plan, session, issue, &mut ended)?;
+        let marks = session.marks().filter(|_| ended.result.is_ok());
+        if ended.result.is_ok() {
+            for time in session.statements() {
+                self.sink.statement(&StatementEvent {
+                    sequence: issue.sequence,
+                    operation,
+                    statement: time.statement,
+                    started_ns: time.started_ns,
+                    finished_ns: time.finished_ns,
+                    rows: time.rows,
+                });
+            }
+        }
         session.release();
         let scheduled_ns = issue.ticket.due_ns.unwrap_or(ended.started_ns);
         let error = match &ended.result {
@@ -179,9 +198,30 @@ impl<K: Sink> Books<K> {
             error,
             retries: ended.retries,
             rows: fetched.map(|fetched| fetched.rows),
-            digest: fetched.map(|fetched| fetched.digest),
+            digest: fetched.and_then(|fetched| fetched.digest),
+            marks,
         });
         Ok(())
+    }
+
+    /// An attempt that failed and is made again, from `started_ns` to `finished_ns`.
+    pub fn again(
+        &mut self,
+        issue: &Issue,
+        attempt: u32,
+        (started_ns, finished_ns): (i64, i64),
+        error: &SessionError,
+    ) {
+        let operation = issue.ticket.operation;
+        let error = self.sink.error_class(operation, error);
+        self.sink.attempt(&AttemptEvent {
+            sequence: issue.sequence,
+            operation,
+            attempt,
+            started_ns,
+            finished_ns,
+            error,
+        });
     }
 
     fn enter(&mut self, event: &Event) {

@@ -42,6 +42,8 @@ pub struct Member<'a> {
 struct Running {
     issue: Issue,
     started_ns: i64,
+    /// When the attempt under way was sent.
+    begun_ns: i64,
     retries: u32,
 }
 
@@ -216,7 +218,8 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
                 }
                 _ => {
                     self.idle.pop_front();
-                    self.running[place] = Some(Running { issue, started_ns: now_ns, retries: 0 });
+                    self.running[place] =
+                        Some(Running { issue, started_ns: now_ns, begun_ns: now_ns, retries: 0 });
                     self.begin(plan, place, shared)?;
                     tries -= 1;
                 }
@@ -270,12 +273,17 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         let Some(mut running) = self.running[place].take() else { return Ok(()) };
         let member = &mut self.members[place];
         let result = member.watch.judge(plan, running.started_ns, finished_ns, result);
-        if again(plan, running.retries, &result) {
+        if let Err(error) = &result
+            && again(plan, running.retries, error)
+        {
+            let times = (running.begun_ns, finished_ns);
+            self.books.again(&running.issue, running.retries, times, error);
             running.retries += 1;
+            running.begun_ns = self.clock.now_ns();
             self.running[place] = Some(running);
             return self.begin(plan, place, shared);
         }
-        let Running { issue, started_ns, retries } = running;
+        let Running { issue, started_ns, retries, .. } = running;
         let lost = result.is_err() && shareable(member.session).connection().is_none();
         self.resting_ns[place] = if lost { finished_ns + REFUSED_PAUSE_NS } else { 0 };
         let ended = Ended { started_ns, finished_ns, retries, result };

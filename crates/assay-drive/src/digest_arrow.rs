@@ -32,7 +32,7 @@ pub fn digest_batches(batches: &[RecordBatch]) -> Result<Fetched, SessionError> 
     }
     Ok(Fetched {
         rows: digest.rows(),
-        digest: digest.finish(),
+        digest: Some(digest.finish()),
         ordered_digest: digest.finish_ordered(),
     })
 }

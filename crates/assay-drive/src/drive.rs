@@ -100,7 +100,7 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
             observe(issue.sequence, Edge::Start);
         }
         self.read_meter(plan, issue, Edge::Start);
-        let ended = self.attempt(plan, issue.ticket.operation);
+        let ended = self.attempt(plan, issue);
         self.read_meter(plan, issue, Edge::End);
         let finished_ns = ended.finished_ns;
         self.books.ended(plan, self.session, issue, ended)?;
@@ -115,18 +115,21 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
     }
 
     /// Sends the operation until it succeeds, may not be retried, or was retried often enough.
-    fn attempt(&mut self, plan: &Plan, operation: u16) -> Ended {
+    fn attempt(&mut self, plan: &Plan, issue: &Issue) -> Ended {
         let started_ns = self.clock.now_ns();
-        let mut retries = 0;
+        let (mut retries, mut begun_ns) = (0, started_ns);
         loop {
             self.watch.begin(started_ns);
-            let result = self.session.execute(operation);
+            let result = self.session.execute(issue.ticket.operation);
             let finished_ns = self.clock.now_ns();
             let result = self.watch.judge(plan, started_ns, finished_ns, result);
-            if again(plan, retries, &result) {
-                retries += 1;
-            } else {
-                return Ended { started_ns, finished_ns, retries, result };
+            match &result {
+                Err(error) if again(plan, retries, error) => {
+                    self.books.again(issue, retries, (begun_ns, finished_ns), error);
+                    retries += 1;
+                    begun_ns = self.clock.now_ns();
+                }
+                _ => return Ended { started_ns, finished_ns, retries, result },
             }
         }
     }
@@ -146,6 +149,6 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
 }
 
 /// Whether a failed attempt is made again.
-pub(crate) fn again(plan: &Plan, retries: u32, result: &Result<(), SessionError>) -> bool {
-    matches!(result, Err(error) if error.retryable && retries < plan.retries_max)
+pub(crate) const fn again(plan: &Plan, retries: u32, error: &SessionError) -> bool {
+    error.retryable && retries < plan.retries_max
 }

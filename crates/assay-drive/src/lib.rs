@@ -5,12 +5,14 @@
 
 pub mod books;
 pub mod clock;
+pub mod conductor;
 pub mod crew;
 pub mod digest;
 pub mod digest_arrow;
 pub mod drive;
 pub mod error;
 pub mod latency;
+pub mod program;
 pub mod recorder;
 pub mod run;
 pub mod schedule;

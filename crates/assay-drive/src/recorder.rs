@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_model::counters::TASKS;
-use assay_model::event::{BACKENDS, EVENTS};
+use assay_model::event::{ATTEMPTS, AttemptEvent, BACKENDS, EVENTS, STATEMENTS, StatementEvent};
 use assay_model::{Cell, Edge, Event, Outcome, Plan, TaskCounters};
 use assay_record::Stream;
 use rtrb::{Consumer, Producer, RingBuffer};
@@ -21,6 +21,10 @@ use crate::session::SessionError;
 /// Events a worker can be ahead of the recorder by. At ten looks a second: 650,000 operations a
 /// second and worker before it has to wait, were the recorder always on time.
 const RING_EVENTS: usize = 1 << 16;
+/// Statements: an operation has some twenty at most.
+const RING_STATEMENTS: usize = 1 << 17;
+/// Failed attempts that are made again.
+const RING_ATTEMPTS: usize = 1 << 14;
 /// Readings of tasks happen in serial tests only.
 const RING_READINGS: usize = 1 << 13;
 /// Rows in a record batch at most.
@@ -92,6 +96,8 @@ impl Notes {
 /// The worker's end of its rings.
 pub struct RingSink {
     events: Producer<Event>,
+    statements: Producer<StatementEvent>,
+    attempts: Producer<AttemptEvent>,
     readings: Producer<(u64, Edge, TaskCounters)>,
     notes: Notes,
 }
@@ -99,15 +105,31 @@ pub struct RingSink {
 /// The recorder's end of one worker's rings.
 pub struct RingSource {
     events: Consumer<Event>,
+    statements: Consumer<StatementEvent>,
+    attempts: Consumer<AttemptEvent>,
     readings: Consumer<(u64, Edge, TaskCounters)>,
 }
 
 /// A pair of rings for one worker.
 pub fn rings(notes: &Notes) -> (RingSink, RingSource) {
     let (events_in, events_out) = RingBuffer::new(RING_EVENTS);
+    let (statements_in, statements_out) = RingBuffer::new(RING_STATEMENTS);
+    let (attempts_in, attempts_out) = RingBuffer::new(RING_ATTEMPTS);
     let (readings_in, readings_out) = RingBuffer::new(RING_READINGS);
-    let sink = RingSink { events: events_in, readings: readings_in, notes: notes.clone() };
-    (sink, RingSource { events: events_out, readings: readings_out })
+    let sink = RingSink {
+        events: events_in,
+        statements: statements_in,
+        attempts: attempts_in,
+        readings: readings_in,
+        notes: notes.clone(),
+    };
+    let source = RingSource {
+        events: events_out,
+        statements: statements_out,
+        attempts: attempts_out,
+        readings: readings_out,
+    };
+    (sink, source)
 }
 
 /// Pushes, waiting while the ring is full: an event is never dropped, and a wait is counted.
@@ -131,6 +153,14 @@ impl Sink for RingSink {
         push(&mut self.events, *event, waits);
     }
 
+    fn statement(&mut self, event: &StatementEvent) {
+        push(&mut self.statements, *event, &self.notes.waits);
+    }
+
+    fn attempt(&mut self, event: &AttemptEvent) {
+        push(&mut self.attempts, *event, &self.notes.waits);
+    }
+
     fn reading(&mut self, sequence: u64, edge: Edge, counters: &TaskCounters) {
         push(&mut self.readings, (sequence, edge, *counters), &self.notes.waits);
     }
@@ -150,6 +180,9 @@ pub struct Recorder<'a> {
     notes: Notes,
     sources: Vec<RingSource>,
     events: Stream,
+    statements: Stream,
+    attempts: Stream,
+    names: Names,
     backends: Stream,
     tasks: Stream,
 }
@@ -163,15 +196,21 @@ impl<'a> Recorder<'a> {
         raw_dir: &Path,
     ) -> Result<Self, DriveError> {
         let events = Stream::create(raw_dir, &EVENTS)?;
+        let statements = Stream::create(raw_dir, &STATEMENTS)?;
+        let attempts = Stream::create(raw_dir, &ATTEMPTS)?;
         let tasks = Stream::create(raw_dir, &TASKS)?;
         let backends = Stream::create(raw_dir, &BACKENDS)?;
-        Ok(Self { plan, notes, sources, events, backends, tasks })
+        let names = Names::default();
+        Ok(Self { plan, notes, sources, events, statements, attempts, names, backends, tasks })
     }
 
     /// Writes all that waits in the rings; whether one of them was filling up.
     pub fn drain(&mut self) -> Result<bool, DriveError> {
         let filling = self.sources.iter().any(|source| {
-            source.events.slots() > RING_EVENTS / 4 || source.readings.slots() > RING_READINGS / 4
+            source.events.slots() > RING_EVENTS / 4
+                || source.statements.slots() > RING_STATEMENTS / 4
+                || source.attempts.slots() > RING_ATTEMPTS / 4
+                || source.readings.slots() > RING_READINGS / 4
         });
         for connected in self.notes.take_connected() {
             self.backends.push(&[
@@ -188,11 +227,22 @@ impl<'a> Recorder<'a> {
                     self.events.flush()?;
                 }
             }
+            while let Ok(event) = source.statements.pop() {
+                push_statement(&mut self.statements, &mut self.names, self.plan, &event);
+                if self.statements.waiting() >= BATCH_ROWS {
+                    self.statements.flush()?;
+                }
+            }
+            while let Ok(event) = source.attempts.pop() {
+                push_attempt(&mut self.attempts, self.plan, &self.notes, &event);
+            }
             while let Ok((sequence, edge, counters)) = source.readings.pop() {
                 push_reading(&mut self.tasks, sequence, edge, &counters);
             }
         }
         self.events.flush()?;
+        self.statements.flush()?;
+        self.attempts.flush()?;
         self.backends.flush()?;
         self.tasks.flush()?;
         Ok(filling)
@@ -202,6 +252,8 @@ impl<'a> Recorder<'a> {
     pub fn finish(mut self) -> Result<(), DriveError> {
         self.drain()?;
         self.events.finish()?;
+        self.statements.finish()?;
+        self.attempts.finish()?;
         self.backends.finish()?;
         Ok(self.tasks.finish()?)
     }
@@ -233,7 +285,48 @@ fn push_event(rows: &mut Stream, plan: &Plan, errors: &[ErrorClass], notes: &Not
         Cell::Count(u64::from(event.retries)),
         event.rows.into(),
         event.digest.into(),
+        event.marks.map(u64::from).into(),
     ]);
+}
+
+fn push_statement(rows: &mut Stream, names: &mut Names, plan: &Plan, event: &StatementEvent) {
+    rows.push(&[
+        Cell::Count(event.sequence),
+        Cell::Text(&plan.operations[usize::from(event.operation)]),
+        Cell::Text(names.of(plan, event.operation, event.statement)),
+        Cell::Int(event.started_ns),
+        Cell::Int(event.finished_ns),
+        Cell::Count(u64::from(event.rows)),
+    ]);
+}
+
+fn push_attempt(rows: &mut Stream, plan: &Plan, notes: &Notes, event: &AttemptEvent) {
+    rows.push(&[
+        Cell::Count(event.sequence),
+        Cell::Text(&plan.operations[usize::from(event.operation)]),
+        Cell::Count(u64::from(event.attempt)),
+        Cell::Int(event.started_ns),
+        Cell::Int(event.finished_ns),
+        Cell::Text(&notes.errors()[usize::from(event.error)].class),
+    ]);
+}
+
+/// Names of statements, made once each.
+#[derive(Default)]
+struct Names(Vec<Vec<Option<String>>>);
+
+impl Names {
+    fn of(&mut self, plan: &Plan, operation: u16, statement: u16) -> &str {
+        let (place, number) = (usize::from(operation), usize::from(statement));
+        if self.0.len() <= place {
+            self.0.resize(place + 1, Vec::new());
+        }
+        let known = &mut self.0[place];
+        if known.len() <= number {
+            known.resize(number + 1, None);
+        }
+        known[number].get_or_insert_with(|| plan.statement(operation, statement))
+    }
 }
 
 fn push_reading(rows: &mut Stream, sequence: u64, edge: Edge, counters: &TaskCounters) {

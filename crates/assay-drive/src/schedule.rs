@@ -164,6 +164,8 @@ mod tests {
             orders: vec![],
             steady: None,
             weights: vec![],
+            deck: false,
+            waits: vec![],
             passes_min: 2,
             duration_ns,
             operations_max: 0,

@@ -114,6 +114,8 @@ fn plan(arrival: Arrival, duration_ns: i64, operations_max: u64) -> Plan {
         orders: vec![],
         steady: None,
         weights: vec![],
+        deck: false,
+        waits: vec![],
         passes_min: 1,
         duration_ns,
         operations_max,
@@ -123,6 +125,7 @@ fn plan(arrival: Arrival, duration_ns: i64, operations_max: u64) -> Plan {
     Plan {
         operations: vec!["echo".into()],
         variants: vec![],
+        statements: vec![],
         phases: vec![phase],
         seed: 1,
         operation_deadline_ns: 0,

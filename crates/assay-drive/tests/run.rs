@@ -18,6 +18,8 @@ fn plan(arrival: Arrival, operations_max: u64) -> Plan {
         orders: vec![],
         steady: None,
         weights: vec![],
+        deck: false,
+        waits: vec![],
         passes_min: 2,
         duration_ns: 0,
         operations_max,
@@ -27,6 +29,7 @@ fn plan(arrival: Arrival, operations_max: u64) -> Plan {
     Plan {
         operations: vec!["a".into(), "b".into()],
         variants: vec![],
+        statements: vec![],
         phases: vec![phase("warmup"), phase("measured")],
         seed: 1,
         operation_deadline_ns: 0,

@@ -6,6 +6,7 @@ use assay_drive::schedule::Schedule;
 use assay_drive::session::null::{Answer, NullSession};
 use assay_drive::watchdog::Watch;
 use assay_drive::{Clock, SessionError, VirtualClock};
+use assay_model::event::{AttemptEvent, StatementEvent};
 use assay_model::{Arrival, Edge, Event, Meter, Outcome, OutcomeCounts, Phase, Plan, TaskCounters};
 
 const MS_NS: i64 = 1_000_000;
@@ -38,6 +39,8 @@ impl Sink for &mut Log {
     fn event(&mut self, event: &Event) {
         self.events.push(*event);
     }
+    fn statement(&mut self, _: &StatementEvent) {}
+    fn attempt(&mut self, _: &AttemptEvent) {}
     fn reading(&mut self, _: u64, edge: Edge, counters: &TaskCounters) {
         if edge == Edge::End {
             self.pss_bytes.push(counters.pss_bytes);
@@ -67,6 +70,8 @@ fn plan(arrival: Arrival, duration_ns: i64) -> Plan {
         orders: vec![],
         steady: None,
         weights: vec![],
+        deck: false,
+        waits: vec![],
         passes_min: 3,
         duration_ns,
         operations_max: 0,
@@ -76,6 +81,7 @@ fn plan(arrival: Arrival, duration_ns: i64) -> Plan {
     Plan {
         operations: vec!["select".into()],
         variants: vec![],
+        statements: vec![],
         phases: vec![phase],
         seed: 1,
         operation_deadline_ns: 0,

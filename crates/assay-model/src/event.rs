@@ -32,9 +32,73 @@ pub struct Event {
     pub retries: u32,
     /// Rows fetched.
     pub rows: Option<u64>,
-    /// Order-insensitive digest of the rows.
+    /// Order-insensitive digest of the rows; `None` also where a program read them.
     pub digest: Option<u64>,
+    /// What a program noted of the operation: a number whose bits the program names.
+    pub marks: Option<u32>,
 }
+
+/// One answered statement of an operation that has several, or a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatementEvent {
+    /// Number of the operation in the run.
+    pub sequence: u64,
+    /// Index of the operation in the plan.
+    pub operation: u16,
+    /// Index of the statement in its operation.
+    pub statement: u16,
+    /// When it was sent, or the answer before it had come.
+    pub started_ns: i64,
+    /// When its answer had come.
+    pub finished_ns: i64,
+    /// Rows that it returned or changed.
+    pub rows: u32,
+}
+
+/// One failed attempt of an operation that was made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttemptEvent {
+    /// Number of the operation in the run.
+    pub sequence: u64,
+    /// Index of the operation in the plan.
+    pub operation: u16,
+    /// From 0.
+    pub attempt: u32,
+    /// When it was sent.
+    pub started_ns: i64,
+    /// When its error had come.
+    pub finished_ns: i64,
+    /// Index into the driver's list of error classes.
+    pub error: u16,
+}
+
+/// The stream of statements; no rows of operations with one statement.
+pub static STATEMENTS: Table = Table {
+    file: "statements.arrows",
+    about: "One row an answered statement of operations that have several, of their last attempt.",
+    columns: &[
+        Column::needed("sequence", Kind::UInt64, "number of its operation, as in events"),
+        Column::needed("operation", Kind::Word, "name of the operation"),
+        Column::needed("statement", Kind::Word, "its name, or its number in the operation from 1"),
+        Column::needed("started_ns", Kind::Int64, "when it was sent"),
+        Column::needed("finished_ns", Kind::Int64, "when its last row or its count had come"),
+        Column::needed("rows", Kind::UInt32, "rows that it returned or changed"),
+    ],
+};
+
+/// The stream of attempts that failed and were made again.
+pub static ATTEMPTS: Table = Table {
+    file: "attempts.arrows",
+    about: "One row a failed attempt that was made again; the last attempt stands in events.",
+    columns: &[
+        Column::needed("sequence", Kind::UInt64, "number of its operation, as in events"),
+        Column::needed("operation", Kind::Word, "name of the operation"),
+        Column::needed("attempt", Kind::UInt32, "from 0"),
+        Column::needed("started_ns", Kind::Int64, "when it was sent"),
+        Column::needed("finished_ns", Kind::Int64, "when its error had come"),
+        Column::needed("error", Kind::Word, "class of the error"),
+    ],
+};
 
 /// The stream of events, one file a driver host.
 pub static EVENTS: Table = Table {
@@ -61,7 +125,12 @@ pub static EVENTS: Table = Table {
         Column::optional(
             "digest",
             Kind::UInt64,
-            "order-insensitive digest of the rows; null unless ok",
+            "order-insensitive digest of the rows; null unless ok, and where a program read them",
+        ),
+        Column::optional(
+            "marks",
+            Kind::UInt32,
+            "what its program noted: the bits that `marks` of run.json names; null of others",
         ),
     ],
 };

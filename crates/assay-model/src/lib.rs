@@ -11,6 +11,7 @@ pub mod plan;
 pub mod random;
 pub mod script;
 pub mod table;
+pub mod tpcc;
 
 pub use counters::{DeviceCounters, Edge, Meter, TaskCounters};
 pub use event::Event;

@@ -59,6 +59,17 @@ pub struct Steady {
     pub passes_max: u32,
 }
 
+/// How long a terminal waits around one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wait {
+    /// Before it is due, after it was chosen: what a person types.
+    pub keying_ns: i64,
+    /// Mean of the wait after it has ended, drawn from an exponential distribution that is cut at
+    /// ten times its mean.
+    pub think_mean_ns: i64,
+}
+
 /// One part of a run: a warm-up, or the measured part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -76,6 +87,14 @@ pub struct Phase {
     /// Weights of the mix, as many as operations; empty: equal.
     #[serde(default)]
     pub weights: Vec<u32>,
+    /// Weights are cards of a deck, which is dealt to its end and shuffled anew; else each operation
+    /// is drawn by itself.
+    #[serde(default)]
+    pub deck: bool,
+    /// What sessions wait around operations, as many as operations of the plan; empty: nothing. An
+    /// operation is due when its session has waited (closed loads only).
+    #[serde(default)]
+    pub waits: Vec<Wait>,
     /// Passes over the order at least (power order only).
     #[serde(default = "one")]
     pub passes_min: u32,
@@ -109,6 +128,10 @@ pub struct Plan {
     /// Which of its texts an operation has, for each of `operations`; empty: all have one.
     #[serde(default)]
     pub variants: Vec<u32>,
+    /// What the statements of each operation are called, for operations that have several; empty:
+    /// they have their numbers, from 1.
+    #[serde(default)]
+    pub statements: Vec<Vec<String>>,
     /// Phases in order.
     pub phases: Vec<Phase>,
     /// Seed of the mix.
@@ -161,6 +184,15 @@ impl Plan {
             if phase.arrival.sessions() == 0 {
                 return fail(format!("phase {name} has no client"));
             }
+            if phase.deck && phase.weights.is_empty() {
+                return fail(format!("phase {name} has a deck and no weights that say its cards"));
+            }
+            let closed = matches!(phase.arrival, Arrival::Closed { .. });
+            if !phase.waits.is_empty() && (!closed || phase.waits.len() != self.operations.len()) {
+                return fail(format!(
+                    "phase {name} has waits: of every operation, and of a closed load only"
+                ));
+            }
             if let Arrival::Open { rate_per_s, .. } = phase.arrival
                 && !(rate_per_s.is_finite() && rate_per_s > 0.0)
             {
@@ -204,6 +236,13 @@ impl Plan {
         self.variants.get(usize::from(operation)).copied().unwrap_or(0)
     }
 
+    /// What a statement of an operation is called.
+    pub fn statement(&self, operation: u16, statement: u16) -> String {
+        let told = self.statements.get(usize::from(operation));
+        let name = told.and_then(|names| names.get(usize::from(statement)));
+        name.cloned().unwrap_or_else(|| (u32::from(statement) + 1).to_string())
+    }
+
     /// Sessions that the run needs at once.
     pub fn sessions(&self) -> u32 {
         self.phases.iter().map(|phase| phase.arrival.sessions()).max().unwrap_or(0)
@@ -218,6 +257,7 @@ mod tests {
         Plan {
             operations: vec!["q01".into()],
             variants: vec![],
+            statements: vec![],
             phases: vec![Phase {
                 name: "measured".into(),
                 arrival,
@@ -225,6 +265,8 @@ mod tests {
                 orders: vec![],
                 steady: None,
                 weights: vec![],
+                deck: false,
+                waits: vec![],
                 passes_min: 1,
                 duration_ns: 1,
                 operations_max: 0,

@@ -1,6 +1,8 @@
 //! What a session executes: statements, and operations made of them. The JSON form is that of
 //! `python/assay/model/script.py`.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// How one value of an operation is drawn at each execution. Exactly one form is given.
@@ -23,9 +25,16 @@ pub struct Draw {
 pub struct ScriptStatement {
     /// Text with `$1`, `$2`, ... where values are bound.
     pub text: String,
-    /// For `$1`, `$2`, ...: the index of the draw in its operation.
+    /// For `$1`, `$2`, ...: the index of the draw in its operation, or of the register where the
+    /// operation has a program.
     #[serde(default)]
     pub values: Vec<u16>,
+    /// What its program calls it; `None`: it is played in its turn.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// How many elements of a list it has places for; `None`: it has no list.
+    #[serde(default)]
+    pub elements: Option<u16>,
 }
 
 /// One operation: its draws, made anew at each execution, and its statements in order.
@@ -39,6 +48,14 @@ pub struct ScriptOperation {
     /// Values that the statements share.
     #[serde(default)]
     pub draws: Vec<Draw>,
+    /// Logic of ours that says which statement is next and with which values, such as
+    /// `tpcc.payment`; `None`: statements are played in order, with values that are drawn.
+    #[serde(default)]
+    pub program: Option<String>,
+    /// What statements of a program bind, as it calls them: `w_id`, or `i_id.3` for the third
+    /// element of a list, counted from 1.
+    #[serde(default)]
+    pub registers: Vec<String>,
 }
 
 /// Everything that a run's sessions can be asked to execute; operation `n` is the plan's.
@@ -51,6 +68,12 @@ pub struct Script {
     /// as a query that is asked once does.
     #[serde(default)]
     pub prepared: bool,
+    /// Whether statements that need no earlier answer are sent before it has come.
+    #[serde(default)]
+    pub pipelined: bool,
+    /// What programs are told, by name: numbers such as `warehouses`.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, i64>,
 }
 
 /// A script that cannot be executed.
@@ -92,9 +115,13 @@ impl ScriptOperation {
                 _ => return Err(format!("{} needs one of integer and choice", draw.name)),
             }
         }
+        if self.program.is_some() && self.statements.iter().any(|s| s.name.is_none()) {
+            return Err("a statement of its program has no name".into());
+        }
+        let there = if self.program.is_some() { self.registers.len() } else { self.draws.len() };
         let wanted = self.statements.iter().flat_map(|statement| &statement.values).max();
         match wanted {
-            Some(index) if usize::from(*index) >= self.draws.len() => {
+            Some(index) if usize::from(*index) >= there => {
                 Err(format!("a statement binds value {index}, which is not drawn"))
             }
             _ => Ok(()),

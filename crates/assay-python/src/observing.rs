@@ -80,6 +80,8 @@ fn probe(kind: &str) -> PyResult<ProbeKind> {
 fn record_tables() -> Vec<TableTold> {
     let mut tables = vec![
         &assay_model::event::EVENTS,
+        &assay_model::event::STATEMENTS,
+        &assay_model::event::ATTEMPTS,
         &assay_model::event::BACKENDS,
         &assay_model::counters::TASKS,
     ];

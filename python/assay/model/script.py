@@ -6,7 +6,7 @@ read by the driver (`assay-model`, `script.rs`), where each operation's values a
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -31,20 +31,37 @@ class ScriptStatement:
 
     Attributes:
         text: SQL with `$1`, `$2`, ... where values are bound.
-        values: For `$1`, `$2`, ...: the index of the draw in its operation.
+        values: For `$1`, `$2`, ...: the index of the draw in its operation, or of the register
+            where the operation has a program.
+        name: What its program calls it; None: it is played in its turn.
+        elements: How many elements of a list it has places for; None: it has no list.
     """
 
     text: str
     values: tuple[int, ...] = ()
+    name: str | None = None
+    elements: int | None = None
 
 
 @dataclass(frozen=True)
 class ScriptOperation:
-    """One operation: its draws, made anew at each execution, and its statements in order."""
+    """One operation: its draws, made anew at each execution, and its statements in order.
+
+    Attributes:
+        name: As in the plan.
+        statements: Sent one after another, or as the program says.
+        draws: Values that the statements share.
+        program: Logic of the driver that says which statement is next and with which values, such
+            as `tpcc.payment`; None: statements are played in order, with values that are drawn.
+        registers: What statements of a program bind, as it calls them: `w_id`, or `i_id.3` for the
+            third element of a list, from 1.
+    """
 
     name: str
     statements: tuple[ScriptStatement, ...]
     draws: tuple[Draw, ...] = ()
+    program: str | None = None
+    registers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,10 +72,14 @@ class Script:
         operations: In the plan's order.
         prepared: Whether statements are prepared once a session; else each execution parses and
             plans anew, as a query that is asked once does.
+        pipelined: Whether statements that need no earlier answer are sent before it has come.
+        parameters: What programs are told, by name: numbers such as `warehouses`.
     """
 
     operations: tuple[ScriptOperation, ...]
     prepared: bool = False
+    pipelined: bool = False
+    parameters: dict[str, int] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
         """As JSON values, for the record and the driver."""
@@ -68,19 +89,30 @@ class Script:
     def read(cls, facts: dict[str, Any]) -> Script:
         """The script that `facts` was made from."""
         operations = tuple(_operation(told) for told in facts["operations"])
-        return cls(operations, facts["prepared"])
+        return cls(
+            operations,
+            facts["prepared"],
+            facts.get("pipelined", False),
+            dict(facts.get("parameters", {})),
+        )
 
 
 def _operation(told: dict[str, Any]) -> ScriptOperation:
     statements = tuple(
-        ScriptStatement(statement["text"], tuple(statement["values"]))
+        ScriptStatement(
+            statement["text"],
+            tuple(statement["values"]),
+            statement.get("name"),
+            statement.get("elements"),
+        )
         for statement in told["statements"]
     )
     draws = tuple(
         Draw(draw["name"], _tuple(draw["integer"]), _tuple(draw["choice"]))
         for draw in told["draws"]
     )
-    return ScriptOperation(told["name"], statements, draws)
+    program, registers = told.get("program"), tuple(told.get("registers", ()))
+    return ScriptOperation(told["name"], statements, draws, program, registers)
 
 
 def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:

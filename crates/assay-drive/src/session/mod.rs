@@ -5,17 +5,22 @@ pub mod interrupt;
 pub mod jdbc;
 pub mod null;
 pub mod postgres;
+pub mod rows;
+pub mod value;
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
+
+use crate::conductor::StatementTime;
 
 /// Rows of the last operation, counted and digested after the clock was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fetched {
     /// Rows.
     pub rows: u64,
-    /// Order-insensitive digest, see [`crate::digest`].
-    pub digest: u64,
+    /// Order-insensitive digest, see [`crate::digest`]; `None`: a program read the rows, and there
+    /// is nothing to be kept of them.
+    pub digest: Option<u64>,
     /// Digest in the order in which rows came.
     pub ordered_digest: u64,
 }
@@ -47,6 +52,16 @@ pub trait Session: Send {
     /// Writes the rows of the last `execute` as an Arrow file, or no file if they are not held any
     /// more. Not timed.
     fn keep(&mut self, path: &Path) -> Result<(), SessionError>;
+
+    /// When the statements of the last `execute` were answered, where there were several.
+    fn statements(&self) -> &[StatementTime] {
+        &[]
+    }
+
+    /// What the program of the last `execute` noted; `None`: it had none.
+    fn marks(&self) -> Option<u32> {
+        None
+    }
 
     /// Lets go of the rows of the last `execute`, so that freeing them is not timed either.
     fn release(&mut self) {}

@@ -19,9 +19,8 @@ use assay_model::Script;
 use self::link::{Config, Link, Reply};
 use self::values::{Columns, in_column};
 use super::interrupt::Interrupt;
-use super::postgres::rows;
-use super::postgres::values::{Column, Value};
-use super::{Canceller, Fetched, Session, SessionError, SharedSession, Step};
+use super::value::{Shape, Value};
+use super::{Canceller, Fetched, Session, SessionError, SharedSession, Step, rows};
 use crate::digest::RowDigest;
 use crate::script::{Drawer, Drawn};
 
@@ -279,7 +278,7 @@ impl Session for JdbcSession {
         let digest = &self.digesting.digest;
         Ok(Fetched {
             rows: digest.rows(),
-            digest: digest.finish(),
+            digest: Some(digest.finish()),
             ordered_digest: digest.finish_ordered(),
         })
     }
@@ -310,12 +309,8 @@ impl Session for JdbcSession {
             }
         }
         let kept = columns.described.iter().zip(seen);
-        let kept: Vec<Column> = kept
-            .map(|((name, declared), seen)| Column {
-                name: name.clone(),
-                kind: seen.kept_as(*declared),
-            })
-            .collect();
+        let kept: Vec<(&str, Shape)> =
+            kept.map(|((name, declared), seen)| (name.as_str(), seen.kept_as(*declared))).collect();
         rows::write(path, &kept, &values).map_err(|error| link::unreadable(error.to_string()))
     }
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::session::postgres::values::{Kind, Value};
+use crate::session::value::{Shape, Value};
 
 /// Kinds, by their byte.
 pub mod kind {
@@ -40,7 +40,7 @@ impl Seen {
     }
 
     /// How the column is kept; `declared` is its type of `java.sql.Types`.
-    pub const fn kept_as(self, declared: i32) -> Kind {
+    pub const fn kept_as(self, declared: i32) -> Shape {
         const EXACT: u16 =
             Seen::bit(kind::LONG) | Seen::bit(kind::DECIMAL) | Seen::bit(kind::DIGITS);
         const FLOATING: u16 = Seen::bit(kind::LONG) | Seen::bit(kind::DOUBLE);
@@ -50,27 +50,27 @@ impl Seen {
         const BYTES: u16 = Seen::bit(kind::BYTES);
         match self.0 & !Self::bit(kind::NULL) {
             0 => declared_as(declared),
-            BOOLEAN => Kind::Bool,
-            DATE => Kind::Date,
-            TIMESTAMP => Kind::Timestamp,
-            BYTES => Kind::Bytes,
-            present if present & !EXACT == 0 => Kind::Numeric,
-            present if present & !FLOATING == 0 => Kind::Float8,
-            _ => Kind::Text,
+            BOOLEAN => Shape::Bool,
+            DATE => Shape::Date,
+            TIMESTAMP => Shape::Timestamp,
+            BYTES => Shape::Bytes,
+            present if present & !EXACT == 0 => Shape::Number,
+            present if present & !FLOATING == 0 => Shape::Float,
+            _ => Shape::Text,
         }
     }
 }
 
 /// What a column of nothing but NULL is kept as.
-const fn declared_as(declared: i32) -> Kind {
+const fn declared_as(declared: i32) -> Shape {
     match declared {
-        -7 | 16 => Kind::Bool,
-        -6..=-5 | 2..=5 => Kind::Numeric,
-        6..=8 => Kind::Float8,
-        91 => Kind::Date,
-        93 | 2014 => Kind::Timestamp,
-        -4..=-2 | 2004 => Kind::Bytes,
-        _ => Kind::Text,
+        -7 | 16 => Shape::Bool,
+        -6..=-5 | 2..=5 => Shape::Number,
+        6..=8 => Shape::Float,
+        91 => Shape::Date,
+        93 | 2014 => Shape::Timestamp,
+        -4..=-2 | 2004 => Shape::Bytes,
+        _ => Shape::Text,
     }
 }
 
@@ -209,8 +209,8 @@ mod tests {
         let mut values = Vec::new();
         columns.each_value(&bytes, |_, value| values.push(value)).unwrap();
         assert_eq!(values, [Value::Exact(-1234, 2), Value::Null, Value::Text(b"x")]);
-        let kept: Vec<Kind> = columns.seen.iter().map(|seen| seen.kept_as(4)).collect();
-        assert_eq!(kept, [Kind::Numeric, Kind::Numeric, Kind::Text]);
+        let kept: Vec<Shape> = columns.seen.iter().map(|seen| seen.kept_as(4)).collect();
+        assert_eq!(kept, [Shape::Number, Shape::Number, Shape::Text]);
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
         assert!(seen.is_floating());
         assert_eq!(in_column(Value::Exact(7, 0), true), Value::Float(7.0));
         seen.note(kind::TEXT);
-        assert_eq!(seen.kept_as(4), Kind::Text);
+        assert_eq!(seen.kept_as(4), Shape::Text);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use assay_model::ScriptOperation;
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::IsNull;
@@ -15,10 +14,11 @@ use postgres_protocol::message::frontend;
 use super::Described;
 use super::startup::Connection;
 use super::stream::Stream;
-use super::values::{Column, Kind};
-use crate::script::Drawn;
+use super::values::{Column, EPOCH_MICROS, Kind};
+use crate::conductor::Conductor;
 use crate::session::SessionError;
 use crate::session::inbox::{Inbox, Message};
+use crate::session::value::Bound;
 
 /// The first version that can be asked to hand in a process's statistics at once.
 pub const VERSION_WITH_FLUSH: u32 = 15;
@@ -30,8 +30,8 @@ const CONNECTION_LOST: &str = "08006";
 pub enum Reply {
     /// A statement's parameters and columns are known now.
     Described(Described),
-    /// One more row is held.
-    Row,
+    /// One more row is held; this is where.
+    Row(Message),
     /// A request failed.
     Error(SessionError),
     /// The server awaits the next request; `I` idle, `T` in a transaction, `E` in a broken one.
@@ -45,6 +45,7 @@ pub struct Link {
     sent: usize,
     version: u32,
     parameters: Vec<u32>,
+    affected: u64,
     /// What came in.
     pub inbox: Inbox,
 }
@@ -76,6 +77,7 @@ impl Link {
             out: BytesMut::with_capacity(4 << 10),
             sent: 0,
             parameters: Vec::new(),
+            affected: 0,
             inbox,
         }
     }
@@ -113,31 +115,24 @@ impl Link {
         &mut self,
         name: &str,
         described: &Described,
-        operation: &ScriptOperation,
-        statement: usize,
-        drawn: &[Drawn],
+        conductor: &Conductor,
     ) -> Result<(), SessionError> {
-        let values = operation.statements[statement].values.iter();
-        let values = values.map(|draw| (usize::from(*draw), drawn[usize::from(*draw)]));
-        let bound = values.zip(&described.parameters);
-        if bound.len() != described.parameters.len() {
+        let values = conductor.values();
+        if values.len() != described.parameters.len() {
             return Err(unreadable(format!(
                 "the statement has {} parameters, and {} values are drawn for it",
                 described.parameters.len(),
-                operation.statements[statement].values.len()
+                values.len()
             )));
         }
         frontend::bind(
             "",
             name,
             described.parameters.iter().map(|oid| parameter_format(*oid)),
-            bound,
-            |((draw, drawn), oid), out| {
-                let draw = &operation.draws[draw];
-                let choice = draw.choice.as_deref().unwrap_or_default();
-                let written = write_value(drawn, choice, *oid, out);
-                written.map_err(|reason| format!("parameter {}: {reason}", draw.name))?;
-                Ok(IsNull::No)
+            (1..).zip(values.zip(&described.parameters)),
+            |(place, (value, oid)), out| {
+                write_value(value, *oid, out)
+                    .map_err(|reason| format!("value ${place}: {reason}").into())
             },
             described.columns.iter().map(|column| column.kind.format()),
             &mut self.out,
@@ -286,6 +281,11 @@ impl Link {
         Ok(true)
     }
 
+    /// Rows that were returned or changed since this was asked last.
+    pub const fn take_affected(&mut self) -> u64 {
+        std::mem::replace(&mut self.affected, 0)
+    }
+
     /// Whether nothing waits to be sent.
     pub fn all_sent(&self) -> bool {
         self.out.is_empty()
@@ -316,7 +316,8 @@ impl Link {
     pub fn reply(&mut self) -> Result<Option<Reply>, SessionError> {
         while let Some(message) = self.inbox.take().map_err(broken)? {
             match message.tag {
-                b'D' => return Ok(Some(Reply::Row)),
+                b'D' => return Ok(Some(Reply::Row(message))),
+                b'C' => self.affected += affected(self.inbox.body(message)),
                 b'Z' => {
                     let status = self.inbox.body(message).first().copied().unwrap_or(b'I');
                     return Ok(Some(Reply::Ready(status)));
@@ -384,28 +385,40 @@ impl Link {
 const INT2: u32 = 21;
 const INT4: u32 = 23;
 const INT8: u32 = 20;
+const TIMESTAMP: u32 = 1114;
+const TIMESTAMPTZ: u32 = 1184;
 
-/// Whole numbers are bound in binary, all else as text, which the server reads by its type.
+/// Whole numbers and times are bound in binary, all else as text, which the server reads by its
+/// type.
 const fn parameter_format(oid: u32) -> i16 {
-    matches!(oid, INT2 | INT4 | INT8) as i16
+    matches!(oid, INT2 | INT4 | INT8 | TIMESTAMP | TIMESTAMPTZ) as i16
 }
 
-fn write_value(
-    drawn: Drawn,
-    choice: &[String],
-    oid: u32,
-    out: &mut BytesMut,
-) -> Result<(), String> {
-    let number = match drawn {
-        Drawn::Integer(number) => number,
-        Drawn::Choice(index) if parameter_format(oid) == 0 => {
-            out.extend_from_slice(choice[index].as_bytes());
-            return Ok(());
+fn write_value(value: Bound<'_>, oid: u32, out: &mut BytesMut) -> Result<IsNull, String> {
+    let number = match value {
+        Bound::Null => return Ok(IsNull::Yes),
+        Bound::Integer(number) => number,
+        Bound::Text(text) if parameter_format(oid) == 0 => {
+            out.extend_from_slice(text.as_bytes());
+            return Ok(IsNull::No);
         }
-        Drawn::Choice(index) => choice[index]
+        Bound::Text(text) => text
             .trim()
             .parse()
-            .map_err(|_| format!("{:?} is no whole number, and one is bound", choice[index]))?,
+            .map_err(|_| format!("{text:?} is no whole number, and one is bound"))?,
+        Bound::Decimal(coefficient, scale) => {
+            return if parameter_format(oid) == 0 {
+                write_decimal(coefficient, scale, out);
+                Ok(IsNull::No)
+            } else {
+                Err(format!("a decimal is bound where the type {oid} is wanted"))
+            };
+        }
+        Bound::Timestamp(micros) if matches!(oid, TIMESTAMP | TIMESTAMPTZ) => {
+            out.extend_from_slice(&(micros - EPOCH_MICROS).to_be_bytes());
+            return Ok(IsNull::No);
+        }
+        Bound::Timestamp(_) => return Err(format!("a time is bound where type {oid} is wanted")),
     };
     let fits = |kind: &str| format!("{number} does not fit {kind}");
     match oid {
@@ -418,9 +431,35 @@ fn write_value(
             out.extend_from_slice(&integer.to_be_bytes());
         }
         INT8 => out.extend_from_slice(&number.to_be_bytes()),
-        _ => out.extend_from_slice(number.to_string().as_bytes()),
+        _ => out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
     }
-    Ok(())
+    Ok(IsNull::No)
+}
+
+/// A decimal in digits: the server reads it by the parameter's type.
+fn write_decimal(coefficient: i64, scale: u8, out: &mut BytesMut) {
+    let mut buffer = itoa::Buffer::new();
+    let digits = buffer.format(coefficient.unsigned_abs()).as_bytes();
+    if coefficient < 0 {
+        out.extend_from_slice(b"-");
+    }
+    let scale = usize::from(scale);
+    let (whole, behind) = digits.split_at(digits.len().saturating_sub(scale));
+    out.extend_from_slice(if whole.is_empty() { b"0" } else { whole });
+    if scale > 0 {
+        out.extend_from_slice(b".");
+        out.extend(std::iter::repeat_n(b'0', scale - behind.len()));
+        out.extend_from_slice(behind);
+    }
+}
+
+/// The number at the end of a command's tag, such as `INSERT 0 5`; 0 if it has none.
+fn affected(tag: &[u8]) -> u64 {
+    let digits = tag.split(|byte| matches!(byte, b' ' | 0)).rfind(|word| !word.is_empty());
+    digits
+        .and_then(|word| std::str::from_utf8(word).ok())
+        .and_then(|word| word.parse().ok())
+        .unwrap_or(0)
 }
 
 fn parameters(body: &ParameterDescriptionBody) -> std::io::Result<Vec<u32>> {

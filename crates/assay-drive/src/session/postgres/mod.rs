@@ -10,7 +10,6 @@ pub mod cancel;
 pub mod config;
 pub mod copy;
 pub mod link;
-pub mod rows;
 pub mod startup;
 pub mod stream;
 pub mod tls;
@@ -29,11 +28,13 @@ use self::cancel::Cancel;
 use self::config::Config;
 use self::link::{Link, Reply};
 use self::startup::{ConnectError, Connection};
-use self::values::{Column, Value, each_value};
+use self::values::{Column, each_value};
+use super::inbox::Message;
 use super::interrupt::{Interrupt, Means};
-use super::{Canceller, Fetched, Session, SessionError, SharedSession, Step};
+use super::value::{Shape, Value};
+use super::{Canceller, Fetched, Session, SessionError, SharedSession, Step, rows};
+use crate::conductor::{Conductor, StatementTime};
 use crate::digest::RowDigest;
-use crate::script::Drawer;
 
 /// Rows of one operation that are held at once. What goes beyond is digested while it comes, and
 /// such a result is not kept as rows.
@@ -70,10 +71,7 @@ struct Digesting {
 /// One connection to a PostgreSQL server.
 pub struct PostgresSession {
     config: Config,
-    script: Arc<Script>,
-    drawer: Drawer,
-    /// The operation's values are drawn once, however often it is sent.
-    drawn: bool,
+    conductor: Conductor,
     link: Option<Link>,
     connections: u32,
     backend: Option<u32>,
@@ -83,6 +81,8 @@ pub struct PostgresSession {
     described: Vec<Vec<Option<Described>>>,
     operation: usize,
     statement: usize,
+    /// Whether a statement of the operation was executed.
+    sent_any: bool,
     doing: Doing,
     error: Option<SessionError>,
     digesting: Digesting,
@@ -102,10 +102,8 @@ impl PostgresSession {
         };
         let mut session = Self {
             names: script.operations.iter().enumerate().map(named).collect(),
-            drawer: Drawer::new(&script, seed, number),
             config,
-            script,
-            drawn: false,
+            conductor: Conductor::new(script, seed, number)?,
             link: None,
             connections: 0,
             backend: None,
@@ -114,6 +112,7 @@ impl PostgresSession {
             described,
             operation: 0,
             statement: 0,
+            sent_any: false,
             doing: Doing::Nothing,
             error: None,
             digesting: Digesting::default(),
@@ -144,19 +143,22 @@ impl PostgresSession {
         if self.link.is_none() {
             self.connect()?;
         }
-        if !self.drawn {
-            self.drawer.draw(&self.script, operation);
-            self.drawn = true;
-        }
+        self.conductor.begin(operation);
         self.interrupt.begin();
         self.operation = usize::from(operation);
-        self.statement = 0;
+        self.sent_any = false;
         self.error = None;
         self.digesting.digest.clear();
         self.digesting.dropped = false;
         self.digesting.statement = 0;
         self.link_mut()?.inbox.clear();
-        self.send()
+        match self.conductor.next()? {
+            Some(statement) => {
+                self.statement = statement;
+                self.send()
+            }
+            None => Ok(Step::Ended),
+        }
     }
 
     fn link_mut(&mut self) -> Result<&mut Link, SessionError> {
@@ -166,9 +168,8 @@ impl PostgresSession {
     /// Sends the statement that is next, or the request to describe it.
     fn send(&mut self) -> Result<Step, SessionError> {
         let (operation, statement) = (self.operation, self.statement);
-        let asked = &self.script.operations[operation];
-        let text = &asked.statements[statement].text;
-        let prepared = self.script.prepared;
+        let text = &self.conductor.statement().text;
+        let prepared = self.conductor.script().prepared;
         let name = if prepared { self.names[operation][statement].as_str() } else { "" };
         let known = self.described[operation][statement].as_ref();
         let link = self.link.as_mut().ok_or_else(link::lost)?;
@@ -179,10 +180,12 @@ impl PostgresSession {
         };
         self.doing = Doing::Executing;
         let parsed = if prepared { Ok(()) } else { link.parse(text) };
-        let values = self.drawer.values();
-        let sent = parsed.and_then(|()| link.execute(name, described, asked, statement, values));
+        let sent = parsed.and_then(|()| link.execute(name, described, &self.conductor));
         match sent {
-            Ok(()) => self.flush(),
+            Ok(()) => {
+                self.sent_any = true;
+                self.flush()
+            }
             Err(error) => self.unsendable(error),
         }
     }
@@ -190,7 +193,7 @@ impl PostgresSession {
     /// A statement whose values cannot be bound: what came before it is undone.
     fn unsendable(&mut self, error: SessionError) -> Result<Step, SessionError> {
         self.link_mut()?.forget_unsent();
-        if self.statement == 0 {
+        if !self.sent_any {
             self.doing = Doing::Nothing;
             return Err(error);
         }
@@ -259,7 +262,8 @@ impl PostgresSession {
                 Some(Reply::Described(described)) => {
                     self.described[self.operation][self.statement] = Some(described);
                 }
-                Some(Reply::Row) => {
+                Some(Reply::Row(row)) if self.conductor.reads_rows() => self.hand_over(row)?,
+                Some(Reply::Row(_)) => {
                     let held = self.hold();
                     self.checked(held)?;
                 }
@@ -275,15 +279,16 @@ impl PostgresSession {
 
     /// The server awaits the next request.
     fn ready(&mut self, status: u8) -> Result<Step, SessionError> {
-        let statements = self.script.operations[self.operation].statements.len();
         match self.doing {
             Doing::Describing if self.error.is_none() => return self.send(),
-            Doing::Executing if self.error.is_none() => {
-                self.statement += 1;
-                if self.statement < statements {
+            Doing::Executing if self.error.is_none() => match self.answered() {
+                Ok(Some(statement)) => {
+                    self.statement = statement;
                     return self.send();
                 }
-            }
+                Ok(None) => {}
+                Err(error) => self.error = Some(error),
+            },
             _ => {}
         }
         if status != b'I' && self.doing != Doing::RollingBack {
@@ -301,6 +306,39 @@ impl PostgresSession {
         }
         self.doing = Doing::Nothing;
         self.error.take().map_or(Ok(Step::Ended), Err)
+    }
+
+    /// Notes the answer of a statement; the one that is next.
+    fn answered(&mut self) -> Result<Option<usize>, SessionError> {
+        let rows = self.link_mut()?.take_affected();
+        self.conductor.answered(self.statement, rows)?;
+        if self.conductor.reads_rows() {
+            self.link_mut()?.inbox.clear();
+        }
+        self.conductor.next()
+    }
+
+    /// Has a program read a row that came.
+    fn hand_over(&mut self, row: Message) -> Result<(), SessionError> {
+        let statement = self.statement;
+        let Some(Described { columns, .. }) = &self.described[self.operation][statement] else {
+            return Err(link::unreadable("a row of a statement that was not described"));
+        };
+        let link = self.link.as_ref().ok_or_else(link::lost)?;
+        let conductor = &mut self.conductor;
+        let mut read = Ok(());
+        each_value(link.inbox.body(row), columns, |column, value| {
+            if read.is_ok() {
+                read = conductor.cell(statement, column, &value);
+            }
+        })
+        .map_err(link::unreadable)?;
+        let ended = read.and_then(|()| conductor.end_row(statement));
+        if let Err(error) = ended {
+            // What else comes is read to its end first.
+            self.error.get_or_insert(error);
+        }
+        Ok(())
     }
 
     /// Keeps what is held within its limit.
@@ -359,11 +397,14 @@ impl Session for PostgresSession {
     }
 
     fn fetched(&mut self) -> Result<Fetched, SessionError> {
+        if self.conductor.reads_rows() {
+            return Ok(Fetched { rows: self.conductor.rows(), ..Fetched::default() });
+        }
         self.digest_held()?;
         let digest = &self.digesting.digest;
         Ok(Fetched {
             rows: digest.rows(),
-            digest: digest.finish(),
+            digest: Some(digest.finish()),
             ordered_digest: digest.finish_ordered(),
         })
     }
@@ -385,11 +426,21 @@ impl Session for PostgresSession {
             each_value(row, columns, |column, value| values[column].push(value))
                 .map_err(link::unreadable)?;
         }
-        rows::write(path, columns, &values).map_err(|error| link::unreadable(error.to_string()))
+        let shapes: Vec<(&str, Shape)> =
+            columns.iter().map(|column| (column.name.as_str(), column.kind.shape())).collect();
+        rows::write(path, &shapes, &values).map_err(|error| link::unreadable(error.to_string()))
+    }
+
+    fn statements(&self) -> &[StatementTime] {
+        self.conductor.times()
+    }
+
+    fn marks(&self) -> Option<u32> {
+        self.conductor.marks()
     }
 
     fn release(&mut self) {
-        self.drawn = false;
+        self.conductor.release();
     }
 
     fn canceller(&self) -> Option<Canceller> {

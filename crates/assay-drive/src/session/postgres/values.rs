@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::digest::RowDigest;
+use crate::session::value::{Shape, Value};
 
 /// Days from 1970-01-01 to 2000-01-01, where PostgreSQL's dates begin.
 pub(super) const EPOCH_DAYS: i32 = 10_957;
@@ -51,29 +51,6 @@ pub struct Column {
     pub kind: Kind,
 }
 
-/// One value of a row.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value<'a> {
-    /// Absent.
-    Null,
-    /// A truth value.
-    Bool(bool),
-    /// `coefficient * 10^-scale`.
-    Exact(i128, i32),
-    /// Binary floating point, and numbers that are not finite.
-    Float(f64),
-    /// Days since 1970-01-01.
-    Date(i32),
-    /// Microseconds since 1970-01-01.
-    Timestamp(i64),
-    /// Text.
-    Text(&'a [u8]),
-    /// Bytes.
-    Bytes(&'a [u8]),
-    /// A number with more digits than an `Exact` has, as text.
-    Long(String),
-}
-
 impl Kind {
     /// The kind of a type, by its number in `pg_type`.
     pub const fn of(oid: u32) -> Self {
@@ -102,6 +79,19 @@ impl Kind {
         }
     }
 
+    /// What its values are kept as.
+    pub const fn shape(self) -> Shape {
+        match self {
+            Self::Bool => Shape::Bool,
+            Self::Int2 | Self::Int4 | Self::Int8 | Self::Oid | Self::Numeric => Shape::Number,
+            Self::Float4 | Self::Float8 => Shape::Float,
+            Self::Date => Shape::Date,
+            Self::Timestamp => Shape::Timestamp,
+            Self::Text | Self::Other => Shape::Text,
+            Self::Bytes => Shape::Bytes,
+        }
+    }
+
     /// Reads one value that is not null.
     pub fn read(self, bytes: &[u8]) -> Result<Value<'_>, String> {
         let value = match self {
@@ -121,22 +111,6 @@ impl Kind {
             Self::Bytes => Value::Bytes(bytes),
         };
         Ok(value)
-    }
-}
-
-impl Value<'_> {
-    /// Adds the value to a row's digest.
-    pub fn digest(&self, digest: &mut RowDigest) {
-        match self {
-            Self::Null => digest.null(),
-            Self::Bool(value) => digest.boolean(*value),
-            Self::Exact(coefficient, scale) => digest.exact(*coefficient, *scale),
-            Self::Float(value) => digest.float(*value),
-            Self::Date(days) => digest.date(*days),
-            Self::Timestamp(micros) => digest.timestamp(*micros),
-            Self::Text(bytes) | Self::Bytes(bytes) => digest.bytes(bytes),
-            Self::Long(text) => digest.bytes(text.as_bytes()),
-        }
     }
 }
 
@@ -255,6 +229,7 @@ fn long(groups: impl Iterator<Item = u16>, weight: i32, shown: i32, negative: bo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::digest::RowDigest;
     use proptest::prelude::*;
 
     fn sent(groups: &[u16], weight: i16, sign: u16, shown: u16) -> Vec<u8> {

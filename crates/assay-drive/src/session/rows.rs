@@ -12,18 +12,22 @@ use arrow_array::{
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, Field, Schema};
 
-use super::values::{Column, Kind, Value};
+use super::value::{Shape, Value};
 
 /// Digits of Arrow's 128-bit decimals.
 const DECIMAL_DIGITS: u8 = 38;
 
-/// Writes rows, given as values in columns, to a new file.
-pub fn write(path: &Path, columns: &[Column], values: &[Vec<Value<'_>>]) -> Result<(), ArrowError> {
+/// Writes rows, given as values in columns of a name and a shape, to a new file.
+pub fn write(
+    path: &Path,
+    columns: &[(&str, Shape)],
+    values: &[Vec<Value<'_>>],
+) -> Result<(), ArrowError> {
     let arrays: Vec<ArrayRef> =
-        columns.iter().zip(values).map(|(column, values)| array(column.kind, values)).collect();
+        columns.iter().zip(values).map(|((_, shape), values)| array(*shape, values)).collect();
     let fields = columns.iter().zip(&arrays);
     let fields: Vec<Field> = fields
-        .map(|(column, array)| Field::new(&column.name, array.data_type().clone(), true))
+        .map(|((name, _), array)| Field::new(*name, array.data_type().clone(), true))
         .collect();
     let schema = Arc::new(Schema::new(fields));
     let count = values.first().map_or(0, Vec::len);
@@ -34,13 +38,13 @@ pub fn write(path: &Path, columns: &[Column], values: &[Vec<Value<'_>>]) -> Resu
     writer.finish()
 }
 
-fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {
+fn array(shape: Shape, values: &[Value<'_>]) -> ArrayRef {
     let values_of = values.iter();
     if values.iter().any(is_beyond_calendars) {
         return texts(values);
     }
-    match kind {
-        Kind::Bool => Arc::new(
+    match shape {
+        Shape::Bool => Arc::new(
             values_of
                 .map(|value| match value {
                     Value::Bool(value) => Some(*value),
@@ -48,8 +52,8 @@ fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {
                 })
                 .collect::<BooleanArray>(),
         ),
-        Kind::Int2 | Kind::Int4 | Kind::Int8 | Kind::Oid | Kind::Numeric => numbers(values),
-        Kind::Float4 | Kind::Float8 => Arc::new(
+        Shape::Number => numbers(values),
+        Shape::Float => Arc::new(
             values_of
                 .map(|value| match value {
                     Value::Float(value) => Some(*value),
@@ -57,7 +61,7 @@ fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {
                 })
                 .collect::<Float64Array>(),
         ),
-        Kind::Date => Arc::new(
+        Shape::Date => Arc::new(
             values_of
                 .map(|value| match value {
                     Value::Date(days) => Some(*days),
@@ -65,7 +69,7 @@ fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {
                 })
                 .collect::<Date32Array>(),
         ),
-        Kind::Timestamp => Arc::new(
+        Shape::Timestamp => Arc::new(
             values_of
                 .map(|value| match value {
                     Value::Timestamp(micros) => Some(*micros),
@@ -73,7 +77,7 @@ fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {
                 })
                 .collect::<TimestampMicrosecondArray>(),
         ),
-        Kind::Bytes => Arc::new(
+        Shape::Bytes => Arc::new(
             values_of
                 .map(|value| match value {
                     Value::Bytes(bytes) => Some(*bytes),
@@ -81,7 +85,7 @@ fn array(kind: Kind, values: &[Value<'_>]) -> ArrayRef {
                 })
                 .collect::<BinaryArray>(),
         ),
-        Kind::Text | Kind::Other => texts(values),
+        Shape::Text => texts(values),
     }
 }
 
@@ -177,16 +181,16 @@ mod tests {
 
     #[test]
     fn times_beyond_calendars_are_text() {
-        let times = array(Kind::Timestamp, &[Value::Timestamp(i64::MAX), Value::Timestamp(0)]);
+        let times = array(Shape::Timestamp, &[Value::Timestamp(i64::MAX), Value::Timestamp(0)]);
         assert_eq!(times.as_string::<i32>().value(0), "infinity");
-        assert!(array(Kind::Date, &[Value::Date(0)]).as_string_opt::<i32>().is_none());
+        assert!(array(Shape::Date, &[Value::Date(0)]).as_string_opt::<i32>().is_none());
     }
 
     #[test]
     fn a_result_without_rows_keeps_its_columns() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.arrow");
-        let columns = [Column { name: "n".into(), kind: Kind::Int4 }];
+        let columns = [("n", Shape::Number)];
         write(&path, &columns, &[vec![]]).unwrap();
         let file = arrow_ipc::reader::FileReader::try_new(File::open(&path).unwrap(), None);
         assert_eq!(file.unwrap().schema().field(0).name(), "n");
