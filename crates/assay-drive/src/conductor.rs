@@ -28,7 +28,7 @@ pub struct StatementTime {
     pub rows: u32,
 }
 
-/// Tells one session what to send. A session calls `begin`, then `next` and `answered` in turn
+/// Tells one session what to send. A session calls `begin`, then `next_statement` and `answered`
 /// until `next` has none, and `release` when the operation is over.
 pub struct Conductor {
     script: Arc<Script>,
@@ -103,15 +103,14 @@ impl Conductor {
     }
 
     /// The index of the statement that is to be sent now; `None`: the operation has ended.
-    pub fn next(&mut self) -> Result<Option<usize>, SessionError> {
-        let next = match &mut self.programs[self.operation] {
-            Some(program) => program.next().map_err(wrong)?.map(usize::from),
-            None => {
-                let there = self.script.operations[self.operation].statements.len();
-                let turn = self.turn;
-                self.turn += 1;
-                (turn < there).then_some(turn)
-            }
+    pub fn next_statement(&mut self) -> Result<Option<usize>, SessionError> {
+        let next = if let Some(program) = &mut self.programs[self.operation] {
+            program.next().map_err(wrong)?.map(usize::from)
+        } else {
+            let there = self.script.operations[self.operation].statements.len();
+            let turn = self.turn;
+            self.turn += 1;
+            (turn < there).then_some(turn)
         };
         if let Some(statement) = next {
             self.current = statement;
@@ -119,7 +118,7 @@ impl Conductor {
         Ok(next)
     }
 
-    /// Whether the statement after the one that `next` returned last may be sent before that one is
+    /// Whether the statement after the one that `next_statement` returned last may be sent before that one is
     /// answered.
     pub fn may_go_on(&self) -> bool {
         self.script.pipelined
@@ -134,12 +133,12 @@ impl Conductor {
         self.operation
     }
 
-    /// The statement that `next` returned last.
+    /// The statement that `next_statement` returned last.
     pub fn statement(&self) -> &ScriptStatement {
         &self.script.operations[self.operation].statements[self.current]
     }
 
-    /// What is to be bound for `$1`, `$2`, ... of the statement that `next` returned last.
+    /// What is to be bound for `$1`, `$2`, ... of the statement that `next_statement` returned last.
     pub fn values(&self) -> impl ExactSizeIterator<Item = Bound<'_>> {
         let asked = &self.script.operations[self.operation];
         let program = self.programs[self.operation].as_deref();
@@ -240,19 +239,19 @@ mod tests {
                 {"name": "b", "statements": [{"text": "z"}]}]}"#,
         );
         conductor.begin(0);
-        assert_eq!(conductor.next().unwrap(), Some(0));
+        assert_eq!(conductor.next_statement().unwrap(), Some(0));
         assert_eq!(conductor.values().len(), 0);
         conductor.answered(0, 0).unwrap();
-        assert_eq!(conductor.next().unwrap(), Some(1));
+        assert_eq!(conductor.next_statement().unwrap(), Some(1));
         let values: Vec<Bound<'_>> = conductor.values().collect();
         assert_eq!(values, [Bound::Integer(5), Bound::Text("y")]);
         conductor.answered(1, 3).unwrap();
-        assert_eq!(conductor.next().unwrap(), None);
+        assert_eq!(conductor.next_statement().unwrap(), None);
         let times = conductor.times();
         assert_eq!((times.len(), times[1].rows, conductor.rows()), (2, 3, 3));
         assert_eq!(times[0].finished_ns, times[1].started_ns);
         conductor.begin(1);
-        conductor.next().unwrap();
+        conductor.next_statement().unwrap();
         conductor.answered(0, 1).unwrap();
         assert!(conductor.times().is_empty());
     }
@@ -265,7 +264,7 @@ mod tests {
         );
         let drawn = |conductor: &mut Conductor| {
             conductor.begin(0);
-            conductor.next().unwrap();
+            conductor.next_statement().unwrap();
             format!("{:?}", conductor.values().next())
         };
         let first = drawn(&mut conductor);

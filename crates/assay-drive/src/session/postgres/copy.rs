@@ -331,8 +331,8 @@ fn numeric(out: &mut BytesMut, coefficient: i128, scale: u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::values::Value;
     use super::*;
+    use crate::session::value::Value;
     use proptest::prelude::*;
 
     fn read_back(coefficient: i128, scale: u32) -> Value<'static> {

@@ -152,7 +152,7 @@ impl PostgresSession {
         self.digesting.dropped = false;
         self.digesting.statement = 0;
         self.link_mut()?.inbox.clear();
-        match self.conductor.next()? {
+        match self.conductor.next_statement()? {
             Some(statement) => {
                 self.statement = statement;
                 self.send()
@@ -315,7 +315,7 @@ impl PostgresSession {
         if self.conductor.reads_rows() {
             self.link_mut()?.inbox.clear();
         }
-        self.conductor.next()
+        self.conductor.next_statement()
     }
 
     /// Has a program read a row that came.
