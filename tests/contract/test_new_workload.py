@@ -18,6 +18,7 @@ from assay.workloads.new import new_workload
 TABLES = (
     facts.WorkloadFacts,
     facts.OperationFacts,
+    facts.WaitFacts,
     facts.Rule,
     facts.Constant,
     *facts.TABLES.values(),
