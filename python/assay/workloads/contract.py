@@ -192,7 +192,9 @@ class Workload:
             "shares_min": {
                 name: op.share_min for name, op in operations if op.share_min is not None
             },
-            "rows_expected": {name: op.rows for name, op in operations if op.rows is not None},
+            "rows_expected": {
+                name: op.rows_told for name, op in operations if op.rows_told is not None
+            },
             "queries": len({*facts.order, *self.left_out}),
             "metrics": names,
             "differs_from": self.differs_from,
