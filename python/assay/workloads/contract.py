@@ -162,6 +162,7 @@ class Workload:
         facts = self.facts.model_copy(
             update={
                 "order": tuple(texts),
+                "before": (),
                 "after": (),
                 "operations": {**self.facts.operations, **told},
             }
@@ -179,12 +180,21 @@ class Workload:
             "scale_name": facts.scale_name,
             "content_sha256": self.content_hash,
             "arrival": facts.arrival,
+            "before": list(facts.before),
             "after": list(facts.after),
+            "deck": facts.deck,
             "tolerance": facts.tolerance.model_dump(),
             "answer_columns": {name: op.answer for name, op in operations},
             "operation_titles": {name: op.title for name, op in operations},
             "drawn_operations": list(self.drawn_operations),
-            "rows_expected": {name: op.rows for name, op in operations if op.rows is not None},
+            "programs": {name: op.program for name, op in operations if op.program is not None},
+            "limits_s": {name: op.limit_s for name, op in operations if op.limit_s is not None},
+            "shares_min": {
+                name: op.share_min for name, op in operations if op.share_min is not None
+            },
+            "rows_expected": {
+                name: op.rows_told for name, op in operations if op.rows_told is not None
+            },
             "queries": len({*facts.order, *self.left_out}),
             "metrics": names,
             "differs_from": self.differs_from,
@@ -353,7 +363,7 @@ class Workload:
     def script(
         self, dialects: Sequence[str], scale: float, seed: int, parameters: Parameters = "default"
     ) -> Script:
-        """What sessions execute: the operations of the order, then those of `after`.
+        """What sessions execute: the operations of the order, then those played once beside it.
 
         Where the arrival is `closed`, values are drawn at each execution, whatever `parameters`
         says; else they are in the texts, and `parameters` says whether they are drawn.
@@ -362,8 +372,9 @@ class Workload:
             UsageError: If a file is missing or has no statement, or a rule cannot be carried out.
         """
         drawn_seed = seed if parameters == "drawn" else None
-        names = dict.fromkeys((*self.facts.order, *self.facts.after))
-        return Script(tuple(self._scripted(name, dialects, scale, drawn_seed) for name in names))
+        names = dict.fromkeys((*self.facts.order, *self.facts.played_once))
+        operations = tuple(self._scripted(name, dialects, scale, drawn_seed) for name in names)
+        return Script(operations, parameters=self._told_programs(scale))
 
     def answers(self, scale: float) -> Path | None:
         """The folder with expected rows for default parameters at a scale, if there is one.
@@ -413,6 +424,12 @@ class Workload:
         except ValueError as error:
             raise UsageError(f"{path}: {error}") from error
         return ScriptOperation(operation, tuple(ScriptStatement(one) for one in found))
+
+    def _told_programs(self, scale: float) -> dict[str, int]:
+        try:
+            return rules.counts_at(self.facts.programs, scale)
+        except ValueError as error:
+            raise UsageError(f"{self.folder / MANIFEST}: programs: {error}") from error
 
     def _draws(self, operation: str, scale: float) -> list[Draw]:
         constants = rules.constants_at(self.facts.constants, scale)

@@ -24,6 +24,8 @@ use crate::session::value::Bound;
 pub const VERSION_WITH_FLUSH: u32 = 15;
 const SERIALIZATION_FAILURE: &str = "40001";
 const DEADLOCK_DETECTED: &str = "40P01";
+/// A key that a concurrent transaction made is no conflict when the transaction is made again.
+const UNIQUE_VIOLATION: &str = "23505";
 const CONNECTION_LOST: &str = "08006";
 
 /// What the server answered, as far as a session cares.
@@ -486,6 +488,7 @@ fn server_error(mut fields: ErrorFields<'_>) -> std::io::Result<SessionError> {
             _ => {}
         }
     }
-    let retryable = matches!(class.as_str(), SERIALIZATION_FAILURE | DEADLOCK_DETECTED);
+    let retryable =
+        matches!(class.as_str(), SERIALIZATION_FAILURE | DEADLOCK_DETECTED | UNIQUE_VIOLATION);
     Ok(SessionError { class, message, retryable })
 }
