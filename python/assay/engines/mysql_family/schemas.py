@@ -1,13 +1,13 @@
-"""Namespaces of ours on a server that is not: databases whose comment says whose they are."""
+"""Namespaces of ours on a server that is not: databases with a table that says whose they are."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.mariadb.connecting import words_of
-from assay.engines.mariadb.loading import execute
-from assay.engines.mariadb.statements import filled
+from assay.engines.mysql_family.connecting import words_of
+from assay.engines.mysql_family.loading import execute
+from assay.engines.mysql_family.statements import filled
 
 if TYPE_CHECKING:
     from assay.engines.contract import Instance
@@ -18,9 +18,14 @@ TAKEN = 1
 
 
 def mark(instance: Instance, name: str) -> str | None:
-    """The database's comment. None: there is no such database. Empty: it has no comment."""
-    rows = execute(instance.handle, filled("schema_mark.sql", texts={"name_text": name}))
-    return str(rows[0][0] or "") if rows else None
+    """What its table notes. None: there is no such database. Empty: nothing is noted of it."""
+    asked = {"name_text": name}
+    if not execute(instance.handle, filled("marks/schema.sql", texts=asked)):
+        return None
+    if not execute(instance.handle, filled("marks/table.sql", texts=asked)):
+        return ""
+    rows = execute(instance.handle, filled("marks/read.sql", name=name))
+    return str(rows[0][0]) if rows else ""
 
 
 def lock(instance: Instance, name: str) -> bool:
@@ -30,17 +35,19 @@ def lock(instance: Instance, name: str) -> bool:
 
 
 def make(instance: Instance, name: str, mark: str) -> None:
-    """Makes the database with its comment, in one statement."""
+    """Makes the database, and at once its table with the mark."""
     try:
-        execute(instance.handle, filled("create_schema.sql", texts={"mark": mark}, name=name))
+        execute(instance.handle, filled("create_schema.sql", name=name))
+        execute(instance.handle, filled("marks/create.sql", name=name))
+        note(instance, name, mark)
     except EngineError as error:
         said = words_of(error.__cause__) if isinstance(error.__cause__, Exception) else str(error)
         raise EngineError(f"the database {name} cannot be made: {said}") from error
 
 
 def note(instance: Instance, name: str, mark: str) -> None:
-    """Changes the database's comment."""
-    execute(instance.handle, filled("comment_schema.sql", texts={"mark": mark}, name=name))
+    """Writes the mark."""
+    execute(instance.handle, filled("marks/write.sql", texts={"mark": mark}, name=name))
 
 
 def drop(instance: Instance, name: str) -> None:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import pymysql
 
 from assay.engines.contract import Explained
-from assay.engines.mariadb.connecting import connect, words_of
-from assay.engines.mariadb.statements import bound, file_text, filled, pieces, split
+from assay.engines.mysql_family.connecting import connect, words_of
+from assay.engines.mysql_family.statements import bound, file_text, filled, pieces, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from assay.engines.contract import Address
 
@@ -38,16 +39,23 @@ TRANSACTION_WORDS = {
     "unlock",
 }
 OF_TRANSACTIONS = "it begins or ends a transaction, and the capture has one of its own"
-NO_PLAN = "MariaDB makes no plan for this kind of statement; it was executed without"
+NO_PLAN = "the server makes no plan for this kind of statement; it was executed without"
 # The server's numbers of errors: a text that cannot be explained, and a limit that was met.
-SYNTAX, TIMED_OUT, INTERRUPTED = 1064, 1969, 1317
+SYNTAX = 1064
+CANCELLED = {1317, 1969, 3024}
 LIMIT_MIN_S = 0.001
+MS_PER_S = 1000
 
 
-class MariaPlans:
-    """See `assay.engines.contract.PlanReader`."""
+class FamilyPlans:
+    """See `assay.engines.contract.PlanReader`.
 
-    def __init__(self, address: Address) -> None:
+    `conf` is the engine's: `plans/limit.sql` sets how long a statement may take, `estimated.sql`
+    and `executed.sql` begin what asks for a plan.
+    """
+
+    def __init__(self, address: Address, conf: Path) -> None:
+        self._conf = conf
         self._connection = connect(address)
 
     def explain(
@@ -55,9 +63,10 @@ class MariaPlans:
     ) -> Iterator[Explained]:
         """Executes an operation's statements in a transaction that is rolled back."""
         failed: str | None = None
-        limit = {"seconds": f"{max(LIMIT_MIN_S, limit_s):.3f}"}
+        limit_ms = max(LIMIT_MIN_S, limit_s) * MS_PER_S
+        limit = {"seconds": f"{limit_ms / MS_PER_S:.3f}", "milliseconds": f"{limit_ms:.0f}"}
         try:
-            self._rows(filled("plans/limit.sql", plain=limit))
+            self._rows(filled("plans/limit.sql", plain=limit, conf=self._conf))
             self._rows(file_text("plans/begin.sql"))
         except pymysql.Error as error:
             failed = _words(error)
@@ -93,7 +102,7 @@ class MariaPlans:
         try:
             return self._told("plans/executed.sql", asked), None
         except pymysql.Error as error:
-            if error.args[0] in {TIMED_OUT, INTERRUPTED}:
+            if error.args[0] in CANCELLED:
                 return estimated, f"it was cancelled after {limit_s:.3g} s"
             return estimated, _words(error)
 
@@ -106,7 +115,7 @@ class MariaPlans:
         return NO_PLAN
 
     def _told(self, how: str, asked: str) -> str:
-        return str(self._rows(f"{file_text(how)}\n{asked}")[0][0])
+        return str(self._rows(f"{file_text(how, self._conf)}\n{asked}")[0][0])
 
     def _rows(self, asked: str) -> tuple[tuple[object, ...], ...]:
         with self._connection.cursor() as cursor:
@@ -116,4 +125,4 @@ class MariaPlans:
 
 
 def _words(error: Exception) -> str:
-    return f"MariaDB said: {words_of(error)}"
+    return f"the server said: {words_of(error)}"

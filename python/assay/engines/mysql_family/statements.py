@@ -56,22 +56,23 @@ def bound(
     return "".join(part if isinstance(part, str) else literal(values[part]) for part in parts)
 
 
-def file_text(name: str) -> str:
-    """The SQL of a file in `conf/`."""
-    return (CONF / name).read_text(encoding="utf-8").strip()
+def file_text(name: str, conf: Path = CONF) -> str:
+    """The SQL of a file in a directory `conf/`: that of the family, or an engine's."""
+    return (conf / name).read_text(encoding="utf-8").strip()
 
 
 def filled(
     file: str,
     texts: Mapping[str, str] | None = None,
     plain: Mapping[str, str] | None = None,
+    conf: Path = CONF,
     **names: str,
 ) -> str:
-    """The SQL of a file in `conf/`: names and texts quoted as what they are, numbers plain."""
+    """The SQL of a file in `conf`: names and texts quoted as what they are, numbers plain."""
     values = {key: name_of(value) for key, value in names.items()}
     values |= {key: text_of(value) for key, value in (texts or {}).items()}
     values |= plain or {}
-    return _FIELD.sub(lambda found: values[found[1]], file_text(file))
+    return _FIELD.sub(lambda found: values[found[1]], file_text(file, conf))
 
 
 def name_of(name: str) -> str:

@@ -10,7 +10,7 @@ from pymysql.constants import FIELD_TYPE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Of decimals, digits in all: Arrow's narrower kind has 38, MariaDB's has up to 65.
+# Of decimals, digits in all: Arrow's narrower kind has 38, decimals here have up to 65.
 NARROW_DIGITS, WIDE_DIGITS = 38, 76
 TYPES = {
     FIELD_TYPE.TINY: pa.int64(),

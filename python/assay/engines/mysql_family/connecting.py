@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from assay.engines.contract import EngineError
-from assay.engines.mariadb.statements import filled
+from assay.engines.mysql_family.statements import filled
 from assay.model.secrets import without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pymysql
 
@@ -22,13 +22,12 @@ if TYPE_CHECKING:
 
 CONNECT_PATIENCE_S = 10
 PORT = 3306
-SCHEMES = ("mariadb", "mysql")
+SCHEME = "mysql"
 # What a DSN may say after its question mark; anything with this before it is a session's setting.
 OPTIONS = ("unix_socket", "ssl_ca", "connect_timeout")
 SETTING = "set."
 PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 - where it is, not what it is
 GIVEN_IN = f"{PASSWORD_VARIABLE} or in the DSN"
-SERVER = "MariaDB"
 NOBODY_LISTENS = 2002
 # Error numbers of server and client library, and what to do.
 MENDS = {
@@ -50,11 +49,14 @@ MENDS = {
 }
 
 
-def read_dsn(dsn: str) -> Address:
-    """The address that a URL names. Raises `EngineError`, without quoting it."""
+def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
+    """The address that a URL names. Raises `EngineError`, without quoting it.
+
+    `schemes` are those of the engine; `mysql` is everyone's.
+    """
     unreadable = EngineError(
-        "the DSN cannot be read: write mariadb://user@host:port/database; in it, %, @, / and : of"
-        " a password are %25, %40, %2F, %3A. After a question mark it may say"
+        f"the DSN cannot be read: write {(*schemes, SCHEME)[0]}://user@host:port/database; in it,"
+        " %, @, / and : of a password are %25, %40, %2F, %3A. After a question mark it may say"
         f" {', '.join(f'{name}=...' for name in OPTIONS)} or {SETTING}NAME=..."
     )
     try:
@@ -66,7 +68,7 @@ def read_dsn(dsn: str) -> Address:
     except ValueError:
         raise unreadable from None
     said = {name: value for name, value in options.items() if not name.startswith(SETTING)}
-    if told.scheme not in SCHEMES or told.fragment or set(said) - set(OPTIONS):
+    if told.scheme not in {*schemes, SCHEME} or told.fragment or set(said) - set(OPTIONS):
         raise unreadable
     if "/" in told.path.lstrip("/") or not said.get("connect_timeout", "1").isdigit():
         raise unreadable
@@ -88,9 +90,9 @@ def read_dsn(dsn: str) -> Address:
     }
 
 
-def with_settings(dsn: str, settings: Mapping[str, str]) -> str:
+def with_settings(dsn: str, settings: Mapping[str, str], schemes: Sequence[str] = ()) -> str:
     """The DSN with settings of the session. Raises `EngineError` as `read_dsn` does."""
-    read_dsn(dsn)
+    read_dsn(dsn, schemes)
     more = urlencode({SETTING + name: value for name, value in settings.items()}, quote_via=quote)
     return f"{dsn}{'&' if urlsplit(dsn).query else '?'}{more}" if more else dsn
 
@@ -190,7 +192,7 @@ def _set(name: str, value: str) -> str:
 def _explained(error: Exception, address: Address) -> str:
     name = f"/{address['database']}" if address["database"] else ""
     place = address["unix_socket"] or f"{address['host']}:{address['port']}"
-    where = f"{SERVER} at {address['user']}@{place}{name}"
+    where = f"the server at {address['user']}@{place}{name}"
     said = words_of(error)
     if address["password"]:
         said = said.replace(address["password"], "***")

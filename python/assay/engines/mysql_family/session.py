@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pymysql
 
-from assay.engines.mariadb.connecting import connect, interrupt, opened, words_of
-from assay.engines.mariadb.statements import bound, pieces
-from assay.engines.mariadb.values import table
+from assay.engines.mysql_family.connecting import connect, interrupt, opened, words_of
+from assay.engines.mysql_family.statements import bound, pieces
+from assay.engines.mysql_family.values import table
 from assay.model.errors import AssayError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class StatementError(AssayError):
         self.retryable = retryable
 
 
-class MariaSession:
+class FamilySession:
     """One connection. The driver calls `execute` from a thread of its own.
 
     Values that are drawn are written into the text, escaped: the text protocol has no other place
