@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from assay.analysis.findings.tail import find
@@ -15,7 +16,7 @@ from assay.report.statement_text import stall_words, stalls_words, tail_words
 from tests.cases import case, operation
 from tests.conftest import write_stream
 from tests.loads import an_operation, closed, write_load
-from tests.records import MS, S
+from tests.records import BEGUN_NS, MS, S
 
 COUNT = 2_400
 USUAL = {"select-row": MS, "update-row": 2 * MS}
@@ -96,7 +97,7 @@ def test_the_tail_is_a_finding_where_it_costs_something(tmp_path: Path) -> None:
     assert find(case(operation("update"), statement_times={"update": alike})) == []
 
 
-def stalled(path: Path, counted: dict[str, Any] | None) -> Stalls | None:
+def stalled_run(path: Path) -> Path:
     """Ten seconds with an operation each 2 ms, and a hole from 4 s to 4.6 s."""
     hole = range(2_000, 2_300)
     events = [
@@ -105,8 +106,11 @@ def stalled(path: Path, counted: dict[str, Any] | None) -> Stalls | None:
         if number not in hole
     ]
     late = an_operation(6_000, 4 * S, 0, 610 * MS)
-    directory = write_load(path, closed(2), [*events, late], 10.0)
-    return stalls(Run(directory), counted)
+    return write_load(path, closed(2), [*events, late], 10.0)
+
+
+def stalled(path: Path, counted: dict[str, Any] | None) -> Stalls | None:
+    return stalls(Run(stalled_run(path)), counted)
 
 
 def counted(inside: float) -> dict[str, Any]:
@@ -140,7 +144,7 @@ def test_a_figure_that_hardly_moved_is_not_blamed(tmp_path: Path) -> None:
     found = stalled(tmp_path, counted(15.0))
     assert found is not None
     assert found.stalls[0].moved is None
-    assert "no figure of the engine stands out" in stall_words(found.facts()["stalls"][0])
+    assert "no figure of engine or host stands out" in stall_words(found.facts()["stalls"][0])
 
 
 def test_a_load_without_a_stall_says_so(tmp_path: Path) -> None:
@@ -150,3 +154,18 @@ def test_a_load_without_a_stall_says_so(tmp_path: Path) -> None:
     assert found is not None
     assert found.stalls == ()
     assert stalls_words(found.facts()).startswith("none: no ")
+
+
+def test_other_processes_are_told_before_any_figure_of_the_engine(tmp_path: Path) -> None:
+    directory = stalled_run(tmp_path)
+    cpus = Run(directory).table("cpus")
+    at_s = (pl.col("time_ns").cast(pl.Int64) - BEGUN_NS) / S
+    lost_ns = (at_s.clip(4.0, 4.6) - 4.0) * S
+    added = lost_ns.cast(pl.Int64).cast(cpus["user_ns"].dtype)
+    cpus.with_columns(pl.col("user_ns") + added).write_ipc_stream(directory / "raw" / "cpus.arrows")
+    found = stalls(Run(directory), counted(900.0))
+    assert found is not None
+    moved = found.stalls[0].moved
+    assert moved is not None
+    assert moved.name == "host_others"
+    assert moved.inside > 2 * moved.outside

@@ -1,18 +1,21 @@
-"""Times in which a load got little done, and what the engine counted more of meanwhile.
+"""Times in which a load got little done, and what engine or host did more of meanwhile.
 
 That a counter moved with a stall says where to look. It is no proof that it was the cause.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean, median, pstdev
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.analysis.accounts import accounts
+from assay.analysis.host_figures import host_figures
 from assay.analysis.latency import Window, by_interval, measured_times
 from assay.analysis.load import load_of, load_window
+from assay.analysis.operations import NS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,16 +33,19 @@ TOLD_MAX = 20
 # A counter moved if it grew this many times as fast as at other times, so far beyond their spread.
 TIMES_MIN = 2.0
 SPREADS_MIN = 4.0
+# Other processes are told of from this share of the CPUs on.
+OTHERS_MIN = 0.2
+PERCENT = 100.0
 # Sums of intervals are not exact.
 TIMES_WITHIN_S = 1e-6
 
 
 @dataclass(frozen=True)
 class Moved:
-    """A figure of the engine that was higher in a stall than at other times.
+    """A figure of engine or host that was higher in a stall than at other times.
 
     Attributes:
-        name, title, unit: As the engine declares it.
+        name, title, unit: As the engine declares it, or `host_figures`.
         kind: `counter` (values are rates a second) or `gauge`.
         inside: In the stall, the most of one reading.
         outside: At other times, mean.
@@ -115,8 +121,10 @@ def stalls(run: Run, counted: Mapping[str, Any] | None) -> Stalls | None:
     usual = float(median(series["ok_per_s"]))
     spans = _spans(series["ok_per_s"].to_list(), STALL_SHARE * usual)
     found = [_stall(series, span, usual) for span in spans]
-    figures = _figures(counted, found)
-    found = [_with_moved(stall, figures) for stall in found]
+    if found:
+        figures = [*_figures(counted, found), *_figures(host_figures(run), found)]
+        others = _Others(run, window, found)
+        found = [_with_moved(stall, figures, others) for stall in found]
     told = sorted(found, key=lambda stall: -stall.missing)[:TOLD_MAX]
     return Stalls(
         interval_s=float(series["width_s"][0]),
@@ -202,8 +210,44 @@ def _is_of(stall: Stall, times: Sequence[float], time_s: float) -> bool:
     return stall.begin_s <= time_s <= stall.end_s + step + TIMES_WITHIN_S
 
 
-def _with_moved(stall: Stall, figures: Sequence[_Figure]) -> Stall:
-    best, moved = SPREADS_MIN, None
+class _Others:
+    """How much of the CPUs processes used that are neither engine nor ours."""
+
+    def __init__(self, run: Run, window: Window, found: Sequence[Stall]) -> None:
+        self._known = run.has("cpus") and run.has("processes")
+        self._run, self._window = run, window
+        whole = self._used_s(0.0, window.seconds) if self._known else None
+        parts = [self._used_s(stall.begin_s, stall.end_s) for stall in found] if whole else []
+        used_s, capacity_s = (
+            (whole[place] if whole else 0.0) - sum(part[place] for part in parts if part)
+            for place in (0, 1)
+        )
+        self._outside = max(0.0, used_s) / capacity_s if capacity_s > 0 else None
+
+    def _used_s(self, begin_s: float, end_s: float) -> tuple[float, float] | None:
+        """CPU time that they used, and that there was."""
+        begun_ns = self._window.begun_ns
+        edges = (begun_ns + round(edge_s / NS) for edge_s in (begin_s, end_s))
+        used = accounts(self._run.table("cpus"), self._run.table("processes"), *edges)
+        return None if used is None else (used.background_s, used.capacity_s)
+
+    def moved(self, stall: Stall) -> Moved | None:
+        """Their share as a figure that moved; None if it did not, or is not known."""
+        part = self._used_s(stall.begin_s, stall.end_s) if self._outside is not None else None
+        if part is None or self._outside is None or part[1] <= 0:
+            return None
+        inside = part[0] / part[1]
+        if inside < OTHERS_MIN or inside < TIMES_MIN * self._outside:
+            return None
+        told = {"name": "host_others", "title": "CPU time of other processes", "unit": "%"}
+        return Moved(**told, kind="gauge", inside=PERCENT * inside, outside=PERCENT * self._outside)
+
+
+def _with_moved(stall: Stall, figures: Sequence[_Figure], others: _Others) -> Stall:
+    best, moved = SPREADS_MIN, others.moved(stall)
+    if moved is not None:
+        # What took the CPUs away from engine and load explains what they did less of.
+        return replace(stall, moved=moved)
     for figure in figures:
         inside = [
             value
@@ -219,4 +263,4 @@ def _with_moved(stall: Stall, figures: Sequence[_Figure]) -> Stall:
             told = figure.told
             names = {key: told[key] for key in ("name", "title", "unit", "kind")}
             best, moved = spreads, Moved(**names, inside=most, outside=figure.mean)
-    return Stall(stall.begin_s, stall.end_s, stall.missing, stall.longest_s, moved)
+    return replace(stall, moved=moved)

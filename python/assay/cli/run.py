@@ -164,8 +164,12 @@ def run(
     time: Annotated[str, typer.Option(help="How long a mix is measured.")] = "30s",
     warmup: Annotated[str, typer.Option(help="How long it is played before that.")] = "5s",
     retries: Annotated[
-        int, typer.Option(help="Attempts beyond the first after a temporary error.", min=0)
-    ] = 0,
+        int | None,
+        typer.Option(
+            help="Attempts beyond the first after a temporary error [default: the workload's].",
+            min=0,
+        ),
+    ] = None,
     min_time: Annotated[
         str, typer.Option(help="Passes over an order are repeated for at least this long.")
     ] = "20s",

@@ -76,9 +76,12 @@ def tails(document: dict[str, Any]) -> list[str]:
 def moved_words(moved: dict[str, Any] | None) -> str:
     """The figure that moved with a stall, with its values."""
     if moved is None:
-        return "no figure of the engine stands out"
+        return "no figure of engine or host stands out"
     rate = "/s" if moved["kind"] == "counter" else ""
-    inside, outside = (amount_text(moved[key], moved["unit"]) for key in ("inside", "outside"))
+    if moved["unit"] == "%":
+        inside, outside = (f"{moved[key]:.2g} %" for key in ("inside", "outside"))
+    else:
+        inside, outside = (amount_text(moved[key], moved["unit"]) for key in ("inside", "outside"))
     return f"{moved['title']} {inside}{rate} (else {outside}{rate})"
 
 

@@ -108,7 +108,9 @@ class RunOptions(BaseModel):
     rate: float | None = Field(None, description="Operations a second that become due.")
     time: str = Field("30s", description="How long a mix is measured.")
     warmup: str = Field("5s", description="How long it is played before that.")
-    retries: int = Field(0, ge=0, description="Attempts beyond the first after temporary errors.")
+    retries: int | None = Field(
+        None, ge=0, description="Attempts beyond the first after temporary errors."
+    )
     min_time: str = Field("20s", description="Passes are repeated for at least this long.")
     parameters: str | None = Field(
         None,
@@ -235,9 +237,16 @@ def _load(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> dict[str
         "clients": options.clients or (1 if mixed else None),
         "rate_per_s": _above_zero("--rate", rate) if mixed and rate is not None else None,
         "time_s": _above_zero("--time", _duration("--time", options.time)),
-        "retries_max": options.retries,
+        "retries_max": _retries(options, facts, mixed=mixed),
         "operation_deadline_s": _duration("--timeout", options.timeout),
     }
+
+
+def _retries(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int:
+    """As often as is asked for; else, of a mix, as its manifest says."""
+    if options.retries is not None:
+        return options.retries
+    return facts.retries if mixed else 0
 
 
 def _observed(options: RunOptions) -> dict[str, Any]:
