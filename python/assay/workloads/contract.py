@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.model.errors import UsageError, suggestion
 from assay.model.script import Script, ScriptOperation, ScriptStatement
-from assay.workloads import generate, refreshing, rules, scripts, streams, texts
+from assay.workloads import generate, programs, refreshing, rules, scripts, streams, texts
 from assay.workloads.texts import MANIFEST, read_bytes, read_text
 
 if TYPE_CHECKING:
@@ -124,7 +124,9 @@ class Workload:
             return ()
         operations = self.facts.operations
         return tuple(
-            name for name in dict.fromkeys(self.facts.order) if operations[name].parameters
+            name
+            for name in dict.fromkeys(self.facts.order)
+            if operations[name].parameters or operations[name].program
         )
 
     def only(self, names: Sequence[str]) -> Workload:
@@ -326,16 +328,18 @@ class Workload:
         path = self._operation_file(operation, dialects)
         facts = self.facts.operations[operation]
         constants = rules.constants_at(self.facts.constants, scale)
-        drawn_later = operation in self.drawn_operations
+        template, drawn_later = read_text(path), operation in self.drawn_operations
+        registers = programs.registers_in(template) if facts.program else ()
         try:
             told = {
                 name: {"default": f"${{{name}}}"}
                 if drawn_later
-                else rules.rule_at(name, rule, constants, scale)
-                for name, rule in facts.parameters.items()
+                else rules.rule_at(name, facts.parameters[name], constants, scale)
+                for name in (*facts.parameters, *registers)
+                if name not in constants
             }
             text, values = texts.render(
-                read_text(path),
+                template,
                 operation,
                 self.facts,
                 scale,
@@ -416,7 +420,10 @@ class Workload:
     ) -> ScriptOperation:
         text = self.statement(operation, dialects, scale, seed).text
         path = self._operation_file(operation_of(operation), dialects)
+        program = self.facts.operations[operation].program
         try:
+            if program is not None:
+                return programs.operation(operation, program, text, dialects)
             if operation in self.drawn_operations:
                 draws = self._draws(operation, scale)
                 return scripts.operation(operation, text, draws, dialects)

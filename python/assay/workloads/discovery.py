@@ -242,6 +242,12 @@ def _refuse_contradicting_tests(facts: WorkloadFacts, manifest: Path) -> None:
 
 def _refuse_contradicting_clients(facts: WorkloadFacts, manifest: Path) -> None:
     """What is said of clients that draw from a mix goes with a mix."""
+    for name in facts.played_once:
+        if facts.operations[name].program:
+            raise UsageError(
+                f"{manifest}: {name!r} is played once, and its program plays in a mix: take program"
+                " out, or the operation into the order"
+            )
     if facts.arrival == "closed":
         return
     told = [(f"operations.{name}", facts.operations[name]) for name in facts.operations]
