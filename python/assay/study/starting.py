@@ -127,6 +127,7 @@ def key_of(asked: Asked) -> DatasetKey:
         refresh_sets=asked.refresh_sets,
         generators_version=generate.version(data.facts.generator),
         order=asked.order.identity(),
+        foreign_keys=data.foreign_keys,
     )
 
 
