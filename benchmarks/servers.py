@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own for a benchmark, started and removed as a run does it."""
+"""Servers of our own for a benchmark, started and removed as a run does it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.engines.contract import Place, Wanted, tell_nobody
+from assay.engines.contract import Address, Place, Product, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
 from assay.engines.postgresql.programs import find_programs
 from assay.record.writer import new_run_id
@@ -61,9 +61,35 @@ class Server:
             os.sched_setaffinity(pid, [cpu])
 
 
+@dataclass(frozen=True)
+class Started:
+    """A server of any product.
+
+    Attributes:
+        address: As the engine tells it.
+        pid: Its root process.
+    """
+
+    address: Address
+    product: Product
+    pid: int
+
+
 @contextmanager
 def server(engine: str, settings: dict[str, str], transport: str = "socket") -> Iterator[Server]:
-    """Starts a server with an empty database, reached over its `socket` or over `tcp`; gone when the block is left."""
+    """Starts a PostgreSQL server, reached over its `socket` or over `tcp`; see `started`."""
+    with started(engine, settings) as one:
+        yield Server(
+            one.address["dsn" if transport == "socket" else "dsn_tcp"],
+            find_programs(one.product.home).bin_dir,
+            one.pid,
+            one.product.version,
+        )
+
+
+@contextmanager
+def started(engine: str, settings: dict[str, str]) -> Iterator[Started]:
+    """Starts a server with an empty database; gone when the block is left."""
     name, _, version = engine.partition("@")
     behaviour = find_engine(name).engine()
     product = behaviour.obtain(Wanted(engines_dir(), version or None), tell_nobody)
@@ -74,10 +100,5 @@ def server(engine: str, settings: dict[str, str], transport: str = "socket") -> 
         launcher.own(data)
         address = behaviour.start(product, Place(data, launcher.scratch), settings, launcher)
         assert launcher.server is not None
-        yield Server(
-            address["dsn" if transport == "socket" else "dsn_tcp"],
-            find_programs(product.home).bin_dir,
-            launcher.server.pid,
-            product.version,
-        )
+        yield Started(address, product, launcher.server.pid)
         launcher.stop()
