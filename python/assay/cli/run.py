@@ -124,6 +124,14 @@ def run(
             "--set", help="A setting of the engine; can be repeated.", metavar="NAME=VALUE"
         ),
     ] = None,
+    durability: Annotated[
+        str | None,
+        typer.Option(
+            help="What a transaction that committed survives (see `assay engines show`)"
+            " [default: full, where the engine has levels].",
+            metavar="full|relaxed|none",
+        ),
+    ] = None,
     prepare: Annotated[
         list[Path] | None,
         typer.Option(
@@ -302,6 +310,7 @@ def run(
         sorted=tuple(sorted_by or ()),
         load_order=load_order,
         set=parse_settings(settings or []),
+        durability=durability,
         prepare=tuple(str(file) for file in prepare or ()),
         test=test,
         streams=streams,

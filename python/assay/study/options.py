@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from assay.engines.bridge.drivers import is_maven_name
 from assay.engines.discovery import find_engines
+from assay.engines.durability import LEVELS
 from assay.model.errors import UsageError
 from assay.model.secrets import without_secrets
 from assay.model.units import parse_duration_s
@@ -24,6 +25,7 @@ from assay.study.conditions import (
     resolved_pin,
     state_default,
     with_buffer,
+    with_durability,
     with_techniques_off,
 )
 from assay.study.order import parse_load_order, parse_sorted
@@ -83,6 +85,11 @@ class RunOptions(BaseModel):
     )
     settings: dict[str, Text] = Field(
         default_factory=dict, alias="set", description="Settings of the engine."
+    )
+    durability: str | None = Field(
+        None,
+        description="Level of durability: full, relaxed or none; full where the engine has levels.",
+        json_schema_extra={"enum": [*LEVELS, None]},
     )
     without: Texts = Field((), description="Techniques of planner and executor, switched off.")
     sorted_by: Texts = Field(
@@ -187,6 +194,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         options.state or state_default(name, test=test is not None, dsn=options.dsn),
         mixed=mixed,
     )
+    level, of_level = with_durability(name, options.settings, options.durability, options.dsn)
     return RunRequest(
         workload=workload,
         engine=name,
@@ -200,6 +208,8 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         settings=with_techniques_off(
             name, with_buffer(name, options.settings, options.buffer, options.dsn), options.without
         ),
+        durability=level,
+        durability_settings=of_level,
         without=list(dict.fromkeys(options.without)),
         prepare=read_prepare(options.prepare, folder),
         sorted_by=parse_sorted(options.sorted_by),

@@ -285,6 +285,8 @@ class WorkloadFacts(Facts):
         scale_name: What reports call the scale.
         tables: Tables that are filled by the generator, in order.
         setup: SQL files that make the data, in order, before the generator's rows come.
+        foreign_keys: SQL file of foreign keys, which are made after all other keys where they are
+            asked for; None: there are none.
         arrival: `power`: one client plays the order; `closed`: clients draw from the mix.
         order: Which operations are played, in this order; all of them if it is left out.
         before: Operations that are played once before the first phase.
@@ -311,6 +313,7 @@ class WorkloadFacts(Facts):
     scale_name: str = "scale"
     tables: tuple[str, ...] = ()
     setup: tuple[str, ...] | None = None
+    foreign_keys: str | None = None
     arrival: Literal["power", "closed"] = "power"
     order: tuple[str, ...] = ()
     before: tuple[str, ...] = ()

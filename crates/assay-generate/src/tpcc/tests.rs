@@ -143,8 +143,8 @@ fn warehouses_and_districts_are_as_specified() {
     assert_eq!(whole_numbers(warehouses, "w_id"), (1..=200).collect::<Vec<_>>());
     assert_eq!(whole_numbers(districts, "d_id")[8..12], [9, 10, 1, 2]);
     assert_eq!(whole_numbers(districts, "d_w_id")[8..12], [1, 1, 2, 2]);
-    assert!(coefficients(warehouses, "w_ytd").iter().all(|ytd| *ytd == 300_000_00));
-    assert!(coefficients(districts, "d_ytd").iter().all(|ytd| *ytd == 30_000_00));
+    assert!(coefficients(warehouses, "w_ytd").iter().all(|ytd| *ytd == 30_000_000));
+    assert!(coefficients(districts, "d_ytd").iter().all(|ytd| *ytd == 3_000_000));
     assert!(whole_numbers(districts, "d_next_o_id").iter().all(|next| *next == 3_001));
     for (batch, of) in [(warehouses, "w"), (districts, "d")] {
         assert_between(&coefficients(batch, &format!("{of}_tax")), (0, 2_000));
@@ -191,7 +191,7 @@ fn customers_are_as_specified() {
     assert!(phones.iter().all(|phone| phone.len() == 16 && phone.parse::<u64>().is_ok()));
     assert_between(&coefficients(batch, "c_discount"), (0, 5_000));
     for (column, value) in
-        [("c_credit_lim", 50_000_00), ("c_balance", -10_00), ("c_ytd_payment", 10_00)]
+        [("c_credit_lim", 5_000_000), ("c_balance", -1_000), ("c_ytd_payment", 1_000)]
     {
         assert!(coefficients(batch, column).iter().all(|found| *found == value), "{column}");
     }
@@ -279,7 +279,7 @@ fn a_history_is_a_payment_of_each_customer() {
     for (column, value) in [("h_c_d_id", 2), ("h_d_id", 2), ("h_c_w_id", 2), ("h_w_id", 2)] {
         assert!(whole_numbers(batch, column).iter().all(|found| *found == value), "{column}");
     }
-    assert!(coefficients(batch, "h_amount").iter().all(|amount| *amount == 10_00));
+    assert!(coefficients(batch, "h_amount").iter().all(|amount| *amount == 1_000));
     assert_alphanumeric(batch, "h_data", (12, 24));
 }
 
