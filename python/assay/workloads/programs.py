@@ -67,11 +67,12 @@ def _named(text: str, dialects: Sequence[str]) -> dict[str, str]:
     masked = LIST.sub(lambda found: _masked(found[0]), text)
     found: dict[str, str] = {}
     for part in scripts.parts(masked, dialects):
-        first, last = part.tokens[0].start, part.tokens[-1].end + 1
-        name = _name_in(text[part.begin : first], text[first:last])
+        first = part.tokens[0].start
+        statement = text[first : part.end].strip()
+        name = _name_in(text[part.begin : first], statement)
         if name in found:
             raise ValueError(f"two of its statements are named {name}: name each differently")
-        found[name] = text[first:last]
+        found[name] = statement
     if not found:
         raise ValueError("there is no statement in it")
     named = [found[1] for found in NAME.finditer(text)]
@@ -82,7 +83,7 @@ def _named(text: str, dialects: Sequence[str]) -> dict[str, str]:
 
 def _masked(found: str) -> str:
     inside = found[2 : found.index("]")]
-    return f" ({inside})".ljust(len(found))
+    return f"( {inside})".ljust(len(found))
 
 
 def _name_in(before: str, statement: str) -> str:
