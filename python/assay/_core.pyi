@@ -25,6 +25,10 @@ class JdbcSession:
     def __new__(cls, config: str, script: str, seed: int, number: int) -> JdbcSession: ...
 
 @final
+class MysqlSession:
+    def __new__(cls, config: str, script: str, seed: int, number: int) -> MysqlSession: ...
+
+@final
 class PostgresSession:
     def __new__(cls, dsn: str, script: str, seed: int, number: int) -> PostgresSession: ...
 
