@@ -345,6 +345,11 @@ impl Link {
         self.out.is_empty()
     }
 
+    /// How many bytes wait to be sent.
+    pub fn waiting_bytes(&self) -> usize {
+        self.out.len() - self.sent
+    }
+
     /// Sends bytes that are packets already, on a stream that blocks.
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
         self.stream.write_all(bytes).map_err(broken)

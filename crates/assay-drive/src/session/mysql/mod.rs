@@ -43,6 +43,9 @@ use crate::digest::RowDigest;
 /// Rows of one operation that are held at once. What goes beyond is digested while it comes, and
 /// such a result is not kept as rows.
 const HELD_BYTES_MAX: usize = 64 << 20;
+/// No more is sent ahead than so many bytes and one statement: what is written must not wait for
+/// answers to be read.
+const BATCH_BYTES_MAX: usize = 16 << 10;
 /// An operation that finds no server waits this long before it fails, so that a dead server is not
 /// asked a million times a second.
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
@@ -56,6 +59,17 @@ enum Way {
     Prepared(Prepared),
     /// As text, because the server does not prepare it.
     Text,
+}
+
+/// Which statement is to be sent once all answers have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// The conductor is to be asked.
+    Asked,
+    /// The one that it named last.
+    Held(usize),
+    /// None: the operation ends.
+    Ended,
 }
 
 /// What is known of a statement.
@@ -108,8 +122,7 @@ pub struct MysqlSession {
     shares: bool,
     known: Vec<Vec<Known>>,
     operation: usize,
-    /// The statement that is to be sent once all answers have come.
-    due: Option<usize>,
+    next: Next,
     rolling_back: bool,
     error: Option<SessionError>,
     /// The server closes the line after what it said.
@@ -135,7 +148,7 @@ impl MysqlSession {
             interrupt: Arc::default(),
             shares: false,
             operation: 0,
-            due: None,
+            next: Next::Asked,
             rolling_back: false,
             error: None,
             closes: false,
@@ -176,11 +189,13 @@ impl MysqlSession {
         let link = self.link_mut()?;
         link.inbox.clear();
         link.take_affected();
-        self.due = self.conductor.next_statement()?;
-        if self.due.is_none() {
-            return Ok(Step::Ended);
-        }
-        self.send()
+        self.name_next()?;
+        if self.next == Next::Ended { Ok(Step::Ended) } else { self.send() }
+    }
+
+    fn name_next(&mut self) -> Result<(), SessionError> {
+        self.next = self.conductor.next_statement()?.map_or(Next::Ended, Next::Held);
+        Ok(())
     }
 
     fn link_mut(&mut self) -> Result<&mut Link, SessionError> {
@@ -189,20 +204,20 @@ impl MysqlSession {
 
     /// Sends the statement that is due, or the request to prepare it, and what may be sent with it.
     fn send(&mut self) -> Result<Step, SessionError> {
-        while let Some(statement) = self.due.take() {
+        while let Next::Held(statement) = self.next {
             match self.encode(statement) {
-                Ok(true) => {}
+                Ok(true) => self.next = Next::Asked,
                 Ok(false) => break,
                 Err(error) => return self.unsendable(error),
             }
-            if self.conductor.may_go_on() {
-                match self.conductor.next_statement() {
-                    Ok(next) => self.due = next,
-                    Err(error) => return self.unsendable(error),
-                }
-                if !self.goes_ahead() {
-                    break;
-                }
+            if !self.conductor.may_go_on() {
+                break;
+            }
+            if let Err(error) = self.name_next() {
+                return self.unsendable(error);
+            }
+            if !self.goes_ahead() {
+                break;
             }
         }
         self.flush()
@@ -210,10 +225,13 @@ impl MysqlSession {
 
     /// Whether the statement that is due only reads, and the server knows it.
     fn goes_ahead(&self) -> bool {
-        let Some(statement) = self.due else { return false };
+        let Next::Held(statement) = self.next else { return false };
         let text = self.conductor.statement().text.as_bytes();
         let reads = text.get(..6).is_some_and(|word| word.eq_ignore_ascii_case(b"select"));
-        reads && !matches!(self.known[self.operation][statement].way, Way::Unknown)
+        let waiting = self.link.as_ref().map_or(0, Link::waiting_bytes);
+        reads
+            && waiting < BATCH_BYTES_MAX
+            && !matches!(self.known[self.operation][statement].way, Way::Unknown)
     }
 
     /// Encodes a statement's execution; false if it must be prepared before.
@@ -225,8 +243,6 @@ impl MysqlSession {
         match &mut known.way {
             Way::Unknown if by_number => {
                 link.prepare(statement, text);
-                // It is sent when it is prepared.
-                self.due = Some(statement);
                 return Ok(false);
             }
             Way::Prepared(prepared) => link.execute(statement, prepared, &self.conductor)?,
@@ -420,18 +436,17 @@ impl MysqlSession {
         if self.error.is_some() || self.rolling_back {
             return self.end();
         }
-        if self.due.is_none() {
-            match self.conductor.next_statement() {
-                Ok(next) => self.due = next,
-                Err(error) => self.error = Some(error),
-            }
+        if self.next == Next::Asked
+            && let Err(error) = self.name_next()
+        {
+            self.error = Some(error);
+            return self.end();
         }
-        if self.due.is_some() { self.send() } else { self.end() }
+        if self.next == Next::Ended { self.end() } else { self.send() }
     }
 
     /// Ends the operation, and before that what it left open.
     fn end(&mut self) -> Result<Step, SessionError> {
-        self.due = None;
         if self.closes {
             self.disconnect();
             return self.error.take().map_or_else(|| Err(link::lost()), Err);
