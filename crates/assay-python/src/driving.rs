@@ -9,6 +9,7 @@ use assay_drive::session::jdbc::JdbcSession;
 use assay_drive::session::jdbc::link::Config as JdbcConfig;
 use assay_drive::session::mysql::MysqlSession;
 use assay_drive::session::mysql::config::Config as MysqlConfig;
+use assay_drive::session::mysql::load::load;
 use assay_drive::session::null::steady;
 use assay_drive::session::postgres::PostgresSession;
 use assay_drive::session::postgres::config::Config;
@@ -296,6 +297,25 @@ fn program_marks(name: &str) -> PyResult<Vec<&'static str>> {
     assay_drive::program::marks(name).map(<[_]>::to_vec).map_err(PyValueError::new_err)
 }
 
+/// Appends all rows of an Arrow stream to a table of a server that speaks MySQL's protocol, over
+/// `streams` connections; returns how many it were, and the way that the server took them:
+/// `load data local infile`, or `insert` where it does not take files of clients.
+#[pyfunction]
+fn mysql_load(
+    py: Python<'_>,
+    config: &str,
+    table: &str,
+    rows: &Bound<'_, PyAny>,
+    streams: usize,
+) -> PyResult<(u64, &'static str)> {
+    let config: MysqlConfig = read_address(config)?;
+    let rows = capsule::open(rows)?;
+    let (rows, way) = py
+        .detach(|| load(&config, table, rows, streams))
+        .map_err(|error| PyOSError::new_err(error.to_string()))?;
+    Ok((rows, way.name()))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyCancelFlag>()?;
     module.add_class::<PyJdbcSession>()?;
@@ -303,6 +323,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyNullSession>()?;
     module.add_class::<PyPostgresSession>()?;
     module.add_class::<PyPythonSession>()?;
+    module.add_function(wrap_pyfunction!(mysql_load, module)?)?;
     module.add_function(wrap_pyfunction!(postgres_copy, module)?)?;
     module.add_function(wrap_pyfunction!(program_marks, module)?)?;
     module.add_function(wrap_pyfunction!(drive, module)?)

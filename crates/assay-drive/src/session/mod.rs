@@ -4,6 +4,7 @@ pub mod connecting;
 pub mod inbox;
 pub mod interrupt;
 pub mod jdbc;
+pub mod loading;
 pub mod mysql;
 pub mod null;
 pub mod postgres;

@@ -283,6 +283,15 @@ impl Link {
         Ok(())
     }
 
+    /// Has a prepared statement executed, with all of the request behind its first byte.
+    pub fn execute_bytes(&mut self, request: &[u8]) {
+        let place = packets::begin(&mut self.out);
+        self.out.push(COM_STMT_EXECUTE);
+        self.out.extend_from_slice(request);
+        packets::end(&mut self.out, place, 0);
+        self.asked.push_back(Request::Command);
+    }
+
     /// Has the server forget a statement. It does not answer.
     pub fn close(&mut self, id: u32) {
         let place = packets::begin(&mut self.out);

@@ -10,8 +10,10 @@
 //! whole transaction, and what came behind it would be committed by itself.
 
 pub mod cancel;
+pub mod cells;
 pub mod config;
 pub mod link;
+pub mod load;
 pub mod packets;
 pub mod startup;
 pub mod statements;
