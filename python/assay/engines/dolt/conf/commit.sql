@@ -1,0 +1,1 @@
+call dolt_commit('--all', '--allow-empty', '--skip-empty', '-m', 'loaded')
