@@ -11,7 +11,7 @@ from assay.engines.contract import EngineError
 from assay.engines.dolt.configuration import refuse_ours
 from assay.engines.dolt.counters import DoltCounters
 from assay.engines.dolt.explaining import DoltPlans
-from assay.engines.dolt.loading import refuse_words, settle_history
+from assay.engines.dolt.loading import gather_statistics, refuse_words, settle_history
 from assay.engines.dolt.plans import normalised
 from assay.engines.dolt.programs import CONF, find_program
 from assay.engines.dolt.server import default_settings, start_server
@@ -93,7 +93,7 @@ class DoltEngine(FamilyEngine):
 
     def finish_load(self, instance: Instance) -> None:
         """Gathers statistics, commits the data to the history, and collects what loading left."""
-        super().finish_load(instance)
+        gather_statistics(instance)
         settle_history(instance)
 
     def counters(self, instance: Instance) -> DoltCounters:

@@ -1,1 +1,1 @@
-call dolt_commit('--all', '--allow-empty', '--skip-empty', '-m', 'loaded')
+call dolt_commit('--ALL', '--skip-empty', '-m', 'loaded')
