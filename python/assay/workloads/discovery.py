@@ -26,7 +26,7 @@ NO_NAME = re.compile(r"[^\w.-]+")
 OURS = Path(__file__).parent
 # What a workload has of another one, with its data; and what it then cannot say itself.
 OF_DATA = ("generator", "tables", "scale_default", "scale_name", "legal")
-OF_OWN_DATA = {"generator", "tables", "setup", "refresh"}
+OF_OWN_DATA = {"generator", "tables", "setup", "foreign_keys", "refresh"}
 
 
 def find_workloads() -> dict[str, Workload]:
@@ -162,9 +162,9 @@ def _completed(facts: WorkloadFacts, folder: Path, manifest: Path) -> WorkloadFa
         )
     _refuse_unknown(manifest, facts, files)
     refresh = facts.refresh_operations
-    named = (*facts.operations, *facts.order, *facts.after, *refresh)
+    named = (*facts.operations, *facts.order, *facts.played_once, *refresh)
     told = dict.fromkeys(named if facts.order else files)
-    unplayed = (*facts.after, *refresh)
+    unplayed = (*facts.played_once, *refresh)
     operations = {name: facts.operations.get(name, OperationFacts()) for name in told}
     return facts.model_copy(
         update={
@@ -185,6 +185,7 @@ def _refuse_unknown(manifest: Path, facts: WorkloadFacts, files: list[str]) -> N
     """Whatever the manifest says of operations, there are files of them."""
     named: Mapping[str, Sequence[str]] = {
         "order": facts.order,
+        "before": facts.before,
         "after": facts.after,
         "operations": list(facts.operations),
         "refresh": facts.refresh_operations,
@@ -205,12 +206,17 @@ def _refuse_contradictions(facts: WorkloadFacts, manifest: Path) -> None:
             f"{manifest}: tables are filled by a generator, and none is named; tables that SQL"
             " fills stand in a file of `setup` only"
         )
-    twice = [name for name in facts.after if name in facts.order]
-    if twice:
-        raise UsageError(f"{manifest}: {twice[0]!r} is in order and in after; take it out of one")
+    for key, names in (("before", facts.before), ("after", facts.after)):
+        twice = [name for name in names if name in facts.order]
+        if twice:
+            raise UsageError(
+                f"{manifest}: {twice[0]!r} is in order and in {key}; take it out of one"
+            )
     if not facts.order:
-        raise UsageError(f"{manifest}: every operation is in `after`, so nothing is measured")
+        where = "`before` or `after`" if facts.before else "`after`"
+        raise UsageError(f"{manifest}: every operation is in {where}, so nothing is measured")
     _refuse_contradicting_tests(facts, manifest)
+    _refuse_contradicting_clients(facts, manifest)
     for name, operation in facts.operations.items():
         for both in operation.parameters.keys() & facts.constants.keys():
             raise UsageError(f"{manifest}: {both!r} is a constant and a parameter of {name!r}")
@@ -234,6 +240,26 @@ def _refuse_contradicting_tests(facts: WorkloadFacts, manifest: Path) -> None:
         _refuse_contradicting_refresh(facts, refresh, manifest)
 
 
+def _refuse_contradicting_clients(facts: WorkloadFacts, manifest: Path) -> None:
+    """What is said of clients that draw from a mix goes with a mix."""
+    for name in facts.played_once:
+        if facts.operations[name].program:
+            raise UsageError(
+                f"{manifest}: {name!r} is played once, and its program plays in a mix: take program"
+                " out, or the operation into the order"
+            )
+    if facts.arrival == "closed":
+        return
+    told = [(f"operations.{name}", facts.operations[name]) for name in facts.operations]
+    named = {"deck": facts.deck, "programs": facts.programs}
+    named |= {f"{key}.program": operation.program for key, operation in told}
+    named |= {f"{key}.wait": operation.wait for key, operation in told}
+    named |= {f"{key}.share_min": operation.share_min for key, operation in told}
+    for key, said in named.items():
+        if said:
+            raise UsageError(f'{manifest}: {key} goes with arrival = "closed"')
+
+
 def _refuse_contradicting_refresh(
     facts: WorkloadFacts, refresh: RefreshFacts, manifest: Path
 ) -> None:
@@ -242,9 +268,9 @@ def _refuse_contradicting_refresh(
     if strange := sorted(set(refresh.deletes) - set(facts.tables)):
         raise UsageError(f"{manifest}: refresh.deletes names {strange[0]!r}, which is no table")
     for name in facts.refresh_operations:
-        if name in (*facts.order, *facts.after):
+        if name in (*facts.order, *facts.played_once):
             raise UsageError(
-                f"{manifest}: {name!r} is in [refresh], so it is no part of order or after"
+                f"{manifest}: {name!r} is in [refresh], so it is no part of order, before or after"
             )
         if facts.operations[name].parameters:
             raise UsageError(
@@ -279,6 +305,7 @@ def _files_named(facts: WorkloadFacts) -> Mapping[str, Sequence[str]]:
     refresh, streams = facts.refresh, facts.streams
     return {
         "setup": facts.setup or (),
+        "foreign_keys": (facts.foreign_keys,) if facts.foreign_keys else (),
         "refresh.setup": refresh.setup if refresh else (),
         "refresh.keys": refresh.keys if refresh else (),
         "streams.orders": (streams.orders,) if streams else (),

@@ -8,6 +8,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
@@ -142,6 +143,18 @@ class ParameterFacts(Facts):
         return self
 
 
+class WaitFacts(Facts):
+    """How long a person at a terminal takes for one operation.
+
+    Attributes:
+        keying_s: What is keyed in before it is sent, in seconds.
+        think_s: Mean time until the next one is chosen, in seconds, exponentially distributed.
+    """
+
+    keying_s: NonNegativeFloat = 0.0
+    think_s: NonNegativeFloat = 0.0
+
+
 class OperationFacts(Facts):
     """One named operation.
 
@@ -149,15 +162,45 @@ class OperationFacts(Facts):
         title: A few words for people.
         weight: Its share of a mix, beside the weights of the others.
         rows: How many rows each execution returns, where that is known.
+        rows_max: The most, where it is not always as many: `rows` is the least then.
         parameters: A rule for each `${name}` of its text.
         answer: How columns of its answer are compared; `exact` where nothing is said.
+        program: Logic of the driver that says which of its statements is next and with which
+            values, such as `tpcc.payment`; None: they are played in order.
+        wait: How long a person takes for it, in runs with waits.
+        limit_s: What nine of ten executions may take at most, in seconds; None: there is no limit.
+        share_min: The least share of the operations completed that it may have, from 0 to 1.
     """
 
     title: str = ""
     weight: int = Field(default=1, ge=1)
     rows: int | None = Field(default=None, ge=0)
+    rows_max: NonNegativeInt | None = None
     parameters: dict[Name, Rule] = {}
     answer: dict[str, ColumnKind] = {}
+    program: Annotated[str, Field(pattern=r"^[\w.-]+$")] | None = None
+    wait: WaitFacts | None = None
+    limit_s: PositiveFloat | None = None
+    share_min: float | None = Field(default=None, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _least_and_most(self) -> Self:
+        if self.rows_max is not None and (self.rows is None or self.rows > self.rows_max):
+            raise ValueError("rows_max goes with rows, the least number, and is no smaller")
+        return self
+
+    @property
+    def rows_told(self) -> int | list[int] | None:
+        """How many rows an execution returns, or the least and the most; None: not known."""
+        if self.rows is None or self.rows_max is None:
+            return self.rows
+        return [self.rows, self.rows_max]
+
+    @model_validator(mode="after")
+    def _a_program_draws(self) -> Self:
+        if self.program is not None and self.parameters:
+            raise ValueError("a program draws its values itself: leave program or parameters out")
+        return self
 
 
 class StreamsFacts(Facts):
@@ -242,15 +285,22 @@ class WorkloadFacts(Facts):
         scale_name: What reports call the scale.
         tables: Tables that are filled by the generator, in order.
         setup: SQL files that make the data, in order, before the generator's rows come.
+        foreign_keys: SQL file of foreign keys, which are made after all other keys where they are
+            asked for; None: there are none.
         arrival: `power`: one client plays the order; `closed`: clients draw from the mix.
         order: Which operations are played, in this order; all of them if it is left out.
+        before: Operations that are played once before the first phase.
         after: Operations that are played once when the measured part is over.
+        deck: Weights are cards: each client plays shuffled decks of them, so that shares are exact.
+        retries: How often an operation is sent again that the engine asks to repeat, where the run
+            does not say another number.
         constants: Values that texts may name, by name.
         lists: Lists that rules may name, by name.
         parameters: How the values of parameters are drawn.
         streams: Orders of the streams of a throughput test; None where there are none.
         metrics: What a specification calls the metrics of a whole test; None where there is none.
         refresh: Operations that change the data within a test; None where there are none.
+        programs: What the programs of its operations are told, by name.
     """
 
     name: str = Field(default="", pattern=r"^([\w][\w.-]*)?$")
@@ -263,9 +313,13 @@ class WorkloadFacts(Facts):
     scale_name: str = "scale"
     tables: tuple[str, ...] = ()
     setup: tuple[str, ...] | None = None
+    foreign_keys: str | None = None
     arrival: Literal["power", "closed"] = "power"
     order: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    deck: bool = False
+    retries: NonNegativeInt = 0
     tolerance: Tolerance = Tolerance()
     constants: dict[Name, Constant] = {}
     lists: dict[str, Any] = {}
@@ -274,6 +328,12 @@ class WorkloadFacts(Facts):
     streams: StreamsFacts | None = None
     metrics: MetricsFacts | None = None
     refresh: RefreshFacts | None = None
+    programs: dict[Name, Constant] = {}
+
+    @property
+    def played_once(self) -> tuple[str, ...]:
+        """The operations that are played once, beside the measured part, each named once."""
+        return tuple(dict.fromkeys((*self.before, *self.after)))
 
     @property
     def refresh_operations(self) -> tuple[str, ...]:
@@ -295,14 +355,14 @@ def keys_at(location: tuple[int | str, ...]) -> list[str]:
     match location[:-1]:
         case ("operations", _, "parameters", _):
             return list(Rule.model_fields)
+        case ("operations", _, "wait"):
+            return list(WaitFacts.model_fields)
         case ("operations", _):
             return list(OperationFacts.model_fields)
-        case ("constants", _):
+        case ("constants" | "programs", _) | ("refresh", "orders"):
             return list(Constant.model_fields)
         case (("tolerance" | "parameters" | "streams" | "metrics" | "refresh") as table,):
             return list(TABLES[table].model_fields)
-        case ("refresh", "orders"):
-            return list(Constant.model_fields)
     return list(WorkloadFacts.model_fields)
 
 

@@ -37,6 +37,18 @@ def count_at(constant: Constant, scale: float) -> int:
     return int(text)
 
 
+def counts_at(constants: Mapping[str, Constant], scale: float) -> dict[str, int]:
+    """Constants that are whole numbers, by name.
+
+    Raises:
+        ValueError: If one is not.
+    """
+    try:
+        return {name: int(text) for name, text in constants_at(constants, scale).items()}
+    except ValueError as error:
+        raise ValueError(f"they are whole numbers ({error})") from error
+
+
 def rule_at(name: str, rule: Rule, constants: Mapping[str, str], scale: float) -> dict[str, Any]:
     """A rule as the core reads it: no name of a constant, no bound that grows.
 

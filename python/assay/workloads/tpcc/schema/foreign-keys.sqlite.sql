@@ -1,0 +1,1 @@
+-- why: SQLite adds no foreign key to a table that is there.
