@@ -68,7 +68,7 @@ class Product:
 
 def mysql_connection(address: Address) -> pymysql.Connection[Any]:
     connection = connect(address)
-    connection.autocommit(False)
+    connection.autocommit(value=False)
     return connection
 
 

@@ -1,4 +1,4 @@
-"""Servers of our own for a benchmark, started and removed as a run does it."""
+"""A server of our own for a benchmark, started and removed as a run does it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from assay.engines.contract import Address, Place, Product, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
@@ -19,7 +20,7 @@ from assay.study.serving import ServerLauncher
 
 @dataclass(frozen=True)
 class Server:
-    """A server at work.
+    """A PostgreSQL server at work.
 
     Attributes:
         dsn: How it is reached, over its socket.
@@ -63,35 +64,26 @@ class Server:
 
 @dataclass(frozen=True)
 class Started:
-    """A server of any product.
+    """A private server of any engine.
 
     Attributes:
-        address: As the engine tells it.
+        behaviour: Its engine.
+        product: What was started.
+        address: As its engine has it.
         pid: Its root process.
     """
 
-    address: Address
+    behaviour: Any
     product: Product
+    address: Address
     pid: int
-
-
-@contextmanager
-def server(engine: str, settings: dict[str, str], transport: str = "socket") -> Iterator[Server]:
-    """Starts a PostgreSQL server, reached over its `socket` or over `tcp`; see `started`."""
-    with started(engine, settings) as one:
-        yield Server(
-            one.address["dsn" if transport == "socket" else "dsn_tcp"],
-            find_programs(one.product.home).bin_dir,
-            one.pid,
-            one.product.version,
-        )
 
 
 @contextmanager
 def started(engine: str, settings: dict[str, str]) -> Iterator[Started]:
     """Starts a server with an empty database; gone when the block is left."""
     name, _, version = engine.partition("@")
-    behaviour = find_engine(name).engine()
+    behaviour: Any = find_engine(name).engine()
     product = behaviour.obtain(Wanted(engines_dir(), version or None), tell_nobody)
     with Guardian(new_run_id("benchmark", name)) as guardian:
         data = guardian.directory / "data"
@@ -100,5 +92,17 @@ def started(engine: str, settings: dict[str, str]) -> Iterator[Started]:
         launcher.own(data)
         address = behaviour.start(product, Place(data, launcher.scratch), settings, launcher)
         assert launcher.server is not None
-        yield Started(address, product, launcher.server.pid)
+        yield Started(behaviour, product, address, launcher.server.pid)
         launcher.stop()
+
+
+@contextmanager
+def server(engine: str, settings: dict[str, str], transport: str = "socket") -> Iterator[Server]:
+    """Starts a PostgreSQL server with an empty database, reached over its `socket` or over `tcp`; gone when the block is left."""
+    with started(engine, settings) as running:
+        yield Server(
+            running.address["dsn" if transport == "socket" else "dsn_tcp"],
+            find_programs(running.product.home).bin_dir,
+            running.pid,
+            running.product.version,
+        )
