@@ -1,4 +1,4 @@
--- why: MariaDB has no timestamp with a time zone: its timestamp is a moment, kept in UTC.
+-- why: MySQL and its kin have no timestamp with a time zone: their timestamp is a moment, kept in UTC.
 -- Fillers give rows the hundred bytes that the benchmark asks for.
 
 create table branches (
