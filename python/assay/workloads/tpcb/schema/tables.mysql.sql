@@ -1,4 +1,4 @@
--- why: MySQL and its kin have no timestamp with a time zone: their timestamp is a moment, kept in UTC.
+-- why: a timestamp would be a moment in UTC, and ends in 2038.
 -- Fillers give rows the hundred bytes that the benchmark asks for.
 
 create table branches (
@@ -26,6 +26,6 @@ create table history (
   branch integer not null,
   account integer not null,
   delta integer not null,
-  moment timestamp(6) not null,
+  moment datetime(6) not null,
   filler char(22)
 );
