@@ -167,15 +167,7 @@ impl<T: Transaction> Play<T> {
             known.into_iter().any(|(step, family)| step.is == asked && family.is_some())
         };
         transaction.opened(&there);
-        Ok(Self {
-            transaction,
-            families,
-            steps,
-            registers,
-            position: 0,
-            element: 0,
-            elements: 0,
-        })
+        Ok(Self { transaction, families, steps, registers, position: 0, element: 0, elements: 0 })
     }
 
     fn register(text: &str) -> Result<(T::Register, Option<usize>), String> {
