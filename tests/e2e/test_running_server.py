@@ -288,6 +288,19 @@ def test_tables_that_were_kept_are_used_and_left_by_the_next_run(guest, server):
     assert len(rows) == 1000
 
 
+def test_tables_without_foreign_keys_are_not_taken_for_those_with_them(guest, server):
+    load = ("run", "tpcc", "--dsn", url_of(server), "--time", "1s", "--warmup", "0s", "--keep-data")
+    of_schema = "contype = 'f' and connamespace = %s::regnamespace"
+    there = f"select count(*) from pg_constraint where {of_schema}"
+    guest.document(*load)
+    ((left,),) = server.asked(OURS)
+    plain = server.asked(there, left)
+    guest.document(*load, "--foreign-keys")
+    linked = server.asked(there, left)
+    server.asked(f'drop schema "{left}" cascade')
+    assert (plain, linked) == ([(0,)], [(10,)])
+
+
 def test_of_two_runs_at_once_the_second_is_refused_and_the_first_goes_on(guest, server):
     load = ("point-select", "--scale", "0.01", "--dsn", url_of(server), "--warmup", "0s")
     first = guest.begin("run", *load, "--time", "12s")

@@ -174,3 +174,9 @@ def test_what_clients_or_sessions_cannot_do_is_refused(asked: dict[str, Any], wo
     request = RunRequest("point-select", "null", 1.0, clients=1, **asked)
     with pytest.raises(UsageError, match=words):
         considered(request)
+
+
+def test_foreign_keys_that_an_engine_cannot_add_are_refused_before_anything_is_started() -> None:
+    request = RunRequest("tpcc", "sqlite", 1.0, clients=1, foreign_keys=True)
+    with pytest.raises(UsageError, match=r"--foreign-keys: .*cannot be added there"):
+        considered(request)

@@ -238,6 +238,8 @@ def considered(request: RunRequest) -> Asked:
     workload = find_workload(request.workload).only(request.operations).without(request.remove)
     if request.foreign_keys:
         workload = workload.with_foreign_keys()
+        # Not every dialect can add them, and a server is not started to find out.
+        workload.keys(find_engine(request.engine).facts.dialects, request.scale)
     if request.forced:
         texts = {name: told["sql"] for name, told in request.forced.items()}
         workload = workload.playing(texts)
