@@ -291,7 +291,7 @@ def test_tables_that_were_kept_are_used_and_left_by_the_next_run(guest, server):
 def test_tables_without_foreign_keys_are_not_taken_for_those_with_them(guest, server):
     load = ("run", "tpcc", "--dsn", url_of(server), "--time", "1s", "--warmup", "0s", "--keep-data")
     of_schema = "contype = 'f' and connamespace = %s::regnamespace"
-    there = f"select count(*) from pg_constraint where {of_schema}"
+    there = f"select count(*) from pg_constraint where {of_schema}"  # noqa: S608
     guest.document(*load)
     ((left,),) = server.asked(OURS)
     plain = server.asked(there, left)
