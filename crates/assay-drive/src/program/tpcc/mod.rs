@@ -20,13 +20,8 @@ use self::play::Play;
 use super::{Asked, Program};
 
 /// The programs' names.
-pub const NAMES: &[&str] = &[
-    "tpcc.new-order",
-    "tpcc.payment",
-    "tpcc.order-status",
-    "tpcc.delivery",
-    "tpcc.stock-level",
-];
+pub const NAMES: &[&str] =
+    &["tpcc.new-order", "tpcc.payment", "tpcc.order-status", "tpcc.delivery", "tpcc.stock-level"];
 
 /// What all five note of an execution, from the lowest bit. A name with a number has so many bits
 /// and is a number; any other is one bit.

@@ -334,7 +334,8 @@ impl Transaction for NewOrder {
     fn value(&self, register: Binds, element: usize) -> Bound<'_> {
         let line = self.lines.get(element);
         let stock = self.stock.get(element);
-        let of_line = |value: fn(&Line) -> i64| line.map_or(Bound::Null, |l| Bound::Integer(value(l)));
+        let of_line =
+            |value: fn(&Line) -> i64| line.map_or(Bound::Null, |l| Bound::Integer(value(l)));
         let of_stock =
             |value: fn(&Stock) -> i64| stock.map_or(Bound::Null, |s| Bound::Integer(value(s)));
         match register {
