@@ -70,7 +70,9 @@ def configured(settings: Mapping[str, str]) -> str:
         for section in sections:
             place = place.setdefault(section, {})
             if not isinstance(place, dict):
-                raise EngineError(f"{name} leads through {section}, which is no section: mend --set.")
+                raise EngineError(
+                    f"{name} leads through {section}, which is no section: mend --set."
+                )
         place[key] = _value(value)
     # A dollar begins a name of the environment.
     return json.dumps(tree, indent=2).replace("$", "$$")

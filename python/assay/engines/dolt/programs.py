@@ -29,7 +29,9 @@ GLOBAL_CONFIGURATION = {"metrics.disabled": "true", "versioncheck.disabled": "tr
 GLOBAL_FILE = ".dolt/config_global.json"
 CONFIGURATION_FILE = "config.yaml"
 # The program says it before it looks at the data.
-_UNREAD = re.compile(r"Failed to parse yaml file '[^']*'\. Error: (?:yaml: unmarshal errors:)?(.*)", re.S)
+_UNREAD = re.compile(
+    r"Failed to parse yaml file '[^']*'\. Error: (?:yaml: unmarshal errors:)?(.*)", re.S
+)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
