@@ -1,6 +1,8 @@
 //! Plays a transaction whose steps have an order: which statement of the file is which step, and
 //! which register is which value.
 
+use std::collections::VecDeque;
+
 use assay_model::ScriptOperation;
 
 use crate::program::{Family, Program};
@@ -103,7 +105,7 @@ pub trait Transaction: Send {
     fn end_row(&mut self, _step: Self::Step) -> Result<(), String> {
         Ok(())
     }
-    /// The statement was answered.
+    /// The step was answered, whether it was sent once or once for each element.
     fn answered(&mut self, _step: Self::Step, _rows: u32) -> Result<(), String> {
         Ok(())
     }
@@ -125,6 +127,10 @@ pub struct Play<T: Transaction> {
     /// Of a step that is sent once for each element: which one, and how many there are.
     element: usize,
     elements: usize,
+    /// Of the steps that were sent: how many answers are still to come.
+    awaited: VecDeque<usize>,
+    /// Rows of the answers that came of the first of them.
+    rows: u32,
 }
 
 fn names<'a>(all: impl Iterator<Item = &'a str>) -> String {
@@ -167,7 +173,17 @@ impl<T: Transaction> Play<T> {
             known.into_iter().any(|(step, family)| step.is == asked && family.is_some())
         };
         transaction.opened(&there);
-        Ok(Self { transaction, families, steps, registers, position: 0, element: 0, elements: 0 })
+        Ok(Self {
+            transaction,
+            families,
+            steps,
+            registers,
+            position: 0,
+            element: 0,
+            elements: 0,
+            awaited: VecDeque::with_capacity(T::STEPS.len()),
+            rows: 0,
+        })
     }
 
     fn register(text: &str) -> Result<(T::Register, Option<usize>), String> {
@@ -197,7 +213,8 @@ impl<T: Transaction> Program for Play<T> {
 
     fn begin(&mut self) {
         self.transaction.begin();
-        (self.position, self.element, self.elements) = (0, 0, 0);
+        (self.position, self.element, self.elements, self.rows) = (0, 0, 0, 0);
+        self.awaited.clear();
     }
 
     fn next(&mut self) -> Result<Option<u16>, String> {
@@ -210,15 +227,15 @@ impl<T: Transaction> Program for Play<T> {
         while let Some(step) = T::STEPS.get(self.position) {
             self.position += 1;
             let Some(family) = &self.families[self.position - 1] else { continue };
-            match self.transaction.turn(step.is)? {
-                Turn::Not | Turn::Each(0) => {}
-                Turn::Once => return family.with(0).map(Some),
-                Turn::Each(count) if family.takes_lists() => return family.with(count).map(Some),
-                Turn::Each(count) => {
-                    self.elements = count;
-                    return family.with(1).map(Some);
-                }
-            }
+            let (length, answers) = match self.transaction.turn(step.is)? {
+                Turn::Not | Turn::Each(0) => continue,
+                Turn::Once => (0, 1),
+                Turn::Each(count) if family.takes_lists() => (count, 1),
+                Turn::Each(count) => (1, count),
+            };
+            self.elements = answers;
+            self.awaited.push_back(answers);
+            return family.with(length).map(Some);
         }
         Ok(None)
     }
@@ -255,7 +272,18 @@ impl<T: Transaction> Program for Play<T> {
     }
 
     fn answered(&mut self, statement: u16, rows: u32) -> Result<(), String> {
-        self.transaction.answered(self.steps[usize::from(statement)], rows)
+        self.rows += rows;
+        match self.awaited.front_mut() {
+            Some(awaited) if *awaited > 1 => {
+                *awaited -= 1;
+                Ok(())
+            }
+            _ => {
+                self.awaited.pop_front();
+                let rows = std::mem::take(&mut self.rows);
+                self.transaction.answered(self.steps[usize::from(statement)], rows)
+            }
+        }
     }
 
     fn marks(&self) -> u32 {
