@@ -75,7 +75,7 @@ pub enum Reply {
     Prepared(u32, u16),
     /// A result with rows begins; whether its columns were told.
     Columns(bool),
-    /// One more row is held; this is where.
+    /// One more row came that is to be told of; this is where.
     Row(Message),
     /// The server awaits the bytes of a file.
     SendFile,
@@ -108,11 +108,16 @@ pub struct Link {
     deprecates_eof: bool,
     caches_metadata: bool,
     status: u16,
-    asked: VecDeque<Request>,
+    /// What was asked, with the number of the answer's first packet.
+    asked: VecDeque<(Request, u8)>,
     stage: Stage,
     prepared: (u32, u16),
     affected: u64,
     warnings: u16,
+    /// Rows that end before this place of the inbox stay there, and nobody is told of each.
+    pub hands_out_after: usize,
+    /// Where in the inbox the last row ends.
+    pub rows_end: usize,
     /// Definitions of the columns of the result that is read.
     pub definitions: Definitions,
     /// What came in.
@@ -193,8 +198,6 @@ impl Link {
     }
 
     fn new(connection: Connection) -> Self {
-        let mut inbox: Inbox<Packets> = Inbox::default();
-        inbox.framing.expect(1);
         Self {
             stream: connection.stream,
             out: Vec::with_capacity(4 << 10),
@@ -208,8 +211,10 @@ impl Link {
             prepared: (0, 0),
             affected: 0,
             warnings: 0,
+            hands_out_after: 0,
+            rows_end: 0,
             definitions: Definitions::default(),
-            inbox,
+            inbox: Inbox::default(),
         }
     }
 
@@ -247,8 +252,16 @@ impl Link {
         let place = packets::begin(&mut self.out);
         self.out.push(command);
         self.out.extend_from_slice(text.as_bytes());
-        packets::end(&mut self.out, place, 0);
-        self.asked.push_back(request);
+        self.await_answer(request, place);
+    }
+
+    /// Ends the request that was begun at `place`.
+    fn await_answer(&mut self, request: Request, place: usize) {
+        let number = packets::end(&mut self.out, place, 0);
+        if self.asked.is_empty() {
+            self.inbox.framing.expect(number);
+        }
+        self.asked.push_back((request, number));
     }
 
     /// Has a statement prepared.
@@ -278,8 +291,7 @@ impl Link {
             self.out.truncate(unsent);
             return Err(unreadable(reason));
         }
-        packets::end(&mut self.out, place, 0);
-        self.asked.push_back(Request::Execute(statement));
+        self.await_answer(Request::Execute(statement), place);
         Ok(())
     }
 
@@ -288,8 +300,7 @@ impl Link {
         let place = packets::begin(&mut self.out);
         self.out.push(COM_STMT_EXECUTE);
         self.out.extend_from_slice(request);
-        packets::end(&mut self.out, place, 0);
-        self.asked.push_back(Request::Command);
+        self.await_answer(Request::Command, place);
     }
 
     /// Has the server forget a statement. It does not answer.
@@ -410,7 +421,7 @@ impl Link {
 
     /// The request whose answer is read.
     pub fn answering(&self) -> Option<Request> {
-        self.asked.front().copied()
+        self.asked.front().map(|(request, _)| *request)
     }
 
     /// How many requests are not answered.
@@ -438,7 +449,7 @@ impl Link {
             return Ok(Some(Reply::Error(error)));
         }
         match self.stage {
-            Stage::Head => match self.asked.front() {
+            Stage::Head => match self.answering() {
                 Some(Request::Prepare(_)) => self.prepared(message),
                 Some(_) => self.head(message, first),
                 None => Err("an answer to nothing that was asked".into()),
@@ -468,7 +479,8 @@ impl Link {
                     return self.rows_end(message);
                 }
                 self.affected += 1;
-                Ok(Some(Reply::Row(message)))
+                self.rows_end = message.end;
+                Ok((message.end >= self.hands_out_after).then_some(Reply::Row(message)))
             }
         }
     }
@@ -559,6 +571,8 @@ impl Link {
     fn end_answer(&mut self) {
         self.stage = Stage::Head;
         self.asked.pop_front();
-        self.inbox.framing.expect(1);
+        if let Some((_, number)) = self.asked.front() {
+            self.inbox.framing.expect(*number);
+        }
     }
 }

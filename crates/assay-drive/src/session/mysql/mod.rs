@@ -114,6 +114,15 @@ struct Digesting {
     held: Vec<Held>,
 }
 
+impl Digesting {
+    /// The rows of the last result end there.
+    fn end_result(&mut self, end: usize) {
+        if let Some(held) = self.held.last_mut() {
+            held.end = end;
+        }
+    }
+}
+
 /// One connection to a server.
 pub struct MysqlSession {
     config: Config,
@@ -188,9 +197,12 @@ impl MysqlSession {
         self.digesting.digest.clear();
         self.digesting.dropped = false;
         self.digesting.held.clear();
+        let hands_out_after = if self.conductor.reads_rows() { 0 } else { HELD_BYTES_MAX };
         let link = self.link_mut()?;
         link.inbox.clear();
         link.take_affected();
+        link.hands_out_after = hands_out_after;
+        link.rows_end = 0;
         self.name_next()?;
         if self.next == Next::Ended { Ok(Step::Ended) } else { self.send() }
     }
@@ -359,6 +371,7 @@ impl MysqlSession {
                     known.take(&link.definitions)?;
                 }
                 if !self.conductor.reads_rows() {
+                    self.digesting.end_result(link.rows_end);
                     let at = link.inbox.kept_bytes();
                     let (columns, binary) = (Arc::clone(&known.columns), asked.is_binary());
                     self.digesting.held.push(Held { columns, binary, begin: at, end: at });
@@ -367,7 +380,7 @@ impl MysqlSession {
             (Reply::Row(row), Some((statement, _))) if self.conductor.reads_rows() => {
                 self.hand_over(statement, asked.is_binary(), row)?;
             }
-            (Reply::Row(row), Some(_)) => self.hold(row)?,
+            (Reply::Row(_), Some(_)) => self.drop_held()?,
             (Reply::Done, Some((statement, _))) => self.done(statement)?,
             (Reply::Error(error), _) => self.refused(asked, error),
             (Reply::SendFile, _) => {
@@ -384,6 +397,8 @@ impl MysqlSession {
         let rows = link.take_affected();
         if self.conductor.reads_rows() {
             link.inbox.clear();
+        } else {
+            self.digesting.end_result(link.rows_end);
         }
         if self.error.is_none()
             && let Err(error) = self.conductor.answered(statement, rows)
@@ -499,15 +514,10 @@ impl MysqlSession {
         Ok(())
     }
 
-    /// Keeps a row, and what is held within its limit.
-    fn hold(&mut self, row: Message) -> Result<(), SessionError> {
-        if let Some(held) = self.digesting.held.last_mut() {
-            held.end = row.end;
-        }
-        let link = self.link.as_ref().ok_or_else(link::lost)?;
-        if link.inbox.kept_bytes() < HELD_BYTES_MAX {
-            return Ok(());
-        }
+    /// Digests and forgets the rows that are held, because they are too many.
+    fn drop_held(&mut self) -> Result<(), SessionError> {
+        let link = self.link.as_mut().ok_or_else(link::lost)?;
+        self.digesting.end_result(std::mem::take(&mut link.rows_end));
         self.digest_held()?;
         self.digesting.dropped = true;
         if let Some(Held { columns, binary, .. }) = self.digesting.held.pop() {
