@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -147,6 +148,8 @@ def load_window(run: Run, times: pl.DataFrame) -> Window | None:
     return Window(begun, ended) if ended > begun else None
 
 
+# Several checks ask for the same run's, one after another.
+@lru_cache(maxsize=1)
 def summarise_load(run: Run) -> LoadSummary | None:
     """The figures of a load; None for the power order, or if nothing ended."""
     load = load_of(run.facts)

@@ -18,6 +18,7 @@ from assay.analysis.operations import geometric_mean, operation_table, window_ns
 from assay.analysis.sessions import sessions
 from assay.analysis.stalls import Stalls, stalls
 from assay.analysis.statement_times import OperationStatements, statement_times
+from assay.analysis.transactions import Transactions, transactions
 from assay.analysis.where import Where, where_time_went
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ class Summary:
         where: Where the time of the whole run went; None where it was not measured.
         statements: Of operations whose statements were noted, by name.
         stalls: Times in which a load got little done; None where that is not known.
+        transactions: Of a workload that specifies its mix; None of others.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -119,6 +121,7 @@ class Summary:
     where: Where | None = None
     statements: dict[str, OperationStatements] = field(default_factory=dict)
     stalls: Stalls | None = None
+    transactions: Transactions | None = None
 
 
 def summarise(run: Run) -> Summary:
@@ -165,6 +168,7 @@ def summarise(run: Run) -> Summary:
         where=where,
         statements=statements,
         stalls=stalled,
+        transactions=transactions(run, load),
     )
 
 

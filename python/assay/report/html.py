@@ -24,7 +24,7 @@ from assay.model.units import (
     rate_text,
     seconds_text,
 )
-from assay.report import engine_tables, method, statement_text, vega
+from assay.report import engine_tables, method, statement_text, transactions_text, vega
 from assay.report.changes_section import host_words, limit_words, slow_words
 from assay.report.finding_methods import used_methods
 from assay.report.load_words import load_words
@@ -216,9 +216,12 @@ def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[st
 
 
 def _statement_times(told: dict[str, Any]) -> dict[str, Any]:
-    """Times of statements, and stalls, by the template's names."""
+    """Types of transactions, times of statements, and stalls, by the template's names."""
     stalls = told["stalls"]
     return {
+        "rate_words": transactions_text.rate_words(told),
+        "transaction_heads": transactions_text.HEADS,
+        "transaction_rows": transactions_text.rows(told),
         "statement_heads": statement_text.HEADS,
         "statement_rows": statement_text.rows(told),
         "statement_tails": statement_text.tails(told),

@@ -23,6 +23,7 @@ from assay.report.terminal_load import (
 )
 from assay.report.terminal_memory import memory_line, memory_lines, state_line
 from assay.report.terminal_test import conditions_of_test, figures_of_test, lines_of_test
+from assay.report.transactions_text import transaction_lines
 from assay.report.wrapping import indented, one_line
 
 if TYPE_CHECKING:
@@ -73,7 +74,15 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
     _say(console)
     for line in _operation_lines(document, width, all_operations=all_operations):
         _say(console, line)
-    lines = (pace_lines, statement_lines, engine_lines, changes_lines, state_line, memory_line)
+    lines = (
+        transaction_lines,
+        pace_lines,
+        statement_lines,
+        engine_lines,
+        changes_lines,
+        state_line,
+        memory_line,
+    )
     for line in [line for of in lines for line in of(document, width)]:
         _say(console, line)
     if all_operations:

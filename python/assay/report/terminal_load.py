@@ -15,6 +15,7 @@ from assay.model.units import (
 )
 from assay.report.engine_tables import brief_name
 from assay.report.terminal_test import metric_text
+from assay.report.transactions_text import rate_figure
 
 PERCENTILES = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"), ("max", "max"))
 OF_AN_OPERATION = (("p50", "p50"), ("p99", "p99"), ("max", "max"))
@@ -55,7 +56,9 @@ def load_figures(document: dict[str, Any]) -> list[str] | None:
     metrics = document["metrics"]
     if document["pace"] is None:
         return None
-    figures = [rate_text(metrics["throughput_per_s"])]
+    specified = rate_figure(document)
+    figures = [specified] if specified else []
+    figures.append(rate_text(metrics["throughput_per_s"]))
     for words, name in PERCENTILES:
         seconds = metrics[f"latency_seconds_{name}"]
         figures += [] if seconds is None else [f"{words} {seconds_text(seconds)}"]

@@ -1,0 +1,84 @@
+"""Whether the data were consistent before the load, and were so after it.
+
+A condition is an operation of `before` or `after` whose right answer has no row: what it returns
+violates it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.operations import plain
+from assay.model.verdict import CheckResult, Verdict
+from assay.record.layout import PHASE_AFTER, PHASE_BEFORE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.record.reader import Run
+
+NAME = "conditions"
+PHASES = (PHASE_BEFORE, PHASE_AFTER)
+
+
+def check(run: Run) -> CheckResult:
+    """Invalid if a condition returned a row; unknown if one was not looked at where it should."""
+    asked = {
+        phase: [name for name in run.facts["workload"].get(phase, []) if _is_condition(run, name)]
+        for phase in PHASES
+    }
+    planned = {phase["name"] for phase in run.facts["plan"].get("phases", [])}
+    if not any(asked.values()):
+        reason = "no conditions: the workload names none that the data have to keep"
+        return CheckResult(NAME, Verdict.VALID, reason, measured=False)
+    events = plain(run.table("events")).filter(pl.col("outcome") == "ok")
+    seen = {
+        (phase, name): rows
+        for phase, name, rows in events.select("phase", "operation", "rows").iter_rows()
+        if phase in PHASES
+    }
+    broken = [key for key, rows in seen.items() if rows and key[1] in asked[key[0]]]
+    if broken:
+        return _broken(run, broken, seen)
+    missing = [
+        name
+        for phase in PHASES
+        if phase in planned
+        for name in asked[phase]
+        if (phase, name) not in seen
+    ]
+    if missing:
+        reason = f"{len(missing)} conditions were not looked at, {missing[0]} the first of them"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason)
+    held = [f"{len(asked[phase])} {phase}" for phase in PHASES if phase in planned and asked[phase]]
+    reason = f"all conditions held: {' and '.join(held)} the load"
+    if PHASE_BEFORE not in planned and asked[PHASE_BEFORE]:
+        reason = f"{reason}; before it none was looked at, for that would have warmed the data"
+    return CheckResult(NAME, Verdict.VALID, reason)
+
+
+def _broken(
+    run: Run, broken: list[tuple[str, str]], seen: dict[tuple[str, str], Any]
+) -> CheckResult:
+    phase, name = broken[0]
+    title = run.facts["workload"]["operation_titles"].get(name)
+    words = f" ({title})" if title else ""
+    rows = seen[phase, name]
+    more = f"; {len(broken) - 1} more are violated" if len(broken) > 1 else ""
+    reason = (
+        f"condition {name}{words} was violated {phase} the load, by {rows}"
+        f" row{'s' if rows != 1 else ''}{more}"
+    )
+    return CheckResult(NAME, Verdict.INVALID, reason, value=float(len(broken)), threshold=0.0)
+
+
+def _is_condition(run: Run, name: str) -> bool:
+    path = run.expected(name)
+    return path is not None and _has_no_row(path)
+
+
+def _has_no_row(path: Path) -> bool:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return sum(bool(line.strip()) for line in lines) == 1

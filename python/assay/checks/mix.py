@@ -1,0 +1,63 @@
+"""Whether each type of transaction had its share of those that succeeded."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.load import summarise_load
+from assay.analysis.transactions import measured_phase
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+NAME = "mix"
+# Shares are told with as many digits as it takes to see that one is too small.
+DIGITS = 2
+
+
+def check(run: Run) -> CheckResult:
+    """Invalid if a type has less than its least share of the measured part.
+
+    Where operations are dealt from decks, those that were not played to their end may lack what
+    makes up the difference: then the run is too short to say, and its verdict is unknown.
+    """
+    shares_min: dict[str, float] = run.facts["workload"].get("shares_min", {})
+    if not shares_min:
+        reason = "mix not checked: no operation has a least share"
+        return CheckResult(NAME, Verdict.VALID, reason, measured=False)
+    load = summarise_load(run)
+    done = {} if load is None else {name: one.ok for name, one in load.by_name.items()}
+    total = sum(done.values())
+    if not total:
+        return CheckResult(NAME, Verdict.UNKNOWN, "mix not checked: nothing succeeded")
+    lacking = {
+        name: least for name, least in shares_min.items() if done.get(name, 0) / total < least
+    }
+    if not lacking:
+        return CheckResult(NAME, Verdict.VALID, f"every type has its share of {total:,}")
+    name, least = max(lacking.items(), key=lambda one: one[1] - done.get(one[0], 0) / total)
+    share = done.get(name, 0) / total
+    reason = (
+        f"the mix is broken: {name} was {100 * share:.{DIGITS}f} % of {total:,} transactions that"
+        f" succeeded, and {100 * least:g} % is the least"
+    )
+    if all(_may_be_undealt(run, one, done, total, lacking[one]) for one in lacking):
+        reason = (
+            f"{reason}; decks that were not played to their end may lack it: say a longer --time"
+        )
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=least)
+    return CheckResult(NAME, Verdict.INVALID, reason, value=share, threshold=least)
+
+
+def _may_be_undealt(run: Run, name: str, done: dict[str, int], total: int, least: float) -> bool:
+    """Whether no more are missing than there are cards of it in the clients' last decks."""
+    phase: dict[str, Any] = measured_phase(run)
+    operations = run.facts["plan"]["operations"]
+    played = [operations[number] for number in phase.get("operations", [])]
+    if not phase.get("deck") or name not in played:
+        return False
+    cards = phase["weights"][played.index(name)] * phase["arrival"]["clients"]
+    missing = math.ceil(least * total) - done.get(name, 0)
+    return bool(missing <= cards)

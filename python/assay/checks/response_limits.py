@@ -1,0 +1,45 @@
+"""Whether nine of ten executions of each type kept its limit of time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.load import summarise_load
+from assay.model.units import seconds_text
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+NAME = "response_limits"
+
+
+def check(run: Run) -> CheckResult:
+    """Invalid if the 90th percentile of a type's latency is above its limit."""
+    limits_s: dict[str, float] = run.facts["workload"].get("limits_s", {})
+    load = summarise_load(run) if limits_s else None
+    if not limits_s or load is None:
+        reason = "response times have no limits: the workload names none"
+        if limits_s:
+            reason = "limits of response times are of a load, and there was none"
+        return CheckResult(NAME, Verdict.VALID, reason, measured=False)
+    known = {
+        name: one.latency.p90
+        for name, one in load.by_name.items()
+        if name in limits_s and one.latency.p90 is not None
+    }
+    if not known:
+        reason = "limits of response times not checked: too few operations succeeded"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
+    name, p90 = max(known.items(), key=lambda one: one[1] / limits_s[one[0]])
+    limit_s = limits_s[name]
+    if p90 > limit_s:
+        reason = (
+            f"the limit of {name} is broken: nine of ten may take {seconds_text(limit_s)} at most,"
+            f" and the 90th percentile of their latency is {seconds_text(p90)}"
+        )
+        return CheckResult(NAME, Verdict.INVALID, reason, value=p90, threshold=limit_s)
+    reason = (
+        f"nine of ten kept the limit of each type; {name} is nearest to it: {seconds_text(p90)}"
+    )
+    return CheckResult(NAME, Verdict.VALID, reason, value=p90, threshold=limit_s)

@@ -1,0 +1,49 @@
+"""Whether a rate that a specification bounds can be what clients with its waits make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.load import summarise_load
+from assay.analysis.transactions import transactions
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.analysis.transactions import Rate
+    from assay.record.reader import Run
+
+NAME = "specified_rate"
+
+
+def check(run: Run) -> CheckResult:
+    """Invalid if the rate is outside of its bounds by more than chance; they hold with waits."""
+    told = transactions(run, summarise_load(run))
+    rate = None if told is None else told.rate
+    if rate is None or rate.least is None or rate.most is None:
+        reason = "the rate has no bounds: they are of a specified mix with waits"
+        return CheckResult(NAME, Verdict.VALID, reason, measured=False)
+    seen = f"{rate.name} is {rate.value:,.1f}, counted from {rate.counted:,} {rate.operation}"
+    if rate.terminals is not None and rate.clients != rate.terminals:
+        reason = (
+            f"{seen}; its bounds are of {rate.terminals} clients at this scale, and there were"
+            f" {rate.clients}"
+        )
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, value=rate.value)
+    return _judged(rate, seen, rate.least, rate.most)
+
+
+def _judged(rate: Rate, seen: str, least: float, most: float) -> CheckResult:
+    bounds = f"between {least:,.1f} and {most:,.1f} at this scale"
+    if least <= rate.value <= most:
+        return CheckResult(NAME, Verdict.VALID, f"{seen}: {bounds}", value=rate.value)
+    threshold = least if rate.value < least else most
+    if abs(rate.value - threshold) <= rate.by_chance:
+        reason = f"{seen}; it has to be {bounds}, and so few say too little: say a longer --time"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, value=rate.value, threshold=threshold)
+    why = (
+        "the engine does not keep up with its terminals: fewer warehouses"
+        if rate.value < least
+        else "clients did not wait as they have to"
+    )
+    reason = f"{seen}; it has to be {bounds}: {why}"
+    return CheckResult(NAME, Verdict.INVALID, reason, value=rate.value, threshold=threshold)
