@@ -30,6 +30,7 @@ from assay.engines.providers import archives, go
 from assay.engines.providers.archives import unpack_tar, unpack_zip
 from assay.engines.providers.contract import ProviderError
 from assay.engines.providers.debian import DebianProvider
+from assay.engines.providers.debian_release import DebianReleaseProvider, program_of
 
 PATIENCE_S = 20.0
 JAR = "server-2.1.0.jar"
@@ -323,6 +324,41 @@ class TestWhatGoesWrong:
         assert product.home == programs.parent
         assert product.origin["installed"] == str(programs.parent)
 
+    @pytest.mark.parametrize(
+        ("words", "mend"),
+        [
+            ("E: Unable to locate package acme", "has not this release or not these packages"),
+            ("E: The repository x does not have a Release file.", "has not this release"),
+            ("E: Failed to fetch: Temporary failure resolving 'x'", "reaches no registry"),
+        ],
+    )
+    def test_an_archive_has_not_the_release(
+        self, registry: Registry, words: str, mend: str
+    ) -> None:
+        registry.client(
+            "apt-get",
+            f'case "$*" in indextargets*) echo archive;; *) echo "{words}" >&2; exit 100;; esac',
+        )
+        with pytest.raises(EngineError, match=mend):
+            registry.obtain("1.9", provider="debian_release", package="sid acme libc6")
+        assert registry.left() == set()
+
+    def test_a_host_without_an_archive_of_debian_is_told(self, registry: Registry) -> None:
+        registry.client("apt-get", "true")
+        with pytest.raises(EngineError, match="configured for no archive of Debian"):
+            registry.obtain("1.9", provider="debian_release", package="sid acme libc6")
+
+    def test_an_archive_that_moved_on_has_another_file(self, registry: Registry) -> None:
+        registry.sha256 = {"acme_1_all.deb": "0" * 64}
+        (registry.here / "acme_2_all.deb").write_text("x")
+        moved = f'case "$*" in indextargets*) echo archive;; *download*) {APT_GET};; esac'
+        registry.client("apt-get", moved)
+        with pytest.raises(
+            EngineError, match=r"acme_2_all\.deb came, and acme_1_all\.deb is pinned"
+        ):
+            registry.obtain("2.1.0", provider="debian_release", package="sid acme libc6")
+        assert registry.left() == set()
+
     def test_pip_finds_no_wheel(self, registry: Registry) -> None:
         registry.client("pip", "echo 'ERROR: No matching distribution found for acme' >&2; exit 1")
         with pytest.raises(EngineError, match="no such wheel for this machine"):
@@ -585,3 +621,26 @@ class TestArchives:
         assert home is not None
         told = json.loads((home / obtaining.ORIGIN_FILE).read_text())
         assert set(told) == {"provider", "package", "sha256"}
+
+
+class TestDebianRelease:
+    def test_packages_without_a_loader_are_refused(
+        self, registry: Registry, tmp_path: Path
+    ) -> None:
+        a_package(registry.here, "acme", "")
+        home = tmp_path / "home"
+        home.mkdir()
+        with pytest.raises(ProviderError, match="must name libc6"):
+            DebianReleaseProvider().unpack([registry.here / "acme_1_all.deb"], home)
+
+    def test_a_program_is_run_by_its_own_loader(self, tmp_path: Path) -> None:
+        libraries = tmp_path / "usr" / "lib" / "x86_64-linux-gnu"
+        libraries.mkdir(parents=True)
+        program = tmp_path / "usr" / "sbin" / "server"
+        loader = str(tmp_path / "loaders" / "server")
+        assert program_of(tmp_path, program) == [
+            loader,
+            "--library-path",
+            str(libraries),
+            str(program),
+        ]

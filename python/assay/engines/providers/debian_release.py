@@ -59,7 +59,7 @@ class DebianReleaseProvider:
         loader = _loader(home)
         (home / LOADERS).mkdir()
         for program in [path for places in PROGRAMS for path in home.glob(places)]:
-            if program.is_file() and program.open("rb").read(len(ELF)) == ELF:
+            if _is_program(program):
                 link = home / LOADERS / program.name
                 link.symlink_to(Path("..") / loader.relative_to(home))
                 _check(program_of(home, program), home)
@@ -95,6 +95,14 @@ def _private_apt(root: Path, release: str) -> list[str]:
         "Acquire::Check-Valid-Until": "false",
     }
     return [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+
+
+def _is_program(path: Path) -> bool:
+    """Whether the kernel would need a loader for it, as for no script."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(ELF)) == ELF
 
 
 def _loader(home: Path) -> Path:

@@ -1,0 +1,52 @@
+"""MySQL as a person uses it: transactions with its counters, plans and profile."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.engines.contract import EngineError, Wanted, tell_nobody
+from assay.engines.discovery import find_engine
+from tests.e2e.conftest import SMALL, Lab
+
+ENGINE = ["--engine", "mysql", "--set", "innodb_buffer_pool_size=256M"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _obtained(server_place: Path) -> None:
+    try:
+        find_engine("mysql").engine().obtain(
+            Wanted(server_place / "cache" / "assay" / "engines"), tell_nobody
+        )
+    except EngineError as error:
+        pytest.skip(f"this host cannot obtain MySQL: {error}")
+
+
+def reasons(document: dict) -> dict[str, str]:
+    return {
+        check["check"]: f"{check['verdict']}: {check['reason']}" for check in document["checks"]
+    }
+
+
+def test_transactions_of_one_warehouse_are_consistent(server_lab: Lab) -> None:
+    told = server_lab.assay(
+        *("run", "tpcc", *ENGINE, "--warehouses", "1", "--clients", "2", "--json"),
+        *("--time", "1s", "--warmup", "0s", "--durability", "relaxed"),
+    )
+    # In a second, a limit or a share of the mix may be missed; no condition may.
+    assert told.returncode in {0, 3}, told.stderr
+    document = json.loads(told.stdout)
+    assert reasons(document)["answers"].startswith("valid: 12 of 12")
+    run = json.loads((Path(document["path"]) / "run.json").read_text())
+    assert run["durability"]["level"] == "relaxed"
+    server_lab.assert_nothing_left()
+
+
+def test_all_22_answers_are_right_and_all_plans_are_told(server_lab: Lab) -> None:
+    document = server_lab.document("run", "tpch", *ENGINE, *SMALL)
+    assert reasons(document)["answers"].startswith("valid: 22 of 22")
+    told = json.loads((Path(document["path"]) / "raw" / "plans" / "plans.json").read_text())
+    assert len(told["plans"]) == 22
+    assert told["missing"] == []
