@@ -1,0 +1,55 @@
+"""Dolt as a person uses it, where one was built (`make dolt`), which takes minutes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.engines.discovery import find_engine
+from assay.engines.obtaining import is_installed
+from assay.study.places import engines_dir
+from tests.e2e.conftest import Lab
+
+ENGINE = ["--engine", "dolt"]
+# Each of the two changes the one branch.
+MEETING = ["--clients", "2", "--retries", "100", "--durability", "full"]
+TIMES = ["--time", "1s", "--warmup", "0s"]
+
+
+@pytest.fixture(autouse=True)
+def _built(server_place: Path) -> None:
+    facts = find_engine("dolt").facts
+    if not is_installed(facts, facts.products[0], engines_dir()):
+        pytest.skip("Dolt is not built: `make dolt` does it, in minutes")
+    shelf = server_place / "cache" / "assay" / "engines" / "dolt"
+    shelf.parent.mkdir(parents=True, exist_ok=True)
+    if not shelf.exists():
+        shelf.symlink_to(engines_dir() / "dolt")
+
+
+def reasons(document: dict) -> dict[str, str]:
+    return {
+        check["check"]: f"{check['verdict']}: {check['reason']}" for check in document["checks"]
+    }
+
+
+def test_transactions_add_up_though_they_meet(server_lab: Lab) -> None:
+    document = server_lab.document("run", "tpcb", *ENGINE, "--scale", "0.1", *TIMES, *MEETING)
+    assert reasons(document)["answers"].startswith("valid: 1 of 1")
+    assert document["engine"] == "dolt"
+    assert document["operations"][0]["failed"] == 0
+    server_lab.assert_nothing_left()
+
+
+@pytest.mark.parametrize("level", ["relaxed", "none"])
+def test_it_promises_no_less_than_all(server_lab: Lab, level: str) -> None:
+    told = server_lab.assay("run", "tpcb", *ENGINE, "--scale", "0.1", *TIMES, "--durability", level)
+    assert told.returncode == 1
+    assert level in told.stderr
+
+
+def test_an_unknown_setting_is_told_with_the_nearest(server_lab: Lab) -> None:
+    told = server_lab.assay("run", "tpcb", *ENGINE, "--set", "dolt_stats_enbled=0")
+    assert told.returncode == 1
+    assert "did you mean 'dolt_stats_enabled'" in told.stderr
