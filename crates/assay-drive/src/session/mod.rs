@@ -6,6 +6,7 @@ pub mod jdbc;
 pub mod null;
 pub mod postgres;
 pub mod rows;
+pub mod sqlite;
 pub mod value;
 
 use std::os::fd::BorrowedFd;
