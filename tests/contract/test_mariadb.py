@@ -37,10 +37,10 @@ from assay.engines.contract import (
     tell_nobody,
 )
 from assay.engines.discovery import find_engine
-from assay.engines.mariadb import loading
-from assay.engines.mariadb.connecting import opened, read_dsn
 from assay.engines.mariadb.engine import MariaEngine
-from assay.engines.mariadb.session import MariaSession, StatementError
+from assay.engines.mysql_family import loading
+from assay.engines.mysql_family.connecting import opened
+from assay.engines.mysql_family.session import FamilySession, StatementError
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.study.guardian import all_processes, read_process
 from assay.study.launcher import Guardian
@@ -137,10 +137,10 @@ def make(instance: Instance, more: str = "") -> None:
     engine().prepare(instance, more)
 
 
-def session_of(instance: Instance, *statements: str) -> MariaSession:
+def session_of(instance: Instance, *statements: str) -> FamilySession:
     """A session with one operation of these statements; `$1` is its first value."""
     made = tuple(ScriptStatement(text, (0,) if "$1" in text else ()) for text in statements)
-    return MariaSession(instance.address, Script((ScriptOperation("one", made),)))
+    return FamilySession(instance.address, Script((ScriptOperation("one", made),)))
 
 
 def test_it_can_what_it_says() -> None:
@@ -254,14 +254,14 @@ class TestSettings:
 
     def test_sessions_have_those_of_their_dsn(self, shared: Started) -> None:
         dsn = shared.engine.with_settings(shared.dsn, {"sort_buffer_size": "65536"})
-        attached = shared.engine.attach(read_dsn(dsn))
+        attached = shared.engine.attach(shared.engine.address(dsn))
         assert rows(attached, "select @@session.sort_buffer_size") == [(65536,)]
         shared.engine.detach(attached)
 
     def test_one_that_a_session_cannot_have_is_refused(self, shared: Started) -> None:
         dsn = shared.engine.with_settings(shared.dsn, {"innodb_buffer_pool_size": "1"})
         with pytest.raises(EngineError, match="no setting of a session"):
-            shared.engine.attach(read_dsn(dsn))
+            shared.engine.attach(shared.engine.address(dsn))
 
 
 class TestAddresses:
@@ -283,7 +283,7 @@ class TestAddresses:
 
     @pytest.mark.parametrize("by_socket", [True, False])
     def test_its_process_is_found(self, shared: Started, by_socket: bool) -> None:
-        read = read_dsn(shared.dsn)
+        read = shared.engine.address(shared.dsn)
         read["unix_socket"] = shared.address["unix_socket"] if by_socket else None
         attached = shared.engine.attach(read)
         assert shared.engine.processes(attached) == (shared.address["pid"],)

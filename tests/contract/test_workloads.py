@@ -162,7 +162,8 @@ class TestParameters:
 
     def test_every_value_of_a_list_is_used(self, workload: Workload) -> None:
         for name in of_one_text(workload):
-            asked = asked_of(workload.operations_folder / f"{name}.sql")
+            told = asked_of(workload.operations_folder / f"{name}.sql")
+            asked = {one for one in told if one[0] not in workload.facts.constants}
             given = workload.statement(name, (), 1.0).parameters
             assert {(p, n) for p, values in given.items() for n in range(len(values))} == asked, (
                 name

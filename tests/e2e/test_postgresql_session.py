@@ -424,3 +424,62 @@ def test_a_crew_does_what_single_sessions_do(server, tmp_path, together):
     assert (told["several"]["outcome"], told["several"]["rows"]) == ("ok", 1)
     assert of.kept("rows").rows()[-1] == (500, 250_000)
     assert of.table("backends")["backend_pid"].n_unique() == clients
+
+
+# Statements that go together.
+
+
+def pipelined(
+    server: RunningServer, raw: Path, operations: dict[str, list[str]], *, together: bool, **plan
+) -> Played:
+    script = json.loads(script_of(operations, prepared=plan.pop("prepared", True)))
+    session = _core.PostgresSession(
+        server.dsn(), json.dumps(script | {"pipelined": together}), 1, 0
+    )
+    return played(raw, [session], operations, phase={"passes_min": 2}, **plan)
+
+
+@pytest.mark.parametrize("prepared", [True, False])
+def test_pipelined_statements_have_the_same_answers(server, tmp_path, prepared):
+    several = ["begin", "select 1 as n", "select n from generate_series(1, 700) as n", "commit"]
+    operations = {"several": several, "one": ["select 7 as seven"]}
+    told = {}
+    for together in (True, False):
+        of = pipelined(
+            server, tmp_path / str(together), operations, together=together, prepared=prepared
+        )
+        assert of.events["outcome"].to_list() == ["ok"] * 4
+        told[together] = of.events.select("operation", "rows", "digest")
+        statements = of.table("statements")
+        assert statements["rows"].to_list() == [0, 1, 700, 0] * 2
+        assert (statements["finished_ns"] >= statements["started_ns"]).all()
+        assert of.kept("several")["n"].sum() == 700 * 701 / 2
+    assert told[True].equals(told[False])
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_pipelined_statements_are_one_request(server, tmp_path, together):
+    """Statements without a transaction of their own share one if they share a request."""
+    note = "select 1 from set_config('assay.noted', pg_current_xact_id()::text, false)"
+    same = "select current_setting('assay.noted') = pg_current_xact_id()::text as same"
+    of = pipelined(server, tmp_path, {"two": [note, same]}, together=together)
+    kept = [pl.read_ipc(file)["same"].item() for file in (tmp_path / "results").glob("*.arrow")]
+    # What is not described yet is sent alone.
+    assert sorted(kept) == ([False, True] if together else [False])
+    assert of.events["rows"].to_list() == [2, 2]
+
+
+def test_what_comes_after_an_error_in_a_pipeline_has_no_effect(server, tmp_path):
+    server.asked("create table if not exists piped (n integer)")
+    server.asked("grant all on piped to owner")
+    operations = {
+        "broken": ["begin", "insert into piped values (1)", "select 1 / 0", "commit"],
+        "whole": ["begin", "insert into piped values (3)", "commit"],
+        "count": ["select n from piped"],
+    }
+    of = pipelined(server, tmp_path, operations, together=True)
+    assert of.events["outcome"].to_list() == ["failed", "ok", "ok"] * 2
+    assert set(of.events["error"].drop_nulls()) == {"22012"}
+    assert of.events.filter(operation="count")["rows"].to_list() == [1, 2]
+    assert set(of.table("statements")["operation"].cast(pl.String)) == {"whole"}
+    server.asked("drop table piped")

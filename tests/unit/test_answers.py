@@ -161,6 +161,12 @@ class TestNull:
         assert answer.rows == ((None,),)
         assert difference([(None,)], answer, tolerances()) is None
         assert difference([], answer, tolerances()) == "0 rows instead of 1"
+
+    def test_the_first_row_is_told_where_there_should_be_none(self) -> None:
+        found = [[1, Decimal("300000.01"), None], [2, Decimal("0.00"), None]]
+        answer = Expected(("w_id", "w_ytd", "paid"), ())
+        words = "2 rows instead of none; the first: w_id 1, w_ytd 300000.01, paid None"
+        assert difference(found, answer, tolerances()) == words
         assert difference([(Decimal("1.5"),)], answer, tolerances()) is not None
 
     def test_the_shipped_answer_of_q17_at_scale_001_is_that_null(self) -> None:

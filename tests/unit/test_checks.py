@@ -279,6 +279,15 @@ class TestRowCounts:
         assert result.reason.endswith("the first was b: 0 instead of 1")
         assert (result.value, result.threshold) == (1.0, 0.0)
 
+    @pytest.mark.parametrize(("rows", "verdict"), [(0, INVALID), (1, VALID), (4, INVALID)])
+    def test_the_least_and_the_most_are_right_and_others_are_not(
+        self, counted: SyntheticRun, rows: int, verdict: Verdict
+    ) -> None:
+        counted.facts["workload"] = {"rows_expected": {"b": [1, 3]}}
+        counted.events[-1]["rows"] = rows
+        result = told(row_counts, counted.write(), verdict)
+        assert (verdict is VALID) or result.reason.endswith(f"{rows} instead of 1 to 3")
+
     def test_a_warm_up_counts(self, counted: SyntheticRun) -> None:
         counted.events[1]["rows"] = 2
         assert counted.events[1]["phase"] == "warmup"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from assay.engines.discovery import find_engine
+from assay.engines.durability import level_of
 from assay.model.errors import UsageError
-from assay.study.conditions import state_default, with_buffer
+from assay.study.conditions import state_default, with_buffer, with_durability
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,48 @@ def test_the_buffer_has_each_engines_own_name() -> None:
         "shared_buffers": "256MB",
     }
     assert with_buffer("duckdb", {}, "1GB", None) == {"memory_limit": "1GiB"}
+
+
+def test_durability_is_full_where_nothing_else_is_asked_for() -> None:
+    level, settings = with_durability("postgresql", {}, None, None)
+    assert level == "full"
+    assert settings["fsync"] == "on"
+    assert with_durability("null", {}, None, None) == (None, {})
+
+
+def test_a_level_is_the_settings_that_the_engine_names_for_it() -> None:
+    level, settings = with_durability("postgresql", {"fsync": "OFF"}, "none", None)
+    assert level == "none"
+    assert settings == {"synchronous_commit": "off", "full_page_writes": "off"}
+
+
+def test_settings_without_a_level_say_which_it_is() -> None:
+    assert with_durability("postgresql", {"synchronous_commit": "off"}, None, None)[0] == "relaxed"
+    assert with_durability("postgresql", {"full_page_writes": "off"}, None, None)[0] is None
+
+
+@pytest.mark.parametrize(
+    ("engine", "settings", "level", "dsn", "words"),
+    [
+        ("null", {}, "none", None, "it has no levels"),
+        ("postgresql", {}, "ful", None, "its levels are full, relaxed, none"),
+        ("postgresql", {"fsync": "off"}, "full", None, "--set fsync=off is another"),
+        ("postgresql", {}, "full", "postgresql://host/db", "a running server has its owner's"),
+    ],
+)
+def test_a_level_that_cannot_be_is_refused(
+    engine: str, settings: dict[str, str], level: str, dsn: str | None, words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        with_durability(engine, settings, level, dsn)
+
+
+def test_the_level_of_a_running_server_is_read_from_what_it_tells() -> None:
+    levels = find_engine("postgresql").facts.durability
+    told = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "work_mem": "4MB"}
+    assert level_of(levels, told) == "full"
+    assert level_of(levels, told | {"synchronous_commit": "OFF"}) == "relaxed"
+    assert level_of(levels, {}) is None
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,7 @@ class TestKey:
             DatasetKey("tpch", "c0ffee", 0.0100000001, "duckdb", "2.0.0"),
             DatasetKey("tpch", "c0ffee", 0.01, "null", "2.0.0"),
             DatasetKey("tpch", "c0ffee", 0.01, "duckdb", "2.0.1"),
+            DatasetKey("tpch", "c0ffee", 0.01, "duckdb", "2.0.0", foreign_keys=True),
             replace(KEY, refresh_sets=1),
             replace(KEY, generators_version=1),
             replace(KEY, order={"sorted_by": {"orders": ["o_orderdate"]}}),

@@ -414,3 +414,28 @@ class TestLines:
         self, path: tuple[str | int, ...], line: int | None
     ) -> None:
         assert line_of(self.TEXT, path) == line
+
+
+class TestDurability:
+    UNEQUAL = (
+        HEAD
+        + """
+engine = "postgresql"
+[part.both]
+factor.setting = [
+  { name = "as it is" },
+  { name = "fast", set = { synchronous_commit = "off" } },
+]
+"""
+    )
+
+    def test_unequal_levels_are_refused_with_the_mend(self, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match=r"durability differs \(full and relaxed\)"):
+            study(tmp_path, self.UNEQUAL)
+
+    def test_unless_they_are_what_is_compared_or_that_is_asked_for(self, tmp_path: Path) -> None:
+        as_factor = HEAD + 'engine = "postgresql"\n[part.a]\nfactor.durability = ["full", "none"]\n'
+        told = requests(study(tmp_path, as_factor), "a")
+        assert {one.durability for one in told.values()} == {"full", "none"}
+        allowed = self.UNEQUAL.replace("engine =", "unequal_durability = true\nengine =")
+        assert len(requests(study(tmp_path, allowed), "both")) == 2

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from assay.cli.main import run_command
+from assay.record.seal import write_seal
+from assay.record.writer import write_json
 from tests.plans import tpch_plans, with_plans
 from tests.records import truncate_run, write_run
 from tests.sampled import as_sampled
@@ -104,6 +106,26 @@ def test_a_run_against_another(
     assert rows["hash probe"]["low_s"] > 0
     assert all(row["is_noise"] for work, row in rows.items() if work != "hash probe")
     assert "What changed in CPU time" in page.read_text(encoding="utf-8")
+
+
+def test_runs_of_unequal_durability_are_compared_only_where_that_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planned = tmp_path / "planned"
+    with_plans(write_run(planned), tpch_plans())
+    first = planned / "20261120T101500Z-tpch-duckdb-abc123"
+    second = with_plans(write_run(planned, run_id=OTHER), tpch_plans())
+    for run, level in ((first, "full"), (second, "none")):
+        facts = json.loads((run / "run.json").read_text())
+        write_json(run / "run.json", facts | {"durability": {"level": level}})
+        write_seal(run)
+    code, out, err = explained(capsys, planned, OTHER, "--against", "abc123")
+    assert (code, out) == (1, "")
+    assert "durability differs: none in" in " ".join(err.split())
+    allowed = (OTHER, "--against", "abc123", "--unequal-durability")
+    code, out, _ = explained(capsys, planned, *allowed)
+    assert code == 0
+    assert out.startswith("durability differs: none in")
 
 
 @pytest.mark.parametrize(

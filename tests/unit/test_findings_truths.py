@@ -20,6 +20,7 @@ BY_NAME = {
     "load-bound-by",
     "rate-held",
     "steady",
+    "tail",
     "work",
 }
 

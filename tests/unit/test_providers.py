@@ -26,7 +26,7 @@ import assay
 from assay.engines import obtaining
 from assay.engines.contract import EngineError, EngineFacts, Product, Wanted, tell_nobody
 from assay.engines.obtaining import obtain, resolve
-from assay.engines.providers import archives
+from assay.engines.providers import archives, go
 from assay.engines.providers.archives import unpack_tar, unpack_zip
 from assay.engines.providers.contract import ProviderError
 from assay.engines.providers.debian import DebianProvider
@@ -365,6 +365,8 @@ def a_package(root: Path, name: str, depends: str) -> None:
     fields |= {"Description": "x", "Depends": depends}
     text = "".join(f"{field}: {value}\n" for field, value in fields.items() if value)
     (tree / "DEBIAN" / "control").write_text(text)
+    for place in ("include", "lib/x86_64-linux-gnu"):
+        (tree / "usr" / place).mkdir(parents=True)
     program = tree / "usr" / "bin" / name
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\n")
@@ -397,6 +399,124 @@ class TestDebian:
         registry.client("ldd", "echo '  libnone.so.3 => not found'")
         with pytest.raises(ProviderError, match=r"libraries are missing: libnone\.so\.3"):
             DebianProvider().unpack([registry.here / "acme_1_all.deb"], tmp_path / "home")
+
+
+# Builds as `go install -v` does: tells what it compiles, and puts the program where it is told to.
+GO = """
+echo called >> "$HERE/calls"; env > "$HERE/environment"; echo "$@" > "$HERE/arguments"
+echo "go: downloading example.org/acme v1.2.3" >&2; echo example.org/acme >&2; sleep 0.3
+mkdir -p "$GOBIN"; printf '#!/bin/sh\\necho 2.1\\n' > "$GOBIN/acme"; chmod 755 "$GOBIN/acme"
+"""
+
+
+class TestGo:
+    def obtain(self, registry: Registry, package: str = "example.org/acme@v1.2.3") -> Product:
+        return registry.obtain("1.9", provider="go", package=package)
+
+    def environment(self, registry: Registry) -> dict[str, str]:
+        lines = (registry.here / "environment").read_text().splitlines()
+        return {name: value for name, _, value in (line.partition("=") for line in lines)}
+
+    def test_it_builds_once_within_the_cache_alone(self, registry: Registry) -> None:
+        registry.client("go", GO)
+        product = self.obtain(registry)
+        assert self.obtain(registry) == product
+        assert registry.calls() == 1
+        assert product.home is not None
+        assert subprocess.check_output([product.home / "bin" / "acme"]) == b"2.1\n"
+        assert set(product.origin["sha256"]) == {"acme"}
+        assert (registry.here / "arguments").read_text() == "install -v example.org/acme@v1.2.3\n"
+        told = self.environment(registry)
+        places = [told[name] for name in ("GOBIN", "GOPATH", "GOMODCACHE", "GOCACHE")]
+        assert all(Path(place).is_relative_to(registry.shelf) for place in places)
+        assert told["GOTOOLCHAIN"] == "local"
+        assert registry.left() == {"1.9-go"}
+
+    def test_it_tells_how_far_it_is(self, registry: Registry) -> None:
+        registry.client("go", GO)
+        told: list[tuple[str, float, str]] = []
+        facts = registry.facts(provider="go", package="example.org/acme@v1.2.3")
+        obtain(
+            facts.model_copy(update={"products": facts.products[1:]}),
+            Wanted(registry.cache),
+            lambda phase, done, _, unit: told.append((phase, done, unit)),
+        )
+        assert ("compiling with go", 1, "packages") in told
+
+    @pytest.mark.parametrize(
+        ("words", "phase"),
+        [
+            ("", ("downloading with go", 0, "modules")),
+            ("go: downloading a v1\n", ("downloading with go", 1, "modules")),
+            ("go: downloading a v1\nb/c\nd\n", ("compiling with go", 2, "packages")),
+        ],
+    )
+    def test_its_words_are_counted(self, words: str, phase: tuple[str, float, str]) -> None:
+        assert go.progress(words) == phase
+
+    @pytest.mark.parametrize(
+        ("words", "mend"),
+        [
+            ("go: a@v1: reading https://x/a/@v/v1.info: 404 Not Found", "have no such version"),
+            ("go: a@v1: reading https://x/a/@v/v1.info: 403 Forbidden", "have no such version"),
+            ("go: a@v1: reading file:///x/v1.info: no such file or directory", "no such version"),
+            ("go: a@v1: module lookup disabled by GOPROXY=off", "name a proxy in GOPROXY"),
+            ("go: a@v1: Get x: dial tcp: lookup x: no such host", "reaches no registry"),
+            ("go: a@v1: Get x: dial tcp 1.2.3.4:9: connect: connection refused", "no registry"),
+            ("go: a@v1 requires go >= 1.99 (running go 1.20)", "this Go is too old"),
+            ("verifying a@v1: checksum mismatch\nSECURITY ERROR", "do not use it"),
+            ("# a\na.go:3: fatal error: u/x.h: No such file or directory", "its -dev package"),
+            ("# a\ng++: signal: killed", "ran out of memory"),
+            (
+                "# a\na.go:3: undefined: b",
+                r"ended with status 1; it said: # a / a\.go:3: undefined",
+            ),
+        ],
+    )
+    def test_it_fails(self, registry: Registry, words: str, mend: str) -> None:
+        noise = "go: downloading a v1\ngithub.com/acme/fail\n"
+        (registry.here / "words").write_text(noise + words)
+        registry.client("go", 'cat "$HERE/words" >&2; exit 1')
+        with pytest.raises(EngineError, match=mend):
+            self.obtain(registry)
+        assert registry.left() == set()
+
+    def test_without_go(self, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", str(registry.bin))
+        # A virtual environment may have one, which tests use for other things.
+        monkeypatch.setattr(sys, "executable", str(registry.bin / "python"))
+        with pytest.raises(EngineError, match=r"go is not installed: install Go .*--bin-dir"):
+            self.obtain(registry)
+
+    def test_without_a_compiler(self, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+        registry.client("go", GO)
+        monkeypatch.setenv("CXX", "no-such-compiler -O3")
+        with pytest.raises(EngineError, match=r"no-such-compiler is not installed.*install gcc"):
+            self.obtain(registry, "example.org/acme@v1.2.3 libone-dev")
+        assert registry.calls() == 0
+
+    def test_a_library_that_is_lacking_is_brought_and_linked_in(self, registry: Registry) -> None:
+        a_package(registry.here, "libone-dev", "")
+        registry.client(
+            "apt-get",
+            'while [ "$1" != download ]; do shift; done; shift\n'
+            'for name in "$@"; do cp "$HERE/${name}_1_all.deb" .; done',
+        )
+        registry.client("g++", "exit 0")
+        registry.client("gcc", "exit 0")
+        registry.client("go", GO)
+        self.obtain(registry, "example.org/acme@v1.2.3 libone-dev")
+        told = self.environment(registry)
+        assert told["CGO_CPPFLAGS"].startswith(f"-I{registry.shelf}")
+        assert told["CGO_LDFLAGS"].startswith(f"-L{registry.shelf}")
+
+    def test_a_library_that_is_there_is_used(self, registry: Registry) -> None:
+        registry.client("dpkg-query", "printf installed")
+        registry.client("go", GO)
+        registry.client("g++", "exit 0")
+        registry.client("gcc", "exit 0")
+        self.obtain(registry, "example.org/acme@v1.2.3 libone-dev")
+        assert "CGO_LDFLAGS" not in self.environment(registry)
 
 
 class TestArchives:

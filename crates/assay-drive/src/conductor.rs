@@ -153,6 +153,16 @@ impl Conductor {
         })
     }
 
+    /// What the value at a place, counted from 0, of that statement is, for an error.
+    pub fn value_name(&self, place: usize) -> String {
+        let asked = &self.script.operations[self.operation];
+        let index = asked.statements[self.current].values.get(place).copied().map(usize::from);
+        let draw = index.and_then(|index| asked.draws.get(index)).map(|draw| &draw.name);
+        let register = index.and_then(|index| asked.registers.get(index));
+        let name = if asked.program.is_some() { register } else { draw };
+        format!("parameter {}", name.map_or("?", String::as_str))
+    }
+
     /// Whether a program reads the rows: each value is handed to `cell` as it comes, and nobody
     /// digests or keeps them.
     pub fn reads_rows(&self) -> bool {
@@ -245,6 +255,7 @@ mod tests {
         assert_eq!(conductor.next_statement().unwrap(), Some(1));
         let values: Vec<Bound<'_>> = conductor.values().collect();
         assert_eq!(values, [Bound::Integer(5), Bound::Text("y")]);
+        assert_eq!(conductor.value_name(1), "parameter c");
         conductor.answered(1, 3).unwrap();
         assert_eq!(conductor.next_statement().unwrap(), None);
         let times = conductor.times();

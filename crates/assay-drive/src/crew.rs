@@ -12,10 +12,12 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 
 use crate::books::{Books, Ended, Issue, Sink};
 use crate::clock::Clock;
+use crate::deck::Hand;
 use crate::drive::{Shared, again};
 use crate::error::DriveError;
 use crate::schedule::{Schedule, Ticket};
 use crate::session::{Session, SessionError, Step};
+use crate::terminal::{Terminal, Turn, Turns};
 use crate::watchdog::Watch;
 
 /// How long the thread sleeps at most before it looks whether it was asked to stop.
@@ -34,6 +36,8 @@ pub struct Member<'a> {
     pub number: u32,
     /// The connection.
     pub session: &'a mut dyn Session,
+    /// What it waits around operations, in phases that have waits.
+    pub terminal: Terminal,
     /// Tells the watchdog what is running.
     pub watch: &'a Watch,
 }
@@ -65,20 +69,54 @@ enum Left {
     Now,
 }
 
+/// What is played.
+#[derive(Clone, Copy)]
+struct Part<'p> {
+    plan: &'p Plan,
+    phase: u16,
+    schedule: &'p Schedule<'p>,
+    shared: &'p Shared,
+}
+
+impl Part<'_> {
+    fn stopped(&self) -> bool {
+        self.shared.stop.load(Ordering::Relaxed)
+    }
+
+    /// When an operation was due that is too late to be started.
+    fn too_late(&self, ticket: &Ticket, now_ns: i64) -> Option<i64> {
+        ticket.due_ns.filter(|due_ns| self.schedule.too_late(*due_ns, now_ns))
+    }
+
+    /// The operation of a session, with the number that is next.
+    fn issue(&self, session: u32, ticket: Ticket) -> Issue {
+        let sequence = self.shared.sequence.fetch_add(1, Ordering::Relaxed);
+        Issue { sequence, phase: self.phase, session, ticket }
+    }
+}
+
 /// Several sessions of one thread.
 pub struct Crew<'a, C, K> {
     clock: &'a C,
     members: Vec<Member<'a>>,
     running: Vec<Option<Running>>,
     watched: Vec<Option<Watched>>,
+    /// Members that are free, in phases without waits.
     idle: VecDeque<usize>,
+    /// Turns of members that are free, in phases with waits.
+    turns: Turns,
+    /// Operations under way.
+    busy: usize,
     /// Until when a member is left alone, because it found no server.
     resting_ns: Vec<i64>,
-    taking_part: usize,
     /// Taken from the schedule and not due yet.
     waiting: Option<Ticket>,
+    /// The phase's cards.
+    hand: Hand,
     poll: Epoll,
     timer: TimerFd,
+    /// What the timer is set to.
+    timer_ns: i64,
     /// What is kept of operations.
     pub books: Books<K>,
 }
@@ -111,12 +149,15 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
             running: (0..count).map(|_| None).collect(),
             watched: vec![None; count],
             idle: VecDeque::with_capacity(count),
+            turns: Turns::new(count),
+            busy: 0,
             resting_ns: vec![0; count],
-            taking_part: 0,
             members,
             waiting: None,
+            hand: Hand::default(),
             poll,
             timer,
+            timer_ns: 0,
             books,
         })
     }
@@ -134,21 +175,15 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         schedule: &Schedule<'_>,
         shared: &Shared,
     ) -> Result<(), DriveError> {
-        self.books.clear();
-        let taking_part = plan.phases[usize::from(phase)].arrival.sessions();
-        self.idle.clear();
-        self.waiting = None;
-        for (place, member) in self.members.iter_mut().enumerate() {
-            self.books.note_backend(member.session, member.number);
-            if member.number < taking_part {
-                self.idle.push_back(place);
-            }
-        }
-        self.taking_part = self.idle.len();
+        let part = &Part { plan, phase, schedule, shared };
+        self.enter(part);
         let mut events = [EpollEvent::empty(); EVENTS_MAX];
         loop {
-            let left = self.start_due(plan, phase, schedule, shared)?;
-            if left == Left::Nothing && self.idle.len() == self.taking_part {
+            let left = match schedule.with_waits() {
+                Some(_) => self.start_turns(part)?,
+                None => self.start_due(part)?,
+            };
+            if left == Left::Nothing && self.busy == 0 {
                 break;
             }
             let patience_ms = if left == Left::Now { 0 } else { LOOK_MS };
@@ -159,10 +194,11 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
                 .map_err(system)?;
             for event in &events[..count] {
                 if event.data() == TIMER {
+                    self.timer_ns = 0;
                     // Left unread it would wake this thread again and again.
                     let _ = self.timer.wait();
                 } else {
-                    self.advance(plan, event.data() as usize, shared)?;
+                    self.advance(part, event.data() as usize)?;
                 }
             }
         }
@@ -170,17 +206,92 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         Ok(())
     }
 
+    /// Members that take part are free, or at their terminals.
+    fn enter(&mut self, part: &Part<'_>) {
+        self.books.clear();
+        let taking_part = part.plan.phases[usize::from(part.phase)].arrival.sessions();
+        self.idle.clear();
+        self.turns.clear();
+        self.waiting = None;
+        self.hand = part.schedule.hand();
+        for (place, member) in self.members.iter_mut().enumerate() {
+            self.books.note_backend(member.session, member.number);
+            if member.number >= taking_part {
+                continue;
+            }
+            match part.schedule.with_waits() {
+                Some(phase) => {
+                    member.terminal.enter(phase, part.schedule.begun_ns());
+                    self.turns.add(member.terminal.turn_ns(), place);
+                }
+                None => self.idle.push_back(place),
+            }
+        }
+    }
+
+    /// Has terminals take the turns that have come, as many as there are members at once.
+    fn start_turns(&mut self, part: &Part<'_>) -> Result<Left, DriveError> {
+        for _ in 0..self.members.len() {
+            if part.stopped() {
+                return Ok(Left::Nothing);
+            }
+            let now_ns = self.clock.now_ns();
+            let Some(turn_ns) = self.turns.next_ns() else { return Ok(Left::Nothing) };
+            if part.schedule.is_over(turn_ns) {
+                // Nothing becomes due any more, and the phase lasts as long as it was to.
+                if part.schedule.is_over(now_ns) {
+                    return Ok(Left::Nothing);
+                }
+                return self.wake_at(part.schedule.end_ns());
+            }
+            let Some(place) = self.turns.take(now_ns) else { return self.wake_at(turn_ns) };
+            self.take_turn(part, place, now_ns)?;
+        }
+        Ok(Left::Now)
+    }
+
+    fn take_turn(&mut self, part: &Part<'_>, place: usize, now_ns: i64) -> Result<(), DriveError> {
+        if self.resting_ns[place] > now_ns {
+            self.turns.add(self.resting_ns[place], place);
+            return Ok(());
+        }
+        let member = &mut self.members[place];
+        match member.terminal.turn(part.schedule, &mut self.hand) {
+            Turn::Over => Ok(()),
+            Turn::Waits => {
+                self.turns.add(member.terminal.turn_ns(), place);
+                Ok(())
+            }
+            Turn::Sends(ticket) => {
+                let issue = part.issue(member.number, ticket);
+                match part.too_late(&ticket, now_ns) {
+                    None => self.start(part, place, issue, now_ns),
+                    Some(due_ns) => {
+                        self.skip(part, &issue, due_ns);
+                        self.free(part, place, ticket.operation, now_ns);
+                        Ok(())
+                    }
+                }
+            }
+        }
+    }
+
+    /// A member has nothing to do any more.
+    fn free(&mut self, part: &Part<'_>, place: usize, operation: u16, now_ns: i64) {
+        if part.schedule.with_waits().is_some() {
+            let terminal = &mut self.members[place].terminal;
+            terminal.ended(part.schedule, operation, now_ns);
+            self.turns.add(terminal.turn_ns(), place);
+        } else {
+            self.idle.push_back(place);
+        }
+    }
+
     /// Starts what is due on idle sessions, each of them once.
-    fn start_due(
-        &mut self,
-        plan: &Plan,
-        phase: u16,
-        schedule: &Schedule<'_>,
-        shared: &Shared,
-    ) -> Result<Left, DriveError> {
+    fn start_due(&mut self, part: &Part<'_>) -> Result<Left, DriveError> {
         let (mut tries, mut skips) = (self.idle.len(), 0);
         while tries > 0 && skips < SKIPS_MAX {
-            if shared.stop.load(Ordering::Relaxed) {
+            if part.stopped() {
                 return Ok(Left::Nothing);
             }
             let now_ns = self.clock.now_ns();
@@ -190,39 +301,30 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
                 tries -= 1;
                 continue;
             }
+            let first = self.first_number();
+            let waiting = self.waiting.take();
             let Some(ticket) =
-                self.waiting.take().or_else(|| schedule.next(self.first_number(), now_ns))
+                waiting.or_else(|| part.schedule.next(first, now_ns, &mut self.hand))
             else {
                 return Ok(Left::Nothing);
             };
-            let late = ticket.due_ns.is_some_and(|due_ns| schedule.too_late(due_ns, now_ns));
             if let Some(due_ns) = ticket.due_ns {
                 // What is left over at the end waits until the last operation has ended, whose
                 // time would else be ours.
-                let running = self.idle.len() < self.taking_part;
-                if due_ns > now_ns || (running && schedule.is_over(now_ns)) {
+                let left_over = self.busy > 0 && part.schedule.is_over(now_ns);
+                if due_ns > now_ns || left_over {
                     self.waiting = Some(ticket);
-                    if due_ns > now_ns {
-                        self.wake_at(due_ns)?;
-                    }
-                    return Ok(Left::Later);
+                    return if due_ns > now_ns { self.wake_at(due_ns) } else { Ok(Left::Later) };
                 }
             }
-            let sequence = shared.sequence.fetch_add(1, Ordering::Relaxed);
-            let issue = Issue { sequence, phase, session: self.members[place].number, ticket };
-            match ticket.due_ns {
-                Some(due_ns) if late => {
-                    self.books.skipped(&issue, due_ns);
-                    shared.ended.fetch_add(1, Ordering::Relaxed);
-                    skips += 1;
-                }
-                _ => {
-                    self.idle.pop_front();
-                    self.running[place] =
-                        Some(Running { issue, started_ns: now_ns, begun_ns: now_ns, retries: 0 });
-                    self.begin(plan, place, shared)?;
-                    tries -= 1;
-                }
+            let issue = part.issue(self.members[place].number, ticket);
+            if let Some(due_ns) = part.too_late(&ticket, now_ns) {
+                self.skip(part, &issue, due_ns);
+                skips += 1;
+            } else {
+                self.idle.pop_front();
+                self.start(part, place, issue, now_ns)?;
+                tries -= 1;
             }
         }
         // Sessions that are free again at once have failed, and those that rest are not free.
@@ -230,39 +332,61 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         Ok(if free { Left::Now } else { Left::Later })
     }
 
-    fn wake_at(&self, due_ns: i64) -> Result<(), DriveError> {
-        let due = TimeSpec::new(due_ns / 1_000_000_000, due_ns % 1_000_000_000);
-        self.timer
-            .set(Expiration::OneShot(due), TimerSetTimeFlags::TFD_TIMER_ABSTIME)
-            .map_err(system)
+    fn skip(&mut self, part: &Part<'_>, issue: &Issue, due_ns: i64) {
+        self.books.skipped(issue, due_ns);
+        part.shared.ended.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Has the timer end this thread's next wait.
+    fn wake_at(&mut self, due_ns: i64) -> Result<Left, DriveError> {
+        if self.timer_ns != due_ns {
+            let due = TimeSpec::new(due_ns / 1_000_000_000, due_ns % 1_000_000_000);
+            self.timer
+                .set(Expiration::OneShot(due), TimerSetTimeFlags::TFD_TIMER_ABSTIME)
+                .map_err(system)?;
+            self.timer_ns = due_ns;
+        }
+        Ok(Left::Later)
+    }
+
+    fn start(
+        &mut self,
+        part: &Part<'_>,
+        place: usize,
+        issue: Issue,
+        now_ns: i64,
+    ) -> Result<(), DriveError> {
+        self.busy += 1;
+        self.running[place] =
+            Some(Running { issue, started_ns: now_ns, begun_ns: now_ns, retries: 0 });
+        self.begin(part, place)
     }
 
     /// Sends the operation of a member, for the first time or again.
-    fn begin(&mut self, plan: &Plan, place: usize, shared: &Shared) -> Result<(), DriveError> {
+    fn begin(&mut self, part: &Part<'_>, place: usize) -> Result<(), DriveError> {
         let Some(running) = &self.running[place] else { return Ok(()) };
         let member = &mut self.members[place];
         member.watch.begin(running.started_ns);
         let operation = running.issue.ticket.operation;
         let step = shareable(member.session).begin(operation);
-        self.after(plan, place, step, shared)
+        self.after(part, place, step)
     }
 
-    fn advance(&mut self, plan: &Plan, place: usize, shared: &Shared) -> Result<(), DriveError> {
+    fn advance(&mut self, part: &Part<'_>, place: usize) -> Result<(), DriveError> {
         if self.running[place].is_none() {
             // An idle connection that becomes readable was closed, or carries a notice: the next
             // operation will meet it. Watching it on would wake this thread again and again.
             return self.forget(place);
         }
         let step = shareable(self.members[place].session).advance();
-        self.after(plan, place, step, shared)
+        self.after(part, place, step)
     }
 
     fn after(
         &mut self,
-        plan: &Plan,
+        part: &Part<'_>,
         place: usize,
         step: Result<Step, SessionError>,
-        shared: &Shared,
     ) -> Result<(), DriveError> {
         let result = match step {
             Ok(Step::Ended) => Ok(()),
@@ -272,24 +396,25 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         let finished_ns = self.clock.now_ns();
         let Some(mut running) = self.running[place].take() else { return Ok(()) };
         let member = &mut self.members[place];
-        let result = member.watch.judge(plan, running.started_ns, finished_ns, result);
+        let result = member.watch.judge(part.plan, running.started_ns, finished_ns, result);
         if let Err(error) = &result
-            && again(plan, running.retries, error)
+            && again(part.plan, running.retries, error)
         {
             let times = (running.begun_ns, finished_ns);
             self.books.again(&running.issue, running.retries, times, error);
             running.retries += 1;
             running.begun_ns = self.clock.now_ns();
             self.running[place] = Some(running);
-            return self.begin(plan, place, shared);
+            return self.begin(part, place);
         }
         let Running { issue, started_ns, retries, .. } = running;
         let lost = result.is_err() && shareable(member.session).connection().is_none();
         self.resting_ns[place] = if lost { finished_ns + REFUSED_PAUSE_NS } else { 0 };
         let ended = Ended { started_ns, finished_ns, retries, result };
-        self.books.ended(plan, member.session, &issue, ended)?;
-        shared.ended.fetch_add(1, Ordering::Relaxed);
-        self.idle.push_back(place);
+        self.books.ended(part.plan, member.session, &issue, ended)?;
+        part.shared.ended.fetch_add(1, Ordering::Relaxed);
+        self.busy -= 1;
+        self.free(part, place, issue.ticket.operation, finished_ns);
         Ok(())
     }
 

@@ -8,9 +8,11 @@ use assay_model::{Arrival, Edge, Meter, Plan};
 
 use crate::books::{Books, Ended, Issue, Sink};
 use crate::clock::Clock;
+use crate::deck::Hand;
 use crate::error::DriveError;
 use crate::schedule::{Schedule, Ticket};
 use crate::session::{Session, SessionError};
+use crate::terminal::{Terminal, Turn};
 use crate::watchdog::Watch;
 
 /// State that all sessions of a run share. Counters only.
@@ -35,6 +37,8 @@ pub struct Worker<'a, C, S: ?Sized, K> {
     pub clock: &'a C,
     /// The connection.
     pub session: &'a mut S,
+    /// What it waits around operations, in phases that have waits.
+    pub terminal: Terminal,
     /// Reads the engine's tasks outside the timed interval, in serial tests.
     pub meter: Option<Box<dyn Meter + Send>>,
     /// Operations of which proportional memory was read.
@@ -59,20 +63,32 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         self.books.clear();
         self.weighed.resize(plan.operations.len(), false);
         self.books.note_backend(self.session, self.number);
+        let waits = schedule.with_waits();
+        if let Some(phase) = waits {
+            self.terminal.enter(phase, schedule.begun_ns());
+        }
+        let mut hand = schedule.hand();
         let mut now_ns = self.clock.now_ns();
         while !shared.stop.load(Ordering::Relaxed) {
-            let Some(ticket) = schedule.next(self.number, now_ns) else { break };
-            if !self.await_due(&ticket, shared) {
-                break;
-            }
+            let ticket = if waits.is_some() {
+                self.await_turn(schedule, &mut hand, shared)
+            } else {
+                let next = schedule.next(self.number, now_ns, &mut hand);
+                next.filter(|ticket| self.await_due(ticket.due_ns, shared))
+            };
+            let Some(ticket) = ticket else { break };
             let sequence = shared.sequence.fetch_add(1, Ordering::Relaxed);
             let issue = Issue { sequence, phase, session: self.number, ticket };
-            match ticket.due_ns {
+            // The end of an operation is early enough for what is next to be looked up by.
+            now_ns = match ticket.due_ns {
                 Some(due_ns) if schedule.too_late(due_ns, self.clock.now_ns()) => {
                     self.books.skipped(&issue, due_ns);
+                    self.clock.now_ns()
                 }
-                // The end of an operation is early enough for what is next to be looked up by.
-                _ => now_ns = self.issue(plan, &issue)?,
+                _ => self.issue(plan, &issue)?,
+            };
+            if waits.is_some() {
+                self.terminal.ended(schedule, ticket.operation, now_ns);
             }
             shared.ended.fetch_add(1, Ordering::Relaxed);
         }
@@ -80,9 +96,34 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         Ok(())
     }
 
+    /// Waits until the session's terminal sends an operation; `None`: it sends none any more before
+    /// the end of the phase, for which it waits, or of the run.
+    fn await_turn(
+        &mut self,
+        schedule: &Schedule<'_>,
+        hand: &mut Hand,
+        shared: &Shared,
+    ) -> Option<Ticket> {
+        loop {
+            let turn_ns = self.terminal.turn_ns();
+            if schedule.is_over(turn_ns) {
+                self.await_due(Some(schedule.end_ns()), shared);
+                return None;
+            }
+            if !self.await_due(Some(turn_ns), shared) {
+                return None;
+            }
+            match self.terminal.turn(schedule, hand) {
+                Turn::Waits => {}
+                Turn::Sends(ticket) => return Some(ticket),
+                Turn::Over => return None,
+            }
+        }
+    }
+
     /// Waits until the operation is due; false if the run was stopped before.
-    fn await_due(&self, ticket: &Ticket, shared: &Shared) -> bool {
-        let Some(due_ns) = ticket.due_ns else { return true };
+    fn await_due(&self, due_ns: Option<i64>, shared: &Shared) -> bool {
+        let Some(due_ns) = due_ns else { return true };
         while self.clock.now_ns() < due_ns {
             if shared.stop.load(Ordering::Relaxed) {
                 return false;

@@ -7,6 +7,7 @@ pub mod books;
 pub mod clock;
 pub mod conductor;
 pub mod crew;
+pub mod deck;
 pub mod digest;
 pub mod digest_arrow;
 pub mod drive;
@@ -18,6 +19,7 @@ pub mod run;
 pub mod schedule;
 pub mod script;
 pub mod session;
+pub mod terminal;
 pub mod watchdog;
 
 pub use clock::{Clock, MonotonicClock, VirtualClock};

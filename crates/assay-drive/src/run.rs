@@ -19,6 +19,7 @@ use crate::latency::{LatencyBook, Quantiles};
 use crate::recorder::{ErrorClass, Notes, Recorder, RingSink, RingSource, rings};
 use crate::schedule::Schedule;
 use crate::session::Session;
+use crate::terminal::Terminal;
 use crate::watchdog::Watch;
 
 /// How often the watchdog looks.
@@ -223,7 +224,8 @@ pub fn drive(
         let results = Results::new(results_dir.clone(), plan.operations.len(), plan.results_kept);
         Books::new(sink, Some(results), plan.operations.len())
     });
-    let players = players(&mut groups, &watches, books, (parts.meter, parts.observer))?;
+    let looks = (parts.meter, parts.observer);
+    let players = players(plan.seed, &mut groups, &watches, books, looks)?;
     let ended = thread::scope(|scope| {
         let mut workers = Vec::new();
         let mut gates = Vec::new();
@@ -252,6 +254,7 @@ type Looks = (Option<Box<dyn Meter + Send>>, Option<Observer>);
 
 /// One worker a group of sessions. The first has what looks at the engine around operations.
 fn players<'a>(
+    seed: u64,
     groups: &'a mut [Vec<Box<dyn Session>>],
     watches: &'a [Watch],
     books: impl Iterator<Item = Books<RingSink>>,
@@ -270,6 +273,7 @@ fn players<'a>(
                 number: numbers.start,
                 clock: &MonotonicClock,
                 session: session.as_mut(),
+                terminal: Terminal::new(seed, numbers.start),
                 meter,
                 weighed: Vec::new(),
                 observer,
@@ -279,7 +283,8 @@ fn players<'a>(
             several => {
                 let members = several.iter_mut().zip(numbers).zip(mine);
                 let member = |((session, number), watch): ((&'a mut Box<dyn Session>, u32), _)| {
-                    Member { number, session: session.as_mut(), watch }
+                    let terminal = Terminal::new(seed, number);
+                    Member { number, session: session.as_mut(), terminal, watch }
                 };
                 Box::new(Crew::new(&MonotonicClock, members.map(member).collect(), books)?)
             }

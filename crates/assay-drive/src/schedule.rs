@@ -4,7 +4,9 @@
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use assay_model::{Arrival, Phase, Steady, split_mix};
+use assay_model::{Arrival, Phase, Steady, Wait, split_mix};
+
+use crate::deck::Hand;
 
 /// One operation that became due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +64,23 @@ impl<'a> Schedule<'a> {
         self.begun_ns().saturating_add(self.phase.duration_ns)
     }
 
+    /// The phase's cards, for one worker.
+    pub fn hand(&self) -> Hand {
+        if self.phase.deck { Hand::new(&self.phase.weights) } else { Hand::default() }
+    }
+
+    /// The phase, where its sessions wait around operations.
+    pub fn with_waits(&self) -> Option<&'a Phase> {
+        (!self.phase.waits.is_empty()).then_some(self.phase)
+    }
+
+    /// How long a session waits around an operation.
+    pub fn wait(&self, operation: u16) -> Wait {
+        self.phase.waits[usize::from(operation)]
+    }
+
     /// Takes the next operation of a session, or `None` when the phase is over at `now_ns`.
-    pub fn next(&self, session: u32, now_ns: i64) -> Option<Ticket> {
+    pub fn next(&self, session: u32, now_ns: i64, hand: &mut Hand) -> Option<Ticket> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         if self.phase.operations_max != 0 && number >= self.phase.operations_max {
             return None;
@@ -73,12 +90,12 @@ impl<'a> Schedule<'a> {
             Arrival::Throughput { .. } => self.next_of_session(number, session),
             Arrival::Closed { .. } => {
                 let over = self.timed() && now_ns >= self.end_ns();
-                (!over).then(|| self.drawn(number, None))
+                (!over).then(|| self.drawn(number, None, hand))
             }
             Arrival::Open { .. } => {
                 let due_ns = self.begun_ns() + self.phase.arrival.due_ns(number)?;
                 let over = self.timed() && due_ns >= self.end_ns();
-                (!over).then(|| self.drawn(number, Some(due_ns)))
+                (!over).then(|| self.drawn(number, Some(due_ns), hand))
             }
         }
     }
@@ -123,8 +140,12 @@ impl<'a> Schedule<'a> {
         Some(Ticket { number, operation, pass: 0, due_ns: None })
     }
 
-    fn drawn(&self, number: u64, due_ns: Option<i64>) -> Ticket {
-        let place = self.place(split_mix(self.phase_seed ^ split_mix(number)));
+    fn drawn(&self, number: u64, due_ns: Option<i64>, hand: &mut Hand) -> Ticket {
+        let place = if self.phase.deck {
+            hand.card(number, self.phase_seed, &self.phase.weights)
+        } else {
+            self.place(split_mix(self.phase_seed ^ split_mix(number)))
+        };
         Ticket { number, operation: self.phase.operations[place], pass: 0, due_ns }
     }
 
@@ -179,9 +200,10 @@ mod tests {
         let phase = phase(Arrival::Power, 10);
         let schedule = Schedule::new(&phase, 0);
         schedule.begin(0);
-        let played: Vec<(u32, u16)> = std::iter::from_fn(|| schedule.next(0, 1_000))
-            .map(|ticket| (ticket.pass, ticket.operation))
-            .collect();
+        let played: Vec<(u32, u16)> =
+            std::iter::from_fn(|| schedule.next(0, 1_000, &mut schedule.hand()))
+                .map(|ticket| (ticket.pass, ticket.operation))
+                .collect();
         assert_eq!(played, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
     }
 
@@ -190,7 +212,9 @@ mod tests {
         let mut phase = phase(Arrival::Throughput { clients: 2 }, 0);
         phase.orders = vec![vec![2, 0, 1], vec![1]];
         let schedule = Schedule::new(&phase, 0);
-        let next = |session| schedule.next(session, 0).map(|ticket| ticket.operation);
+        let next = |session| {
+            schedule.next(session, 0, &mut schedule.hand()).map(|ticket| ticket.operation)
+        };
         let played = [next(0), next(1), next(0), next(1), next(0), next(0)];
         assert_eq!(played, [Some(2), Some(1), Some(0), None, Some(1), None]);
     }
@@ -202,7 +226,7 @@ mod tests {
         let passes = |lengths: &[i64]| {
             let schedule = Schedule::new(&phase, 0);
             let (mut now_ns, mut pass) = (0, 0);
-            while let Some(ticket) = schedule.next(0, now_ns) {
+            while let Some(ticket) = schedule.next(0, now_ns, &mut schedule.hand()) {
                 pass = ticket.pass as usize;
                 // The first operation of a pass takes as long as the pass.
                 now_ns +=
@@ -224,7 +248,8 @@ mod tests {
         phase.weights = vec![1, 0, 3];
         let play = |seed| {
             let schedule = Schedule::new(&phase, seed);
-            let drawn = std::iter::from_fn(|| schedule.next(0, 0)).map(|t| t.operation);
+            let drawn = std::iter::from_fn(|| schedule.next(0, 0, &mut schedule.hand()))
+                .map(|t| t.operation);
             drawn.collect::<Vec<u16>>()
         };
         let drawn = play(7);
@@ -236,12 +261,30 @@ mod tests {
     }
 
     #[test]
+    fn workers_deal_from_the_same_decks() {
+        let mut phase = phase(Arrival::Closed { clients: 2 }, 0);
+        (phase.weights, phase.deck, phase.operations_max) = (vec![2, 0, 5], true, 700);
+        let schedule = Schedule::new(&phase, 3);
+        let mut hands = [schedule.hand(), schedule.hand()];
+        let mut counts = [0; 3];
+        for number in 0.. {
+            // One of the two takes a number more often than the other.
+            let Some(ticket) = schedule.next(0, 0, &mut hands[usize::from(number % 3 == 0)]) else {
+                break;
+            };
+            counts[usize::from(ticket.operation)] += 1;
+        }
+        assert_eq!(counts, [200, 0, 500]);
+    }
+
+    #[test]
     fn an_open_load_ends_with_the_last_due_operation() {
         let phase = phase(Arrival::Open { rate_per_s: 1e9, clients: 1 }, 5);
         let schedule = Schedule::new(&phase, 0);
         schedule.begin(100);
-        let due: Vec<i64> =
-            std::iter::from_fn(|| schedule.next(0, 0)).filter_map(|ticket| ticket.due_ns).collect();
+        let due: Vec<i64> = std::iter::from_fn(|| schedule.next(0, 0, &mut schedule.hand()))
+            .filter_map(|ticket| ticket.due_ns)
+            .collect();
         assert_eq!(due, [100, 101, 102, 103, 104]);
     }
 }

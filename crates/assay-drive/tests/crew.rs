@@ -13,7 +13,7 @@ use arrow_ipc::reader::StreamReader;
 use assay_drive::run::Parts;
 use assay_drive::session::{SharedSession, Step};
 use assay_drive::{CancelFlag, Ended, Fetched, Session, SessionError, drive};
-use assay_model::{Arrival, Phase, Plan};
+use assay_model::{Arrival, Phase, Plan, Wait};
 
 /// Sends a byte and waits for it to come back. Its server drops the line after `answers` answers.
 struct Echo {
@@ -253,4 +253,65 @@ fn a_session_that_finds_no_server_leaves_the_others_alone() {
     });
     assert!((2..20).contains(&counts.failed), "{counts:?}");
     assert!(by_session[1] > 100 && by_session[2] > 100, "{by_session:?}");
+}
+
+/// Terminals of a hundred sessions, in two phases.
+fn terminals() -> Plan {
+    let mut plan = plan(Arrival::Closed { clients: 100 }, 150_000_000, 0);
+    plan.sessions_per_worker = 50;
+    plan.phases[0].waits = vec![Wait { keying_ns: 10_000_000, think_mean_ns: 20_000_000 }];
+    plan.phases.push(Phase { name: "second".into(), ..plan.phases[0].clone() });
+    plan
+}
+
+#[test]
+fn a_hundred_terminals_share_threads_and_none_sends_before_it_has_waited() {
+    let raw = tempfile::tempdir().unwrap();
+    let plan = terminals();
+    let report = drive(&plan, parts(&plan, usize::MAX), raw.path(), |_| {}).unwrap();
+    assert_eq!(report.ended, Ended::Done);
+    let end_ns = |phase: usize| report.phases[phase].begun_ns + plan.phases[phase].duration_ns;
+    let (mut last_ns, mut phases) = ([0; 100], [0; 2]);
+    rows(&raw.path().join("events.arrows"), |batch, row| {
+        let time = |name: &str| batch[name].as_primitive::<Int64Type>();
+        let session = batch["session"].as_primitive::<UInt32Type>().value(row) as usize;
+        let scheduled_ns = time("scheduled_ns").value(row);
+        let phase = usize::from(scheduled_ns >= report.phases[1].begun_ns);
+        phases[phase] += 1;
+        assert!(scheduled_ns < end_ns(phase));
+        if time("started_ns").is_null(row) {
+            return;
+        }
+        assert!(time("started_ns").value(row) >= scheduled_ns);
+        // What was keyed in the first phase may be sent in the second.
+        let rested_ns = if phase == 0 { plan.phases[0].waits[0].keying_ns } else { 0 };
+        assert!(scheduled_ns >= last_ns[session] + rested_ns);
+        last_ns[session] = time("finished_ns").value(row);
+    });
+    assert!(last_ns.iter().filter(|at_ns| **at_ns > 0).count() > 90);
+    assert!(phases.iter().all(|events| *events > 100), "{phases:?}");
+}
+
+#[test]
+fn terminals_stop_when_they_are_asked_to() {
+    let raw = tempfile::tempdir().unwrap();
+    let mut plan = terminals();
+    plan.phases[0].waits[0].think_mean_ns = 3_600_000_000_000;
+    plan.phases[0].duration_ns = 3_600_000_000_000;
+    let parts = parts(&plan, usize::MAX);
+    parts.cancel.cancel();
+    let report = drive(&plan, parts, raw.path(), |_| {}).unwrap();
+    assert_eq!(report.ended, Ended::Cancelled);
+}
+
+#[test]
+fn a_deck_is_dealt_to_its_end_over_all_crews() {
+    let raw = tempfile::tempdir().unwrap();
+    let mut plan = plan(Arrival::Closed { clients: 8 }, 0, 4_600);
+    plan.operations = ["a", "b", "c"].map(String::from).into();
+    (plan.phases[0].operations, plan.phases[0].deck) = (vec![0, 1, 2], true);
+    plan.phases[0].weights = vec![10, 12, 1];
+    let report = drive(&plan, parts(&plan, usize::MAX), raw.path(), |_| {}).unwrap();
+    let counts: Vec<u64> = report.phases[0].operations.iter().map(|one| one.counts.ok).collect();
+    assert_eq!(counts, [2_000, 2_400, 200]);
 }

@@ -8,7 +8,7 @@ use arrow_ipc::reader::StreamReader;
 use assay_drive::run::Parts;
 use assay_drive::session::null::steady;
 use assay_drive::{CancelFlag, DriveError, Ended, Session, drive};
-use assay_model::{Arrival, Phase, Plan};
+use assay_model::{Arrival, OutcomeCounts, Phase, Plan};
 
 fn plan(arrival: Arrival, operations_max: u64) -> Plan {
     let phase = |name: &str| Phase {
@@ -95,6 +95,30 @@ fn streams_play_their_orders_with_their_variants() {
     assert_eq!(played(&raw.path().join("events.arrows")), wanted);
     let told: Vec<u32> = report.phases[0].operations.iter().map(|one| one.variant).collect();
     assert_eq!(told, [1, 1, 2]);
+}
+
+#[test]
+fn attempts_that_are_made_again_are_on_disk_with_their_class() {
+    let raw = tempfile::tempdir().unwrap();
+    let mut plan = plan(Arrival::Closed { clients: 2 }, 1_000);
+    (plan.retries_max, plan.phases[0].name) = (1, "only".into());
+    plan.phases.truncate(1);
+    let failing = |_| Box::new(steady(0, 5)) as Box<dyn Session>;
+    let sessions = (0..2).map(failing).collect();
+    let parts = Parts { sessions, meter: None, observer: None, cancel: CancelFlag::default() };
+    let report = drive(&plan, parts, raw.path(), |_| {}).unwrap();
+    let mut all = OutcomeCounts::default();
+    report.phases[0].operations.iter().for_each(|one| all.merge(&one.counts));
+    assert_eq!((all.ok, all.failed), (1_000, 0));
+    assert!(all.retries >= 248, "every fifth attempt of each session fails: {all:?}");
+    let attempts = raw.path().join("attempts.arrows");
+    assert_eq!(rows(&attempts) as u64, all.retries);
+    let file = std::fs::File::open(&attempts).unwrap();
+    for batch in StreamReader::try_new(file, None).unwrap() {
+        let batch = batch.unwrap();
+        let classes = batch["error"].as_any_dictionary().values().as_string::<i32>();
+        assert!(classes.iter().flatten().all(|class| class == "null_failure"), "{classes:?}");
+    }
 }
 
 #[test]

@@ -4,10 +4,13 @@ use assay_drive::books::{Books, Sink};
 use assay_drive::drive::{Shared, Worker};
 use assay_drive::schedule::Schedule;
 use assay_drive::session::null::{Answer, NullSession};
+use assay_drive::terminal::Terminal;
 use assay_drive::watchdog::Watch;
 use assay_drive::{Clock, SessionError, VirtualClock};
 use assay_model::event::{AttemptEvent, StatementEvent};
-use assay_model::{Arrival, Edge, Event, Meter, Outcome, OutcomeCounts, Phase, Plan, TaskCounters};
+use assay_model::{
+    Arrival, Edge, Event, Meter, Outcome, OutcomeCounts, Phase, Plan, TaskCounters, Wait,
+};
 
 const MS_NS: i64 = 1_000_000;
 const SECOND_NS: i64 = 1_000 * MS_NS;
@@ -15,6 +18,7 @@ const SECOND_NS: i64 = 1_000 * MS_NS;
 #[derive(Default)]
 struct Log {
     events: Vec<Event>,
+    attempts: Vec<AttemptEvent>,
     pss_bytes: Vec<Option<u64>>,
 }
 
@@ -40,7 +44,9 @@ impl Sink for &mut Log {
         self.events.push(*event);
     }
     fn statement(&mut self, _: &StatementEvent) {}
-    fn attempt(&mut self, _: &AttemptEvent) {}
+    fn attempt(&mut self, event: &AttemptEvent) {
+        self.attempts.push(*event);
+    }
     fn reading(&mut self, _: u64, edge: Edge, counters: &TaskCounters) {
         if edge == Edge::End {
             self.pss_bytes.push(counters.pss_bytes);
@@ -56,6 +62,7 @@ impl Sink for &mut Log {
 
 struct Played {
     events: Vec<Event>,
+    attempts: Vec<AttemptEvent>,
     pss_bytes: Vec<Option<u64>>,
     counts: OutcomeCounts,
     latency_p99_ns: i64,
@@ -103,6 +110,7 @@ fn play(plan: &Plan, script: impl FnMut(u64) -> Answer + Send) -> Played {
         number: 0,
         clock: &clock,
         session: &mut session,
+        terminal: Terminal::new(plan.seed, 0),
         meter: Some(Box::new(Scales)),
         weighed: Vec::new(),
         observer: None,
@@ -114,6 +122,7 @@ fn play(plan: &Plan, script: impl FnMut(u64) -> Answer + Send) -> Played {
     let counts = counts[0];
     Played {
         events: log.events,
+        attempts: log.attempts,
         pss_bytes: log.pss_bytes,
         counts,
         latency_p99_ns: book.latency(0).map_or(0, |q| q.p99_ns as i64),
@@ -193,6 +202,63 @@ fn a_retry_counts_beside_and_its_time_counts_within() {
     assert_eq!((played.counts.ok, played.counts.retries), (3, 6));
     let taken = |event: &Event| event.finished_ns.unwrap() - event.started_ns.unwrap();
     assert!(played.events.iter().all(|event| taken(event) == 3 * MS_NS));
+    let attempts: Vec<(u64, u32)> =
+        played.attempts.iter().map(|attempt| (attempt.sequence, attempt.attempt)).collect();
+    assert_eq!(attempts, [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]);
+    let second = played.attempts[1];
+    assert_eq!(second.started_ns, played.attempts[0].finished_ns);
+    assert_eq!(second.finished_ns - second.started_ns, MS_NS);
+}
+
+/// A terminal that keys for a second and thinks for a while, in a phase of so many seconds.
+fn terminal(keying_ns: i64, think_mean_ns: i64, duration_s: i64) -> Plan {
+    let mut plan = plan(Arrival::Closed { clients: 1 }, duration_s * SECOND_NS);
+    plan.phases[0].waits = vec![Wait { keying_ns, think_mean_ns }];
+    plan.validate().unwrap();
+    plan
+}
+
+#[test]
+fn a_terminal_thinks_keys_and_sends() {
+    let plan = terminal(SECOND_NS, 3 * SECOND_NS, 4_000);
+    let played = play(&plan, |_| takes(MS_NS));
+    // 4000 s of about 1 s keying, 3 s thinking and a millisecond.
+    assert!((940..1_060).contains(&played.counts.ok), "{:?}", played.counts);
+    assert_eq!(played.counts.ok, played.counts.scheduled);
+    let mut thought: Vec<i64> = played
+        .events
+        .windows(2)
+        .map(|two| two[1].scheduled_ns - SECOND_NS - two[0].finished_ns.unwrap())
+        .collect();
+    thought.sort_unstable();
+    assert!(thought[0] >= 0 && thought[thought.len() - 1] <= 30 * SECOND_NS);
+    let median_s = thought[thought.len() / 2] as f64 / 1e9;
+    assert!((1.8..2.4).contains(&median_s), "{median_s}: 3 s times the logarithm of 2 is 2.08 s");
+    assert!(played.events.iter().all(|event| event.started_ns == Some(event.scheduled_ns)));
+}
+
+#[test]
+fn what_would_become_due_after_the_end_is_neither_issued_nor_skipped() {
+    let played = play(&terminal(2 * SECOND_NS, 0, 5), |_| takes(MS_NS));
+    let due: Vec<i64> = played.events.iter().map(|event| event.scheduled_ns).collect();
+    assert_eq!(due, [3 * SECOND_NS, 5 * SECOND_NS + MS_NS], "the phase begins at 1 s");
+    assert_eq!(played.counts.skipped, 0);
+}
+
+#[test]
+fn terminals_end_with_the_number_of_operations() {
+    let mut plan = terminal(SECOND_NS, SECOND_NS, 1);
+    (plan.phases[0].operations_max, plan.phases[0].duration_ns) = (7, 0);
+    assert_eq!(play(&plan, |_| takes(MS_NS)).counts.ok, 7);
+}
+
+#[test]
+fn a_terminal_whose_operation_took_too_long_starts_thinking_when_it_has_ended() {
+    let played =
+        play(&terminal(0, SECOND_NS, 100), |n| takes(if n == 2 { 20 * SECOND_NS } else { 0 }));
+    let ended_ns = played.events[2].finished_ns.unwrap();
+    assert!(played.events[3].scheduled_ns > ended_ns);
+    assert_eq!(played.counts.skipped, 0);
 }
 
 #[test]

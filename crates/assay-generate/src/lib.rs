@@ -6,6 +6,7 @@ pub mod parameters;
 mod random;
 pub mod refresh;
 mod rules;
+pub mod tpcc;
 pub mod tpch;
 
 use arrow_array::RecordBatch;
@@ -34,14 +35,17 @@ pub trait Parts: Send + Sync + 'static {
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum GenerateError {
     /// No such generator.
-    #[error("there is no generator {0:?}; known: tpch")]
+    #[error("there is no generator {0:?}; known: tpcc, tpch")]
     Generator(String),
     /// No such table.
-    #[error("generator tpch has no table {0:?}; known: {1}")]
-    Table(String, String),
+    #[error("generator {0} has no table {1:?}; known: {2}")]
+    Table(&'static str, String, String),
     /// A scale that has no meaning.
     #[error("scale {0} is out of range: it must be at least 0.001 and at most 100000")]
     Scale(f64),
+    /// A scale that is no number of warehouses.
+    #[error("{0} warehouses: TPC-C is scaled by whole warehouses, from 1 to {1}")]
+    Warehouses(f64, u32),
     /// More refresh sets than there are orders to be taken out, or none at all.
     #[error("{0} refresh sets at scale {1}: there can be 1 to {2}")]
     Sets(u32, f64, u32),
@@ -60,10 +64,9 @@ pub fn table(
     scale: f64,
     sets: u32,
 ) -> Result<Box<dyn Parts>, GenerateError> {
-    if !(SCALE_MIN..=SCALE_MAX).contains(&scale) {
-        return Err(GenerateError::Scale(scale));
-    }
     match generator {
+        "tpcc" => tpcc::table(table, scale),
+        "tpch" if !(SCALE_MIN..=SCALE_MAX).contains(&scale) => Err(GenerateError::Scale(scale)),
         "tpch" if refresh::TABLES.contains(&table) => refresh::table(table, scale, sets),
         "tpch" => tpch::table(table, scale),
         _ => Err(GenerateError::Generator(generator.into())),

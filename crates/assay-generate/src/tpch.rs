@@ -111,7 +111,7 @@ macro_rules! tables {
                 $(stringify!($table) => Ok(Box::new($table::Table { scale })),)*
                 _ => {
                     let known = [TABLES, crate::refresh::TABLES].concat().join(", ");
-                    Err(GenerateError::Table(name.into(), known))
+                    Err(GenerateError::Table("tpch", name.into(), known))
                 }
             }
         }

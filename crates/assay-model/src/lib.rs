@@ -16,7 +16,7 @@ pub mod tpcc;
 pub use counters::{DeviceCounters, Edge, Meter, TaskCounters};
 pub use event::Event;
 pub use outcome::{Outcome, OutcomeCounts};
-pub use plan::{Arrival, Phase, Plan, PlanError, Steady};
+pub use plan::{Arrival, Phase, Plan, PlanError, Steady, Wait};
 pub use random::{SplitMix, split_mix};
 pub use script::{Draw, Script, ScriptError, ScriptOperation, ScriptStatement};
 pub use table::{Cell, Column, Kind, Rows, Table};

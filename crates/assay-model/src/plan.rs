@@ -115,6 +115,9 @@ pub struct Phase {
     pub memory: bool,
 }
 
+/// Cards of a deck at most: every worker holds one.
+const CARDS_MAX: u64 = 1 << 16;
+
 const fn one() -> u32 {
     1
 }
@@ -175,23 +178,9 @@ impl Plan {
         for phase in &self.phases {
             let name = &phase.name;
             self.check_orders(phase)?;
-            if !phase.weights.is_empty() && phase.weights.len() != phase.operations.len() {
-                return fail(format!("phase {name} has as many weights as operations, or none"));
-            }
-            if !phase.weights.is_empty() && phase.weights.iter().all(|weight| *weight == 0) {
-                return fail(format!("phase {name} has only weights of 0"));
-            }
+            self.check_mix(phase)?;
             if phase.arrival.sessions() == 0 {
                 return fail(format!("phase {name} has no client"));
-            }
-            if phase.deck && phase.weights.is_empty() {
-                return fail(format!("phase {name} has a deck and no weights that say its cards"));
-            }
-            let closed = matches!(phase.arrival, Arrival::Closed { .. });
-            if !phase.waits.is_empty() && (!closed || phase.waits.len() != self.operations.len()) {
-                return fail(format!(
-                    "phase {name} has waits: of every operation, and of a closed load only"
-                ));
             }
             if let Arrival::Open { rate_per_s, .. } = phase.arrival
                 && !(rate_per_s.is_finite() && rate_per_s > 0.0)
@@ -204,6 +193,32 @@ impl Plan {
                     "phase {name} has neither a duration nor a number of operations"
                 ));
             }
+        }
+        Ok(())
+    }
+
+    /// A mix can be drawn, and its sessions can wait around it.
+    fn check_mix(&self, phase: &Phase) -> Result<(), PlanError> {
+        let fail = |reason: String| Err(PlanError(format!("phase {} {reason}", phase.name)));
+        if !phase.weights.is_empty() && phase.weights.len() != phase.operations.len() {
+            return fail("has as many weights as operations, or none".into());
+        }
+        if !phase.weights.is_empty() && phase.weights.iter().all(|weight| *weight == 0) {
+            return fail("has only weights of 0".into());
+        }
+        if phase.deck && phase.weights.is_empty() {
+            return fail("has a deck and no weights that say its cards".into());
+        }
+        let cards: u64 = phase.weights.iter().copied().map(u64::from).sum();
+        if phase.deck && cards > CARDS_MAX {
+            return fail(format!("has a deck of {cards} cards, not {CARDS_MAX}"));
+        }
+        let closed = matches!(phase.arrival, Arrival::Closed { .. });
+        if !phase.waits.is_empty() && (!closed || phase.waits.len() != self.operations.len()) {
+            return fail("has waits: of every operation, and of a closed load only".into());
+        }
+        if phase.waits.iter().any(|wait| wait.keying_ns < 0 || wait.think_mean_ns < 0) {
+            return fail("has a wait below 0".into());
         }
         Ok(())
     }
@@ -312,6 +327,33 @@ mod tests {
         assert!(refused(&plan).contains("its thread"));
         plan.phases[0].arrival = Arrival::Power;
         assert!(refused(&plan).contains("share one"));
+    }
+
+    #[test]
+    fn decks_and_waits_that_cannot_be_say_why() {
+        let refused = |change: &dyn Fn(&mut Plan)| {
+            let mut plan = plan(Arrival::Closed { clients: 1 });
+            change(&mut plan);
+            plan.validate().map_err(|error| error.to_string())
+        };
+        let deck = |plan: &mut Plan, weights: &[u32]| {
+            (plan.phases[0].deck, plan.phases[0].weights) = (true, weights.to_vec());
+        };
+        assert!(refused(&|plan| deck(plan, &[])).unwrap_err().contains("no weights"));
+        assert!(refused(&|plan| deck(plan, &[70_000])).unwrap_err().contains("70000 cards"));
+        assert_eq!(refused(&|plan| deck(plan, &[23])), Ok(()));
+        let wait = Wait { keying_ns: 1, think_mean_ns: 0 };
+        let waits = |plan: &mut Plan, waits: &[Wait]| plan.phases[0].waits = waits.to_vec();
+        assert_eq!(refused(&|plan| waits(plan, &[wait])), Ok(()));
+        assert!(refused(&|plan| waits(plan, &[wait; 2])).unwrap_err().contains("every operation"));
+        let below = Wait { keying_ns: -1, ..wait };
+        assert!(refused(&|plan| waits(plan, &[below])).unwrap_err().contains("below 0"));
+        let open = Arrival::Open { rate_per_s: 1.0, clients: 1 };
+        let open = refused(&|plan| {
+            plan.phases[0].arrival = open.clone();
+            waits(plan, &[wait]);
+        });
+        assert!(open.unwrap_err().contains("closed load only"));
     }
 
     #[test]

@@ -270,6 +270,12 @@ fn postgres_copy(
     copied.map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
+/// What the bits of a program's marks are called, from the lowest; `skipped:4` is a number of four.
+#[pyfunction]
+fn program_marks(name: &str) -> PyResult<Vec<&'static str>> {
+    assay_drive::program::marks(name).map(<[_]>::to_vec).map_err(PyValueError::new_err)
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyCancelFlag>()?;
     module.add_class::<PyJdbcSession>()?;
@@ -277,5 +283,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyPostgresSession>()?;
     module.add_class::<PyPythonSession>()?;
     module.add_function(wrap_pyfunction!(postgres_copy, module)?)?;
+    module.add_function(wrap_pyfunction!(program_marks, module)?)?;
     module.add_function(wrap_pyfunction!(drive, module)?)
 }

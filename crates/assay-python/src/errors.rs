@@ -40,6 +40,7 @@ pub fn generating(error: GenerateError) -> PyErr {
         GenerateError::Generator(_)
         | GenerateError::Table(..)
         | GenerateError::Scale(_)
+        | GenerateError::Warehouses(..)
         | GenerateError::Sets(..) => PyValueError::new_err(text),
     }
 }

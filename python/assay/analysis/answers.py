@@ -100,6 +100,11 @@ def difference(
     actual: Sequence[Sequence[object]], expected: Expected, tolerances: Tolerances
 ) -> str | None:
     """The first difference in words, or None if the rows are right."""
+    if actual and not expected.rows:
+        told = [
+            f"{column} {cell}" for column, cell in zip(expected.columns, actual[0], strict=False)
+        ]
+        return f"{len(actual)} rows instead of none; the first: {', '.join(told)}"
     if len(actual) != len(expected.rows):
         return f"{len(actual)} rows instead of {len(expected.rows)}"
     for row in actual:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.accounts import Accounts, accounts
@@ -16,6 +16,8 @@ from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.memory import Peak, memory_peaks
 from assay.analysis.operations import geometric_mean, operation_table, window_ns
 from assay.analysis.sessions import sessions
+from assay.analysis.stalls import Stalls, stalls
+from assay.analysis.statement_times import OperationStatements, statement_times
 from assay.analysis.where import Where, where_time_went
 
 if TYPE_CHECKING:
@@ -102,6 +104,8 @@ class Summary:
         engine_counters: What the engine counted itself, as `analysis.engine_counters` tells it.
         sessions: Who used a server's CPU, as `analysis.sessions` tells it.
         where: Where the time of the whole run went; None where it was not measured.
+        statements: Of operations whose statements were noted, by name.
+        stalls: Times in which a load got little done; None where that is not known.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -113,6 +117,8 @@ class Summary:
     engine_counters: dict[str, Any] | None = None
     sessions: dict[str, Any] | None = None
     where: Where | None = None
+    statements: dict[str, OperationStatements] = field(default_factory=dict)
+    stalls: Stalls | None = None
 
 
 def summarise(run: Run) -> Summary:
@@ -134,6 +140,7 @@ def summarise(run: Run) -> Summary:
     }
     if load is not None:
         metrics |= {"total_seconds": None, "geometric_mean_seconds": None, "passes": None}
+    statements, stalled = statement_times(run), stalls(run, counted)
     case = read_case(
         run,
         operations,
@@ -143,6 +150,7 @@ def summarise(run: Run) -> Summary:
         cores=_cores(run, used),
         pinned=pinned_cpus(run),
     )
+    case = replace(case, statement_times=statements, stalls=stalled)
     if where is not None:
         case = replace(case, where=where.shares)
     return Summary(
@@ -155,6 +163,8 @@ def summarise(run: Run) -> Summary:
         engine_counters=counted,
         sessions=sessions(run),
         where=where,
+        statements=statements,
+        stalls=stalled,
     )
 
 

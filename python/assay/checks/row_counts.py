@@ -10,6 +10,8 @@ from assay.analysis.operations import plain
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from assay.record.reader import Run
 
 NAME = "row_counts"
@@ -17,7 +19,7 @@ NAME = "row_counts"
 
 def check(run: Run) -> CheckResult:
     """Invalid if an execution that succeeded returned another number of rows."""
-    told: dict[str, int] = run.facts["workload"].get("rows_expected", {})
+    told: dict[str, int | list[int]] = run.facts["workload"].get("rows_expected", {})
     if not told or not run.facts["engine"]["answers"]:
         reason = "rows not counted: no operation says how many it returns"
         if told:
@@ -27,22 +29,34 @@ def check(run: Run) -> CheckResult:
     if counted.is_empty():
         names = ", ".join(told)
         return CheckResult(NAME, Verdict.UNKNOWN, f"rows not counted: none of {names} succeeded")
-    wrong = counted.filter(pl.col("rows").ne_missing(pl.col("wanted")))
+    within = pl.col("rows").is_between(pl.col("least"), pl.col("most"))
+    wrong = counted.filter(~within.fill_null(value=False))
     if wrong.is_empty():
         reason = f"{counted.height} executions returned as many rows as they should"
         return CheckResult(NAME, Verdict.VALID, reason)
     first = wrong.row(0, named=True)
     reason = (
         f"{wrong.height} of {counted.height} executions returned a wrong number of rows; the first"
-        f" was {first['operation']}: {first['rows']} instead of {first['wanted']}"
+        f" was {first['operation']}: {first['rows']} instead of {_wanted(first)}"
     )
     return CheckResult(NAME, Verdict.INVALID, reason, value=float(wrong.height), threshold=0.0)
 
 
-def _counted(run: Run, told: dict[str, int]) -> pl.DataFrame:
-    """Executions that succeeded, of operations whose rows are known; `wanted` says how many."""
-    wanted = pl.col("operation").replace_strict(told, default=None, return_dtype=pl.Int64)
+def _counted(run: Run, told: dict[str, int | list[int]]) -> pl.DataFrame:
+    """Executions that succeeded, of operations whose rows are known; with their `least`, `most`."""
+    bounds = {name: [rows, rows] if isinstance(rows, int) else rows for name, rows in told.items()}
+
+    def bound(place: int) -> pl.Expr:
+        each = {name: both[place] for name, both in bounds.items()}
+        return pl.col("operation").replace_strict(each, default=None, return_dtype=pl.Int64)
+
     events = plain(run.table("events")).filter(pl.col("outcome") == "ok")
-    return events.select("operation", pl.col("rows").cast(pl.Int64), wanted=wanted).filter(
-        pl.col("wanted").is_not_null()
-    )
+    return events.select(
+        "operation", pl.col("rows").cast(pl.Int64), least=bound(0), most=bound(1)
+    ).filter(pl.col("least").is_not_null())
+
+
+def _wanted(row: dict[str, Any]) -> str:
+    """How many rows there should be, in words."""
+    least, most = row["least"], row["most"]
+    return str(least) if least == most else f"{least} to {most}"

@@ -59,6 +59,7 @@ def show_engine(
         return
     say((folder.folder / "README.md").read_text(encoding="utf-8").rstrip())
     _show_techniques(folder)
+    _show_durability(folder)
 
 
 def _show_techniques(folder: EngineFolder) -> None:
@@ -103,6 +104,17 @@ def install_engine(
         return
     where = "a library of Assay" if product.home is None else str(product.home)
     say(f"{folder.facts.title} {product.version}: {where}")
+
+
+def _show_durability(folder: EngineFolder) -> None:
+    """What `--durability` can be."""
+    levels = folder.facts.durability
+    if not levels:
+        return
+    say("\nLevels of --durability; full where none is asked for:")
+    for name, level in levels.items():
+        settings = ", ".join(f"{key} = {value}" for key, value in level.settings.items())
+        say(f"  {name:<8}  {level.about or settings}{f' ({settings})' if level.about else ''}")
 
 
 @workloads.callback(invoke_without_command=True)

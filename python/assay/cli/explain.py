@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay.analysis.durability import level_of, unequal
 from assay.cli.explain_plans import differences, say_differences
 from assay.cli.options import AsJson, RunsDir, WhichRun
-from assay.cli.output import console, say, say_json
+from assay.cli.output import complain, console, say, say_json
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 STYLES = ["table", "article"]
+Against = Annotated[
+    str | None, typer.Option(help="Another run: what changed from it to this one.", metavar="RUN")
+]
+UnequalDurability = Annotated[
+    bool,
+    typer.Option(
+        "--unequal-durability",
+        help="With --against: compare although commits survive less in one of the runs.",
+    ),
+]
 # Parts of the document that explain a run.
 WHOLE = (
     *("where", "operations", "findings", "plans", "plan_work", "plan_capture"),
@@ -39,10 +50,8 @@ def explain(
     operation: Annotated[
         str | None, typer.Option(help="This operation only.", metavar="NAME")
     ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(help="Another run: what changed from it to this one.", metavar="RUN"),
-    ] = None,
+    against: Against = None,
+    unequal_durability: UnequalDurability = False,
     operations: Annotated[
         Path | None,
         typer.Option(help="Rules of your own, which come before the engine's.", metavar="FILE"),
@@ -93,6 +102,7 @@ def explain(
     rules = _rules(operations)
     if against is not None:
         pair = found, find_workload_run(against, place)
+        _check_durability(pair, allowed=unequal_durability, as_json=as_json)
         _against(pair, rules, operation, html, shown, as_json=as_json)
     elif unclassified:
         _unclassified(found, _sampled(found, rules, operation), operation, shown, as_json=as_json)
@@ -275,6 +285,21 @@ def _unclassified(
         _print(skeleton_lines(missing, run.id, outermost=outermost, all_symbols=everything))
 
 
+def _check_durability(runs: tuple[Run, Run], *, allowed: bool, as_json: bool) -> None:
+    """Refuses runs of unequal levels of durability; where that was asked for, says so first."""
+    ours, theirs = (level_of(run.facts) for run in runs)
+    differ = unequal((ours, theirs))
+    if differ is None:
+        return
+    words = f"durability differs: {ours} in {runs[0].id}, {theirs} in {runs[1].id}"
+    if not allowed:
+        raise UsageError(
+            f"{words}: a commit that survives less costs less. Measure one of them again with"
+            " --durability, or compare them all the same with --unequal-durability"
+        )
+    (complain if as_json else say)(words)
+
+
 def _against(
     runs: tuple[Run, Run],
     rules: Rules | None,
@@ -292,7 +317,8 @@ def _against(
         samples = _sampled_difference((ours[0], ours[1]), (theirs[0], theirs[1]), operation, html)
     plans = differences(ours[0], theirs[0], operation)
     if as_json:
-        ids = {"run": ours[0].id, "against": theirs[0].id}
+        levels = {run.id: level_of(run.facts) for run in runs}
+        ids = {"run": ours[0].id, "against": theirs[0].id, "durability": levels}
         page = None if html is None else str(html)
         say_json(ids | {"difference": samples, "plans": plans, "html": page})
         return

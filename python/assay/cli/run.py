@@ -124,6 +124,14 @@ def run(
             "--set", help="A setting of the engine; can be repeated.", metavar="NAME=VALUE"
         ),
     ] = None,
+    durability: Annotated[
+        str | None,
+        typer.Option(
+            help="What a transaction that committed survives (see `assay engines show`)"
+            " [default: full, where the engine has levels].",
+            metavar="full|relaxed|none",
+        ),
+    ] = None,
     prepare: Annotated[
         list[Path] | None,
         typer.Option(
@@ -164,8 +172,12 @@ def run(
     time: Annotated[str, typer.Option(help="How long a mix is measured.")] = "30s",
     warmup: Annotated[str, typer.Option(help="How long it is played before that.")] = "5s",
     retries: Annotated[
-        int, typer.Option(help="Attempts beyond the first after a temporary error.", min=0)
-    ] = 0,
+        int | None,
+        typer.Option(
+            help="Attempts beyond the first after a temporary error [default: the workload's].",
+            min=0,
+        ),
+    ] = None,
     min_time: Annotated[
         str, typer.Option(help="Passes over an order are repeated for at least this long.")
     ] = "20s",
@@ -298,6 +310,7 @@ def run(
         sorted=tuple(sorted_by or ()),
         load_order=load_order,
         set=parse_settings(settings or []),
+        durability=durability,
         prepare=tuple(str(file) for file in prepare or ()),
         test=test,
         streams=streams,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
+from assay.engines.durability import DurabilityFacts, Level
 from assay.model.errors import AssayError
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class EngineFacts(BaseModel):
         answers: Whether it returns rows that can be right or wrong.
         transactions: Whether statements between `begin` and `commit` are done whole or not at all.
         settings: Defaults that ours differ from the product's in, each with its reason in README.
+        durability: Levels of durability that it has, by name; empty: it has none to choose from.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -81,6 +83,7 @@ class EngineFacts(BaseModel):
     answers: bool = True
     transactions: bool = True
     settings: dict[str, str] = {}
+    durability: dict[Level, DurabilityFacts] = {}
 
 
 class Tell(Protocol):

@@ -91,7 +91,7 @@ class Charts:
         why = self.why_empty(name)
         if why or self._load is None:
             return _sentence(str(why))
-        return styled(load_charts.chart(name, self._load, self._document["conditions"]))
+        return styled(load_charts.chart(name, self._load, self._document))
 
     @property
     def operations(self) -> alt.TopLevelMixin:

@@ -88,6 +88,8 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "operations": [asdict(operation) for operation in summary.operations],
         "where": None if summary.where is None else summary.where.facts(),
         "pace": None if summary.load is None else _pace(summary.load.pace),
+        "statements": {name: told.facts() for name, told in summary.statements.items()},
+        "stalls": None if summary.stalls is None else summary.stalls.facts(),
         "findings": [finding.facts() for finding in summary.findings],
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
         "engine_counters": summary.engine_counters,

@@ -24,7 +24,7 @@ from assay.model.units import (
     rate_text,
     seconds_text,
 )
-from assay.report import engine_tables, method, vega
+from assay.report import engine_tables, method, statement_text, vega
 from assay.report.changes_section import host_words, limit_words, slow_words
 from assay.report.finding_methods import used_methods
 from assay.report.operation_columns import cell, operation_columns
@@ -96,6 +96,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
             storage=storage_words(told),
             **_words(run, told, timeline),
             **_engine(run, told),
+            **_statement_times(told),
             **_explanation(run, told),
         )
     )
@@ -209,6 +210,21 @@ def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[st
         "statements": _statements(run),
         "method": method.paragraphs(told),
         "absent": method.not_measured(run, told),
+    }
+
+
+def _statement_times(told: dict[str, Any]) -> dict[str, Any]:
+    """Times of statements, and stalls, by the template's names."""
+    stalls = told["stalls"]
+    return {
+        "statement_heads": statement_text.HEADS,
+        "statement_rows": statement_text.rows(told),
+        "statement_tails": statement_text.tails(told),
+        "stalls_words": stalls and statement_text.stalls_words(stalls),
+        "stall_rows": [
+            (stall, statement_text.moved_words(stall["moved"]))
+            for stall in (stalls or {"stalls": []})["stalls"]
+        ],
     }
 
 

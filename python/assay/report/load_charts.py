@@ -22,6 +22,7 @@ from assay.report.palette import (
     VERMILION,
     WIDTH,
 )
+from assay.report.statement_text import moved_words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -53,15 +54,15 @@ ROOM = 1.08
 WORD_ROOM = 1.14
 
 
-def chart(name: str, view: LoadView, conditions: dict[str, Any]) -> alt.TopLevelMixin:
+def chart(name: str, view: LoadView, document: dict[str, Any]) -> alt.TopLevelMixin:
     """A chart of a load by its name, not styled yet."""
     match name:
         case "throughput":
-            return _throughput(view, conditions["rate_per_s"])
+            return _throughput(view, document["conditions"]["rate_per_s"])
         case "latency":
-            return _latency(view)
+            return _marked(_latency(view), view, document["stalls"])
         case "heat":
-            return _heat(view)
+            return _marked(_heat(view), view, document["stalls"])
         case "percentiles":
             return _tail(view)
         case _:
@@ -172,6 +173,38 @@ def _outcome_rows(view: LoadView) -> pl.DataFrame:
         parts.append(part.filter(pl.col("high") > pl.col("low")))
         base = high
     return pl.concat(parts)
+
+
+def _marked(
+    drawn: alt.TopLevelMixin, view: LoadView, stalls: dict[str, Any] | None
+) -> alt.TopLevelMixin:
+    """A chart over time with the stalls of the load behind it."""
+    import altair as alt
+
+    if not stalls or not stalls["stalls"]:
+        return drawn
+    rows = pl.DataFrame(
+        [
+            {
+                "stall_begin": stall["begin_s"],
+                "stall_end": stall["end_s"],
+                "stall": f"{stall['begin_s']:.4g} to {stall['end_s']:.4g} s",
+                "moved": moved_words(stall["moved"]),
+            }
+            for stall in stalls["stalls"]
+        ]
+    )
+    bands = (
+        alt.Chart(_values(rows))
+        .mark_rect(color=GREY, opacity=0.28)
+        .encode(
+            x=_time(view, "stall_begin"),
+            x2="stall_end",
+            tooltip=[_told("stall"), _told("moved", "moved with it")],
+        )
+    )
+    layered: alt.TopLevelMixin = alt.layer(bands, drawn)  # type: ignore[arg-type]
+    return layered
 
 
 def _latency(view: LoadView) -> alt.TopLevelMixin:

@@ -12,6 +12,7 @@ from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.record.layout import ACCOUNT_BRIDGE
 from assay.report.changes_section import changes_lines
 from assay.report.order_words import order_words
+from assay.report.statement_text import statement_lines
 from assay.report.terminal_load import (
     engine_lines,
     load_conditions,
@@ -72,7 +73,7 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
     _say(console)
     for line in _operation_lines(document, width, all_operations=all_operations):
         _say(console, line)
-    lines = (pace_lines, engine_lines, changes_lines, state_line, memory_line)
+    lines = (pace_lines, statement_lines, engine_lines, changes_lines, state_line, memory_line)
     for line in [line for of in lines for line in of(document, width)]:
         _say(console, line)
     if all_operations:

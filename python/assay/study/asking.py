@@ -24,6 +24,7 @@ from assay.engines.contract import (
     Wanted,
 )
 from assay.engines.discovery import EngineFolder, find_engine
+from assay.engines.durability import level_of
 from assay.model.errors import UsageError, suggestion
 from assay.model.script import Script
 from assay.probes.contract import Refusing
@@ -160,11 +161,23 @@ class Asked:
                 "advice": self.engine.advice(),
                 "waits": self.engine.waits(),
             },
+            "durability": self.durability(self.request.engine_settings),
             "order": self.order.facts(self.engine.facts.rows_by_key),
             "test": None if self.test is None else self.test.facts(),
             "plan": self.plan,
             "script": {"prepared": self.script.prepared},
             "statements": self._statements(),
+        }
+
+    def durability(self, settings: Mapping[str, str]) -> dict[str, Any]:
+        """What a transaction that committed survives with these settings, for the record."""
+        levels = self.engine.facts.durability
+        level = level_of(levels, settings)
+        told = None if level is None else levels[level]
+        return {
+            "level": level,
+            "about": None if told is None else told.about,
+            "settings": {} if told is None else told.settings,
         }
 
     def _texts(self, test: SpecifiedTest) -> PieceTexts:
@@ -241,7 +254,7 @@ def obtained(asked: Asked, teller: Teller) -> tuple[Product | None, str]:
 def check_settings(asked: Asked) -> None:
     """Raises `EngineError` if the engine, whose product is there, refuses a setting."""
     if asked.product is not None and isinstance(asked.behaviour, ChecksSettings):
-        asked.behaviour.check_settings(asked.product, asked.request.settings)
+        asked.behaviour.check_settings(asked.product, asked.request.engine_settings)
 
 
 def told_dsn(request: RunRequest, behaviour: Engine) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.engines.advice import CannotError
 from assay.engines.discovery import find_engine
+from assay.engines.durability import FULL, level_of
 from assay.model.errors import UsageError
 from assay.model.units import parse_bytes
 from assay.study.placement import Host, resolve_pin
@@ -91,6 +92,43 @@ def with_buffer(
     if name in settings:
         raise UsageError(f"--buffer and --set {name} are the same: leave one out")
     return settings | {name: value}
+
+
+def with_durability(
+    engine: str, settings: dict[str, str], level: str | None, dsn: str | None
+) -> tuple[str | None, dict[str, str]]:
+    """The level of durability that is asked for, and the engine's settings for it.
+
+    Without a level it is the engine's `full`, as far as settings that were asked for leave it; then
+    the level is whichever these are of, or None. A running server has its owner's.
+
+    Raises:
+        UsageError: If the engine has no such level, or a setting contradicts it.
+    """
+    facts = find_engine(engine).facts
+    levels = {str(name): told for name, told in facts.durability.items()}
+    if dsn is not None:
+        if level is not None:
+            raise UsageError(
+                "--durability: a running server has its owner's, which is read and recorded; leave"
+                " it out"
+            )
+        return None, {}
+    if level is not None and level not in levels:
+        there = ", ".join(levels)
+        words = f"its levels are {there}" if levels else "it has no levels; leave it out"
+        raise UsageError(f"--durability {level}: {engine} has none of that name: {words}")
+    if level is None and FULL not in levels:
+        return None, {}
+    of_level = levels[level or FULL].settings
+    for name, value in of_level.items():
+        if level is not None and settings.get(name, value).lower() != value.lower():
+            raise UsageError(
+                f"--durability {level} has {name} = {value}, and --set {name}={settings[name]} is"
+                " another: leave one of the two out"
+            )
+    ours = {name: value for name, value in of_level.items() if name not in settings}
+    return level_of(facts.durability, ours | settings), ours
 
 
 def with_techniques_off(

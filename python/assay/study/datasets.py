@@ -50,6 +50,7 @@ class DatasetKey:
     Attributes:
         generators_version: None where no generator makes its rows.
         order: What was asked of the order of rows and tables; empty: nothing.
+        foreign_keys: Whether there are foreign keys.
     """
 
     workload: str
@@ -60,6 +61,7 @@ class DatasetKey:
     refresh_sets: int = 0
     generators_version: int | str | None = None
     order: Mapping[str, Any] = field(default_factory=dict)
+    foreign_keys: bool = False
 
     @property
     def name(self) -> str:
@@ -68,6 +70,7 @@ class DatasetKey:
         told += [self.refresh_sets] if self.refresh_sets else []
         told += [] if self.generators_version is None else [f"rows {self.generators_version}"]
         told += [self.order] if self.order else []
+        told += ["foreign keys"] if self.foreign_keys else []
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
         return f"{self.workload}-{self.scale:g}-{self.engine}-{digest}"
 

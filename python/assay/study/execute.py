@@ -235,6 +235,8 @@ class _Execution:
                     "pin": self._request.pin,
                 }
             )
+            if self._request.dsn is not None:
+                self._run.update(durability=self._asked.durability(told["effective_settings"]))
             self._look_after_start(told["engine_cache"])
             with self._counters(subject) as counters, self._probes(accounts, counters):
                 self._changes.edge(START)

@@ -101,5 +101,6 @@ class Loading:
             "scale": self._asked.request.scale,
             "refresh_sets": self._asked.refresh_sets,
             "engine": self._asked.engine.facts.name,
+            "foreign_keys": data.foreign_keys,
             **self._asked.order.identity(),
         }

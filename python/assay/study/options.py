@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from assay.engines.bridge.drivers import is_maven_name
 from assay.engines.discovery import find_engines
+from assay.engines.durability import LEVELS
 from assay.model.errors import UsageError
 from assay.model.secrets import without_secrets
 from assay.model.units import parse_duration_s
@@ -24,6 +25,7 @@ from assay.study.conditions import (
     resolved_pin,
     state_default,
     with_buffer,
+    with_durability,
     with_techniques_off,
 )
 from assay.study.order import parse_load_order, parse_sorted
@@ -84,6 +86,11 @@ class RunOptions(BaseModel):
     settings: dict[str, Text] = Field(
         default_factory=dict, alias="set", description="Settings of the engine."
     )
+    durability: str | None = Field(
+        None,
+        description="Level of durability: full, relaxed or none; full where the engine has levels.",
+        json_schema_extra={"enum": [*LEVELS, None]},
+    )
     without: Texts = Field((), description="Techniques of planner and executor, switched off.")
     sorted_by: Texts = Field(
         (), alias="sorted", description="TABLE=COLUMN,...: rows are sorted before they are loaded."
@@ -108,7 +115,9 @@ class RunOptions(BaseModel):
     rate: float | None = Field(None, description="Operations a second that become due.")
     time: str = Field("30s", description="How long a mix is measured.")
     warmup: str = Field("5s", description="How long it is played before that.")
-    retries: int = Field(0, ge=0, description="Attempts beyond the first after temporary errors.")
+    retries: int | None = Field(
+        None, ge=0, description="Attempts beyond the first after temporary errors."
+    )
     min_time: str = Field("20s", description="Passes are repeated for at least this long.")
     parameters: str | None = Field(
         None,
@@ -185,6 +194,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         options.state or state_default(name, test=test is not None, dsn=options.dsn),
         mixed=mixed,
     )
+    level, of_level = with_durability(name, options.settings, options.durability, options.dsn)
     return RunRequest(
         workload=workload,
         engine=name,
@@ -198,6 +208,8 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         settings=with_techniques_off(
             name, with_buffer(name, options.settings, options.buffer, options.dsn), options.without
         ),
+        durability=level,
+        durability_settings=of_level,
         without=list(dict.fromkeys(options.without)),
         prepare=read_prepare(options.prepare, folder),
         sorted_by=parse_sorted(options.sorted_by),
@@ -235,9 +247,16 @@ def _load(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> dict[str
         "clients": options.clients or (1 if mixed else None),
         "rate_per_s": _above_zero("--rate", rate) if mixed and rate is not None else None,
         "time_s": _above_zero("--time", _duration("--time", options.time)),
-        "retries_max": options.retries,
+        "retries_max": _retries(options, facts, mixed=mixed),
         "operation_deadline_s": _duration("--timeout", options.timeout),
     }
+
+
+def _retries(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int:
+    """As often as is asked for; else, of a mix, as its manifest says."""
+    if options.retries is not None:
+        return options.retries
+    return facts.retries if mixed else 0
 
 
 def _observed(options: RunOptions) -> dict[str, Any]:

@@ -50,6 +50,8 @@ class RunRequest:
             the sessions.
         without: Techniques of planner and executor that are switched off; their settings are among
             those above.
+        durability: The engine's level of durability; None: it has none, or settings are of none.
+        durability_settings: Settings of that level that are not among `settings`.
         prepare: SQL that changes the loaded data before anything is timed, by the file's name.
         parameters: `default` (the validation values) or `drawn` from the seed.
         seed: Seed of drawn parameters and of mixes.
@@ -99,6 +101,8 @@ class RunRequest:
     load_order: list[str] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     without: list[str] = field(default_factory=list)
+    durability: str | None = None
+    durability_settings: dict[str, str] = field(default_factory=dict)
     prepare: dict[str, str] = field(default_factory=dict)
     parameters: str = PARAMETERS_DEFAULT
     seed: int = 1
@@ -130,6 +134,11 @@ class RunRequest:
     device_bytes: int | None = None
     limits: dict[str, float] = field(default_factory=dict)
     slow: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def engine_settings(self) -> dict[str, str]:
+        """What an engine of ours is started with beside its defaults."""
+        return self.durability_settings | self.settings
 
     def runs_probe(self, name: str) -> bool:
         """Whether a probe that observes without being asked was not left out."""

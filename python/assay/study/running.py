@@ -108,7 +108,8 @@ class _Schema:
         self.name = "".join(char if char.isalnum() else "_" for char in readable.lower())
         self._engine = engine
         self._instance = instance
-        self._mark = f"{OURS}: {data.facts.name} {scale:g} {data.content_hash}"
+        linked = " with foreign keys" * data.foreign_keys
+        self._mark = f"{OURS}: {data.facts.name} {scale:g} {data.content_hash}{linked}"
 
     @contextmanager
     def used(self) -> Iterator[bool]:

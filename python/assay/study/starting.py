@@ -101,7 +101,7 @@ def _embedded(
         dataset = _cache(loading).copy_to(key_of(asked), data, make, steps.changes.house)
     else:
         steps.changes.house(None)
-    subject = embedded(name, data, room.scratch, asked.request.settings)
+    subject = embedded(name, data, room.scratch, asked.request.engine_settings)
     if steps.change is not None:
         steps.change(subject)
     # Each host that has the engine in it ends with its work, so none is there now.
@@ -127,6 +127,7 @@ def key_of(asked: Asked) -> DatasetKey:
         refresh_sets=asked.refresh_sets,
         generators_version=generate.version(data.facts.generator),
         order=asked.order.identity(),
+        foreign_keys=data.foreign_keys,
     )
 
 
@@ -165,13 +166,13 @@ class _OwnServer:
         if change is not None and steps.restart:
             log = "server-prepare.log"
             loading.teller.phase("start")
-            with self._started(data, request.settings, log, request.pin) as subject:
+            with self._started(data, request.engine_settings, log, request.pin) as subject:
                 change(subject)
             change = None
         steps.settle(data)
         loading.teller.phase("start")
         with self._started(
-            data, request.settings, "server.log", request.pin, steps.changes.room.groups
+            data, request.engine_settings, "server.log", request.pin, steps.changes.room.groups
         ) as subject:
             if change is not None:
                 change(subject)
@@ -183,6 +184,7 @@ class _OwnServer:
         """A server that was filled with the settings it is measured with, and went on."""
         steps.changes.house(None)
         data, request = steps.changes.room.data, self._asked.request
+        settings = request.engine_settings
         data.mkdir(mode=0o700)
         loading.teller.phase("start")
 
@@ -190,7 +192,7 @@ class _OwnServer:
             return loaded_now(lambda: self._filled(loading, subject), subject.pids)
 
         groups = steps.changes.room.groups
-        with self._alive(data, request.settings, "server.log", request.pin, fill, groups) as found:
+        with self._alive(data, settings, "server.log", request.pin, fill, groups) as found:
             subject, dataset = found
             steps.settle(data)
             yield subject, dataset

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.model.errors import UsageError, suggestion
 from assay.model.script import Script, ScriptOperation, ScriptStatement
-from assay.workloads import generate, refreshing, rules, scripts, streams, texts
+from assay.workloads import generate, programs, refreshing, rules, scripts, streams, texts
 from assay.workloads.texts import MANIFEST, read_bytes, read_text
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class Workload:
         left_out: Operations of the manifest's order that are not played.
         removed: Parts that its queries are asked without.
         given: Texts of operations that are not played as their files have them.
+        foreign_keys: Whether its data have foreign keys.
     """
 
     facts: WorkloadFacts
@@ -75,6 +76,7 @@ class Workload:
     left_out: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
+    foreign_keys: bool = False
 
     @property
     def data(self) -> Workload:
@@ -94,6 +96,8 @@ class Workload:
         told = (*self._setup_names(), *((*refresh.setup, *refresh.keys) if refresh else ()))
         names += [name for one in told for name in texts.versions(self.folder, one)]
         names += [self.facts.streams.orders] if self.facts.streams else []
+        linked = self.facts.foreign_keys
+        names += texts.versions(self.folder, linked) if linked else []
         digest = hashlib.sha256()
         for name in dict.fromkeys(names):
             digest.update(name.encode() + b"\0" + read_bytes(self.folder / name) + b"\0")
@@ -124,7 +128,9 @@ class Workload:
             return ()
         operations = self.facts.operations
         return tuple(
-            name for name in dict.fromkeys(self.facts.order) if operations[name].parameters
+            name
+            for name in dict.fromkeys(self.facts.order)
+            if operations[name].parameters or operations[name].program
         )
 
     def only(self, names: Sequence[str]) -> Workload:
@@ -151,6 +157,20 @@ class Workload:
     def without(self, parts: Sequence[str]) -> Workload:
         """The same with queries that lack these parts; whether they can is found on asking them."""
         return replace(self, removed=tuple(parts)) if parts else self
+
+    def with_foreign_keys(self) -> Workload:
+        """The same with foreign keys of its data, made after all other keys.
+
+        Raises:
+            UsageError: If there are none.
+        """
+        if self.data.facts.foreign_keys is None:
+            raise UsageError(
+                f"{self.data.facts.name} has no foreign keys: leave --foreign-keys out, or name"
+                f" their file in {self.data.folder / MANIFEST}"
+            )
+        source = None if self.source is None else self.source.with_foreign_keys()
+        return replace(self, source=source, foreign_keys=True)
 
     def playing(self, texts: Mapping[str, str]) -> Workload:
         """The same with an order of texts that are given, each a way to ask one of its operations.
@@ -192,7 +212,9 @@ class Workload:
             "shares_min": {
                 name: op.share_min for name, op in operations if op.share_min is not None
             },
-            "rows_expected": {name: op.rows for name, op in operations if op.rows is not None},
+            "rows_expected": {
+                name: op.rows_told for name, op in operations if op.rows_told is not None
+            },
             "queries": len({*facts.order, *self.left_out}),
             "metrics": names,
             "differs_from": self.differs_from,
@@ -213,12 +235,16 @@ class Workload:
     def keys(self, dialects: Sequence[str], scale: float) -> dict[str, str]:
         """Scripts of keys and indexes, made after the data: text by file, in order.
 
-        Those that `setup` names are not among them.
+        Those that `setup` names are not among them. Foreign keys come last, where it has them.
+
+        Raises:
+            UsageError: If a file is missing, or the dialect can add no foreign key.
         """
         data = self.data
         there = [name for name in KEYS if (data.folder / name).is_file()]
         asked = [name for name in there if name not in data._setup_names()]
-        return data._scripts(asked, dialects, scale)
+        found = data._scripts(asked, dialects, scale)
+        return found | data._foreign_keys(dialects, scale)
 
     def row_facts(self, scale: float, sets: int = 0) -> dict[str, Any]:
         """What `generate.table_rows` is told of this workload. Raises as `row_queries`."""
@@ -324,16 +350,18 @@ class Workload:
         path = self._operation_file(operation, dialects)
         facts = self.facts.operations[operation]
         constants = rules.constants_at(self.facts.constants, scale)
-        drawn_later = operation in self.drawn_operations
+        template, drawn_later = read_text(path), operation in self.drawn_operations
+        registers = programs.registers_in(template) if facts.program else ()
         try:
             told = {
                 name: {"default": f"${{{name}}}"}
                 if drawn_later
-                else rules.rule_at(name, rule, constants, scale)
-                for name, rule in facts.parameters.items()
+                else rules.rule_at(name, facts.parameters[name], constants, scale)
+                for name in (*facts.parameters, *registers)
+                if name not in constants
             }
             text, values = texts.render(
-                read_text(path),
+                template,
                 operation,
                 self.facts,
                 scale,
@@ -414,7 +442,10 @@ class Workload:
     ) -> ScriptOperation:
         text = self.statement(operation, dialects, scale, seed).text
         path = self._operation_file(operation_of(operation), dialects)
+        program = self.facts.operations[operation].program
         try:
+            if program is not None:
+                return programs.operation(operation, program, text, dialects)
             if operation in self.drawn_operations:
                 draws = self._draws(operation, scale)
                 return scripts.operation(operation, text, draws, dialects)
@@ -474,6 +505,22 @@ class Workload:
         further: Mapping[str, str] = texts.NOTHING,
     ) -> dict[str, str]:
         return texts.scripts_at(self.folder, self.facts, names, dialects, scale, further)
+
+    def _foreign_keys(self, dialects: Sequence[str], scale: float) -> dict[str, str]:
+        """The script of foreign keys, if they are asked for; a file of comments says why not."""
+        name = self.facts.foreign_keys
+        if name is None or not self.foreign_keys:
+            return {}
+        found = self._scripts([name], dialects, scale)
+        try:
+            scripts.statements(found[name], dialects)
+        except ValueError as error:
+            path = texts.version(self.folder / name, dialects)
+            raise UsageError(
+                f"--foreign-keys: {path}: {error}, because foreign keys cannot be added there:"
+                " leave the option out"
+            ) from error
+        return found
 
     def _setup_names(self) -> tuple[str, ...]:
         if self.facts.setup is not None:

@@ -26,7 +26,7 @@ NO_NAME = re.compile(r"[^\w.-]+")
 OURS = Path(__file__).parent
 # What a workload has of another one, with its data; and what it then cannot say itself.
 OF_DATA = ("generator", "tables", "scale_default", "scale_name", "legal")
-OF_OWN_DATA = {"generator", "tables", "setup", "refresh"}
+OF_OWN_DATA = {"generator", "tables", "setup", "foreign_keys", "refresh"}
 
 
 def find_workloads() -> dict[str, Workload]:
@@ -242,6 +242,12 @@ def _refuse_contradicting_tests(facts: WorkloadFacts, manifest: Path) -> None:
 
 def _refuse_contradicting_clients(facts: WorkloadFacts, manifest: Path) -> None:
     """What is said of clients that draw from a mix goes with a mix."""
+    for name in facts.played_once:
+        if facts.operations[name].program:
+            raise UsageError(
+                f"{manifest}: {name!r} is played once, and its program plays in a mix: take program"
+                " out, or the operation into the order"
+            )
     if facts.arrival == "closed":
         return
     told = [(f"operations.{name}", facts.operations[name]) for name in facts.operations]
@@ -299,6 +305,7 @@ def _files_named(facts: WorkloadFacts) -> Mapping[str, Sequence[str]]:
     refresh, streams = facts.refresh, facts.streams
     return {
         "setup": facts.setup or (),
+        "foreign_keys": (facts.foreign_keys,) if facts.foreign_keys else (),
         "refresh.setup": refresh.setup if refresh else (),
         "refresh.keys": refresh.keys if refresh else (),
         "streams.orders": (streams.orders,) if streams else (),

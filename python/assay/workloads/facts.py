@@ -162,6 +162,7 @@ class OperationFacts(Facts):
         title: A few words for people.
         weight: Its share of a mix, beside the weights of the others.
         rows: How many rows each execution returns, where that is known.
+        rows_max: The most, where it is not always as many: `rows` is the least then.
         parameters: A rule for each `${name}` of its text.
         answer: How columns of its answer are compared; `exact` where nothing is said.
         program: Logic of the driver that says which of its statements is next and with which
@@ -174,12 +175,26 @@ class OperationFacts(Facts):
     title: str = ""
     weight: int = Field(default=1, ge=1)
     rows: int | None = Field(default=None, ge=0)
+    rows_max: NonNegativeInt | None = None
     parameters: dict[Name, Rule] = {}
     answer: dict[str, ColumnKind] = {}
     program: Annotated[str, Field(pattern=r"^[\w.-]+$")] | None = None
     wait: WaitFacts | None = None
     limit_s: PositiveFloat | None = None
     share_min: float | None = Field(default=None, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _least_and_most(self) -> Self:
+        if self.rows_max is not None and (self.rows is None or self.rows > self.rows_max):
+            raise ValueError("rows_max goes with rows, the least number, and is no smaller")
+        return self
+
+    @property
+    def rows_told(self) -> int | list[int] | None:
+        """How many rows an execution returns, or the least and the most; None: not known."""
+        if self.rows is None or self.rows_max is None:
+            return self.rows
+        return [self.rows, self.rows_max]
 
     @model_validator(mode="after")
     def _a_program_draws(self) -> Self:
@@ -270,6 +285,8 @@ class WorkloadFacts(Facts):
         scale_name: What reports call the scale.
         tables: Tables that are filled by the generator, in order.
         setup: SQL files that make the data, in order, before the generator's rows come.
+        foreign_keys: SQL file of foreign keys, which are made after all other keys where they are
+            asked for; None: there are none.
         arrival: `power`: one client plays the order; `closed`: clients draw from the mix.
         order: Which operations are played, in this order; all of them if it is left out.
         before: Operations that are played once before the first phase.
@@ -296,6 +313,7 @@ class WorkloadFacts(Facts):
     scale_name: str = "scale"
     tables: tuple[str, ...] = ()
     setup: tuple[str, ...] | None = None
+    foreign_keys: str | None = None
     arrival: Literal["power", "closed"] = "power"
     order: tuple[str, ...] = ()
     before: tuple[str, ...] = ()

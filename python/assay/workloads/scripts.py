@@ -4,25 +4,42 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from assay.model.script import ScriptOperation, ScriptStatement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sqlglot.tokenizer_core import Token
     from sqlglot.tokens import Tokenizer
 
     from assay.model.script import Draw
 
-PLACEHOLDER = re.compile(r"\$\{([\w-]+)\}")
+# `${name}`; for programs also `${name.3}`, and `${name.#}` within a list.
+PLACEHOLDER = re.compile(r"\$\{([\w-]+(?:\.(?:\d+|#))?)\}")
 # The protocol of PostgreSQL counts the values of a statement in 16 bits.
 VALUES_MAX = 65_535
 # Our names of dialects where they differ from the tokenizer's.
 TOKENIZERS = {"postgresql": "postgres", "mariadb": "mysql"}
 WORD = "VAR"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One statement within a text.
+
+    Attributes:
+        begin: Where it begins.
+        end: Where it ends, before its semicolon.
+        tokens: Its tokens, with places in the whole text.
+    """
+
+    begin: int
+    end: int
+    tokens: Sequence[Token]
 
 
 def statements(text: str, dialects: Sequence[str]) -> list[str]:
@@ -40,7 +57,7 @@ def statements(text: str, dialects: Sequence[str]) -> list[str]:
 # A study has the same texts in each of its runs.
 @lru_cache(maxsize=512)
 def _statements(text: str, dialects: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(text[begin:end].strip() for begin, end, _ in _parts(text, dialects))
+    return tuple(text[part.begin : part.end].strip() for part in parts(text, dialects))
 
 
 def operation(
@@ -53,17 +70,26 @@ def operation(
             where none can be bound.
     """
     indices = {draw.name: index for index, draw in enumerate(draws)}
+
+    def index_of(asked: str) -> int:
+        if asked not in indices:
+            raise ValueError(f"it asks for ${{{asked}}}, and no rule gives it")
+        return indices[asked]
+
     found = tuple(
-        _bound(text[begin:end], begin, tokens, indices)
-        for begin, end, tokens in _parts(text, dialects)
+        bound(text[part.begin : part.end], part, index_of) for part in parts(text, dialects)
     )
     if not found:
         raise ValueError("there is no statement in it")
     return ScriptOperation(name, found, tuple(draws))
 
 
-def _parts(text: str, dialects: Sequence[str]) -> list[tuple[int, int, list[Token]]]:
-    """Begin, end and tokens of each statement; what has no token is none."""
+def parts(text: str, dialects: Sequence[str]) -> list[Part]:
+    """The statements of a text; what has no token is none.
+
+    Raises:
+        ValueError: If a quote or comment is not closed.
+    """
     from sqlglot.errors import TokenError
 
     # As long as the placeholder and one word in every dialect, so that places stay.
@@ -72,16 +98,16 @@ def _parts(text: str, dialects: Sequence[str]) -> list[tuple[int, int, list[Toke
         tokens = _tokenizer(dialects).tokenize(masked)
     except TokenError as error:
         raise ValueError(f"a quote or comment in it is not closed ({error})") from error
-    parts: list[tuple[int, int, list[Token]]] = []
+    found: list[Part] = []
     begin, inside = 0, []
     for token in tokens:
         if token.token_type.name != "SEMICOLON":
             inside.append(token)
             continue
         if inside:
-            parts.append((begin, token.start, inside))
+            found.append(Part(begin, token.start, inside))
         begin, inside = token.end + 1, []
-    return [*parts, (begin, len(text), inside)] if inside else parts
+    return [*found, Part(begin, len(text), inside)] if inside else found
 
 
 def _tokenizer(dialects: Sequence[str]) -> Tokenizer:
@@ -104,10 +130,18 @@ def _wordwise(name: str) -> type[Tokenizer]:
     return type("Wordwise", (dialect.tokenizer_class,), {"COMMANDS": set()})
 
 
-def _bound(
-    text: str, begin: int, tokens: Sequence[Token], indices: dict[str, int]
-) -> ScriptStatement:
-    """One statement with `$1`, ... for its placeholders; those in comments stay."""
+def bound(text: str, part: Part, index_of: Callable[[str], int]) -> ScriptStatement:
+    """One statement with `$1`, ... for its placeholders; those in comments stay.
+
+    Args:
+        text: What stands from the part's begin to its end.
+        part: The statement.
+        index_of: Which value a name is.
+
+    Raises:
+        ValueError: If a value cannot be bound where it stands, or there are too many.
+    """
+    begin, tokens = part.begin, part.tokens
     starts = [token.start for token in tokens]
     numbers: dict[int, int] = {}
 
@@ -118,14 +152,12 @@ def _bound(
             return found[0]
         if (token.start, token.end) != (start, end):
             raise ValueError(_not_bindable(found, quoted=token.token_type.name != WORD))
-        if found[1] not in indices:
-            raise ValueError(f"it asks for {found[0]}, and no rule gives it")
-        return f"${numbers.setdefault(indices[found[1]], len(numbers) + 1)}"
+        return f"${numbers.setdefault(index_of(found[1]), len(numbers) + 1)}"
 
-    bound = PLACEHOLDER.sub(bind, text).strip()
+    made = PLACEHOLDER.sub(bind, text).strip()
     if len(numbers) > VALUES_MAX:
         raise ValueError(f"a statement has {len(numbers)} values, and {VALUES_MAX} is the most")
-    return ScriptStatement(bound, tuple(numbers))
+    return ScriptStatement(made, tuple(numbers))
 
 
 def _not_bindable(placeholder: re.Match[str], *, quoted: bool) -> str:

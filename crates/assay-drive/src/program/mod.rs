@@ -2,6 +2,8 @@
 //! values, is logic of ours. One folder a benchmark. A program never waits and never reads a clock:
 //! a [`crate::conductor::Conductor`] asks it, on behalf of a session of any protocol.
 
+pub mod tpcc;
+
 use std::collections::BTreeMap;
 
 use assay_model::{ScriptOperation, ScriptStatement};
@@ -63,8 +65,20 @@ pub trait Program: Send {
 /// # Errors
 /// If there is none of that name, or its operation or parameters lack what it needs.
 pub fn open(name: &str, asked: Asked<'_>) -> Result<Box<dyn Program>, String> {
-    let _ = asked;
-    Err(format!("there is no program {name:?}"))
+    tpcc::open(name, asked).unwrap_or_else(|| Err(unknown(name)))
+}
+
+/// What the bits of a program's marks are called, from the lowest. `skipped:4` is a number of four
+/// bits; a name alone is one bit, which is set or not.
+///
+/// # Errors
+/// If there is no program of that name.
+pub fn marks(name: &str) -> Result<&'static [&'static str], String> {
+    if tpcc::NAMES.contains(&name) { Ok(tpcc::MARKS) } else { Err(unknown(name)) }
+}
+
+fn unknown(name: &str) -> String {
+    format!("there is no program {name:?}, but these: {}", tpcc::NAMES.join(", "))
 }
 
 /// The statements of one name: one, or one for each length of a list.

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from assay.analysis.composite.played import Played
     from assay.analysis.load import LoadSummary
     from assay.analysis.profile import Profile
+    from assay.analysis.stalls import Stalls
+    from assay.analysis.statement_times import OperationStatements
     from assay.analysis.summary import OperationSummary
     from assay.model.finding import Advice, Evidence, Tells
     from assay.model.plan import Plan
@@ -117,6 +119,8 @@ class Case:
         environment: Host and product.
         state: What was in memory at the start, `hot`, `cold`, `os-warm` or `loaded`; None: unknown.
         test: Of the specification, as it was played; None without one.
+        statement_times: Of operations whose statements were noted, by name.
+        stalls: Times in which a load got little done; None where that is not known.
     """
 
     run_id: str
@@ -139,6 +143,8 @@ class Case:
     environment: Mapping[str, Any] = field(default_factory=dict)
     state: str | None = None
     test: Played | None = None
+    statement_times: Mapping[str, OperationStatements] = field(default_factory=dict)
+    stalls: Stalls | None = None
 
     @property
     def asked_to_read(self) -> bool:

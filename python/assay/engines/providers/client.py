@@ -8,14 +8,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.providers.contract import ProviderError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from assay.engines.contract import Tell
 
@@ -27,6 +27,7 @@ _NO_NETWORK = re.compile(
     r"(?i)temporary failure (?:in name resolution|resolving)|could not resolve(?: host)?:|"
     r"unknown host|name or service not known|network is unreachable|connection (?:refused|timed out"
     r"|reset)|connect timed out|no route to host|dns error|failed to establish a new connection|"
+    r"no such host|i/o timeout|"
     r"UnknownHostException|could not connect to"
 )
 _ERROR_LINE = re.compile(r"(?i)\berror\b|^E:|^W:|fail|cannot|not found|no matching")
@@ -42,6 +43,11 @@ class Client:
         install: What to do where there is none of them.
         not_there: What its words are, as a pattern, when the registry has no such package.
         mend: What to do then.
+        mends: What to do when it said other things, by their patterns; the first that matches.
+        chatter: Lines that it writes while all is well, as a pattern: they explain no failure.
+        progress: Makes phase, amount and unit of what it has said so far; None: the bytes that
+            arrived tell it.
+        patience_s: Wall time after which it is given up.
     """
 
     name: str
@@ -49,21 +55,44 @@ class Client:
     install: str
     not_there: str
     mend: str
+    mends: Mapping[str, str] = field(default_factory=dict)
+    chatter: str = "$^"
+    progress: Callable[[str], tuple[str, float, str]] | None = None
+    patience_s: float = CLIENT_PATIENCE_S
 
-    def run(self, arguments: Sequence[str], into: Path, tell: Tell) -> None:
-        """Runs it with `into` as its directory; tells how much has arrived there.
+    def run(
+        self,
+        arguments: Sequence[str],
+        into: Path,
+        tell: Tell,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Runs it with `into` as its directory; tells how far it is.
+
+        Args:
+            arguments: After the program and its first arguments.
+            into: Where it brings things.
+            tell: Hears it.
+            environment: Variables beside those that are inherited.
 
         Raises:
             ProviderError: With the mend, if it is missing, fails or does not end.
         """
         command = [*self._program(), *arguments]
-        with tempfile.TemporaryFile() as words:
+        with tempfile.NamedTemporaryFile() as words:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=words,
+                stderr=words,
+                cwd=into,
+                env={**os.environ, "LC_ALL": "C", "NO_COLOR": "1", **(environment or {})},
+            )
+            said = Path(words.name)
             try:
-                self._await(command, words.fileno(), into, tell)
+                self._await(process, lambda: tell(*self._arrived(said, into)))
             except _FailedError as failure:
-                words.seek(0)
-                text = words.read().decode(errors="replace")
-                raise ProviderError(self._explained(text, failure)) from None
+                raise ProviderError(self._explained(_text(said), failure)) from None
 
     def _program(self) -> list[str]:
         # A program of our own environment is there without being on the PATH.
@@ -74,40 +103,43 @@ class Client:
                 return [found, *arguments]
         raise ProviderError(f"{self.name} is not installed: {self.install}.")
 
-    def _await(self, command: list[str], words: int, into: Path, tell: Tell) -> None:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=words,
-            stderr=words,
-            cwd=into,
-            env={**os.environ, "LC_ALL": "C", "NO_COLOR": "1"},
-        )
-        looks = round(CLIENT_PATIENCE_S / LOOK_S)
+    def _await(self, process: subprocess.Popen[bytes], look: Callable[[], None]) -> None:
+        looks = round(self.patience_s / LOOK_S)
         try:
             for _ in range(looks):
                 try:
                     status = process.wait(LOOK_S)
                 except subprocess.TimeoutExpired:
-                    tell(f"downloading with {self.name}", _size_bytes(into), None, "bytes")
+                    look()
                     continue
                 if status != 0:
                     raise _FailedError(f"ended with status {status}")
                 return
-            raise _FailedError(f"did not end within {CLIENT_PATIENCE_S:.0f} s")
+            raise _FailedError(f"did not end within {self.patience_s:.0f} s")
         finally:
             if process.poll() is None:
                 process.kill()
                 process.wait()
 
+    def _arrived(self, said: Path, into: Path) -> tuple[str, float, None, str]:
+        """Phase, amount, what is expected, unit: as `Tell` hears it."""
+        if self.progress is None:
+            return f"downloading with {self.name}", _size_bytes(into), None, "bytes"
+        phase, amount, unit = self.progress(_text(said))
+        return phase, amount, None, unit
+
     def _explained(self, words: str, failure: Exception) -> str:
         lines = [line.strip() for line in words.splitlines() if line.strip()]
+        lines = [line for line in lines if not re.search(self.chatter, line)]
         telling = [line for line in lines if _ERROR_LINE.search(line)] or lines
         said = " / ".join(telling[:WORDS_MAX]) or "nothing"
         if _DISK_FULL.search(words):
             return f"the disk is full: free space, or set XDG_CACHE_HOME. {self.name} said: {said}"
         if re.search(self.not_there, words):
             return f"{self.mend}. {self.name} said: {said}"
+        for pattern, mend in self.mends.items():
+            if re.search(pattern, words):
+                return f"{mend}. {self.name} said: {said}"
         if _NO_NETWORK.search(words):
             return (
                 f"{self.name} reaches no registry: see the network and {self.name}'s own"
@@ -118,6 +150,10 @@ class Client:
 
 class _FailedError(Exception):
     """The client did not do it."""
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace")
 
 
 def _size_bytes(directory: Path) -> int:

@@ -44,7 +44,7 @@ class DebianProvider:
         while wanted:
             APT_GET.run(["download", *wanted], into, tell)
             needed = {name for package in wanted for name in _libraries(into, package)}
-            wanted = sorted(name for name in needed - seen if not _is_installed(name))
+            wanted = sorted(name for name in needed - seen if not is_installed(name))
             seen |= needed
         return sorted(into.glob("*.deb"))
 
@@ -56,7 +56,7 @@ class DebianProvider:
 
     def installed(self, package: str) -> Path | None:
         """Above the first directory of programs that the installed package has."""
-        if not _is_installed(package):
+        if not is_installed(package):
             return None
         paths = [Path(line) for line in _tool(["dpkg-query", "--listfiles", package]).splitlines()]
         for path in paths:
@@ -76,7 +76,8 @@ def _libraries(into: Path, package: str) -> list[str]:
     return [name for name in names if name.startswith("lib") and name != "libc6"]
 
 
-def _is_installed(package: str) -> bool:
+def is_installed(package: str) -> bool:
+    """Whether this host has the package; False where there is no package manager of Debian's."""
     if shutil.which("dpkg-query") is None:
         return False
     asked = ["dpkg-query", "--show", "--showformat=${db:Status-Status}", package]

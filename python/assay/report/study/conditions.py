@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.durability import level_of
 from assay.analysis.summary import cpus_allowed
 from assay.model.limit import amount_text
 from assay.model.units import bytes_text
@@ -30,6 +31,8 @@ def _facts(run: Run) -> Iterator[tuple[str, str]]:
     name = workload.get("scale_name", "scale")
     yield "workload", f"{workload['title']}, {name} {float(request['scale']):g}"
     yield "engine", f"{engine.get('title', engine['name'])} {engine['version']}"
+    if (level := level_of(facts)) is not None:
+        yield "durability", f"{engine.get('title', engine['name'])}: {level}"
     for setting, value in (request.get("settings") or {}).items():
         yield "settings", f"{engine.get('title', engine['name'])}: {setting} = {value}"
     for limit, asked in (request.get("limits") or {}).items():

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import assay
+from assay.analysis.durability import level_of, unequal
 from assay.analysis.figures import answers, quantities
 from assay.analysis.figures.contract import Asked
 from assay.analysis.figures.discovery import make
@@ -97,7 +98,11 @@ def _published(record: StudyRecord) -> tuple[Published | None, str | None]:
 def _answers(runs: tuple[StudyRun, ...]) -> tuple[str, ...]:
     if not runs:
         return ("No run was made, so there are no answers to judge.",)
-    return answers.says(subjects_of(Asked("answers", "answers", "", runs)))
+    told = answers.says(subjects_of(Asked("answers", "answers", "", runs)))
+    differ = unequal(level_of(one.run.facts) for one in runs)
+    if differ is None:
+        return told
+    return (*told, f"Durability differs between runs: {differ}.")
 
 
 def _doubts(runs: tuple[StudyRun, ...]) -> list[dict[str, Any]]:

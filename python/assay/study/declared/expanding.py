@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from assay.analysis.durability import unequal
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
 from assay.record.layout import KIND_RUN
@@ -29,6 +30,7 @@ from assay.study.declared.levels import (
 from assay.study.declared.permission import forbidden, with_permission
 from assay.study.declared.reading import listed
 from assay.study.options import ENGINE_DEFAULT, RunOptions, request_of
+from assay.study.request import RunRequest
 from assay.study.variants import Part, Study, Variant
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from assay.study.declared.facts import Factors, PartFacts, StudyFacts
     from assay.study.declared.reading import DeclaredStudy
 
-ENGINE, WORKLOAD, SEED = "engine", "workload", "seed"
+ENGINE, WORKLOAD, SEED, DURABILITY = "engine", "workload", "seed", "durability"
 # Keys that are refused where they mean nothing: one at the head has to mean something somewhere.
 OF_SOME_RUNS = ("streams", "refresh", "refresh_batches", "rate", "time", "warmup", "retries")
 VARIANTS_MAX = 2
@@ -98,6 +100,7 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
     problems = [problem for one in expansions.values() for problem in one.told()]
     if not problems and not without:
         problems = _idle(facts, list(expansions.values()))
+    problems = problems or _unequal(facts, [part for part in parts if part.name in expansions])
     if problems:
         raise UsageError(listed([f"{declared.file}: {problem}" for problem in problems]))
     if not parts:
@@ -299,6 +302,23 @@ def _idle(facts: StudyFacts, parts: Sequence[_Expansion]) -> list[str]:
             refusals = [part.takes(key) for part in parts]
             if all(refusal is not None for refusal in refusals):
                 told.append(f"{key} does nothing in any part: {refusals[0]}")
+    return told
+
+
+def _unequal(facts: StudyFacts, parts: Sequence[Part]) -> list[str]:
+    """Parts whose runs would be compared though their levels of durability differ."""
+    if facts.unequal_durability:
+        return []
+    told = []
+    for part in parts:
+        requests = (variant.request for variant in part.variants)
+        differ = unequal(one.durability for one in requests if isinstance(one, RunRequest))
+        if differ is not None and DURABILITY not in facts.part[part.name].factor:
+            told.append(
+                f"part.{part.name}: durability differs ({differ}), and a commit that survives less"
+                " costs less: make it a factor, say durability at the head, or unequal_durability ="
+                " true"
+            )
     return told
 
 

@@ -136,6 +136,9 @@ class StudyFacts(RunOptions):
     budget: str | None = Field(
         None, description="No run is begun that would end after it, such as 90m."
     )
+    unequal_durability: bool = Field(
+        default=False, description="Compare runs although commits survive less in some of them."
+    )
     quick: QuickStudy | None = Field(None, description="What --quick changes.")
     part: dict[Name, PartFacts] = Field(min_length=1, description="By the name of the part.")
     figure: list[FigureFacts] = Field(default_factory=list)

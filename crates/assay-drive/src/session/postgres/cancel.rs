@@ -1,12 +1,14 @@
 //! Asks a server to end what it is doing for one of its connections.
 
 use std::io::{Read, Write};
+use std::os::fd::{AsFd, AsRawFd};
 
 use bytes::BytesMut;
+use nix::sys::socket::{Shutdown, shutdown};
 use postgres_protocol::message::frontend;
 
 use super::config::{Config, Place};
-use crate::session::interrupt::ANSWER_PATIENCE;
+use crate::session::interrupt::{ANSWER_PATIENCE, Means};
 
 use super::startup::{ConnectError, Connection, open};
 
@@ -45,4 +47,18 @@ impl Cancel {
         let _ = line.read(&mut [0]);
         Ok(())
     }
+}
+
+/// How a connection is interrupted: over a line of its own, or by closing it.
+pub fn means(config: &Config, connection: &Connection) -> Option<Means> {
+    let cancel = Cancel::new(config, connection);
+    let line = connection.stream.as_fd().try_clone_to_owned().ok()?;
+    Some(Means {
+        ask: Box::new(move || {
+            let _: Result<(), ConnectError> = cancel.send();
+        }),
+        cut: Box::new(move || {
+            let _: nix::Result<()> = shutdown(line.as_raw_fd(), Shutdown::Both);
+        }),
+    })
 }

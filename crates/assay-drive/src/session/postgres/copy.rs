@@ -177,7 +177,7 @@ fn columns_of(link: &mut Link, name: &str) -> Result<Vec<Column>, String> {
             Some(Reply::Described(described)) => columns = described.columns.to_vec(),
             Some(Reply::Error(error)) => refused = Some(text(error)),
             Some(Reply::Ready(_)) => return refused.map_or(Ok(columns), Err),
-            Some(Reply::Row(_)) => {}
+            Some(Reply::Row(_) | Reply::Complete(_)) => {}
             None => {
                 link.read().map_err(text)?;
             }

@@ -24,6 +24,8 @@ use crate::session::value::Bound;
 pub const VERSION_WITH_FLUSH: u32 = 15;
 const SERIALIZATION_FAILURE: &str = "40001";
 const DEADLOCK_DETECTED: &str = "40P01";
+/// A key that a concurrent transaction made is no conflict when the transaction is made again.
+const UNIQUE_VIOLATION: &str = "23505";
 const CONNECTION_LOST: &str = "08006";
 
 /// What the server answered, as far as a session cares.
@@ -32,6 +34,8 @@ pub enum Reply {
     Described(Described),
     /// One more row is held; this is where.
     Row(Message),
+    /// The answer of a statement is whole: it returned or changed so many rows.
+    Complete(u64),
     /// A request failed.
     Error(SessionError),
     /// The server awaits the next request; `I` idle, `T` in a transaction, `E` in a broken one.
@@ -45,7 +49,6 @@ pub struct Link {
     sent: usize,
     version: u32,
     parameters: Vec<u32>,
-    affected: u64,
     /// What came in.
     pub inbox: Inbox,
 }
@@ -77,7 +80,6 @@ impl Link {
             out: BytesMut::with_capacity(4 << 10),
             sent: 0,
             parameters: Vec::new(),
-            affected: 0,
             inbox,
         }
     }
@@ -110,7 +112,7 @@ impl Link {
         frontend::parse("", text, [], &mut self.out).map_err(broken)
     }
 
-    /// Binds the values of a statement and has it executed: one write.
+    /// Binds the values of a statement and has it executed.
     pub fn execute(
         &mut self,
         name: &str,
@@ -129,10 +131,10 @@ impl Link {
             "",
             name,
             described.parameters.iter().map(|oid| parameter_format(*oid)),
-            (1..).zip(values.zip(&described.parameters)),
+            (0..).zip(values.zip(&described.parameters)),
             |(place, (value, oid)), out| {
                 write_value(value, *oid, out)
-                    .map_err(|reason| format!("value ${place}: {reason}").into())
+                    .map_err(|reason| format!("{}: {reason}", conductor.value_name(place)).into())
             },
             described.columns.iter().map(|column| column.kind.format()),
             &mut self.out,
@@ -141,9 +143,17 @@ impl Link {
             frontend::BindError::Conversion(error) => unreadable(error.to_string()),
             frontend::BindError::Serialization(error) => broken(error),
         })?;
-        frontend::execute("", 0, &mut self.out).map_err(broken)?;
+        frontend::execute("", 0, &mut self.out).map_err(broken)
+    }
+
+    /// Has the server answer all that it was sent, and be ready for more.
+    pub fn sync(&mut self) {
         frontend::sync(&mut self.out);
-        Ok(())
+    }
+
+    /// Bytes that wait to be sent.
+    pub fn unsent(&self) -> usize {
+        self.out.len() - self.sent
     }
 
     /// Has text executed as it is.
@@ -281,11 +291,6 @@ impl Link {
         Ok(true)
     }
 
-    /// Rows that were returned or changed since this was asked last.
-    pub const fn take_affected(&mut self) -> u64 {
-        std::mem::replace(&mut self.affected, 0)
-    }
-
     /// Whether nothing waits to be sent.
     pub fn all_sent(&self) -> bool {
         self.out.is_empty()
@@ -317,7 +322,8 @@ impl Link {
         while let Some(message) = self.inbox.take().map_err(broken)? {
             match message.tag {
                 b'D' => return Ok(Some(Reply::Row(message))),
-                b'C' => self.affected += affected(self.inbox.body(message)),
+                b'C' => return Ok(Some(Reply::Complete(affected(self.inbox.body(message))))),
+                b'I' => return Ok(Some(Reply::Complete(0))),
                 b'Z' => {
                     let status = self.inbox.body(message).first().copied().unwrap_or(b'I');
                     return Ok(Some(Reply::Ready(status)));
@@ -367,17 +373,13 @@ impl Link {
     /// The rows that are held, with the statement that returned them, counted from `first`.
     pub fn rows(&self, first: usize) -> impl Iterator<Item = (usize, &[u8])> {
         let mut statement = first;
-        let mut described = false;
-        self.inbox.messages().filter_map(move |(tag, body)| {
-            match tag {
-                b'T' | b'n' => described = true,
-                // A request that only described a statement executed nothing.
-                b'Z' if std::mem::take(&mut described) => {}
-                b'Z' => statement += 1,
-                b'D' => return Some((statement, body)),
-                _ => {}
+        self.inbox.messages().filter_map(move |(tag, body)| match tag {
+            b'D' => Some((statement, body)),
+            b'C' | b'I' => {
+                statement += 1;
+                None
             }
-            None
+            _ => None,
         })
     }
 }
@@ -486,6 +488,7 @@ fn server_error(mut fields: ErrorFields<'_>) -> std::io::Result<SessionError> {
             _ => {}
         }
     }
-    let retryable = matches!(class.as_str(), SERIALIZATION_FAILURE | DEADLOCK_DETECTED);
+    let retryable =
+        matches!(class.as_str(), SERIALIZATION_FAILURE | DEADLOCK_DETECTED | UNIQUE_VIOLATION);
     Ok(SessionError { class, message, retryable })
 }

@@ -6,6 +6,7 @@
 //! too if that is refused. A transaction that an operation left open or broken is rolled back
 //! before the operation ends, within its time.
 
+pub mod batch;
 pub mod cancel;
 pub mod config;
 pub mod copy;
@@ -15,22 +16,20 @@ pub mod stream;
 pub mod tls;
 pub mod values;
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use assay_model::{Script, ScriptOperation};
-use nix::sys::socket::{Shutdown, shutdown};
 
-use self::cancel::Cancel;
+use self::batch::{After, BATCH_BYTES_MAX, Batch};
 use self::config::Config;
 use self::link::{Link, Reply};
-use self::startup::{ConnectError, Connection};
 use self::values::{Column, each_value};
 use super::inbox::Message;
-use super::interrupt::{Interrupt, Means};
+use super::interrupt::Interrupt;
 use super::value::{Shape, Value};
 use super::{Canceller, Fetched, Session, SessionError, SharedSession, Step, rows};
 use crate::conductor::{Conductor, StatementTime};
@@ -80,7 +79,9 @@ pub struct PostgresSession {
     names: Vec<Vec<String>>,
     described: Vec<Vec<Option<Described>>>,
     operation: usize,
+    /// The statement that the conductor named last.
     statement: usize,
+    batch: Batch,
     /// Whether a statement of the operation was executed.
     sent_any: bool,
     doing: Doing,
@@ -112,6 +113,7 @@ impl PostgresSession {
             described,
             operation: 0,
             statement: 0,
+            batch: Batch::default(),
             sent_any: false,
             doing: Doing::Nothing,
             error: None,
@@ -128,7 +130,7 @@ impl PostgresSession {
             retryable: false,
         })?;
         self.backend = u32::try_from(connection.backend_pid).ok();
-        self.interrupt.connected(means(&self.config, &connection));
+        self.interrupt.connected(cancel::means(&self.config, &connection));
         let mut link = Link::new(connection);
         link.set_nonblocking(self.shares)?;
         self.link = Some(link);
@@ -165,32 +167,63 @@ impl PostgresSession {
         self.link.as_mut().ok_or_else(link::lost)
     }
 
-    /// Sends the statement that is next, or the request to describe it.
+    /// Sends the statement that is next and those that may go with it, or the request to describe it.
     fn send(&mut self) -> Result<Step, SessionError> {
-        let (operation, statement) = (self.operation, self.statement);
-        let text = &self.conductor.statement().text;
-        let prepared = self.conductor.script().prepared;
-        let name = if prepared { self.names[operation][statement].as_str() } else { "" };
-        let known = self.described[operation][statement].as_ref();
-        let link = self.link.as_mut().ok_or_else(link::lost)?;
-        let Some(described) = known else {
-            self.doing = Doing::Describing;
-            link.describe(name, text)?;
-            return self.flush();
-        };
-        self.doing = Doing::Executing;
-        let parsed = if prepared { Ok(()) } else { link.parse(text) };
-        let sent = parsed.and_then(|()| link.execute(name, described, &self.conductor));
-        match sent {
-            Ok(()) => {
-                self.sent_any = true;
-                self.flush()
+        self.batch.clear();
+        loop {
+            if self.described[self.operation][self.statement].is_none() {
+                if self.batch.is_empty() {
+                    return self.describe();
+                }
+                self.batch.after = After::Held;
+                break;
             }
-            Err(error) => self.unsendable(error),
+            if let Err(error) = self.encode() {
+                return self.unsendable(error);
+            }
+            self.batch.add(self.statement);
+            if !self.conductor.may_go_on() || self.link_mut()?.unsent() > BATCH_BYTES_MAX {
+                break;
+            }
+            match self.conductor.next_statement() {
+                Ok(Some(statement)) => self.statement = statement,
+                Ok(None) => {
+                    self.batch.after = After::Ended;
+                    break;
+                }
+                Err(error) => return self.unsendable(error),
+            }
         }
+        self.doing = Doing::Executing;
+        self.sent_any = true;
+        self.link_mut()?.sync();
+        self.flush()
     }
 
-    /// A statement whose values cannot be bound: what came before it is undone.
+    fn describe(&mut self) -> Result<Step, SessionError> {
+        self.doing = Doing::Describing;
+        let prepared = self.conductor.script().prepared;
+        let name = self.names[self.operation][self.statement].as_str();
+        let link = self.link.as_mut().ok_or_else(link::lost)?;
+        link.describe(if prepared { name } else { "" }, &self.conductor.statement().text)?;
+        self.flush()
+    }
+
+    /// Writes the execution of the statement that is next, which is described.
+    fn encode(&mut self) -> Result<(), SessionError> {
+        let (operation, statement) = (self.operation, self.statement);
+        let Some(described) = &self.described[operation][statement] else {
+            return Err(link::unreadable("a statement is executed that was not described"));
+        };
+        let link = self.link.as_mut().ok_or_else(link::lost)?;
+        if self.conductor.script().prepared {
+            return link.execute(&self.names[operation][statement], described, &self.conductor);
+        }
+        link.parse(&self.conductor.statement().text)?;
+        link.execute("", described, &self.conductor)
+    }
+
+    /// A statement that cannot be sent: what came before it is undone.
     fn unsendable(&mut self, error: SessionError) -> Result<Step, SessionError> {
         self.link_mut()?.forget_unsent();
         if !self.sent_any {
@@ -262,6 +295,7 @@ impl PostgresSession {
                 Some(Reply::Described(described)) => {
                     self.described[self.operation][self.statement] = Some(described);
                 }
+                Some(Reply::Complete(rows)) => self.completed(rows),
                 Some(Reply::Row(row)) if self.conductor.reads_rows() => self.hand_over(row)?,
                 Some(Reply::Row(_)) => {
                     let held = self.hold();
@@ -282,11 +316,8 @@ impl PostgresSession {
         match self.doing {
             Doing::Describing if self.error.is_none() => return self.send(),
             Doing::Executing if self.error.is_none() => match self.answered() {
-                Ok(Some(statement)) => {
-                    self.statement = statement;
-                    return self.send();
-                }
-                Ok(None) => {}
+                Ok(true) => return self.send(),
+                Ok(false) => {}
                 Err(error) => self.error = Some(error),
             },
             _ => {}
@@ -308,20 +339,39 @@ impl PostgresSession {
         self.error.take().map_or(Ok(Step::Ended), Err)
     }
 
-    /// Notes the answer of a statement; the one that is next.
-    fn answered(&mut self) -> Result<Option<usize>, SessionError> {
-        let rows = self.link_mut()?.take_affected();
-        self.conductor.answered(self.statement, rows)?;
+    /// The answer of a statement is whole.
+    fn completed(&mut self, rows: u64) {
+        if self.doing == Doing::Executing
+            && self.error.is_none()
+            && let Some(statement) = self.batch.completed(rows)
+        {
+            self.error = self.conductor.answered(statement, rows).err();
+        }
+    }
+
+    /// All that was sent is answered; whether there is a statement that is next.
+    fn answered(&mut self) -> Result<bool, SessionError> {
+        if let Some((statement, rows)) = self.batch.last() {
+            self.conductor.answered(statement, rows)?;
+        }
         if self.conductor.reads_rows() {
             self.link_mut()?.inbox.clear();
         }
-        self.conductor.next_statement()
+        match self.batch.after {
+            After::Held => return Ok(true),
+            After::Ended => return Ok(false),
+            After::Asked => {}
+        }
+        let next = self.conductor.next_statement()?;
+        self.statement = next.unwrap_or(self.statement);
+        Ok(next.is_some())
     }
 
     /// Has a program read a row that came.
     fn hand_over(&mut self, row: Message) -> Result<(), SessionError> {
-        let statement = self.statement;
-        let Some(Described { columns, .. }) = &self.described[self.operation][statement] else {
+        let statement = self.batch.answering();
+        let described = statement.and_then(|one| self.described[self.operation][one].as_ref());
+        let (Some(statement), Some(Described { columns, .. })) = (statement, described) else {
             return Err(link::unreadable("a row of a statement that was not described"));
         };
         let link = self.link.as_ref().ok_or_else(link::lost)?;
@@ -348,7 +398,7 @@ impl PostgresSession {
         }
         self.digest_held()?;
         self.digesting.dropped = true;
-        self.digesting.statement = self.statement;
+        self.digesting.statement = self.batch.answering().unwrap_or(self.statement);
         self.link_mut()?.inbox.clear();
         Ok(())
     }
@@ -367,20 +417,6 @@ impl PostgresSession {
         }
         Ok(())
     }
-}
-
-/// How a connection is interrupted: over a line of its own, or by closing it.
-fn means(config: &Config, connection: &Connection) -> Option<Means> {
-    let cancel = Cancel::new(config, connection);
-    let line = connection.stream.as_fd().try_clone_to_owned().ok()?;
-    Some(Means {
-        ask: Box::new(move || {
-            let _: Result<(), ConnectError> = cancel.send();
-        }),
-        cut: Box::new(move || {
-            let _: nix::Result<()> = shutdown(line.as_raw_fd(), Shutdown::Both);
-        }),
-    })
 }
 
 impl Session for PostgresSession {

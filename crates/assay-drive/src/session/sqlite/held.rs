@@ -5,7 +5,6 @@ use std::sync::Arc;
 use rusqlite::Statement;
 use rusqlite::types::ValueRef;
 
-use super::values;
 use crate::digest::RowDigest;
 use crate::session::value::{Shape, Value};
 
@@ -19,8 +18,6 @@ pub struct Column {
     pub name: String,
     /// Whether its values are declared to be numbers with a fraction.
     pub fraction: bool,
-    /// Digits behind the point, if it is declared to hold decimals.
-    pub scale: Option<u8>,
 }
 
 /// The columns of a statement.
@@ -31,7 +28,6 @@ pub fn described(statement: &Statement<'_>) -> Arc<[Column]> {
         Column {
             name: column.name().to_owned(),
             fraction: FRACTIONS.iter().any(|beginning| declared.starts_with(beginning)),
-            scale: values::scale(&declared),
         }
     };
     columns.map(column).collect()
@@ -208,8 +204,7 @@ mod tests {
     use super::*;
 
     fn held(fractions: &[bool], rows: &[&[ValueRef<'_>]]) -> Held {
-        let column =
-            |fraction: &bool| Column { name: "a".into(), fraction: *fraction, scale: None };
+        let column = |fraction: &bool| Column { name: "a".into(), fraction: *fraction };
         let mut held = Held::default();
         held.begin(fractions.iter().map(column).collect());
         for row in rows {

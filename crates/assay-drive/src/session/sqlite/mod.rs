@@ -154,21 +154,21 @@ fn executed(
         // What it tells is of the last statement that changed any.
         return Ok(if connection.total_changes() == before { 0 } else { changed as u64 });
     }
-    let columns = match known {
-        Some(columns) if columns.len() == width => Arc::clone(columns),
-        _ => Arc::clone(known.insert(held::described(statement))),
-    };
     let program_reads = conductor.reads_rows();
     if !program_reads {
-        results.held.begin(Arc::clone(&columns));
+        let columns = match known {
+            Some(columns) if columns.len() == width => Arc::clone(columns),
+            _ => Arc::clone(known.insert(held::described(statement))),
+        };
+        results.held.begin(columns);
     }
     let (mut rows, mut count) = (statement.raw_query(), 0);
     while let Some(row) = rows.next().map_err(|error| config.told(error))? {
         count += 1;
-        for (index, column) in columns.iter().enumerate() {
+        for index in 0..width {
             let value = row.get_ref(index).map_err(|error| config.told(error))?;
             if program_reads {
-                conductor.cell(number, index, &values::read(value, column.scale))?;
+                conductor.cell(number, index, &values::read(value))?;
             } else {
                 results.held.push(index, value);
             }

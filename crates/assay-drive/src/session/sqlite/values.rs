@@ -28,34 +28,15 @@ pub fn bind(statement: &mut Statement<'_>, place: usize, value: Bound<'_>) -> Re
     }
 }
 
-/// A value as a program reads it; `scale` is that of its column, where it is declared to hold decimals.
-pub fn read(value: ValueRef<'_>, scale: Option<u8>) -> Value<'_> {
-    match (value, scale) {
-        (ValueRef::Null, _) => Value::Null,
-        (ValueRef::Integer(number), _) => Value::Exact(number.into(), 0),
-        (ValueRef::Real(number), Some(scale)) => decimal(number, scale),
-        (ValueRef::Real(number), None) => Value::Float(number),
-        (ValueRef::Text(text), _) => Value::Text(text),
-        (ValueRef::Blob(bytes), _) => Value::Bytes(bytes),
+/// A value as a program reads it.
+pub fn read(value: ValueRef<'_>) -> Value<'_> {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Exact(number.into(), 0),
+        ValueRef::Real(number) => Value::Float(number),
+        ValueRef::Text(text) => Value::Text(text),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes),
     }
-}
-
-/// The decimal of a scale that a number is nearest to, where it is one of at most 15 digits.
-fn decimal(number: f64, scale: u8) -> Value<'static> {
-    let units = (number * 10_f64.powi(scale.into())).round();
-    if units.abs() < 1e15 {
-        Value::Exact(units as i128, scale.into())
-    } else {
-        Value::Float(number)
-    }
-}
-
-/// Digits behind the point of a declared type such as `decimal(12, 2)`.
-pub fn scale(declared: &str) -> Option<u8> {
-    let (name, rest) = declared.split_once('(')?;
-    let is_decimal = ["decimal", "numeric"].contains(&name.trim().to_lowercase().as_str());
-    let (_, scale) = rest.strip_suffix(')')?.split_once(',')?;
-    is_decimal.then(|| scale.trim().parse().ok()).flatten()
 }
 
 /// The floating point number nearest to `coefficient * 10^-scale`.
@@ -137,31 +118,12 @@ mod tests {
     }
 
     #[test]
-    fn declared_decimals_have_a_scale() {
-        assert_eq!(scale("decimal(12, 2)"), Some(2));
-        assert_eq!(scale("NUMERIC(4,4)"), Some(4));
-        for other in ["decimal", "decimal(9)", "varchar(9, 2)", "real", "decimal(9, x)"] {
-            assert_eq!(scale(other), None);
-        }
-    }
-
-    #[test]
-    fn numbers_of_a_decimal_column_are_exact() {
-        assert_eq!(read(ValueRef::Real(-12.35), Some(2)), Value::Exact(-1235, 2));
-        assert_eq!(read(ValueRef::Integer(7), Some(2)), Value::Exact(7, 0));
-        assert_eq!(read(ValueRef::Real(0.1), None), Value::Float(0.1));
-        assert_eq!(read(ValueRef::Real(1e300), Some(2)), Value::Float(1e300));
+    fn numbers_of_many_digits_are_the_nearest_too() {
         let long = nearest(i128::from(u64::MAX), 3);
         assert_eq!(long.to_bits(), 18_446_744_073_709_551.615_f64.to_bits());
     }
 
     proptest! {
-        #[test]
-        fn decimals_come_back(coefficient in -999_999_999_999_i64..=999_999_999_999, scale in 0..7_u8) {
-            let number = nearest(coefficient.into(), scale.into());
-            prop_assert_eq!(decimal(number, scale), Value::Exact(coefficient.into(), scale.into()));
-        }
-
         #[test]
         fn the_nearest_number_is_the_one_that_is_read(coefficient in any::<i64>(), scale in 0..20_u32) {
             let read: f64 = format!("{coefficient}e-{scale}").parse().unwrap();

@@ -1,0 +1,298 @@
+"""Generating and loading TPC-C: Assay beside multi-row INSERT, the way of the usual clients.
+
+Both sides have a new private server of the same settings, begin with nothing and end with the same
+rows, durable, vacuumed and analysed. Rounds are interleaved, and each ratio is taken within a round.
+
+    assay   as a run does it: rows come from the generator, COPY takes them, keys come after.
+    insert  a connection and a process a warehouse, INSERT of so many rows as text literals, a
+            transaction a table; primary keys are there before the rows, indexes come after. Values
+            are drawn beforehand, and made into text while the clock runs.
+    ready   the same, with all text made beforehand: what is timed is sending it.
+
+Client CPU is user and system time of the client's processes while rows are made, encoded and sent.
+The goals are less than a microsecond of it a row, and 2.5 times as fast as `insert`.
+
+    .venv/bin/python benchmarks/bench_tpcc_load.py [--warehouses 2] [--rounds 3] [--rows 200]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+
+from assay.engines.contract import Instance
+from assay.engines.discovery import find_engine
+from assay.engines.postgresql.engine import PostgresEngine
+from assay.study.filling import fill
+from assay.workloads.discovery import find_workload
+from assay.workloads.generate import table_rows
+from servers import server  # benchmarks/servers.py
+
+TPCC = find_workload("tpcc")
+DIALECTS = ("postgresql",)
+STREAMS = os.cpu_count() or 1
+SIDES = ("assay", "insert", "ready")
+PHASES = ("rows", "keys", "statistics and checkpoint")
+# A part of the generator is a tenth of a warehouse's rows.
+PARTS_A_WAREHOUSE = 10
+MOMENT = "'2026-01-01 00:00:00'"
+
+
+@dataclass(frozen=True)
+class Load:
+    """What one load took.
+
+    Attributes:
+        seconds: Of each phase.
+        cpu_s: CPU of the client while rows were loaded.
+        rows: How many.
+        held: Rows and a digest of each table.
+    """
+
+    seconds: dict[str, float]
+    cpu_s: float
+    rows: int
+    held: dict[str, list[int]]
+
+    @property
+    def all_s(self) -> float:
+        return sum(self.seconds.values())
+
+    @property
+    def cpu_us(self) -> float:
+        """Client CPU a row."""
+        return self.cpu_s / self.rows * 1e6
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--warehouses", type=int, default=2)
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--rows", type=int, default=200, help="rows of an INSERT")
+    options.add_argument("--engine", default="postgresql@18", help="which PostgreSQL")
+    options.add_argument("--child", help=argparse.SUPPRESS)
+    asked = options.parse_args()
+    if asked.child is not None:
+        print(json.dumps(load(**json.loads(asked.child))))
+        return
+    taken: dict[str, list[Load]] = {side: [] for side in SIDES}
+    for number in range(asked.rounds):
+        first = number % len(SIDES)
+        for side in (*SIDES[first:], *SIDES[:first]):
+            one = loaded_by(side, asked.engine, asked.warehouses, asked.rows)
+            taken[side].append(one)
+            each = "  ".join(f"{phase} {one.seconds[phase]:.2f}" for phase in PHASES)
+            print(
+                f"round {number + 1}  {side:<7}{one.all_s:7.2f} s: {each}; {one.cpu_us:.2f} us of client CPU a row",
+                flush=True,
+            )
+        assert len({json.dumps(loads[-1].held) for loads in taken.values()}) == 1, "rows differ"
+    told(taken, f"{asked.warehouses} warehouses into {asked.engine}, {asked.rows} rows an INSERT")
+
+
+def told(taken: dict[str, list[Load]], what: str) -> None:
+    rows = taken["assay"][0].rows
+    print(f"\nTPC-C, {what}: {rows} rows, median of {len(taken['assay'])} rounds")
+    print(f"{'':<27}{''.join(f'{side:>9}' for side in SIDES)}   / assay (lowest to highest)")
+    measures = {
+        **{f"{phase}, s": lambda one, phase=phase: one.seconds[phase] for phase in PHASES},
+        "all, s": lambda one: one.all_s,
+        "client CPU, us a row": lambda one: one.cpu_us,
+        "rows a second, thousands": lambda one: one.rows / one.seconds["rows"] / 1e3,
+    }
+    for name, measure in measures.items():
+        values = {side: [measure(one) for one in loads] for side, loads in taken.items()}
+        shown = "".join(f"{statistics.median(values[side]):>9.2f}" for side in SIDES)
+        ratios = "   ".join(
+            f"{side} {ratio_text(values[side], values['assay'])}" for side in SIDES[1:]
+        )
+        print(f"{name:<27}{shown}   {ratios}")
+
+
+def ratio_text(peers: Sequence[float], ours: Sequence[float]) -> str:
+    ratios = [peer / own for peer, own in zip(peers, ours, strict=True)]
+    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
+def loaded_by(side: str, product: str, warehouses: int, rows: int) -> Load:
+    """A load into a new server, by a client that is a process of its own."""
+    settings = dict(behaviour().load_settings())
+    with server(product, settings) as running:
+        job = {"side": side, "dsn": running.dsn, "warehouses": warehouses, "rows": rows}
+        command = [sys.executable, __file__, "--child", json.dumps(job)]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return Load(**json.loads(done.stdout))
+
+
+def load(side: str, dsn: str, warehouses: int, rows: int) -> dict[str, Any]:
+    """In a process of its own: loads, and tells what it took and what is there then."""
+    engine = behaviour()
+    instance = engine.attach(engine.address(dsn))
+    phases = Phases()
+    if side == "assay":
+        load_as_a_run(engine, instance, warehouses, phases)
+    else:
+        load_by_inserts(engine, instance, dsn, warehouses, rows, phases, ready=side == "ready")
+    phases.enter("")
+    held = {table: contents(instance, table) for table in TPCC.facts.tables}
+    engine.detach(instance)
+    seconds = {phase: phases.seconds.get(phase, 0.0) for phase in PHASES}
+    loaded = sum(count for count, _ in held.values())
+    return {"seconds": seconds, "cpu_s": phases.cpu_s["rows"], "rows": loaded, "held": held}
+
+
+class Phases:
+    """Seconds and CPU seconds of each phase; a phase that is left and entered again goes on."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.cpu_s: dict[str, float] = {}
+        self._phase = ""
+        self._begun_s, self._begun_cpu_s = time.monotonic(), cpu_s()
+
+    def enter(self, phase: str) -> None:
+        if phase == self._phase:
+            return
+        now_s, now_cpu_s = time.monotonic(), cpu_s()
+        past = self._phase
+        self.seconds[past] = self.seconds.get(past, 0.0) + now_s - self._begun_s
+        self.cpu_s[past] = self.cpu_s.get(past, 0.0) + now_cpu_s - self._begun_cpu_s
+        self._phase, self._begun_s, self._begun_cpu_s = phase, now_s, now_cpu_s
+
+
+def cpu_s() -> float:
+    """CPU seconds of this process and of those that it has waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def load_as_a_run(
+    engine: PostgresEngine, instance: Instance, warehouses: int, phases: Phases
+) -> None:
+    filling = {
+        "setup": list(TPCC.setup(DIALECTS, warehouses).values()),
+        "keys": list(TPCC.keys(DIALECTS, warehouses).values()),
+        "tables": list(TPCC.facts.tables),
+        **TPCC.row_facts(warehouses),
+        "streams": STREAMS,
+        "sorted_by": {},
+        "load_order": [],
+        "spill": None,
+    }
+    of = {"tables": "rows", "loading": "rows", PHASES[-1]: PHASES[-1]}
+    phases.enter("rows")
+    fill(engine, instance, filling, lambda phase, *_: phases.enter(of.get(phase, "keys")))
+
+
+def load_by_inserts(
+    engine: PostgresEngine,
+    instance: Instance,
+    dsn: str,
+    warehouses: int,
+    rows: int,
+    phases: Phases,
+    *,
+    ready: bool,
+) -> None:
+    """Tables with primary keys, rows by a process a warehouse, then indexes and statistics."""
+    drawn = [drawn_for(warehouse, warehouses) for warehouse in range(1, warehouses + 1)]
+    work = [[*statements(one, rows)] if ready else one for one in drawn]
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=send, args=(dsn, one, rows)) for one in work]
+    keys, indexes = TPCC.keys(DIALECTS, warehouses).values()
+    phases.enter("rows")
+    for script in TPCC.setup(DIALECTS, warehouses).values():
+        engine.run_script(instance, script)
+    phases.enter("keys")
+    engine.make_keys(instance, keys, STREAMS, lambda *_: None)
+    phases.enter("rows")
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    phases.enter("keys")
+    engine.make_keys(instance, indexes, STREAMS, lambda *_: None)
+    phases.enter(PHASES[-1])
+    engine.finish_load(instance)
+
+
+Drawn = list[tuple[str, list[pa.RecordBatch]]]
+
+
+def drawn_for(warehouse: int, warehouses: int) -> Drawn:
+    """The values of a warehouse's rows, by table; the first one has those of no warehouse, too."""
+    found = []
+    for table in TPCC.facts.tables:
+        stream = table_rows(TPCC.row_facts(warehouses), table, 1)
+        batches = list(pa.RecordBatchReader.from_stream(stream))
+        if len(batches) == PARTS_A_WAREHOUSE * warehouses and table != "item":
+            first = PARTS_A_WAREHOUSE * (warehouse - 1)
+            found.append((table, batches[first : first + PARTS_A_WAREHOUSE]))
+        elif warehouse == 1:
+            found.append((table, batches))
+    return found
+
+
+def statements(drawn: Drawn, rows: int) -> Iterator[str]:
+    """The INSERTs of some rows; an empty text ends a transaction."""
+    for table, batches in drawn:
+        for batch in batches:
+            texts = list(literals(batch))
+            for begin in range(0, len(texts), rows):
+                yield f"insert into {table} values {','.join(texts[begin : begin + rows])}"
+        yield ""
+
+
+def literals(batch: pa.RecordBatch) -> Iterator[str]:
+    """Each row in brackets."""
+    columns = [list(literals_of(column)) for column in batch.columns]
+    return (f"({','.join(row)})" for row in zip(*columns, strict=True))
+
+
+def literals_of(column: pa.Array) -> Iterable[str]:
+    if pa.types.is_string(column.type):
+        return (f"'{value}'" for value in column.to_pylist())
+    if pa.types.is_timestamp(column.type):
+        return ("null" if missing else MOMENT for missing in column.is_null().to_pylist())
+    return ("null" if value is None else str(value) for value in column.to_pylist())
+
+
+def send(dsn: str, work: Drawn | list[str], rows: int) -> None:
+    """In a process of its own: sends the statements over one connection."""
+    ready = bool(work) and isinstance(work[0], str)
+    with psycopg.connect(dsn) as connection, connection.cursor() as cursor:
+        for statement in work if ready else statements(work, rows):
+            if statement:
+                cursor.execute(statement.encode())
+            else:
+                connection.commit()
+
+
+def contents(instance: Instance, table: str) -> tuple[int, int]:
+    """Rows of a table, and a digest of all values in it that their order does not change."""
+    text = f"select count(*), sum(hashtextextended(row::text, 0))::text from {table} as row"
+    return instance.handle.execute(text).fetchone()
+
+
+def behaviour() -> PostgresEngine:
+    engine = find_engine("postgresql").engine()
+    assert isinstance(engine, PostgresEngine)
+    return engine
+
+
+if __name__ == "__main__":
+    main()

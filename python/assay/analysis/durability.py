@@ -1,0 +1,22 @@
+"""What runs promise of transactions that committed, and whether they promise the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+NOT_KNOWN = "not known"
+
+
+def level_of(facts: Mapping[str, Any]) -> str | None:
+    """The level of a run; None: its engine has none, its settings are of none, or nobody looked."""
+    level: str | None = (facts.get("durability") or {}).get("level")
+    return level
+
+
+def unequal(levels: Iterable[str | None]) -> str | None:
+    """The levels in words where two that are known differ; None where none do."""
+    known = sorted({level for level in levels if level is not None})
+    return " and ".join(known) if len(known) > 1 else None

@@ -1,0 +1,82 @@
+"""Settings of a server, as its configuration file has them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.contract import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VARIABLES = "system_variables"
+# Keys that stand in no section of the file; all others without a point are system variables.
+PLAIN = frozenset(
+    {
+        "branch_control_file",
+        "cfg_dir",
+        "data_dir",
+        "encode_logged_query",
+        "log_format",
+        "log_level",
+        "max_logged_query_len",
+        "privilege_file",
+    }
+)
+# Where the server listens and keeps things is ours to say.
+OURS = (
+    "branch_control_file",
+    "cfg_dir",
+    "data_dir",
+    "listener.host",
+    "listener.port",
+    "listener.socket",
+    "metrics.host",
+    "metrics.port",
+    "privilege_file",
+    "secure_file_priv",
+)
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)")
+_TRUTHS = {"true": True, "false": False}
+
+
+def is_variable(name: str) -> bool:
+    """Whether a setting is a system variable, and not a key of the file."""
+    return "." not in name and name not in PLAIN
+
+
+def refuse_ours(settings: Mapping[str, str]) -> None:
+    """Raises `EngineError` for a setting that a private server must leave to us."""
+    for name in settings:
+        if name.lower() in OURS:
+            raise EngineError(
+                f"{name} is Assay's to set for a private server: leave it out, or start the server"
+                " yourself and name it with --dsn."
+            )
+
+
+def configured(settings: Mapping[str, str]) -> str:
+    """The text of a configuration file: JSON, which is YAML.
+
+    A name with points leads through sections of the file; one without is a system variable, or one
+    of the keys that stand in no section.
+    """
+    tree: dict[str, Any] = {}
+    for name, value in settings.items():
+        *sections, key = [VARIABLES, name.lower()] if is_variable(name) else name.split(".")
+        place = tree
+        for section in sections:
+            place = place.setdefault(section, {})
+            if not isinstance(place, dict):
+                raise EngineError(f"{name} leads through {section}, which is no section: mend --set.")
+        place[key] = _value(value)
+    # A dollar begins a name of the environment.
+    return json.dumps(tree, indent=2).replace("$", "$$")
+
+
+def _value(text: str) -> str | int | bool:
+    if _NUMBER.fullmatch(text):
+        return int(text)
+    return _TRUTHS.get(text, text)

@@ -1,0 +1,128 @@
+"""Dolt's program: where it is, what it tells without a server, and whether it takes settings."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.engines.dolt.configuration import configured, is_variable
+from assay.engines.mysql_family.statements import file_text, filled, name_of
+from assay.model.errors import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CONF = Path(__file__).parent / "conf"
+PATIENCE_S = 60.0
+# Where the program lies below a product's home: named itself, or built.
+PLACES = ("dolt", "bin/dolt")
+# Nothing is asked of or told to a network: neither whether there is a newer version nor what is used.
+GLOBAL_CONFIGURATION = {"metrics.disabled": "true", "versioncheck.disabled": "true"}
+GLOBAL_FILE = ".dolt/config_global.json"
+CONFIGURATION_FILE = "config.yaml"
+# The program says it before it looks at the data.
+_UNREAD = re.compile(r"Failed to parse yaml file '[^']*'\. Error: (?:yaml: unmarshal errors:)?(.*)", re.S)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@dataclass(frozen=True)
+class Program:
+    """The one program that is everything: server, client and tools."""
+
+    file: Path
+
+    def version(self) -> str:
+        """Such as `2.2.0`. Raises `EngineError` if the program does not run."""
+        with tempfile.TemporaryDirectory(prefix="assay-") as directory:
+            told = self._told(Path(directory), "version")
+        found = re.match(r"dolt version (\d[\w.-]*)", told.stdout)
+        if found is None:
+            raise EngineError(
+                f"{self.file} does not run on this host, or is no Dolt: {_words(told)}. Choose another"
+                " version, or name a directory with one that does with --bin-dir."
+            )
+        return found[1]
+
+    def check(self, settings: Mapping[str, str]) -> None:
+        """Lets the program read settings. Raises `EngineError` with the first at fault."""
+        with tempfile.TemporaryDirectory(prefix="assay-") as directory:
+            here = Path(directory)
+            self._check_file(here, settings)
+            variables = {name: value for name, value in settings.items() if is_variable(name)}
+            if variables:
+                self._check_variables(here, variables)
+
+    def _check_file(self, here: Path, settings: Mapping[str, str]) -> None:
+        # With no data the server ends at once, after it has read the file.
+        file = here / CONFIGURATION_FILE
+        given = {name: value for name, value in settings.items() if not is_variable(name)}
+        file.write_text(configured({**given, "data_dir": str(here / "none")}), encoding="utf-8")
+        told = self._told(here, "sql-server", "--config", str(file))
+        refused = _UNREAD.search(_words(told))
+        if refused is not None:
+            said = " ".join(refused[1].split())
+            raise EngineError(f"Dolt refuses its settings: {said}. Mend that --set.")
+
+    def _check_variables(self, here: Path, variables: Mapping[str, str]) -> None:
+        told = self._told(here, "sql", "-r", "csv", "-q", file_text("variables.sql", CONF))
+        known = {row[0] for row in csv.reader(told.stdout.splitlines()) if row}
+        for name, value in variables.items():
+            if name.lower() not in known:
+                hint = suggestion(name.lower(), sorted(known))
+                raise EngineError(
+                    f"Dolt has no system variable {name!r}; {hint} Settings of its configuration file"
+                    " are named with the sections that they stand in, such as behavior.read_only."
+                )
+            asked = filled("set_global.sql", {"value": value}, {"name": name_of(name)}, conf=CONF)
+            said = _words(self._told(here, "sql", "-q", asked))
+            if "error" in said.lower():
+                raise EngineError(f"Dolt refuses {name}={value}: {said}. Mend that --set.")
+
+    def _told(self, here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run(
+                [str(self.file), *arguments],
+                env=environment(here),
+                cwd=here,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                stdin=subprocess.DEVNULL,
+                check=False,
+                timeout=PATIENCE_S,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise EngineError(
+                f"{self.file} does not run on this host: {error}. Choose another version, or name a"
+                " directory with one that does with --bin-dir."
+            ) from error
+
+
+def find_program(home: Path) -> Program:
+    """The program below a product's home. Raises `EngineError` if it is not there."""
+    for place in PLACES:
+        if (home / place).is_file():
+            return Program(home / place)
+    raise EngineError(f"{home} has no program `dolt`: --bin-dir names the directory that it is in.")
+
+
+def environment(home: Path) -> dict[str, str]:
+    """All that the program inherits; its own configuration is below `home`, and made there."""
+    file = home / GLOBAL_FILE
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(GLOBAL_CONFIGURATION), encoding="utf-8")
+    path = os.environ.get("PATH", os.defpath)
+    return {"PATH": path, "LC_ALL": "C", "HOME": str(home), "DOLT_ROOT_PATH": str(home)}
+
+
+def _words(told: subprocess.CompletedProcess[str]) -> str:
+    return _COLOUR.sub("", told.stderr + told.stdout).strip()

@@ -1,0 +1,52 @@
+"""Named levels of durability: what an engine's settings promise of a transaction that committed.
+
+`full`: it survives a crash of the engine and of the host. `relaxed`: it survives a crash of the
+engine, or the last moments of transactions may be lost with the host, but what is left is whole.
+`none`: a crash may lose or break the database. The README of an engine says what its levels are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Level = Literal["full", "relaxed", "none"]
+LEVELS: tuple[Level, ...] = ("full", "relaxed", "none")
+FULL: Level = "full"
+
+
+class DurabilityFacts(BaseModel):
+    """`[durability.LEVEL]` of `engine.toml`: settings by name, and a sentence about them.
+
+    Attributes:
+        about: What a transaction that committed survives, for people.
+        settings: Values as the engine tells them.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    about: str = ""
+    settings: dict[str, str]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _flat(cls, told: object) -> object:
+        if not isinstance(told, dict) or isinstance(told.get("settings"), dict):
+            return told
+        settings = {name: value for name, value in told.items() if name != "about"}
+        return {"about": told.get("about", ""), "settings": settings}
+
+
+def level_of(levels: Mapping[Level, DurabilityFacts], settings: Mapping[str, str]) -> Level | None:
+    """The level whose settings are all among these; None: it is none of them, or not told."""
+    for level in LEVELS:
+        told = levels.get(level)
+        if told is not None and all(
+            settings.get(name, "").lower() == value.lower() for name, value in told.settings.items()
+        ):
+            return level
+    return None

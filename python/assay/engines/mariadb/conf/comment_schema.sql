@@ -1,1 +1,0 @@
-alter database {name} comment {mark}

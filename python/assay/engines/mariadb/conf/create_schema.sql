@@ -1,1 +1,0 @@
-create database {name} character set utf8mb4 collate utf8mb4_bin comment {mark}

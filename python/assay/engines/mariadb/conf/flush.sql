@@ -1,1 +1,0 @@
-flush no_write_to_binlog tables

@@ -1,1 +1,0 @@
-select @@in_transaction

@@ -1,0 +1,1 @@
+select mark from {name}.assay_mark

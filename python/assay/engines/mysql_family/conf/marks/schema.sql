@@ -1,0 +1,1 @@
+select schema_name from information_schema.schemata where schema_name = {name_text}

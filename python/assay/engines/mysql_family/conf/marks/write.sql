@@ -1,0 +1,1 @@
+replace into {name}.assay_mark values (1, {mark})

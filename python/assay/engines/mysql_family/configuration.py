@@ -1,0 +1,38 @@
+"""Files of settings, as the servers of the family read them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# Which all servers that are configured by such a file read.
+SECTION = "[mysqld]"
+
+
+def canonical(name: str) -> str:
+    """A setting's name as the server reports it."""
+    return name.lower().replace("-", "_")
+
+
+def write_configuration(file: Path, settings: Mapping[str, str]) -> None:
+    """Writes settings as the server reads them, for the owner's eyes only."""
+    lines = [SECTION, *(f"{name} = {_quoted(value)}" for name, value in settings.items())]
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        out.write("\n".join(lines) + "\n")
+
+
+def read_configuration(file: Path) -> dict[str, str]:
+    """The settings of a file of ours: `name = value`, comments on lines of their own."""
+    lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+    pairs = [line.partition("=") for line in lines if line and line[0] not in "#["]
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("\n", " ").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,202 @@
+"""Connections to a server: what a DSN names, and words for those that are refused."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+
+from assay.engines.contract import EngineError
+from assay.engines.mysql_family.statements import filled
+from assay.model.secrets import without_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pymysql
+
+    from assay.engines.contract import Address
+
+CONNECT_PATIENCE_S = 10
+PORT = 3306
+SCHEME = "mysql"
+# What a DSN may say after its question mark; anything with this before it is a session's setting.
+OPTIONS = ("unix_socket", "ssl_ca", "connect_timeout")
+SETTING = "set."
+PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 - where it is, not what it is
+GIVEN_IN = f"{PASSWORD_VARIABLE} or in the DSN"
+NOBODY_LISTENS = 2002
+# Error numbers of server and client library, and what to do.
+MENDS = {
+    1040: "the server has no connection left: raise its max_connections, or end other clients",
+    1044: "this user may not use this database: grant it, or name another one",
+    1045: f"the server does not accept this user with this password: mend it in {GIVEN_IN}",
+    1049: "the server has no such database: mend the name, or make it",
+    1130: "the server does not let this host in: make an account for it",
+    1193: "mend the setting in --set, or in the DSN",
+    1203: "this user has no connection left: raise max_user_connections",
+    1229: "this is no setting of a session: give it in the server's own configuration",
+    1231: "mend the setting's value in --set, or in the DSN",
+    1232: "mend the setting's value in --set, or in the DSN",
+    1238: "this is no setting of a session: give it in the server's own configuration",
+    1698: f"the server does not accept this user so: give a password in {GIVEN_IN}",
+    NOBODY_LISTENS: "nothing listens there: start the server, or mend host and port",
+    2003: "nothing listens there: start the server, or mend host and port",
+    2026: "the connection is not secured as asked: mend ssl_ca or the certificate",
+}
+
+
+def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
+    """The address that a URL names. Raises `EngineError`, without quoting it.
+
+    `schemes` are those of the engine; `mysql` is everyone's.
+    """
+    unreadable = EngineError(
+        f"the DSN cannot be read: write {(*schemes, SCHEME)[0]}://user@host:port/database; in it,"
+        " %, @, / and : of a password are %25, %40, %2F, %3A. After a question mark it may say"
+        f" {', '.join(f'{name}=...' for name in OPTIONS)} or {SETTING}NAME=..."
+    )
+    try:
+        told = urlsplit(dsn)
+        port = told.port
+        options = dict(
+            parse_qsl(told.query, keep_blank_values=True, strict_parsing=bool(told.query))
+        )
+    except ValueError:
+        raise unreadable from None
+    said = {name: value for name, value in options.items() if not name.startswith(SETTING)}
+    if told.scheme not in {*schemes, SCHEME} or told.fragment or set(said) - set(OPTIONS):
+        raise unreadable
+    if "/" in told.path.lstrip("/") or not said.get("connect_timeout", "1").isdigit():
+        raise unreadable
+    given = None if told.password is None else unquote(told.password)
+    return {
+        "host": unquote(told.hostname or "127.0.0.1"),
+        "port": port or PORT,
+        "unix_socket": said.get("unix_socket"),
+        "user": unquote(told.username or os.environ.get("USER", "")),
+        "password": os.environ.get(PASSWORD_VARIABLE, "") if given is None else given,
+        "database": unquote(told.path.lstrip("/")) or None,
+        "ssl_ca": said.get("ssl_ca"),
+        "connect_timeout": int(said.get("connect_timeout", CONNECT_PATIENCE_S)),
+        "settings": {
+            name.removeprefix(SETTING): value
+            for name, value in options.items()
+            if name.startswith(SETTING)
+        },
+    }
+
+
+def with_settings(dsn: str, settings: Mapping[str, str], schemes: Sequence[str] = ()) -> str:
+    """The DSN with settings of the session. Raises `EngineError` as `read_dsn` does."""
+    read_dsn(dsn, schemes)
+    more = urlencode({SETTING + name: value for name, value in settings.items()}, quote_via=quote)
+    return f"{dsn}{'&' if urlsplit(dsn).query else '?'}{more}" if more else dsn
+
+
+def connect(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: ANN401 - of pymysql
+    """A connection that commits each statement. Raises `EngineError` with the mend."""
+    import pymysql
+
+    try:
+        return opened(address, **more)
+    except pymysql.Error as error:
+        raise EngineError(_explained(error, address)) from None
+
+
+def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: ANN401 - of pymysql
+    """A connection with the address's settings. Raises what pymysql raises."""
+    import pymysql
+
+    ca = address.get("ssl_ca")
+    given = {
+        "user": address["user"],
+        "password": address["password"],
+        "database": address["database"],
+        "charset": "utf8mb4",
+        "autocommit": True,
+        "connect_timeout": address.get("connect_timeout", CONNECT_PATIENCE_S),
+        **({"ssl_ca": ca} if ca else {}),
+    }
+    path = address["unix_socket"]
+    if path is None:
+        connection = pymysql.connect(host=address["host"], port=address["port"], **(given | more))
+    else:
+        connection = pymysql.connect(defer_connect=True, **(given | more))
+        connection.connect(_connected(path, given["connect_timeout"]))
+    try:
+        with connection.cursor() as cursor:
+            for name, value in address.get("settings", {}).items():
+                cursor.execute(_set(name, value))
+    except pymysql.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _connected(path: str, timeout_s: float) -> socket.socket:
+    """A Unix socket to a server. The client's library leaves its own open where nobody listens."""
+    import pymysql
+
+    peer = socket.socket(socket.AF_UNIX)
+    try:
+        peer.settimeout(timeout_s)
+        peer.connect(path)
+    except OSError as error:
+        peer.close()
+        raise pymysql.err.OperationalError(NOBODY_LISTENS, f"{path}: {error.strerror}") from error
+    return peer
+
+
+def answers(address: Address) -> bool:
+    """Whether a server of ours answers by now. Raises `EngineError` if it refuses us."""
+    import pymysql
+
+    try:
+        opened(address).close()
+    except pymysql.err.OperationalError as error:
+        # While it starts, nothing listens, and what is accepted may be closed again.
+        if error.args[0] in {NOBODY_LISTENS, 2003, 2006, 2013}:
+            return False
+        raise EngineError(_explained(error, address)) from None
+    return True
+
+
+def interrupt(address: Address, connection: pymysql.Connection[Any], *, whole: bool) -> None:
+    """Ends the statement that runs on a connection, or the whole connection, from any thread."""
+    import pymysql
+
+    file = "kill_connection.sql" if whole else "kill_query.sql"
+    text = filled(file, plain={"connection": str(connection.thread_id())})
+    # It may have ended by itself, and so may the server.
+    with contextlib.suppress(pymysql.Error), opened(address) as other, other.cursor() as cursor:
+        cursor.execute(text)
+
+
+def words_of(error: Exception) -> str:
+    """What a server or the client's library said, with the error's number."""
+    number, *said = error.args or ("",)
+    text = " ".join(str(part) for part in said) or str(number)
+    return without_secrets(" ".join(text.split())) + (f" ({number})" if said else "")
+
+
+def _set(name: str, value: str) -> str:
+    if re.fullmatch(r"-?\d+(\.\d+)?|\w+", value):
+        return filled("set_session.sql", plain={"value": value}, name=name)
+    return filled("set_session.sql", texts={"value": value}, name=name)
+
+
+def _explained(error: Exception, address: Address) -> str:
+    name = f"/{address['database']}" if address["database"] else ""
+    place = address["unix_socket"] or f"{address['host']}:{address['port']}"
+    where = f"the server at {address['user']}@{place}{name}"
+    said = words_of(error)
+    if address["password"]:
+        said = said.replace(address["password"], "***")
+    mend = MENDS.get(error.args[0] if error.args else 0)
+    if mend is None:
+        return f"{where} cannot be reached. It was said: {said}"
+    return f"{where}: {mend}. It was said: {said}"

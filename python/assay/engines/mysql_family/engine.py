@@ -1,0 +1,163 @@
+"""What engines of the family do alike; see `assay.engines.contract`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from assay._core import PythonSession
+from assay.engines.contract import EngineError, Instance
+from assay.engines.mysql_family import loading, schemas
+from assay.engines.mysql_family.connecting import connect, read_dsn, with_settings
+from assay.engines.mysql_family.counters import FamilyCounters
+from assay.engines.mysql_family.explaining import FamilyPlans
+from assay.engines.mysql_family.processes import root_process
+from assay.engines.mysql_family.session import FamilySession
+from assay.engines.mysql_family.statements import file_text, split
+from assay.model.secrets import is_secret, without_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.engines.contract import Address, ArrowStream, EngineFacts, Tell
+    from assay.model.script import Script
+
+
+class FamilyEngine:
+    """A server that is asked as MySQL is: `Server` without its start, `BulkLoads` and more.
+
+    An instance's `handle` is a connection that belongs to one thread. Its address has what
+    `connecting.read_dsn` tells, and for private servers `pid`, `data` and `scratch`.
+
+    Attributes:
+        conf: The engine's own SQL: `counters/*.sql`, a source each, and what `FamilyPlans` says.
+        programs: Names that the server's program may have.
+    """
+
+    conf: Path
+    programs: tuple[str, ...]
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+
+    def read_version(self, told: str) -> str:
+        """The version in what the server tells of it. Raises `EngineError` for another product."""
+        raise NotImplementedError
+
+    def address(self, dsn: str) -> Address:
+        """The address of a running server, a URL."""
+        return read_dsn(dsn, self._facts.schemes)
+
+    def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
+        """By words of the DSN, which every connection sets when it is made."""
+        return with_settings(dsn, settings, self._facts.schemes)
+
+    def attach(self, address: Address) -> Instance:
+        """Connects. Raises `EngineError` for a server that is another product, or too old."""
+        instance = Instance({}, connect(address), address=dict(address))
+        try:
+            self.version(instance)
+        except EngineError:
+            instance.handle.close()
+            raise
+        return instance
+
+    def detach(self, instance: Instance) -> None:
+        """Closes the connection, with all locks that it holds."""
+        if instance.handle.open:
+            instance.handle.close()
+
+    def version(self, instance: Instance) -> str:
+        """Such as `10.11.19`, without what a distribution adds."""
+        ((told,),) = loading.execute(instance.handle, file_text("version.sql"))
+        return self.read_version(str(told))
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """What the server reports of itself, without anything that may be a secret."""
+        rows = loading.execute(instance.handle, file_text("effective_settings.sql"))
+        return {name: without_secrets(value) for name, value in rows if not is_secret(name)}
+
+    def processes(self, instance: Instance) -> tuple[int, ...]:
+        """The server: connections are threads of it."""
+        pid = root_process(instance.handle, instance.address, self.programs)
+        return () if pid is None else (pid,)
+
+    def schema_mark(self, instance: Instance, name: str) -> str | None:
+        """What a table of ours notes in the database, which is what a schema is called here."""
+        return schemas.mark(instance, name)
+
+    def lock_schema(self, instance: Instance, name: str) -> bool:
+        """By a lock of a name that the server releases when this connection ends."""
+        return schemas.lock(instance, name)
+
+    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Makes a database, and in it the table with the mark."""
+        schemas.make(instance, name, mark)
+
+    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Changes what the table notes."""
+        schemas.note(instance, name, mark)
+
+    def use_schema(self, instance: Instance, name: str) -> None:
+        """Makes it the database of this connection and of later ones."""
+        schemas.use(instance, name)
+
+    def drop_schema(self, instance: Instance, name: str) -> None:
+        """Drops the database with all that is in it."""
+        schemas.drop(instance, name)
+
+    def run_script(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one, each in a transaction of its own."""
+        for statement in split(sql):
+            loading.execute(instance.handle, statement)
+
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one, each in a transaction of its own unless they `begin`."""
+        self.run_script(instance, sql)
+
+    def settle(self, instance: Instance) -> None:
+        """Refuses a transaction that was left open; pages are written when the server sees fit."""
+        loading.refuse_open_transaction(instance)
+
+    def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
+        """Loads rows by one LOAD DATA: only then InnoDB builds a table as a whole."""
+        del streams
+        try:
+            loading.load(instance, table, rows)
+        except (EngineError, OSError, RuntimeError, ValueError) as error:
+            raise EngineError(f"table {table} cannot be loaded: {error}") from error
+
+    def tables_at_once(self, streams: int) -> int:
+        """As many as there are streams: each table takes one."""
+        return streams
+
+    def count(self, instance: Instance, table: str) -> int:
+        """Rows of a table, counted."""
+        return loading.count(instance, table)
+
+    def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
+        """Makes primary keys, then indexes, tables side by side, then foreign keys."""
+        loading.make_keys(instance, sql, streams, tell)
+
+    def finish_load(self, instance: Instance) -> None:
+        """Gathers statistics; an orderly stop of a private server then writes everything."""
+        loading.finish(instance)
+
+    def counters(self, instance: Instance) -> FamilyCounters:
+        """A reader on a connection of its own."""
+        files = sorted((self.conf / "counters").glob("*.sql"))
+        asked = {file.stem: file_text(file.name, file.parent) for file in files}
+        return FamilyCounters(instance.address, asked)
+
+    def plan_reader(self, instance: Instance) -> FamilyPlans:
+        """A reader on a connection of its own."""
+        return FamilyPlans(instance.address, self.conf)
+
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
+        """One connection a client."""
+        told = json.dumps(script.facts())
+        return [
+            PythonSession(FamilySession(instance.address, script), told, seed, number)
+            for number in range(clients)
+        ]

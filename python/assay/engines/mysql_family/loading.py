@@ -1,0 +1,239 @@
+"""Loads rows and makes keys: what is done to a server's data before anything is timed."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import tempfile
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pymysql
+from pyarrow import csv
+from pymysql.constants import SERVER_STATUS
+
+from assay.engines.contract import Cached, EngineError
+from assay.engines.mysql_family.connecting import connect, interrupt, words_of
+from assay.engines.mysql_family.statements import file_text, filled, name_of, split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engines.contract import Address, ArrowStream, Instance, Tell
+
+
+Rows = tuple[tuple[Any, ...], ...]
+
+LOOK_S = 0.005
+WRITTEN = csv.WriteOptions(
+    include_header=False, quoting_style="all_valid", null_string="NULL", batch_size=8192
+)
+# A later kind needs the former: a foreign key needs the index that it is checked by.
+KINDS = (
+    ("primary keys", re.compile(r"(?is)\b(?:primary\s+key|unique)\b(?!.*\bforeign\s+key\b)")),
+    ("foreign keys", re.compile(r"(?is)\b(?:foreign\s+key|references)\b")),
+    ("indexes", re.compile(r"")),
+)
+ORDER = ("primary keys", "indexes", "foreign keys")
+ON_TABLE = re.compile(r"(?is)^\s*alter\s+table\s+(\S+)|\bon\s+([\w`.]+)\s*\(")
+
+
+def execute(connection: pymysql.Connection[Any], statement: str) -> Rows:
+    """Runs one statement; its rows. Raises `EngineError` with the statement."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            rows: Rows = cursor.fetchall()
+            return rows
+    except pymysql.Error as error:
+        if not connection.open:
+            raise EngineError(
+                f"the connection to the server was lost: {words_of(error)}"
+            ) from error
+        raise EngineError(
+            f"the server refuses: {words_of(error)}\nThe statement: {statement}"
+        ) from error
+
+
+def load(instance: Instance, table: str, rows: ArrowStream) -> None:
+    """Sends all rows as text through a pipe that one LOAD DATA reads.
+
+    A server of ours opens the pipe itself; to any other one our connection hands it on.
+
+    Raises:
+        EngineError: With what the server refused, or took and changed.
+    """
+    reader = pa.RecordBatchReader.from_stream(rows)
+    address = instance.address
+    with _pipe(address, table) as pipe, ThreadPoolExecutor(1) as pool:
+        asked = filled(
+            "load.sql",
+            texts={"file": str(pipe)},
+            plain={
+                "local": "" if "scratch" in address else "local",
+                "columns": ", ".join(name_of(name) for name in reader.schema.names),
+            },
+            table=table,
+        )
+        loading = pool.submit(_take, address, asked)
+        # Whoever gave up reading says why itself.
+        with contextlib.suppress(BrokenPipeError):
+            _write(reader, pipe, loading)
+        loading.result()
+
+
+def _take(address: Address, statement: str) -> None:
+    """Has the server read the pipe. A row that it would have to change is refused."""
+    connection = connect(address, local_infile="scratch" not in address)
+    try:
+        execute(connection, file_text("load_session.sql"))
+        execute(connection, statement)
+        if warnings := execute(connection, file_text("warnings.sql")):
+            raise EngineError(f"the server would change a value: {warnings[0][2]}")
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def _pipe(address: Address, table: str) -> Iterator[Path]:
+    """A pipe that the server, or our own connection, can open."""
+    with tempfile.TemporaryDirectory(prefix="load-", dir=address.get("scratch")) as directory:
+        pipe = Path(directory) / f"{re.sub(r'[^a-z0-9]', '_', table.lower())}.csv"
+        os.mkfifo(pipe)
+        # The server runs as another user; who may enter the directory above decides.
+        Path(directory).chmod(0o755)
+        pipe.chmod(0o644)
+        yield pipe
+
+
+def _write(reader: pa.RecordBatchReader, pipe: Path, loading: Future[None]) -> None:
+    """Writes all rows once the pipe is read. Returns early if nobody will."""
+    descriptor = _opened(pipe, loading)
+    if descriptor is None:
+        return
+    with (
+        os.fdopen(descriptor, "wb") as out,
+        csv.CSVWriter(out, reader.schema, write_options=WRITTEN) as writer,
+    ):
+        for batch in reader:
+            writer.write_batch(batch)
+
+
+def _opened(pipe: Path, loading: Future[None]) -> int | None:
+    """The pipe's end for writing; None if whoever was to read it has ended."""
+    while True:
+        try:
+            descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            with contextlib.suppress(TimeoutError):
+                loading.exception(LOOK_S)
+                return None
+        else:
+            os.set_blocking(descriptor, True)
+            return descriptor
+
+
+def count(instance: Instance, table: str) -> int:
+    """Rows of a table, counted. Raises `EngineError` if there is none of that name."""
+    # Several tables are counted at once, and a connection belongs to one thread.
+    connection = connect(instance.address)
+    try:
+        return int(execute(connection, filled("count.sql", table=table))[0][0])
+    finally:
+        connection.close()
+
+
+def cached(instance: Instance) -> list[Cached]:
+    """What the buffer pool holds of our tables and indexes, the most first."""
+    rows = execute(instance.handle, file_text("cached.sql"))
+    return [Cached(str(name), int(cached_bytes)) for name, cached_bytes in rows]
+
+
+def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
+    """Runs the statements, kind by kind, tables side by side on up to `streams` connections.
+
+    Raises:
+        EngineError: With the statement that was refused; those under way are ended.
+    """
+    statements = split(sql)
+    for kind in ORDER:
+        some = [statement for statement in statements if kind_of(statement) == kind]
+        # Two changes of one table would wait for each other; those of keys that lead to others
+        # take locks on both.
+        groups = [some] if kind == "foreign keys" else list(_by_table(some).values())
+        _side_by_side(instance, groups, streams, kind, tell)
+
+
+def kind_of(statement: str) -> str:
+    """Which of `ORDER` a statement belongs to."""
+    return next(kind for kind, pattern in KINDS if pattern.search(statement))
+
+
+def finish(instance: Instance) -> None:
+    """Gathers statistics of all tables, and has their pages written."""
+    for (table,) in execute(instance.handle, file_text("tables.sql")):
+        rows = execute(instance.handle, filled("analyze.sql", table=table))
+        if failed := [str(text) for _, _, kind, text in rows if str(kind).lower() == "error"]:
+            raise EngineError(f"table {table} cannot be analysed: {failed[0]}")
+
+
+def refuse_open_transaction(instance: Instance) -> None:
+    """Raises `EngineError` if statements began what they did not end."""
+    # Each answer says whether a transaction is open; asking anything is enough.
+    execute(instance.handle, file_text("version.sql"))
+    if instance.handle.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS:
+        raise EngineError("a transaction is left open, so nothing in it would last: add `commit;`")
+
+
+def _by_table(statements: Sequence[str]) -> dict[str, list[str]]:
+    tables: dict[str, list[str]] = {}
+    for statement in statements:
+        found = ON_TABLE.search(statement)
+        name = statement if found is None else found[1] or found[2]
+        tables.setdefault(name.strip("`").lower(), []).append(statement)
+    return tables
+
+
+def _side_by_side(
+    instance: Instance, groups: Sequence[Sequence[str]], streams: int, phase: str, tell: Tell
+) -> None:
+    """Runs groups of statements beside each other, those of a group one after another."""
+    if not any(groups):
+        return
+    open_now: set[pymysql.Connection[Any]] = set()
+    given_up = threading.Event()
+
+    def run(group: Sequence[str]) -> None:
+        connection = connect(instance.address)
+        open_now.add(connection)
+        try:
+            execute(connection, file_text("load_session.sql"))
+            for statement in group:
+                if given_up.is_set():
+                    return
+                execute(connection, statement)
+        finally:
+            open_now.discard(connection)
+            connection.close()
+
+    tell(phase, 0, len(groups), "tables")
+    with ThreadPoolExecutor(max(1, min(streams, len(groups)))) as pool:
+        running = [pool.submit(run, group) for group in groups]
+        try:
+            for done, future in enumerate(as_completed(running), 1):
+                future.result()
+                tell(phase, done, len(groups), "tables")
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            # Nothing goes on in the server that nobody waits for, and nothing is begun any more.
+            given_up.set()
+            for connection in list(open_now):
+                interrupt(instance.address, connection, whole=True)
+            raise

@@ -1,0 +1,132 @@
+"""A server's program that is there, and what it tells without serving."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.engines.mysql_family.configuration import canonical, write_configuration
+from assay.model.errors import suggestion
+from assay.model.secrets import is_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PATIENCE_S = 60.0
+CONFIGURATION_FILE = "assay.cnf"
+# The heading of the table of variables in what the server says of itself.
+VARIABLES = "Variables (--variable-name=value)"
+# A value that the server would change says so in a warning; it starts all the same.
+_REFUSED = re.compile(
+    r"\[ERROR\] (?:\[MY-\d+\] \[\w+\] )?(.*)"
+    r"|\[Warning\] (?:\[MY-\d+\] \[\w+\] )?(?:Buffered warning: )?(option .* adjusted .*)"
+)
+_NOISE = re.compile(r"Parsing options for plugin .* failed|^Aborting$")
+_PROGRAM = re.compile(r"^\S*(?:mariadbd|mysqld): ")
+
+
+@dataclass(frozen=True)
+class Program:
+    """The server's program and what it needs beside it.
+
+    Attributes:
+        title: The product, for people.
+        file: The program.
+        command: What is executed, before any argument: the program, or a loader with it.
+        places: Arguments that say where its own files are.
+        version_pattern: What the program says of its version; the first group is the version.
+        library_path: Libraries that it needs beside the host's; empty: none.
+    """
+
+    title: str
+    file: Path
+    command: tuple[str, ...]
+    places: tuple[str, ...]
+    version_pattern: str
+    library_path: str = ""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """All that the program inherits."""
+        inherited = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
+        return inherited | ({"LD_LIBRARY_PATH": self.library_path} if self.library_path else {})
+
+    def version(self) -> str:
+        """Such as `10.11.19`. Raises `EngineError` if the program does not run."""
+        told = self.told("--no-defaults", "--version")
+        found = re.search(self.version_pattern, told.stdout)
+        if told.returncode != 0 or found is None:
+            said = (told.stderr or told.stdout).strip()
+            raise EngineError(
+                f"{self.file} does not run on this host, or is no {self.title}: {said}."
+                " Choose another version, or name programs that do with --bin-dir."
+            )
+        return found[1]
+
+    def setting_names(self) -> frozenset[str]:
+        """Names of all settings that a configuration file may hold."""
+        return _setting_names(self)
+
+    def check(self, settings: Mapping[str, str]) -> None:
+        """Lets the server read the settings. Raises `EngineError` with the first at fault."""
+        known = self.setting_names()
+        for name in settings:
+            if canonical(name) not in known:
+                hint = suggestion(canonical(name), sorted(known))
+                raise EngineError(f"{self.title} has no setting {name!r}; {hint}")
+        if refusal := self._refusal(settings):
+            raise EngineError(f"{self.title} refuses its settings: {refusal}. Mend that --set.")
+
+    def _refusal(self, settings: Mapping[str, str]) -> str:
+        """The server's words on a configuration; empty if it takes it."""
+        with tempfile.TemporaryDirectory(prefix="assay-") as directory:
+            file = Path(directory) / CONFIGURATION_FILE
+            write_configuration(file, settings)
+            where = (f"--datadir={directory}", f"--secure-file-priv={directory}")
+            told = self.told(f"--defaults-file={file}", *self._help(), *where)
+        said = [error or warning for error, warning in _REFUSED.findall(told.stderr)]
+        words = "; ".join(_PROGRAM.sub("", line) for line in said if not _NOISE.search(line))
+        for name, value in settings.items():
+            if is_secret(name) and value:
+                words = words.replace(value, "***")
+        return words
+
+    def _help(self) -> list[str]:
+        return [*self.places, "--verbose", "--help"]
+
+    def told(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs the program to its end. Raises `EngineError` if it cannot be run at all."""
+        try:
+            return subprocess.run(
+                [*self.command, *arguments],
+                env=self.environment,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                stdin=subprocess.DEVNULL,
+                check=False,
+                timeout=PATIENCE_S,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise EngineError(
+                f"{self.file} does not run on this host: {error}. Choose another version, or"
+                " name programs that do with --bin-dir."
+            ) from error
+
+
+@cache
+def _setting_names(program: Program) -> frozenset[str]:
+    told = program.told("--no-defaults", *program._help())
+    variables = told.stdout.partition(VARIABLES)[2].splitlines()
+    found = (re.match(r"[a-z][\w-]*(?=\s)", line) for line in variables)
+    names = frozenset(canonical(name[0]) for name in found if name)
+    if not names:
+        raise EngineError(f"{program.file} does not run: {told.stderr.strip()}")
+    return names

@@ -1,0 +1,61 @@
+"""Namespaces of ours on a server that is not: databases with a table that says whose they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.engines.mysql_family.connecting import words_of
+from assay.engines.mysql_family.loading import execute
+from assay.engines.mysql_family.statements import filled
+
+if TYPE_CHECKING:
+    from assay.engines.contract import Instance
+
+# A lock's name has at most 64 characters, and the server knows it for all databases.
+LOCK_CHARACTERS_MAX = 64
+TAKEN = 1
+
+
+def mark(instance: Instance, name: str) -> str | None:
+    """What its table notes. None: there is no such database. Empty: nothing is noted of it."""
+    asked = {"name_text": name}
+    if not execute(instance.handle, filled("marks/schema.sql", texts=asked)):
+        return None
+    if not execute(instance.handle, filled("marks/table.sql", texts=asked)):
+        return ""
+    rows = execute(instance.handle, filled("marks/read.sql", name=name))
+    return str(rows[0][0]) if rows else ""
+
+
+def lock(instance: Instance, name: str) -> bool:
+    """Whether this connection has the name to itself now, among all that ask for the same."""
+    told = {"lock": f"assay:{name}"[:LOCK_CHARACTERS_MAX]}
+    return execute(instance.handle, filled("lock_schema.sql", texts=told)) == ((TAKEN,),)
+
+
+def make(instance: Instance, name: str, mark: str) -> None:
+    """Makes the database, and at once its table with the mark."""
+    try:
+        execute(instance.handle, filled("create_schema.sql", name=name))
+        execute(instance.handle, filled("marks/create.sql", name=name))
+        note(instance, name, mark)
+    except EngineError as error:
+        said = words_of(error.__cause__) if isinstance(error.__cause__, Exception) else str(error)
+        raise EngineError(f"the database {name} cannot be made: {said}") from error
+
+
+def note(instance: Instance, name: str, mark: str) -> None:
+    """Writes the mark."""
+    execute(instance.handle, filled("marks/write.sql", texts={"mark": mark}, name=name))
+
+
+def drop(instance: Instance, name: str) -> None:
+    """Drops the database with all that is in it."""
+    execute(instance.handle, filled("drop_schema.sql", name=name))
+
+
+def use(instance: Instance, name: str) -> None:
+    """Directs connection and address at the database."""
+    instance.address["database"] = name
+    instance.handle.select_db(name)

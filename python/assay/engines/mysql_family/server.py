@@ -1,0 +1,157 @@
+"""Starts a private server that is configured by a file: its configuration, accounts, address."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.engines.mysql_family.configuration import canonical, write_configuration
+from assay.engines.mysql_family.connecting import answers
+from assay.engines.mysql_family.programs import CONFIGURATION_FILE
+from assay.engines.mysql_family.statements import filled
+from assay.engines.resources import free_port, memory_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import Address, Launcher
+    from assay.engines.mysql_family.programs import Program
+
+INIT_FILE, SOCKET_FILE, PID_FILE, TEMPORARY = "users.sql", "s", "pid", "tmp"
+USER, DATABASE, HOST = "assay", "assay", "127.0.0.1"
+# The kernel's limit of a socket's path, with the zero at its end.
+SOCKET_PATH_BYTES_MAX = 108
+PORT_TRIES = 5
+START_PATIENCE_S = 300.0
+STOP_GRACE_S = 300.0
+LOOK_S = 0.02
+BUFFER_POOL = "innodb_buffer_pool_size"
+PORT_TAKEN = "Can't start server: Bind on TCP/IP port"
+# Where the server listens and keeps things is ours to say.
+OURS = (
+    "basedir",
+    "bind_address",
+    "datadir",
+    "init_file",
+    "pid_file",
+    "plugin_dir",
+    "port",
+    "secure_file_priv",
+    "socket",
+    "tmpdir",
+    "user",
+)
+
+
+def refuse_ours(settings: Mapping[str, str]) -> None:
+    """Raises `EngineError` for a setting that a private server must leave to us."""
+    for name in settings:
+        if canonical(name) in OURS:
+            raise EngineError(
+                f"{name} is Assay's to set for a private server: leave it out, or start the server"
+                " yourself and name it with --dsn."
+            )
+
+
+def buffer_pool() -> dict[str, str]:
+    """InnoDB's pool: it holds tables and indexes; the other half is for sorts, joins, clients."""
+    return {BUFFER_POOL: f"{memory_bytes() // 2 >> 20}M"}
+
+
+def serve(
+    program: Program, data: Path, settings: Mapping[str, str], users: Path, launcher: Launcher
+) -> Address:
+    """Starts a server on its data directory and returns its address once it answers.
+
+    Args:
+        program: The server's program.
+        data: Its data directory, with its own tables in it.
+        settings: All settings but those that are ours.
+        users: SQL that makes our account, with `{password}`.
+        launcher: Starts it.
+
+    Raises:
+        EngineError: With the server's last words.
+    """
+    password = secrets.token_urlsafe(24)
+    scratch = launcher.scratch
+    (scratch / TEMPORARY).mkdir(mode=0o700, exist_ok=True)
+    launcher.own(scratch / TEMPORARY)
+    given = {canonical(name): value for name, value in settings.items()}
+    for _ in range(PORT_TRIES):
+        address = local_address(free_port(HOST), password, launcher) | {"data": str(data)}
+        _configure(data, given, users, address, launcher)
+        file = scratch / CONFIGURATION_FILE
+        argv = [*program.command, f"--defaults-file={file}", *program.places]
+        address["pid"] = launcher.serve(argv, program.environment, "SIGTERM", STOP_GRACE_S)
+        words = await_ready(program.title, address, launcher)
+        if words is None:
+            # It was read: nothing with a password in it is left behind.
+            (scratch / INIT_FILE).unlink(missing_ok=True)
+            return address
+        if PORT_TAKEN not in words:
+            raise EngineError(f"{program.title} did not start: {words}")
+    raise EngineError(
+        f"{program.title} found {PORT_TRIES} ports taken that had been free a moment before: try"
+        " again when fewer programs open connections."
+    )
+
+
+def local_address(port: int, password: str, launcher: Launcher) -> Address:
+    """The address of a private server: a socket, and TCP where its path is too long for one."""
+    path = launcher.scratch / SOCKET_FILE
+    fits = len(os.fsencode(path)) < SOCKET_PATH_BYTES_MAX
+    return {
+        "host": HOST,
+        "port": port,
+        "unix_socket": str(path) if fits else None,
+        "user": USER,
+        "password": password,
+        "database": DATABASE,
+        "scratch": str(launcher.scratch),
+    }
+
+
+def await_ready(title: str, address: Address, launcher: Launcher) -> str | None:
+    """None once the server answers; its last words if it ended. Raises `EngineError`."""
+    deadline_s = time.monotonic() + START_PATIENCE_S
+    while time.monotonic() < deadline_s:
+        if (words := launcher.last_words()) is not None:
+            return words
+        if answers(address):
+            return None
+        time.sleep(LOOK_S)
+    raise EngineError(
+        f"{title} did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
+        " overloaded or the disk does not answer. Try again when it is quieter."
+    )
+
+
+def _configure(
+    data: Path, settings: Mapping[str, str], users: Path, address: Address, launcher: Launcher
+) -> None:
+    """Writes configuration and accounts into the scratch directory, for the server's user only."""
+    scratch = launcher.scratch
+    init = scratch / INIT_FILE
+    init.touch(mode=0o600)
+    text = filled(users.name, {"password": address["password"]}, conf=users.parent)
+    init.write_text(text + "\n", encoding="utf-8")
+    ours = {
+        "datadir": str(data),
+        "bind_address": HOST,
+        "port": str(address["port"]),
+        # One that the kernel would not take is put beside the data, where the server itself stands.
+        "socket": address["unix_socket"] or SOCKET_FILE,
+        "pid_file": str(scratch / PID_FILE),
+        "tmpdir": str(scratch / TEMPORARY),
+        "secure_file_priv": str(scratch),
+        "init_file": str(init),
+    }
+    file = scratch / CONFIGURATION_FILE
+    write_configuration(file, {**settings, **ours})
+    launcher.own(file)
+    launcher.own(init)

@@ -1,0 +1,86 @@
+"""Statements of SQL files: split, with names filled in, and with values in their places."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+CONF = Path(__file__).parent / "conf"
+
+# What may hold a semicolon or a `$1` that is none: texts, names, comments.
+_TOKEN = re.compile(
+    r"""
+      (?P<end> ; )
+    | (?P<comment> --(?=\s|$)[^\n]* | \#[^\n]* | /\*(?!!).*?\*/ )
+    | (?P<opaque> '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*` )
+    | (?P<value> \$(?P<number>\d+) )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+def split(sql: str) -> list[str]:
+    """The statements of a file, without comments and the semicolons between them."""
+    statements, statement, at = [], "", 0
+    for token in _TOKEN.finditer(sql):
+        kept = " " if token["comment"] else "" if token["end"] else token[0]
+        statement += sql[at : token.start()] + kept
+        at = token.end()
+        if token["end"]:
+            statements.append(statement.strip())
+            statement = ""
+    statements.append((statement + sql[at:]).strip())
+    return [text for text in statements if text]
+
+
+def pieces(text: str) -> list[str | int]:
+    """A statement cut where values go: texts, and between them which value, from 0."""
+    found: list[str | int] = []
+    at = 0
+    for token in _TOKEN.finditer(text):
+        if token["value"]:
+            found += [text[at : token.start()], int(token["number"]) - 1]
+            at = token.end()
+    return [*found, text[at:]]
+
+
+def bound(
+    parts: Sequence[str | int], values: Sequence[object], literal: Callable[[object], str]
+) -> str:
+    """The statement with each value where it belongs, as `literal` writes it."""
+    return "".join(part if isinstance(part, str) else literal(values[part]) for part in parts)
+
+
+def file_text(name: str, conf: Path = CONF) -> str:
+    """The SQL of a file in a directory `conf/`: that of the family, or an engine's."""
+    return (conf / name).read_text(encoding="utf-8").strip()
+
+
+def filled(
+    file: str,
+    texts: Mapping[str, str] | None = None,
+    plain: Mapping[str, str] | None = None,
+    conf: Path = CONF,
+    **names: str,
+) -> str:
+    """The SQL of a file in `conf`: names and texts quoted as what they are, numbers plain."""
+    values = {key: name_of(value) for key, value in names.items()}
+    values |= {key: text_of(value) for key, value in (texts or {}).items()}
+    values |= plain or {}
+    return _FIELD.sub(lambda found: values[found[1]], file_text(file, conf))
+
+
+def name_of(name: str) -> str:
+    """A name, quoted."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def text_of(text: str) -> str:
+    """A text, quoted and escaped."""
+    escaped = text.replace("\\", "\\\\").replace("'", "''").replace("\0", "\\0")
+    return f"'{escaped}'"

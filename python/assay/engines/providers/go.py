@@ -1,0 +1,142 @@
+"""Programs of Go modules, built by the `go` command with whatever proxies it is configured for.
+
+`package` is `path@version`, and after it the Debian packages of C libraries that the program is
+built with: `github.com/acme/server/cmd/server@v1.2.3 libicu-dev`. Modules, objects and the program
+are made within the directory that is given; no directory of the user's is touched.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from assay.engines.providers.client import Client
+from assay.engines.providers.contract import ProviderError
+from assay.engines.providers.debian import DebianProvider, is_installed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.engines.contract import Tell
+
+# Building takes minutes of every core that there is; a host may have one, and a busy one.
+BUILD_PATIENCE_S = 7200.0
+DOWNLOADING = "go: downloading "
+COMPILERS = {"CC": "gcc", "CXX": "g++"}
+# Directories of the build, within the one that is given.
+BUILT, MODULES, OBJECTS, LIBRARIES = "bin", "modules", "objects", "libraries"
+PROGRAM_DIRECTORY = "bin"
+
+
+def progress(words: str) -> tuple[str, float, str]:
+    """Phase, amount and unit of what `go install -v` has said: each package that it compiles."""
+    lines = words.splitlines()
+    downloads = sum(line.startswith(DOWNLOADING) for line in lines)
+    if downloads == len(lines):
+        return "downloading with go", downloads, "modules"
+    return "compiling with go", len(lines) - downloads, "packages"
+
+
+GO = Client(
+    name="go",
+    programs=(("go",),),
+    install="install Go (on Debian: `apt-get install golang`), or name programs that are there with"
+    " --bin-dir",
+    not_there=r"40[34] (?:Not Found|Forbidden)|410 Gone|unknown revision|invalid version"
+    r"|\.(?:info|mod|zip): no such file or directory",
+    mend="the proxies that go is configured for (`go env GOPROXY`) have no such version: choose"
+    " another one, or mend GOPROXY",
+    mends={
+        r"disabled by GOPROXY=off": "GOPROXY=off lets nothing be brought: name a proxy in GOPROXY",
+        r"requires go >= [\d.]+": "this Go is too old, and GOTOOLCHAIN=local has it bring no other"
+        " one: install the one that is asked for, or choose an older version",
+        r"SECURITY ERROR|checksum mismatch": "what came is not what its checksum says: do not use"
+        " it; try again through another proxy",
+        r"fatal error: \S+: No such file|cannot find -l": "a C library's files for compiling are"
+        " missing: install its -dev package",
+        r"executable file not found": "a compiler is missing: install gcc and g++",
+        r"signal: killed|cannot allocate memory": "the host ran out of memory while compiling: it"
+        " takes about 2 GiB, or less with GOMAXPROCS=1 in the environment",
+    },
+    chatter=r"^go: downloading |^[\w.~-]+(?:/[\w.~-]+)*$",
+    progress=progress,
+    patience_s=BUILD_PATIENCE_S,
+)
+
+
+class GoProvider:
+    """See `assay.engines.providers.contract.Brings`."""
+
+    def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
+        """Downloads the modules and builds the program, with its symbols."""
+        path, *libraries = package.split()
+        if libraries:
+            _check_compilers()
+        environment = _environment(into) | _brought(libraries, into, tell)
+        GO.run(["install", "-v", path], into, tell, environment)
+        return sorted((into / BUILT).iterdir())
+
+    def unpack(self, files: Sequence[Path], home: Path) -> None:
+        """Copies the programs."""
+        programs = home / PROGRAM_DIRECTORY
+        programs.mkdir()
+        for file in files:
+            shutil.copy2(file, programs)
+
+
+def _environment(into: Path) -> dict[str, str]:
+    """What `go` is told: where everything goes, and that it builds with the compilers of the host.
+
+    Where modules come from is the user's to say (`go env -w`, GOPROXY).
+    """
+    return {
+        "GOBIN": str(into / BUILT),
+        "GOPATH": str(into / MODULES),
+        "GOMODCACHE": str(into / MODULES / "cache"),
+        "GOCACHE": str(into / OBJECTS),
+        # It may be removed like any other directory, and names no place of this host.
+        "GOFLAGS": "-modcacherw -trimpath",
+        "GOTOOLCHAIN": "local",
+        "GOWORK": "off",
+        "CGO_ENABLED": "1",
+    }
+
+
+def _check_compilers() -> None:
+    """Raises `ProviderError` without the compilers of C and C++: go would tell minutes later."""
+    for variable, usual in COMPILERS.items():
+        compiler = (os.environ.get(variable) or usual).split()[0]
+        if shutil.which(compiler) is None:
+            raise ProviderError(
+                f"{compiler} is not installed, and parts of the program are C and C++: install gcc"
+                " and g++ (on Debian: `apt-get install g++`)."
+            )
+
+
+def _brought(libraries: Sequence[str], into: Path, tell: Tell) -> dict[str, str]:
+    """Where compilers find the libraries that this host has not installed, for `go`.
+
+    Of Debian's packages the archives (`.a`) are linked, so that the program needs none of them
+    where it runs. Elsewhere the host must have the libraries, and compiling says what is missing.
+    """
+    missing = [name for name in libraries if not is_installed(name)]
+    if not missing or shutil.which("dpkg-query") is None:
+        return {}
+    archives, home = into / LIBRARIES / "archives", into / LIBRARIES / "home"
+    archives.mkdir(parents=True)
+    home.mkdir()
+    debian = DebianProvider()
+    for name in missing:
+        debian.bring(name, archives, tell)
+    debian.unpack(sorted(archives.glob("*.deb")), home)
+    for shared in home.glob("usr/lib/*/*.so*"):
+        shared.unlink()
+    headers = [f"-I{place}" for place in home.glob("usr/include")]
+    places = [f"-L{place}" for place in home.glob("usr/lib/*-linux-gnu*")]
+    flags = {"CGO_CPPFLAGS": headers, "CGO_LDFLAGS": places}
+    return {name: " ".join([os.environ.get(name, ""), *flags[name]]).strip() for name in flags}
+
+
+provider = GoProvider()

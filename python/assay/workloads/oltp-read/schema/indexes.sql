@@ -1,0 +1,1 @@
+create index k_1 on sbtest1 (k);

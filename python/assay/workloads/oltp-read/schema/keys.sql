@@ -1,0 +1,1 @@
+alter table sbtest1 add constraint sbtest1_key primary key (id);

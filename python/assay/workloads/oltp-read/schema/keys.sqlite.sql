@@ -1,0 +1,1 @@
+-- why: the primary key is in tables.sqlite.sql, for it cannot be added later.

@@ -1,0 +1,122 @@
+"""From the text of an operation with a program to its statements, registers and lists.
+
+Each statement has a name, `-- name: NAME` on a line before it. `${register}` is bound. What stands
+between `$[` and `]` is written once for each element of a list, joined by commas, or by what stands
+in braces behind it, as in `$[ i_id = ${i_id.#} ]{or}`; `${i_id.#}` is the element's own register.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.model.script import ScriptOperation
+from assay.workloads import scripts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from assay.model.script import ScriptStatement
+
+NAME = re.compile(r"(?m)^[ \t]*--[ \t]*name:[ \t]*(.*?)[ \t]*$")
+NAMED = re.compile(r"[\w-]+")
+LIST = re.compile(r"\$\[([^\[\]]*)\](?:\{([^{}]*)\})?")
+OPENS = "$["
+ELEMENT = "#"
+# Lists have at most so many elements: the lines of an order of TPC-C.
+ELEMENTS_MAX = 15
+
+
+def registers_in(text: str) -> list[str]:
+    """All that a text may bind, in the order in which it is named."""
+    return list(dict.fromkeys(found[1] for found in scripts.PLACEHOLDER.finditer(text)))
+
+
+def operation(name: str, program: str, text: str, dialects: Sequence[str]) -> ScriptOperation:
+    """An operation whose statements a program asks for by name.
+
+    A statement with lists becomes one for each of their lengths from 1 to 15.
+
+    Raises:
+        ValueError: If a statement has no name or another one's, a list is not closed or stands
+            within another, or a value cannot be bound where it stands.
+    """
+    registers: dict[str, int] = {}
+
+    def index_of(asked: str) -> int:
+        if asked.endswith(ELEMENT):
+            raise ValueError(f"${{{asked}}} is of an element, and stands in no list: $[ ... ]")
+        return registers.setdefault(asked, len(registers))
+
+    found: list[ScriptStatement] = []
+    for own, statement in _named(text, dialects).items():
+        try:
+            for elements, written in _written(statement):
+                (part,) = scripts.parts(written, dialects)
+                made = scripts.bound(written, part, index_of)
+                found.append(replace(made, name=own, elements=elements))
+        except ValueError as error:
+            raise ValueError(f"{own}: {error}") from error
+    return ScriptOperation(name, tuple(found), program=program, registers=tuple(registers))
+
+
+def _named(text: str, dialects: Sequence[str]) -> dict[str, str]:
+    """The statements by name, without what stands before their first word."""
+    # A list is one pair of parentheses to a tokenizer, and as long as before.
+    masked = LIST.sub(lambda found: _masked(found[0]), text)
+    found: dict[str, str] = {}
+    for part in scripts.parts(masked, dialects):
+        first = part.tokens[0].start
+        statement = text[first : part.end].strip()
+        name = _name_in(text[part.begin : first], statement)
+        if name in found:
+            raise ValueError(f"two of its statements are named {name}: name each differently")
+        found[name] = statement
+    if not found:
+        raise ValueError("there is no statement in it")
+    named = [found[1] for found in NAME.finditer(text)]
+    if stray := [name for name in named if name not in found]:
+        raise ValueError(f"no statement follows the name {stray[0]}")
+    return found
+
+
+def _masked(found: str) -> str:
+    inside = found[2 : found.index("]")]
+    return f"( {inside})".ljust(len(found))
+
+
+def _name_in(before: str, statement: str) -> str:
+    names = [found[1] for found in NAME.finditer(before)]
+    shown = " ".join(statement.split())[:40]
+    if not names:
+        raise ValueError(
+            f"{shown!r} has no name, by which its program asks for it: write it on a line before"
+            " the statement, as -- name: NAME"
+        )
+    if len(names) > 1 or not NAMED.fullmatch(names[0]):
+        raise ValueError(f"{shown!r} needs one name of letters, digits, _ and -: {names}")
+    return names[0]
+
+
+def _written(statement: str) -> list[tuple[int | None, str]]:
+    """The statement for each length of its lists; once, without a length, where it has none."""
+    if OPENS not in statement:
+        return [(None, statement)]
+    if OPENS in LIST.sub("", statement):
+        raise ValueError("a list is not closed, or has a bracket within it: $[ ... ]")
+    return [
+        (elements, LIST.sub(_repeating(elements), statement))
+        for elements in range(1, ELEMENTS_MAX + 1)
+    ]
+
+
+def _repeating(elements: int) -> Callable[[re.Match[str]], str]:
+    def repeated(found: re.Match[str]) -> str:
+        inside, joined = found[1].strip(), found[2]
+        separator = ", " if joined is None else f" {joined.strip()} "
+        one = f".{ELEMENT}}}"
+        each = [inside.replace(one, f".{number + 1}}}") for number in range(elements)]
+        return separator.join(each)
+
+    return repeated

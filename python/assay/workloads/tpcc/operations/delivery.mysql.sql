@@ -1,0 +1,45 @@
+-- why: no update of the MySQL family returns rows, so rows are locked when they are read, and then updated.
+-- The oldest new order of each district is delivered, all in one transaction (clause 2.7).
+-- name: begin
+begin;
+-- name: oldest
+$[ (
+  select no_d_id, no_o_id
+  from new_order
+  where no_w_id = ${w_id} and no_d_id = ${asked_d_id.#}
+  order by no_o_id
+  limit 1
+  for update
+) ]{union all};
+-- name: take_out
+delete from new_order
+where $[ (no_w_id = ${w_id} and no_d_id = ${d_id.#} and no_o_id = ${o_id.#}) ]{or};
+-- name: orders
+select o_d_id, o_c_id
+from orders
+where $[ (o_w_id = ${w_id} and o_d_id = ${d_id.#} and o_id = ${o_id.#}) ]{or};
+-- name: update_orders
+update orders
+set o_carrier_id = ${o_carrier_id}
+where $[ (o_w_id = ${w_id} and o_d_id = ${d_id.#} and o_id = ${o_id.#}) ]{or};
+-- name: amounts
+select ol_d_id, sum(ol_amount) as amount
+from order_line
+where $[ (ol_w_id = ${w_id} and ol_d_id = ${d_id.#} and ol_o_id = ${o_id.#}) ]{or}
+group by ol_d_id;
+-- name: update_lines
+update order_line
+set ol_delivery_d = current_timestamp
+where $[ (ol_w_id = ${w_id} and ol_d_id = ${d_id.#} and ol_o_id = ${o_id.#}) ]{or};
+-- name: customers
+update customer
+join ($[
+  select
+    cast(${d_id.#} as signed) as d_id,
+    cast(${c_id.#} as signed) as id,
+    cast(${amount.#} as decimal(12, 2)) as amount
+]{union all}) as paid on c_d_id = paid.d_id and c_id = paid.id
+set c_balance = c_balance + paid.amount, c_delivery_cnt = c_delivery_cnt + 1
+where c_w_id = ${w_id};
+-- name: commit
+commit;
