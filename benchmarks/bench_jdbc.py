@@ -32,7 +32,7 @@ from assay.engines.bridge.process import JAR, await_bridge, command
 from assay.engines.bridge.statements import marked_script
 from assay.model.script import Script
 from assay.study.places import engines_dir
-from bench_driver_vs_pgbench import OPERATIONS, cpu_s, drawn, prepare, statement
+from pgbench import OPERATIONS, cpu_s, drawn, prepare, statement  # benchmarks/pgbench.py
 from servers import Server, server  # benchmarks/servers.py
 
 DRIVER = "org.postgresql:postgresql:42.7.4"

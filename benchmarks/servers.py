@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own for a benchmark, started and removed as a run does it."""
+"""A server of our own for a benchmark, started and removed as a run does it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from assay.engines.contract import Place, Wanted, tell_nobody
+from assay.engines.contract import Address, Place, Product, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
 from assay.engines.postgresql.programs import find_programs
 from assay.record.writer import new_run_id
@@ -19,7 +20,7 @@ from assay.study.serving import ServerLauncher
 
 @dataclass(frozen=True)
 class Server:
-    """A server at work.
+    """A PostgreSQL server at work.
 
     Attributes:
         dsn: How it is reached, over its socket.
@@ -61,11 +62,28 @@ class Server:
             os.sched_setaffinity(pid, [cpu])
 
 
+@dataclass(frozen=True)
+class Started:
+    """A private server of any engine.
+
+    Attributes:
+        behaviour: Its engine.
+        product: What was started.
+        address: As its engine has it.
+        pid: Its root process.
+    """
+
+    behaviour: Any
+    product: Product
+    address: Address
+    pid: int
+
+
 @contextmanager
-def server(engine: str, settings: dict[str, str], transport: str = "socket") -> Iterator[Server]:
-    """Starts a server with an empty database, reached over its `socket` or over `tcp`; gone when the block is left."""
+def started(engine: str, settings: dict[str, str]) -> Iterator[Started]:
+    """Starts a server with an empty database; gone when the block is left."""
     name, _, version = engine.partition("@")
-    behaviour = find_engine(name).engine()
+    behaviour: Any = find_engine(name).engine()
     product = behaviour.obtain(Wanted(engines_dir(), version or None), tell_nobody)
     with Guardian(new_run_id("benchmark", name)) as guardian:
         data = guardian.directory / "data"
@@ -74,10 +92,17 @@ def server(engine: str, settings: dict[str, str], transport: str = "socket") -> 
         launcher.own(data)
         address = behaviour.start(product, Place(data, launcher.scratch), settings, launcher)
         assert launcher.server is not None
-        yield Server(
-            address["dsn" if transport == "socket" else "dsn_tcp"],
-            find_programs(product.home).bin_dir,
-            launcher.server.pid,
-            product.version,
-        )
+        yield Started(behaviour, product, address, launcher.server.pid)
         launcher.stop()
+
+
+@contextmanager
+def server(engine: str, settings: dict[str, str], transport: str = "socket") -> Iterator[Server]:
+    """Starts a PostgreSQL server with an empty database, reached over its `socket` or over `tcp`; gone when the block is left."""
+    with started(engine, settings) as running:
+        yield Server(
+            running.address["dsn" if transport == "socket" else "dsn_tcp"],
+            find_programs(running.product.home).bin_dir,
+            running.pid,
+            running.product.version,
+        )

@@ -19,7 +19,6 @@ import pytest
 
 from assay import _core
 from assay.engines.contract import (
-    Address,
     ChecksSettings,
     EngineError,
     HasCounters,
@@ -29,11 +28,8 @@ from assay.engines.contract import (
     Instance,
     LoadSettings,
     LoadsTablesTogether,
-    Place,
     Prepares,
-    Product,
     Server,
-    Wanted,
     tell_nobody,
 )
 from assay.engines.discovery import find_engine
@@ -43,10 +39,9 @@ from assay.engines.mysql_family.connecting import opened
 from assay.engines.mysql_family.session import FamilySession, StatementError
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.study.guardian import all_processes, read_process
-from assay.study.launcher import Guardian
-from assay.study.places import cache_dir
-from assay.study.serving import ServerLauncher, unprivileged_user
+from assay.study.serving import unprivileged_user
 from assay.workloads.discovery import find_workload
+from tests.family import Started, obtained
 
 TABLES = """
     create table parent (id integer not null, name varchar(20));
@@ -68,38 +63,6 @@ def engine() -> MariaEngine:
     return MariaEngine(find_engine("mariadb").facts)
 
 
-def obtained() -> Product:
-    try:
-        return engine().obtain(Wanted(cache_dir() / "engines"), tell_nobody)
-    except EngineError as error:
-        pytest.skip(f"this host cannot obtain MariaDB: {error}")
-
-
-class Started:
-    """One server, its launcher and its guardian."""
-
-    def __init__(self, root: Path, product: Product, run_id: str = "run") -> None:
-        self.engine, self.product = engine(), product
-        self.guardian = Guardian(run_id, root / "instances")
-        self.log = root / f"{run_id}.log"
-        self.launcher = ServerLauncher(self.guardian, self.log)
-        self.place = Place(self.guardian.directory / "data", self.guardian.directory / "scratch")
-        self.place.data.mkdir()
-        self.address: Address = {}
-
-    def start(self, settings: dict[str, str] | None = None) -> Address:
-        self.address = self.engine.start(self.product, self.place, settings or {}, self.launcher)
-        return self.address
-
-    def attach(self) -> Instance:
-        return self.engine.attach(dict(self.address))
-
-    @property
-    def dsn(self) -> str:
-        told = self.address
-        return f"mariadb://{told['user']}:{told['password']}@127.0.0.1:{told['port']}/assay"
-
-
 @pytest.fixture(scope="module")
 def reachable() -> Iterator[Path]:
     """A directory that a server's user reaches, which pytest's are not where we are root."""
@@ -111,7 +74,7 @@ def reachable() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def shared(reachable: Path) -> Iterator[Started]:
-    started = Started(reachable, obtained(), "shared")
+    started = Started(reachable, "mariadb", "shared")
     with started.guardian:
         started.start({"innodb-buffer-pool-size": "64M", "local_infile": "ON"})
         yield started
@@ -160,7 +123,7 @@ def test_it_can_what_it_says() -> None:
 
 class TestLife:
     def test_what_it_holds_survives_a_restart_and_nothing_is_left(self, reachable: Path) -> None:
-        started = Started(reachable, obtained())
+        started = Started(reachable, "mariadb")
         with started.guardian:
             first = started.start({**started.engine.load_settings(), "innodb_log_file_size": "8M"})
             attached = started.attach()
@@ -209,7 +172,7 @@ class TestLife:
     def test_a_path_that_is_too_long_for_a_socket_leaves_tcp(self, reachable: Path) -> None:
         root = reachable / ("long" * 20)
         root.mkdir()
-        started = Started(root, obtained())
+        started = Started(root, "mariadb")
         with started.guardian:
             assert started.start()["unix_socket"] is None
             attached = started.attach()
@@ -217,7 +180,7 @@ class TestLife:
             started.engine.detach(attached)
 
     def test_a_server_that_does_not_start_is_quoted(self, reachable: Path) -> None:
-        started = Started(reachable, obtained(), "refused")
+        started = Started(reachable, "mariadb", "refused")
         with started.guardian, pytest.raises(EngineError, match=r"did not start: .*ERROR"):
             started.start({"innodb_data_file_path": "nonsense"})
 
@@ -236,15 +199,17 @@ class TestSettings:
         self, settings: dict[str, str], said: str
     ) -> None:
         with pytest.raises(EngineError, match=said):
-            engine().check_settings(obtained(), settings)
+            engine().check_settings(obtained("mariadb"), settings)
 
     def test_what_is_right_is_taken(self) -> None:
-        engine().check_settings(obtained(), {"Sort-Buffer-Size": "4M", "innodb_purge_threads": "2"})
+        settings = {"Sort-Buffer-Size": "4M", "innodb_purge_threads": "2"}
+        engine().check_settings(obtained("mariadb"), settings)
 
     def test_every_setting_of_ours_is_one_that_it_knows(self) -> None:
         from assay.engines.mariadb.server import default_settings
 
-        engine().check_settings(obtained(), {**default_settings(), **engine().load_settings()})
+        settings = {**default_settings(), **engine().load_settings()}
+        engine().check_settings(obtained("mariadb"), settings)
 
     def test_those_that_are_given_are_in_effect(self, shared: Started, instance: Instance) -> None:
         told = shared.engine.effective_settings(instance)

@@ -75,7 +75,7 @@ class TestFiles:
 
     def test_every_operation_is_played(self, workload: Workload) -> None:
         facts = workload.facts
-        played = {*facts.order, *facts.after, *facts.refresh_operations}
+        played = {*facts.order, *facts.played_once, *facts.refresh_operations}
         assert played == set(workload.facts.operations)
 
     def test_it_says_what_it_is(self, workload: Workload) -> None:
@@ -153,7 +153,8 @@ def of_one_text(workload: Workload) -> set[str]:
 
 class TestParameters:
     def test_placeholders_and_rules_match(self, workload: Workload) -> None:
-        for name, facts in workload.facts.operations.items():
+        asked = {n: op for n, op in workload.facts.operations.items() if op.program is None}
+        for name, facts in asked.items():
             for path in workload.operations_folder.glob(f"{name}.*sql"):
                 named = {parameter for parameter, _ in asked_of(path)}
                 given = {*facts.parameters}
@@ -212,12 +213,13 @@ class TestScript:
     def test_it_has_every_operation_that_is_played(self, workload: Workload) -> None:
         script = workload.script((), workload.facts.scale_default, seed=1)
         names = [operation.name for operation in script.operations]
-        assert names == list(dict.fromkeys((*workload.facts.order, *workload.facts.after)))
+        assert names == list(dict.fromkeys((*workload.facts.order, *workload.facts.played_once)))
 
     def test_draws_and_values_belong_together(self, workload: Workload) -> None:
         for operation in workload.script((), workload.facts.scale_default, seed=1).operations:
             used = {index for statement in operation.statements for index in statement.values}
-            assert used == set(range(len(operation.draws))), operation.name
+            given = operation.registers if operation.program else operation.draws
+            assert used == set(range(len(given))), operation.name
             for one in operation.statements:
                 numbers = {int(number) for number in re.findall(r"\$(\d+)", one.text)}
                 assert numbers == set(range(1, len(one.values) + 1)), one.text
@@ -365,7 +367,8 @@ class TestAnswers:
         self, workload: Workload
     ) -> None:
         facts = workload.facts.operations
-        assert [name for name in workload.drawn_operations if facts[name].rows is None] == []
+        drawn = [name for name in workload.drawn_operations if facts[name].program is None]
+        assert [name for name in drawn if facts[name].rows_told is None] == []
 
     def test_every_column_that_is_a_float_in_nature_has_a_kind(self, workload: Workload) -> None:
         """An average or a quotient has as many digits as an engine likes, so it cannot be exact."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from assay.cli.main import run_command
-from assay.study.asking import Asked, understood
+from assay.model.errors import UsageError
+from assay.study.asking import Asked, considered, understood
 from assay.study.request import RunRequest
 
 
@@ -158,3 +160,17 @@ class TestPrepared:
         run = asked(workload, clients)
         assert run.script.prepared is prepared
         assert run.facts()["script"] == {"prepared": prepared}
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"think_time": True}, "does not say how long people wait"),
+        ({"pipeline": True}, "the session of null waits for each answer"),
+        ({"foreign_keys": True}, "point-select has no foreign keys"),
+    ],
+)
+def test_what_clients_or_sessions_cannot_do_is_refused(asked: dict[str, Any], words: str) -> None:
+    request = RunRequest("point-select", "null", 1.0, clients=1, **asked)
+    with pytest.raises(UsageError, match=words):
+        considered(request)

@@ -186,8 +186,10 @@ def filled(tmp_path: Path, **asked: Any) -> Filled:
         "load_order": [],
         "spill": str(tmp_path / "spill"),
     }
-    tables = fill(engine, MagicMock(), told | asked, lambda *_: None)
-    assert {name: facts["rows"] for name, facts in tables.items()} == {
+    filled = fill(engine, MagicMock(), told | asked, lambda *_: None)
+    assert filled.rows == 130
+    assert filled.client_cpu_s is None, "this engine is in the process that loads"
+    assert {name: facts["rows"] for name, facts in filled.tables.items()} == {
         "region": 5,
         "nation": 25,
         "supplier": 100,

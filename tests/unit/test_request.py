@@ -10,6 +10,7 @@ import pytest
 from assay import _core
 from assay.model.errors import UsageError
 from assay.study.request import (
+    Mix,
     RunRequest,
     driver_plan,
     parse_probes,
@@ -218,3 +219,36 @@ class TestSettings:
     def test_a_name_given_twice_is_refused(self) -> None:
         with pytest.raises(UsageError, match="a is given twice"):
             parse_settings(["a=1", "a =2"])
+
+
+class TestMixOfTerminals:
+    MIX = Mix(("rows",), deck=True, waits={"q1": (18.0, 12.0)})
+
+    def test_what_is_played_before_comes_first_and_waits_for_nobody(self) -> None:
+        plan = driver_plan(request(clients=2), ["q1"], {"q1": 10}, ("rows", "sums"), self.MIX)
+        assert plan["operations"] == ["q1", "rows", "sums"]
+        assert [phase["name"] for phase in plan["phases"]] == [
+            "before",
+            "warmup",
+            "measured",
+            "after",
+        ]
+        assert plan["phases"][0]["operations"] == [1]
+        assert plan["phases"][3]["operations"] == [1, 2]
+
+    def test_weights_are_cards_in_both_parts(self) -> None:
+        phases = driver_plan(request(clients=2), ["q1"], {"q1": 10}, (), self.MIX)["phases"]
+        assert [phase.get("deck") for phase in phases] == [None, True, True]
+
+    def test_waits_are_of_every_operation_and_only_where_asked_for(self) -> None:
+        asked = request(clients=2, think_time=True)
+        measured = driver_plan(asked, ["q1"], {"q1": 10}, ("sums",), self.MIX)["phases"][2]
+        typed = {"keying_ns": 18_000_000_000, "think_mean_ns": 12_000_000_000}
+        assert measured["waits"] == [typed, *[{"keying_ns": 0, "think_mean_ns": 0}] * 2]
+        plain = driver_plan(request(clients=2), ["q1"], {"q1": 10}, (), self.MIX)["phases"]
+        assert all("waits" not in phase for phase in plain)
+
+    def test_a_state_that_reading_would_end_is_left_alone(self) -> None:
+        cold = request(clients=2, state="cold")
+        phases = driver_plan(cold, ["q1"], {"q1": 10}, ("rows",), self.MIX)["phases"]
+        assert "before" not in [phase["name"] for phase in phases]

@@ -7,6 +7,9 @@ use assay_drive::drive::Observer;
 use assay_drive::run::Parts;
 use assay_drive::session::jdbc::JdbcSession;
 use assay_drive::session::jdbc::link::Config as JdbcConfig;
+use assay_drive::session::mysql::MysqlSession;
+use assay_drive::session::mysql::config::Config as MysqlConfig;
+use assay_drive::session::mysql::load::load;
 use assay_drive::session::null::steady;
 use assay_drive::session::postgres::PostgresSession;
 use assay_drive::session::postgres::config::Config;
@@ -16,6 +19,7 @@ use assay_model::{Arrival, Edge, Meter, Plan, Script};
 use assay_observe::{DeviceMeter, ProcessMeter, ServerMeter};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use serde::Deserialize;
 
 use crate::capsule;
 use crate::errors::{self, PlanError};
@@ -94,17 +98,28 @@ impl PyJdbcSession {
     #[new]
     fn new(py: Python<'_>, config: &str, script: &str, seed: u64, number: u32) -> PyResult<Self> {
         let script = Arc::new(read_script(script)?);
-        let config: JdbcConfig = serde_json::from_str(config)
-            // What was read may hold a password, so only where it broke is told.
-            .map_err(|error| {
-                PlanError::new_err(format!(
-                    "the address cannot be read at column {}",
-                    error.column()
-                ))
-            })?;
+        let config: JdbcConfig = read_address(config)?;
         let session = py.detach(|| JdbcSession::open(config, script, seed, number));
         let session =
             session.map_err(|error| errors::SessionOpenError::new_err(error.to_string()))?;
+        Ok(Self(Mutex::new(Some(session))))
+    }
+}
+
+/// A native connection to a server that speaks MySQL's protocol; it is opened here and driven once.
+#[pyclass(name = "MysqlSession", frozen)]
+struct PyMysqlSession(Mutex<Option<MysqlSession>>);
+
+#[pymethods]
+impl PyMysqlSession {
+    /// Connects to `config` (JSON) as session `number`, to execute a script (JSON) with values
+    /// drawn from `seed`.
+    #[new]
+    fn new(py: Python<'_>, config: &str, script: &str, seed: u64, number: u32) -> PyResult<Self> {
+        let script = Arc::new(read_script(script)?);
+        let config: MysqlConfig = read_address(config)?;
+        let session = py.detach(|| MysqlSession::open(config, script, seed, number));
+        let session = session.map_err(|error| errors::SessionOpenError::new_err(error.message))?;
         Ok(Self(Mutex::new(Some(session))))
     }
 }
@@ -125,6 +140,14 @@ impl PyPythonSession {
     fn new(asked: Py<PyAny>, script: &str, seed: u64, number: u32) -> PyResult<Self> {
         Ok(Self { object: asked, script: read_script(script)?, seed, number })
     }
+}
+
+fn read_address<'a, C: Deserialize<'a>>(text: &'a str) -> PyResult<C> {
+    // What was read may hold a password, so only where it broke is told.
+    serde_json::from_str(text).map_err(|error| {
+        let column = error.column();
+        PlanError::new_err(format!("the address cannot be read at column {column}"))
+    })
 }
 
 /// A script, from its JSON.
@@ -222,6 +245,11 @@ fn session(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Session>> {
         let taken = taken.ok_or_else(|| PlanError::new_err("a session was driven already"))?;
         return Ok(Box::new(taken));
     }
+    if let Ok(mysql) = object.cast::<PyMysqlSession>() {
+        let taken = mysql.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let taken = taken.ok_or_else(|| PlanError::new_err("a session was driven already"))?;
+        return Ok(Box::new(taken));
+    }
     if let Ok(jdbc) = object.cast::<PyJdbcSession>() {
         let taken = jdbc.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let taken = taken.ok_or_else(|| PlanError::new_err("a session was driven already"))?;
@@ -276,12 +304,33 @@ fn program_marks(name: &str) -> PyResult<Vec<&'static str>> {
     assay_drive::program::marks(name).map(<[_]>::to_vec).map_err(PyValueError::new_err)
 }
 
+/// Appends all rows of an Arrow stream to a table of a server that speaks MySQL's protocol, over
+/// `streams` connections; returns how many it were, and the way that the server took them:
+/// `load data local infile`, or `insert` where it does not take files of clients.
+#[pyfunction]
+fn mysql_load(
+    py: Python<'_>,
+    config: &str,
+    table: &str,
+    rows: &Bound<'_, PyAny>,
+    streams: usize,
+) -> PyResult<(u64, &'static str)> {
+    let config: MysqlConfig = read_address(config)?;
+    let rows = capsule::open(rows)?;
+    let (rows, way) = py
+        .detach(|| load(&config, table, rows, streams))
+        .map_err(|error| PyOSError::new_err(error.to_string()))?;
+    Ok((rows, way.name()))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyCancelFlag>()?;
     module.add_class::<PyJdbcSession>()?;
+    module.add_class::<PyMysqlSession>()?;
     module.add_class::<PyNullSession>()?;
     module.add_class::<PyPostgresSession>()?;
     module.add_class::<PyPythonSession>()?;
+    module.add_function(wrap_pyfunction!(mysql_load, module)?)?;
     module.add_function(wrap_pyfunction!(postgres_copy, module)?)?;
     module.add_function(wrap_pyfunction!(program_marks, module)?)?;
     module.add_function(wrap_pyfunction!(drive, module)?)

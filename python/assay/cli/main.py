@@ -29,11 +29,14 @@ from assay.cli import (
 )
 from assay.cli.configuration import Options, defaults
 from assay.cli.output import complain, say_json
+from assay.cli.scale_name import NamedScale
 from assay.model.errors import AssayError, RunFailedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
+
+    from typer.core import TyperCommand
 
 CODE_OF_TYPER_FOR_CTRL_C = 130
 
@@ -66,11 +69,14 @@ VERBS: tuple[Callable[..., None], ...] = (
     browse.runs,
     doctor.doctor,
 )
-# Verbs that need to know in which order their options were given.
-IN_ORDER = {whatif.whatif: whatif.InOrder}
+# Verbs that look at their arguments before these are grouped by option.
+LOOKING: dict[Callable[..., None], type[TyperCommand]] = {
+    whatif.whatif: whatif.InOrder,
+    run.run: NamedScale,
+}
 for verb in VERBS:
     # `try` is a word of Python, which no function can be named.
-    app.command(name=verb.__name__.rstrip("_"), cls=IN_ORDER.get(verb))(verb)
+    app.command(name=verb.__name__.rstrip("_"), cls=LOOKING.get(verb))(verb)
 app.add_typer(catalogue.engines, name="engines")
 app.add_typer(catalogue.workloads, name="workloads")
 app.add_typer(studies.studies, name="studies")

@@ -10,6 +10,7 @@ import typer
 from assay.cli.executing import executed
 from assay.cli.options import AsJson, RunsDir, exit_code, given
 from assay.cli.output import complain, console, say_json
+from assay.cli.scale_name import SCALE, check_scale_name
 
 if TYPE_CHECKING:
     pass
@@ -32,6 +33,9 @@ Examples:
   assay run tpch --test throughput --streams 3 --no-refresh
   assay run point-select --engine postgresql --clients 8 --time 30s
   assay run point-select --engine postgresql --clients 8 --rate 5000 --pin engine=0,client=1
+  assay run tpcc --engine postgresql --warehouses 10 --clients 8 --time 60s
+  assay run tpcc --engine mariadb --think-time --time 20m    tpmC, ten terminals a warehouse
+  assay run oltp-read-write --engine postgresql --clients 8 --durability relaxed
   assay run tpch --engine postgresql --profile           with CPU samples
   assay run tpch --engine postgresql --state cold --buffer 256MB
   assay run tpch --engine postgresql --test full --state loaded --load-order lineitem,rest
@@ -80,7 +84,11 @@ def run(
         Path | None, typer.Option(help="Take the server's programs from here.", metavar="DIR")
     ] = None,
     scale: Annotated[
-        float | None, typer.Option(help="Scale of the data [default: the workload's].")
+        float | None,
+        typer.Option(
+            help="Scale of the data, or --NAME with the workload's own name of it, such as"
+            " --warehouses [default: the workload's]."
+        ),
     ] = None,
     operation: Annotated[
         list[str] | None,
@@ -169,6 +177,24 @@ def run(
         float | None,
         typer.Option(help="Operations a second that become due, whether or not one is free."),
     ] = None,
+    think_time: Annotated[
+        bool,
+        typer.Option(
+            "--think-time",
+            help="Clients wait around operations as people at terminals do; then there are as many"
+            " clients as the workload has terminals.",
+        ),
+    ] = False,
+    foreign_keys: Annotated[
+        bool,
+        typer.Option("--foreign-keys", help="Load the data with the workload's foreign keys."),
+    ] = False,
+    pipeline: Annotated[
+        bool,
+        typer.Option(
+            "--pipeline", help="Send statements that need no earlier answer before it has come."
+        ),
+    ] = False,
     time: Annotated[str, typer.Option(help="How long a mix is measured.")] = "30s",
     warmup: Annotated[str, typer.Option(help="How long it is played before that.")] = "5s",
     retries: Annotated[
@@ -318,6 +344,9 @@ def run(
         refresh_batches=refresh_batches,
         clients=clients,
         rate=rate,
+        think_time=think_time,
+        foreign_keys=foreign_keys,
+        pipeline=pipeline,
         time=time,
         warmup=warmup,
         retries=retries,
@@ -340,6 +369,7 @@ def run(
         block_trace=block_trace,
         plans=plans,
     )
+    check_scale_name(context.meta[SCALE], workload)
     request = request_of(options, given(context))
     from assay.report.terminal import render
 

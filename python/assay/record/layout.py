@@ -27,6 +27,7 @@ PLANS_FILE = "plans.json"
 
 # Phases of a plan and accounts of processes, as streams name them. Of a power or a throughput test
 # the name has its number after a hyphen.
+PHASE_BEFORE = "before"
 PHASE_WARMUP = "warmup"
 PHASE_MEASURED = "measured"
 PHASE_POWER = "power"

@@ -27,6 +27,7 @@ from assay.model.units import (
 from assay.report import engine_tables, method, statement_text, vega
 from assay.report.changes_section import host_words, limit_words, slow_words
 from assay.report.finding_methods import used_methods
+from assay.report.load_words import load_words
 from assay.report.operation_columns import cell, operation_columns
 from assay.report.plan_page import capture_words, missing_rows, plan_rows
 from assay.report.plan_work import plan_work_about, plan_work_rows
@@ -207,6 +208,7 @@ def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[st
         "asked_settings": run.facts["request"]["settings"],
         "settings": run.environment.get("engine", {}).get("settings") or {},
         "tables": (run.environment.get("data") or {}).get("tables") or {},
+        "load": load_words((run.environment.get("data") or {}).get("load")),
         "statements": _statements(run),
         "method": method.paragraphs(told),
         "absent": method.not_measured(run, told),

@@ -33,7 +33,7 @@ from assay.study.bridging import reached_before
 from assay.study.changes.asking import check_conditions
 from assay.study.order import LoadOrder, asked_order, check_order
 from assay.study.places import engines_dir
-from assay.study.request import STATE_HOT, STATE_LOADED, RunRequest, driver_plan, plan_of
+from assay.study.request import STATE_HOT, STATE_LOADED, Mix, RunRequest, driver_plan, plan_of
 from assay.study.slowing import check_slow
 from assay.study.specified import (
     PieceTexts,
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 # How a statement begins that begins a transaction, after comments.
 BEGINS = re.compile(r"(?i)(?:\s|--[^\n]*\n)*(?:begin|start\s+transaction)\b")
+# What programs are told: whether each session is one terminal.
+TERMINALS = "terminals"
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,10 @@ class Asked:
         script = self.workload.script(self.dialects, request.scale, request.seed, parameters)
         # A mix asks the same statements again and again, as an application does that prepares them.
         is_mix = request.clients is not None or self.workload.facts.arrival == "closed"
-        return replace(script, prepared=is_mix)
+        told = script.parameters
+        if any(operation.program for operation in script.operations):
+            told = told | {TERMINALS: int(request.think_time)}
+        return replace(script, prepared=is_mix, pipelined=request.pipeline, parameters=told)
 
     @cached_property
     def plan(self) -> dict[str, Any]:
@@ -141,7 +146,9 @@ class Asked:
             pieces, phases = self.planned_test.pieces, self.planned_test.phases
             variants = {"variants": [variant for _, variant in pieces]}
             return plan_of(self.request, [name for name, _ in pieces], phases) | variants
-        return driver_plan(self.request, facts.order, self.workload.weights, facts.after)
+        mix = Mix(facts.before, facts.deck, self.workload.waits)
+        plan = driver_plan(self.request, facts.order, self.workload.weights, facts.after, mix)
+        return plan | _statement_names(self.script)
 
     def facts(self) -> dict[str, Any]:
         """What stands in run.json from the first moment on."""
@@ -196,6 +203,18 @@ class Asked:
         return {name: vars(statement) for name, statement in told.items()}
 
 
+def _statement_names(script: Script) -> dict[str, list[list[str]]]:
+    """What a plan calls statements that programs ask for; nothing where there are none."""
+    if not any(operation.program for operation in script.operations):
+        return {}
+    return {
+        "statements": [
+            [one.name or str(number) for number, one in enumerate(operation.statements, 1)]
+            for operation in script.operations
+        ]
+    }
+
+
 def understood(request: RunRequest, teller: Teller) -> Asked:
     """The run that a request asks for; its product is there when this returns.
 
@@ -217,6 +236,8 @@ def considered(request: RunRequest) -> Asked:
         UsageError: If the request names something that is not there.
     """
     workload = find_workload(request.workload).only(request.operations).without(request.remove)
+    if request.foreign_keys:
+        workload = workload.with_foreign_keys()
     if request.forced:
         texts = {name: told["sql"] for name, told in request.forced.items()}
         workload = workload.playing(texts)
@@ -233,6 +254,7 @@ def considered(request: RunRequest) -> Asked:
     _check_prepare(request, workload, behaviour)
     _check_test(request, workload)
     _check_transactions(request, workload, engine)
+    _check_clients(request, workload, engine)
     asked = Asked(request, workload, engine, behaviour, "", None)
     asked.facts()
     return asked
@@ -415,6 +437,21 @@ def _check_transactions(request: RunRequest, workload: Workload, engine: EngineF
                 f"{operation.name} of {workload.facts.title} is a transaction, and"
                 f" {engine.facts.title} has none: choose another engine"
             )
+
+
+def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
+    """Refuses what clients of this workload, or sessions of this engine, cannot do."""
+    name = workload.facts.name
+    if request.think_time and not workload.waits:
+        raise UsageError(f"--think-time: {name} does not say how long people wait; leave it out")
+    if request.think_time and request.rate_per_s is not None:
+        raise UsageError(
+            "--think-time and --rate: people at terminals make the rate; leave one of the two out"
+        )
+    if request.pipeline and not engine.facts.pipelines:
+        raise UsageError(
+            f"--pipeline: the session of {request.engine} waits for each answer; leave it out"
+        )
 
 
 def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:

@@ -6,10 +6,11 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import HasKeys, LoadsTablesTogether
+from assay.engines.contract import HasKeys, LoadsTablesTogether, Server
 from assay.model.errors import AssayError, RunFailedError
 from assay.study.sorting import SortedRows, sorter
 from assay.workloads.generate import estimated_bytes, table_rows
@@ -23,10 +24,31 @@ if TYPE_CHECKING:
 PROGRESS_INTERVAL_S = 0.2
 
 
-def fill(
-    engine: BulkLoads, instance: Instance, filling: Mapping[str, Any], tell: Tell
-) -> dict[str, dict[str, Any]]:
-    """Makes and loads all tables of `Loading.filling`; rows, checksum and time of each.
+@dataclass(frozen=True)
+class Filled:
+    """What was loaded.
+
+    Attributes:
+        tables: Rows, checksum and seconds of each.
+        rows: Of all tables.
+        seconds: From the first row that was made to the last one that was counted.
+        client_cpu_s: CPU time of this process meanwhile, which made, encoded and sent them; None
+            where the engine is in this process, too.
+    """
+
+    tables: dict[str, dict[str, Any]]
+    rows: int
+    seconds: float
+    client_cpu_s: float | None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values: `tables`, and the others as `load`."""
+        told = asdict(self)
+        return {"tables": told.pop("tables"), "load": told}
+
+
+def fill(engine: BulkLoads, instance: Instance, filling: Mapping[str, Any], tell: Tell) -> Filled:
+    """Makes and loads all tables of `Loading.filling`.
 
     Raises:
         EngineError: With what the engine refused.
@@ -38,14 +60,17 @@ def fill(
     # Where tables come one after another, what is made of them does, too.
     streams = 1 if filling["load_order"] else filling["streams"]
     at_once = engine.tables_at_once(streams) if isinstance(engine, LoadsTablesTogether) else 1
+    begun_s, begun_cpu_s = time.monotonic(), time.process_time()
     with _rows(filling, max(1, filling["streams"] // at_once)) as rows:
         tables = _load_tables(tell, engine, instance, filling, rows, at_once)
+    seconds, cpu_s = time.monotonic() - begun_s, time.process_time() - begun_cpu_s
     if isinstance(engine, HasKeys):
         # All at once, for the engine knows best which come first.
         engine.make_keys(instance, "\n".join(filling["keys"]), streams, tell)
     tell("statistics and checkpoint", 0, None, "")
     engine.finish_load(instance)
-    return tables
+    count = sum(table["rows"] for table in tables.values())
+    return Filled(tables, count, seconds, cpu_s if isinstance(engine, Server) else None)
 
 
 @contextmanager

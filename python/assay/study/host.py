@@ -128,8 +128,8 @@ def _fill(channel: Channel, job: dict[str, Any], engine: Engine, instance: Insta
     def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
         channel.send("amount", phase=phase, done=done, expected=expected, unit=unit)
 
-    tables = fill(engine, instance, job["filling"], tell)
-    channel.send("loaded", tables=tables)
+    filled = fill(engine, instance, job["filling"], tell)
+    channel.send("loaded", **filled.facts())
 
 
 def _prepare(channel: Channel, job: dict[str, Any]) -> None:

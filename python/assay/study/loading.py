@@ -75,7 +75,8 @@ class Loading:
         """Hears a host load, to its end; what was loaded."""
         while (message := loader.next())["kind"] != "loaded":
             self._tell(message)
-        return {"tables": message["tables"], "key": self._made_from()}
+        loaded = {"tables": message["tables"], "load": message["load"]}
+        return loaded | {"key": self._made_from()}
 
     def _in_order(self, keys: list[str]) -> list[str]:
         order = self._asked.order

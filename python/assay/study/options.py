@@ -33,6 +33,7 @@ from assay.study.request import PARAMETERS, RunRequest, parse_probes, read_prepa
 from assay.study.slowing import parse_slow
 from assay.study.specified import TESTS
 from assay.workloads.discovery import find_workload
+from assay.workloads.rules import count_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 ENGINE_DEFAULT = "duckdb"
 # Options that only one of the two kinds of load has a meaning for.
-OF_A_MIX = ("time", "warmup", "retries")
+OF_A_MIX = ("time", "warmup", "retries", "think_time", "pipeline")
 OF_A_TEST = ("streams", "refresh", "refresh_batches")
 
 
@@ -113,6 +114,16 @@ class RunOptions(BaseModel):
     )
     clients: int | None = Field(None, ge=1, description="Sessions that draw from the mix.")
     rate: float | None = Field(None, description="Operations a second that become due.")
+    think_time: bool = Field(
+        default=False, description="Clients wait around operations as people at terminals do."
+    )
+    foreign_keys: bool = Field(
+        default=False, description="Load the data with the workload's foreign keys."
+    )
+    pipeline: bool = Field(
+        default=False,
+        description="Send statements that need no earlier answer before it has come.",
+    )
     time: str = Field("30s", description="How long a mix is measured.")
     warmup: str = Field("5s", description="How long it is played before that.")
     retries: int | None = Field(
@@ -234,22 +245,32 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
 def _load(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> dict[str, Any]:
     """What is played, of how much data."""
     test, rate = options.test, options.rate
+    told = options.scale
+    scale = facts.scale_default if told is None else _above_zero("--scale", told)
     parameters = options.parameters or PARAMETERS[test is not None]
     return {
-        "scale": facts.scale_default
-        if options.scale is None
-        else _above_zero("--scale", options.scale),
+        "scale": scale,
         "parameters": _one_of("--parameters", parameters, PARAMETERS),
         "test": None if test is None else _one_of("--test", test, TESTS),
         "streams": options.streams,
         "refresh": options.refresh,
         "refresh_batches": options.refresh_batches,
-        "clients": options.clients or (1 if mixed else None),
+        "clients": options.clients or _clients(options, facts, scale, mixed=mixed),
         "rate_per_s": _above_zero("--rate", rate) if mixed and rate is not None else None,
+        "think_time": mixed and options.think_time,
+        "foreign_keys": options.foreign_keys,
+        "pipeline": mixed and options.pipeline,
         "time_s": _above_zero("--time", _duration("--time", options.time)),
         "retries_max": _retries(options, facts, mixed=mixed),
         "operation_deadline_s": _duration("--timeout", options.timeout),
     }
+
+
+def _clients(options: RunOptions, facts: WorkloadFacts, scale: float, *, mixed: bool) -> int | None:
+    """How many where no number is asked for: one, or with waits all terminals."""
+    if options.think_time and facts.terminals is not None:
+        return count_at(facts.terminals, scale)
+    return 1 if mixed else None
 
 
 def _retries(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int:
@@ -305,8 +326,8 @@ def _check_load(options: RunOptions, given: Collection[str], workload: str, *, m
     for name in ("rate", *OF_A_MIX):
         if name in given:
             raise UsageError(
-                f"--{name} is of a mix; {workload} is played in its order here: add --clients N"
-                " to play it as a mix, or say --min-time"
+                f"--{name.replace('_', '-')} is of a mix; {workload} is played in its order here:"
+                " add --clients N to play it as a mix, or say --min-time"
             )
 
 

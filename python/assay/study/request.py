@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from assay.model.errors import UsageError
 from assay.model.secrets import HIDDEN, is_secret, sql_without_secrets, without_secrets
 from assay.model.units import NS_PER_S
-from assay.record.layout import PHASE_AFTER, PHASE_MEASURED, PHASE_WARMUP
+from assay.record.layout import PHASE_AFTER, PHASE_BEFORE, PHASE_MEASURED, PHASE_WARMUP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,6 +61,9 @@ class RunRequest:
         refresh_batches: Transactions of each refresh function; 0: one an order.
         clients: Sessions of a mix; None: the workload's operations one after another.
         rate_per_s: Operations a second that become due; None: as soon as a session is free.
+        think_time: Sessions wait around operations as people at terminals do.
+        foreign_keys: The data have the foreign keys that the workload names.
+        pipeline: Statements that need no earlier answer are sent before it has come.
         time_s: How long a mix is measured.
         warmup_s: How long it is played before.
         retries_max: Attempts beyond the first after an error that the engine calls temporary.
@@ -112,6 +115,9 @@ class RunRequest:
     refresh_batches: int = 1
     clients: int | None = None
     rate_per_s: float | None = None
+    think_time: bool = False
+    foreign_keys: bool = False
+    pipeline: bool = False
     time_s: float = 30.0
     warmup_s: float = 5.0
     retries_max: int = 0
@@ -182,30 +188,51 @@ def recorded_request(facts: Mapping[str, Any], dsn: str | None = None) -> RunReq
     return request
 
 
+@dataclass(frozen=True)
+class Mix:
+    """How a workload's mix is played, beside its weights.
+
+    Attributes:
+        before: Operations that are played once before the first phase.
+        deck: Whether weights are cards of a deck.
+        waits: Seconds of keying and mean seconds of thinking, by operation; empty: there are none.
+    """
+
+    before: Sequence[str] = ()
+    deck: bool = False
+    waits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
 def driver_plan(
     request: RunRequest,
     order: Sequence[str],
     weights: Mapping[str, int],
     after: Sequence[str] = (),
+    mix: Mix = Mix(),
 ) -> dict[str, Any]:
     """The driver's plan; its keys are explained there.
 
     Without clients it is the power order: as many untimed, checked passes as the state asks for,
     then timed ones. With clients it is a mix of the operations, drawn by their weights. Operations
-    of `after` are played once when that is over.
+    of `mix.before` are played once before that where the state is hot, for they warm what they
+    read; those of `after` once when it is over.
     """
     if request.forced:
         return plan_of(request, list(request.forced), _forced(request))
-    operations = list(dict.fromkeys((*order, *after)))
+    operations = list(dict.fromkeys((*order, *mix.before, *after)))
+
+    def once(phase: str, names: Sequence[str]) -> list[dict[str, Any]]:
+        power = {"arrival": {"shape": "power"}, "passes_min": 1, "memory": True}
+        numbers = [operations.index(name) for name in names]
+        return [{"name": phase, "operations": numbers, **power}] if numbers else []
+
     phases = (
         _passes(request, [operations.index(name) for name in order])
         if request.clients is None
-        else _mix(request, [weights[name] for name in dict.fromkeys(order)])
+        else _mix(request, [weights[name] for name in dict.fromkeys(order)], operations, mix)
     )
-    if after:
-        once = [operations.index(name) for name in after]
-        power = {"arrival": {"shape": "power"}, "passes_min": 1, "memory": True}
-        phases.append({"name": PHASE_AFTER, "operations": once, **power})
+    before = mix.before if request.state == STATE_HOT else ()
+    phases = [*once(PHASE_BEFORE, before), *phases, *once(PHASE_AFTER, after)]
     return plan_of(request, operations, phases) | {"sessions_per_worker": SESSIONS_PER_WORKER}
 
 
@@ -273,21 +300,30 @@ def _forced(request: RunRequest) -> list[dict[str, Any]]:
     ]
 
 
-def _mix(request: RunRequest, weights: list[int]) -> list[dict[str, Any]]:
+def _mix(
+    request: RunRequest, weights: list[int], operations: Sequence[str], mix: Mix
+) -> list[dict[str, Any]]:
     """A warm-up with as many clients, as fast as they go, and the load that was asked for."""
     closed = {"shape": "closed", "clients": request.clients}
     rate = {"shape": "open", "rate_per_s": request.rate_per_s, "clients": request.clients}
-    mix = {"operations": list(range(len(weights))), "weights": weights}
+    drawn: dict[str, Any] = {"operations": list(range(len(weights))), "weights": weights}
+    drawn |= {"deck": True} if mix.deck else {}
+    if request.think_time:
+        told = [mix.waits.get(name, (0.0, 0.0)) for name in operations]
+        drawn["waits"] = [
+            {"keying_ns": round(keying_s * NS_PER_S), "think_mean_ns": round(think_s * NS_PER_S)}
+            for keying_s, think_s in told
+        ]
     warmup = {
         "name": PHASE_WARMUP,
         "arrival": closed,
-        **mix,
+        **drawn,
         "duration_ns": round(request.warmup_s * NS_PER_S),
     }
     measured = {
         "name": PHASE_MEASURED,
         "arrival": closed if request.rate_per_s is None else rate,
-        **mix,
+        **drawn,
         "duration_ns": round(request.time_s * NS_PER_S),
     }
     return [warmup, measured] if request.warmup_s > 0 else [measured]

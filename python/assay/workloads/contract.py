@@ -122,6 +122,17 @@ class Workload:
         return {name: self.facts.operations[name].weight for name in self.facts.order}
 
     @property
+    def waits(self) -> dict[str, tuple[float, float]]:
+        """Seconds of keying and mean seconds of thinking, by operation; empty: there are none."""
+        told = {name: self.facts.operations[name].wait for name in self.facts.order}
+        return {name: (one.keying_s, one.think_s) for name, one in told.items() if one}
+
+    def terminals(self, scale: float) -> int | None:
+        """Clients of a run with waits, where it does not say another number."""
+        told = self.facts.terminals
+        return None if told is None else rules.count_at(told, scale)
+
+    @property
     def drawn_operations(self) -> tuple[str, ...]:
         """Operations whose values are drawn at each execution: they have no one answer."""
         if self.facts.arrival == "power":
@@ -203,6 +214,8 @@ class Workload:
             "before": list(facts.before),
             "after": list(facts.after),
             "deck": facts.deck,
+            "rate": None if facts.rate is None else facts.rate.model_dump(),
+            "terminals": self.terminals(1.0),
             "tolerance": facts.tolerance.model_dump(),
             "answer_columns": {name: op.answer for name, op in operations},
             "operation_titles": {name: op.title for name, op in operations},

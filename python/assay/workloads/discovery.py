@@ -251,7 +251,8 @@ def _refuse_contradicting_clients(facts: WorkloadFacts, manifest: Path) -> None:
     if facts.arrival == "closed":
         return
     told = [(f"operations.{name}", facts.operations[name]) for name in facts.operations]
-    named = {"deck": facts.deck, "programs": facts.programs}
+    named: dict[str, object] = {"deck": facts.deck, "programs": facts.programs}
+    named |= {"terminals": facts.terminals, "rate": facts.rate}
     named |= {f"{key}.program": operation.program for key, operation in told}
     named |= {f"{key}.wait": operation.wait for key, operation in told}
     named |= {f"{key}.share_min": operation.share_min for key, operation in told}

@@ -270,6 +270,25 @@ class MetricsFacts(Facts):
     composite: str
 
 
+class RateFacts(Facts):
+    """What a specification calls the rate of a run.
+
+    Attributes:
+        operation: What is counted where it succeeded: one operation of the mix.
+        seconds: It is counted for each of so many seconds.
+        waits: What it is called in runs with waits.
+        no_waits: What it is called in runs without.
+        least, most: What it can be in a run with waits, for each unit of scale; None: anything.
+    """
+
+    operation: str
+    seconds: PositiveFloat = 1.0
+    waits: str
+    no_waits: str
+    least: PositiveFloat | None = None
+    most: PositiveFloat | None = None
+
+
 class WorkloadFacts(Facts):
     """`workload.toml` as a whole.
 
@@ -292,6 +311,8 @@ class WorkloadFacts(Facts):
         before: Operations that are played once before the first phase.
         after: Operations that are played once when the measured part is over.
         deck: Weights are cards: each client plays shuffled decks of them, so that shares are exact.
+        terminals: Clients of a run with waits, where it does not say another number.
+        rate: What a specification calls the rate of a run; None where it does not.
         retries: How often an operation is sent again that the engine asks to repeat, where the run
             does not say another number.
         constants: Values that texts may name, by name.
@@ -319,6 +340,8 @@ class WorkloadFacts(Facts):
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     deck: bool = False
+    terminals: Constant | None = None
+    rate: RateFacts | None = None
     retries: NonNegativeInt = 0
     tolerance: Tolerance = Tolerance()
     constants: dict[Name, Constant] = {}
@@ -346,6 +369,7 @@ TABLES: dict[str, type[Facts]] = {
     "parameters": ParameterFacts,
     "streams": StreamsFacts,
     "metrics": MetricsFacts,
+    "rate": RateFacts,
     "refresh": RefreshFacts,
 }
 
@@ -361,7 +385,7 @@ def keys_at(location: tuple[int | str, ...]) -> list[str]:
             return list(OperationFacts.model_fields)
         case ("constants" | "programs", _) | ("refresh", "orders"):
             return list(Constant.model_fields)
-        case (("tolerance" | "parameters" | "streams" | "metrics" | "refresh") as table,):
+        case (("tolerance" | "parameters" | "streams" | "metrics" | "rate" | "refresh") as table,):
             return list(TABLES[table].model_fields)
     return list(WorkloadFacts.model_fields)
 

@@ -23,19 +23,60 @@ pub struct Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the server sent bytes that are no message of its protocol (tag {tag}, length {length})")]
 pub struct Garbled {
-    tag: u8,
-    length: i32,
+    /// First byte.
+    pub tag: u8,
+    /// Length as it was told.
+    pub length: i32,
+}
+
+/// How a protocol cuts what it sends into messages.
+pub trait Framing: Default {
+    /// The whole message that begins at `place`, if it is there. Bytes from `place` on may be
+    /// moved, so that a body is in one piece; whoever does takes what is cut out off `filled`.
+    fn next(
+        &mut self,
+        bytes: &mut [u8],
+        filled: &mut usize,
+        place: usize,
+    ) -> Result<Option<Message>, Garbled>;
+
+    /// The same of one that was found before.
+    fn again(&self, bytes: &[u8], place: usize) -> Option<Message>;
+
+    /// The buffer is about to be cleared.
+    fn clear(&mut self) {}
+}
+
+/// A tag, then a length that counts itself: PostgreSQL's messages, and those of the bridge.
+#[derive(Debug, Default)]
+pub struct Tagged;
+
+impl Framing for Tagged {
+    fn next(
+        &mut self,
+        bytes: &mut [u8],
+        filled: &mut usize,
+        place: usize,
+    ) -> Result<Option<Message>, Garbled> {
+        message_at(&bytes[..*filled], place)
+    }
+
+    fn again(&self, bytes: &[u8], place: usize) -> Option<Message> {
+        message_at(bytes, place).ok()?
+    }
 }
 
 /// The receiving buffer of one connection.
 #[derive(Debug, Default)]
-pub struct Inbox {
+pub struct Inbox<F: Framing = Tagged> {
     bytes: Vec<u8>,
     filled: usize,
     parsed: usize,
+    /// How messages are told from each other.
+    pub framing: F,
 }
 
-impl Inbox {
+impl<F: Framing> Inbox<F> {
     /// Where the next read may write; never empty.
     pub fn room(&mut self) -> &mut [u8] {
         if self.bytes.len() - self.filled < ROOM_BYTES {
@@ -62,7 +103,7 @@ impl Inbox {
 
     /// The next whole message, if it is there.
     pub fn take(&mut self) -> Result<Option<Message>, Garbled> {
-        let message = message_at(&self.bytes[..self.filled], self.parsed)?;
+        let message = self.framing.next(&mut self.bytes, &mut self.filled, self.parsed)?;
         if let Some(message) = message {
             self.parsed = message.end;
         }
@@ -74,16 +115,19 @@ impl Inbox {
         &self.bytes[message.begin..message.end]
     }
 
-    /// A message with its tag and length.
-    pub fn whole(&self, message: Message) -> &[u8] {
-        &self.bytes[message.begin - HEADER_BYTES..message.end]
-    }
-
     /// All messages that were parsed since the buffer was cleared.
     pub fn messages(&self) -> impl Iterator<Item = (u8, &[u8])> {
-        let mut place = 0;
+        self.messages_within(0, self.parsed)
+    }
+
+    /// Messages that were parsed, from the one that begins at `place` to `end`.
+    pub fn messages_within(
+        &self,
+        mut place: usize,
+        end: usize,
+    ) -> impl Iterator<Item = (u8, &[u8])> {
         std::iter::from_fn(move || {
-            let message = message_at(&self.bytes[..self.parsed], place).ok()??;
+            let message = self.framing.again(&self.bytes[..end], place)?;
             place = message.end;
             Some((message.tag, self.body(message)))
         })
@@ -96,9 +140,17 @@ impl Inbox {
 
     /// Forgets what was parsed; what was not stays.
     pub fn clear(&mut self) {
+        self.framing.clear();
         self.bytes.copy_within(self.parsed..self.filled, 0);
         self.filled -= self.parsed;
         self.parsed = 0;
+    }
+}
+
+impl Inbox<Tagged> {
+    /// A message with its tag and length.
+    pub fn whole(&self, message: Message) -> &[u8] {
+        &self.bytes[message.begin - HEADER_BYTES..message.end]
     }
 }
 
@@ -129,14 +181,14 @@ mod tests {
 
     #[test]
     fn a_length_that_cannot_be_is_an_error() {
-        let mut inbox = Inbox::default();
+        let mut inbox: Inbox = Inbox::default();
         inbox.feed(&[b'D', 0, 0, 0, 3]);
         assert!(inbox.take().is_err());
     }
 
     #[test]
     fn what_was_not_parsed_survives_clearing() {
-        let mut inbox = Inbox::default();
+        let mut inbox: Inbox = Inbox::default();
         inbox.feed(&message(b'Z', b"I"));
         inbox.feed(b"N\0");
         assert_eq!(inbox.take().unwrap().unwrap().tag, b'Z');
@@ -153,7 +205,7 @@ mod tests {
             cuts in proptest::collection::vec(1..60_usize, 1..80),
         ) {
             let sent: Vec<u8> = bodies.iter().flat_map(|body| message(b'D', body)).collect();
-            let (mut inbox, mut seen, mut place) = (Inbox::default(), Vec::new(), 0);
+            let (mut inbox, mut seen, mut place) = (<Inbox>::default(), Vec::new(), 0);
             for cut in cuts.iter().cycle() {
                 let end = (place + cut).min(sent.len());
                 inbox.feed(&sent[place..end]);
@@ -170,7 +222,7 @@ mod tests {
 
         #[test]
         fn garbage_never_breaks_it(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let mut inbox = Inbox::default();
+            let mut inbox: Inbox = Inbox::default();
             inbox.feed(&bytes);
             while let Ok(Some(_)) = inbox.take() {}
         }

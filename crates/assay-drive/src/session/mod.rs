@@ -1,12 +1,17 @@
 //! One connection of the driver. One file a protocol; `null` answers at once.
 
+pub mod connecting;
 pub mod inbox;
 pub mod interrupt;
 pub mod jdbc;
+pub mod loading;
+pub mod mysql;
 pub mod null;
 pub mod postgres;
 pub mod rows;
 pub mod sqlite;
+pub mod stream;
+pub mod tls;
 pub mod value;
 
 use std::os::fd::BorrowedFd;

@@ -90,13 +90,14 @@ fn array(shape: Shape, values: &[Value<'_>]) -> ArrayRef {
 }
 
 /// Whether a date or time is none of the years 1 to 9999, such as `infinity`: most libraries that
-/// read Arrow break at those.
+/// read Arrow break at those. What a session hands on as digits has no place among them either.
 fn is_beyond_calendars(value: &Value<'_>) -> bool {
     match value {
         Value::Date(days) => !(-719_162..=2_932_896).contains(days),
         Value::Timestamp(micros) => {
             !(-62_135_596_800_000_000..=253_402_300_799_999_999).contains(micros)
         }
+        Value::Long(_) => true,
         _ => false,
     }
 }

@@ -47,6 +47,11 @@ def is_variable(name: str) -> bool:
     return "." not in name and name not in PLAIN
 
 
+def is_number(value: str) -> bool:
+    """Whether a value is a whole number, which is not the same as a text of its digits."""
+    return _NUMBER.fullmatch(value) is not None
+
+
 def refuse_ours(settings: Mapping[str, str]) -> None:
     """Raises `EngineError` for a setting that a private server must leave to us."""
     for name in settings:
@@ -70,13 +75,15 @@ def configured(settings: Mapping[str, str]) -> str:
         for section in sections:
             place = place.setdefault(section, {})
             if not isinstance(place, dict):
-                raise EngineError(f"{name} leads through {section}, which is no section: mend --set.")
+                raise EngineError(
+                    f"{name} leads through {section}, which is no section: mend --set."
+                )
         place[key] = _value(value)
     # A dollar begins a name of the environment.
     return json.dumps(tree, indent=2).replace("$", "$$")
 
 
 def _value(text: str) -> str | int | bool:
-    if _NUMBER.fullmatch(text):
+    if is_number(text):
         return int(text)
     return _TRUTHS.get(text, text)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.dolt.configuration import configured, is_variable
-from assay.engines.mysql_family.statements import file_text, filled, name_of
+from assay.engines.dolt.configuration import configured, is_number, is_variable
+from assay.engines.mysql_family.statements import file_text, filled, name_of, text_of
 from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
@@ -24,12 +24,14 @@ CONF = Path(__file__).parent / "conf"
 PATIENCE_S = 60.0
 # Where the program lies below a product's home: named itself, or built.
 PLACES = ("dolt", "bin/dolt")
-# Nothing is asked of or told to a network: neither whether there is a newer version nor what is used.
+# No network is asked whether there is a newer version, or told what is used.
 GLOBAL_CONFIGURATION = {"metrics.disabled": "true", "versioncheck.disabled": "true"}
 GLOBAL_FILE = ".dolt/config_global.json"
 CONFIGURATION_FILE = "config.yaml"
 # The program says it before it looks at the data.
-_UNREAD = re.compile(r"Failed to parse yaml file '[^']*'\. Error: (?:yaml: unmarshal errors:)?(.*)", re.S)
+_UNREAD = re.compile(
+    r"Failed to parse yaml file '[^']*'\. Error: (?:yaml: unmarshal errors:)?(.*)", re.DOTALL
+)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -46,8 +48,8 @@ class Program:
         found = re.match(r"dolt version (\d[\w.-]*)", told.stdout)
         if found is None:
             raise EngineError(
-                f"{self.file} does not run on this host, or is no Dolt: {_words(told)}. Choose another"
-                " version, or name a directory with one that does with --bin-dir."
+                f"{self.file} does not run on this host, or is no Dolt: {_words(told)}. Choose"
+                " another version, or name a directory with one that does with --bin-dir."
             )
         return found[1]
 
@@ -78,10 +80,12 @@ class Program:
             if name.lower() not in known:
                 hint = suggestion(name.lower(), sorted(known))
                 raise EngineError(
-                    f"Dolt has no system variable {name!r}; {hint} Settings of its configuration file"
-                    " are named with the sections that they stand in, such as behavior.read_only."
+                    f"Dolt has no system variable {name!r}; {hint} Settings of its configuration"
+                    " file are named with their sections, such as behavior.read_only."
                 )
-            asked = filled("set_global.sql", {"value": value}, {"name": name_of(name)}, conf=CONF)
+            written = value if is_number(value) else text_of(value)
+            plain = {"value": written, "name": name_of(name)}
+            asked = filled("set_global.sql", plain=plain, conf=CONF)
             said = _words(self._told(here, "sql", "-q", asked))
             if "error" in said.lower():
                 raise EngineError(f"Dolt refuses {name}={value}: {said}. Mend that --set.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.mysql_family.programs import Program
+from assay.engines.mysql_family.programs import HELP, Program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def find_program(home: Path) -> Program:
         if server.is_file() and system_tables(server):
             places = (f"--basedir={_base(server)}",)
             libraries = _libraries(home, place)
-            return Program(TITLE, server, (str(server),), places, VERSION, libraries)
+            return Program(TITLE, server, (str(server),), places, HELP, VERSION, libraries)
     raise EngineError(
         f"{home} has no `mariadbd` with `{SYSTEM_TABLES[0]}` in a directory `share` beside its own:"
         " --bin-dir names the directory of a server's programs, such as /usr/sbin."

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.mysql_family.connecting import connect
+from assay.engines.mysql_family.connecting import connect, words_of
 from assay.engines.mysql_family.loading import execute
 
 if TYPE_CHECKING:
@@ -13,9 +14,13 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
 
+log = logging.getLogger(__name__)
+
 # What counters are of that are told without an object.
 OBJECT = "server"
 PAIR = 2
+# What a server says of tables that this user may not read.
+NOT_ALLOWED = {1044, 1142, 1143, 1227, 1370}
 
 
 class FamilyCounters:
@@ -26,8 +31,10 @@ class FamilyCounters:
     """
 
     def __init__(self, address: Address, statements: Mapping[str, str]) -> None:
-        self._statements = dict(statements)
         self._connection = connect(address)
+        self._statements = {
+            source: statement for source, statement in statements.items() if self._may(statement)
+        }
 
     def read(self) -> list[tuple[str, str, str, float]]:
         """Rows of (source, object, counter, value), as the server has them now.
@@ -44,6 +51,18 @@ class FamilyCounters:
         except EngineError as error:
             raise OSError(f"the server's counters cannot be read: {error}") from error
         return found
+
+    def _may(self, statement: str) -> bool:
+        """Whether this user may; on a server that is not ours, some tables are closed."""
+        try:
+            execute(self._connection, statement)
+        except EngineError as error:
+            told = error.__cause__
+            if not isinstance(told, Exception) or told.args[0] not in NOT_ALLOWED:
+                raise
+            log.warning("some of the server's counters are not measured: %s", words_of(told))
+            return False
+        return True
 
     def close(self) -> None:
         """Ends the connection."""

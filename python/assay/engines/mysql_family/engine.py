@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from assay.engines.contract import Address, ArrowStream, EngineFacts, Tell
+    from assay.engines.contract import Address, ArrowStream, CounterReader, EngineFacts, Tell
     from assay.model.script import Script
 
 
@@ -144,7 +144,7 @@ class FamilyEngine:
         """Gathers statistics; an orderly stop of a private server then writes everything."""
         loading.finish(instance)
 
-    def counters(self, instance: Instance) -> FamilyCounters:
+    def counters(self, instance: Instance) -> CounterReader:
         """A reader on a connection of its own."""
         files = sorted((self.conf / "counters").glob("*.sql"))
         asked = {file.stem: file_text(file.name, file.parent) for file in files}

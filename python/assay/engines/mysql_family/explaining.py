@@ -66,8 +66,8 @@ class FamilyPlans:
         limit_ms = max(LIMIT_MIN_S, limit_s) * MS_PER_S
         limit = {"seconds": f"{limit_ms / MS_PER_S:.3f}", "milliseconds": f"{limit_ms:.0f}"}
         try:
-            self._rows(filled("plans/limit.sql", plain=limit, conf=self._conf))
-            self._rows(file_text("plans/begin.sql"))
+            self.rows(filled("plans/limit.sql", plain=limit, conf=self._conf))
+            self.rows(file_text("plans/begin.sql"))
         except pymysql.Error as error:
             failed = _words(error)
         try:
@@ -94,13 +94,20 @@ class FamilyPlans:
             return None, OF_TRANSACTIONS
         asked = bound(pieces(text), values, self._connection.escape)
         try:
-            estimated = self._told("plans/estimated.sql", asked)
+            return self.read_plan(asked, limit_s)
         except pymysql.Error as error:
             if error.args[0] == SYNTAX:
                 return None, self._executed(asked)
             return None, _words(error)
+
+    def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
+        """The plan of a statement, executed, and why it has estimates only.
+
+        Raises what pymysql raises of a statement that cannot be explained.
+        """
+        estimated = self.told("plans/estimated.sql", asked)
         try:
-            return self._told("plans/executed.sql", asked), None
+            return self.told("plans/executed.sql", asked), None
         except pymysql.Error as error:
             if error.args[0] in CANCELLED:
                 return estimated, f"it was cancelled after {limit_s:.3g} s"
@@ -109,15 +116,17 @@ class FamilyPlans:
     def _executed(self, asked: str) -> str:
         """Executes what has no plan, for what comes after it; what is to be said of it."""
         try:
-            self._rows(asked)
+            self.rows(asked)
         except pymysql.Error as error:
             return _words(error)
         return NO_PLAN
 
-    def _told(self, how: str, asked: str) -> str:
-        return str(self._rows(f"{file_text(how, self._conf)}\n{asked}")[0][0])
+    def told(self, how: str, asked: str) -> str:
+        """What the server answers to a statement with `how`, a file of the engine, before it."""
+        return str(self.rows(f"{file_text(how, self._conf)}\n{asked}")[0][0])
 
-    def _rows(self, asked: str) -> tuple[tuple[object, ...], ...]:
+    def rows(self, asked: str) -> tuple[tuple[object, ...], ...]:
+        """All rows of a statement. Raises what pymysql raises."""
         with self._connection.cursor() as cursor:
             cursor.execute(asked)
             rows: tuple[tuple[object, ...], ...] = cursor.fetchall()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PATIENCE_S = 60.0
+HELP = ("--verbose", "--help")
 CONFIGURATION_FILE = "assay.cnf"
 # The heading of the table of variables in what the server says of itself.
 VARIABLES = "Variables (--variable-name=value)"
@@ -29,6 +30,8 @@ _REFUSED = re.compile(
     r"|\[Warning\] (?:\[MY-\d+\] \[\w+\] )?(?:Buffered warning: )?(option .* adjusted .*)"
 )
 _NOISE = re.compile(r"Parsing options for plugin .* failed|^Aborting$")
+# Before the name of a setting that is on or off.
+_PREFIX = re.compile(r"^(?:skip|disable|enable)_(?=log_bin)")
 _PROGRAM = re.compile(r"^\S*(?:mariadbd|mysqld): ")
 
 
@@ -41,6 +44,7 @@ class Program:
         file: The program.
         command: What is executed, before any argument: the program, or a loader with it.
         places: Arguments that say where its own files are.
+        checking: Arguments with which it reads its settings, says what is wrong, and ends.
         version_pattern: What the program says of its version; the first group is the version.
         library_path: Libraries that it needs beside the host's; empty: none.
     """
@@ -49,6 +53,7 @@ class Program:
     file: Path
     command: tuple[str, ...]
     places: tuple[str, ...]
+    checking: tuple[str, ...]
     version_pattern: str
     library_path: str = ""
 
@@ -78,7 +83,7 @@ class Program:
         """Lets the server read the settings. Raises `EngineError` with the first at fault."""
         known = self.setting_names()
         for name in settings:
-            if canonical(name) not in known:
+            if _PREFIX.sub("", canonical(name)) not in known:
                 hint = suggestion(canonical(name), sorted(known))
                 raise EngineError(f"{self.title} has no setting {name!r}; {hint}")
         if refusal := self._refusal(settings):
@@ -90,16 +95,13 @@ class Program:
             file = Path(directory) / CONFIGURATION_FILE
             write_configuration(file, settings)
             where = (f"--datadir={directory}", f"--secure-file-priv={directory}")
-            told = self.told(f"--defaults-file={file}", *self._help(), *where)
+            told = self.told(f"--defaults-file={file}", *self.places, *self.checking, *where)
         said = [error or warning for error, warning in _REFUSED.findall(told.stderr)]
         words = "; ".join(_PROGRAM.sub("", line) for line in said if not _NOISE.search(line))
         for name, value in settings.items():
             if is_secret(name) and value:
                 words = words.replace(value, "***")
         return words
-
-    def _help(self) -> list[str]:
-        return [*self.places, "--verbose", "--help"]
 
     def told(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs the program to its end. Raises `EngineError` if it cannot be run at all."""
@@ -123,7 +125,7 @@ class Program:
 
 @cache
 def _setting_names(program: Program) -> frozenset[str]:
-    told = program.told("--no-defaults", *program._help())
+    told = program.told("--no-defaults", *program.places, *HELP)
     variables = told.stdout.partition(VARIABLES)[2].splitlines()
     found = (re.match(r"[a-z][\w-]*(?=\s)", line) for line in variables)
     names = frozenset(canonical(name[0]) for name in found if name)

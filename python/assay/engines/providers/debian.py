@@ -51,14 +51,16 @@ class DebianProvider:
     def unpack(self, files: Sequence[Path], home: Path) -> None:
         """Unpacks all packages over each other, as the file system would have them."""
         for file in files:
-            _tool(["dpkg-deb", "--extract", str(file), str(home)])
+            run_tool(["dpkg-deb", "--extract", str(file), str(home)])
         _check_libraries(home)
 
     def installed(self, package: str) -> Path | None:
         """Above the first directory of programs that the installed package has."""
         if not is_installed(package):
             return None
-        paths = [Path(line) for line in _tool(["dpkg-query", "--listfiles", package]).splitlines()]
+        paths = [
+            Path(line) for line in run_tool(["dpkg-query", "--listfiles", package]).splitlines()
+        ]
         for path in paths:
             if path.parent.name in PROGRAM_DIRECTORIES and path.is_file():
                 return path.parent.parent
@@ -68,7 +70,7 @@ class DebianProvider:
 def _libraries(into: Path, package: str) -> list[str]:
     """Packages of libraries that a downloaded package depends on, first alternatives only."""
     depends = [
-        _tool(["dpkg-deb", "--field", str(file), "Depends"])
+        run_tool(["dpkg-deb", "--field", str(file), "Depends"])
         for file in into.glob(f"{package}_*.deb")
     ]
     names = [found[1] for part in ",".join(depends).split(",") if (found := _NAME.match(part))]
@@ -108,7 +110,8 @@ def _check_libraries(home: Path) -> None:
         )
 
 
-def _tool(command: list[str]) -> str:
+def run_tool(command: list[str]) -> str:
+    """What a tool of Debian says. Raises `ProviderError` with the mend if it fails."""
     try:
         told = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=PATIENCE_S

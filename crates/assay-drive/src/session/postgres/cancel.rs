@@ -7,10 +7,11 @@ use bytes::BytesMut;
 use nix::sys::socket::{Shutdown, shutdown};
 use postgres_protocol::message::frontend;
 
-use super::config::{Config, Place};
+use super::config::Config;
+use crate::session::connecting::{ConnectError, Place};
 use crate::session::interrupt::{ANSWER_PATIENCE, Means};
 
-use super::startup::{ConnectError, Connection, open};
+use super::startup::{Connection, open};
 
 /// What is needed to end what one connection's server process is doing.
 #[derive(Clone, Debug)]

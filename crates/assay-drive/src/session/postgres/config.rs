@@ -2,9 +2,10 @@
 //! file, as PostgreSQL's own clients read them.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use crate::session::connecting::{Place, Secret, SslMode};
 
 /// What can be said of a connection, and the variable that says it where the text does not.
 const KEYS: &[(&str, Option<&str>)] = &[
@@ -40,40 +41,6 @@ const APPLICATION: &str = "assay";
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Where servers put their sockets when nobody says otherwise.
 const SOCKET_DIRS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
-
-/// One place where the server may be; they are tried in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// A host or address and a port.
-    Tcp(String, u16),
-    /// The socket's file.
-    Unix(PathBuf),
-}
-
-/// How far TLS goes, in libpq's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SslMode {
-    /// Never.
-    Disable,
-    /// If the server has it; whoever the server is.
-    Prefer,
-    /// Always; whoever the server is.
-    Require,
-    /// Always; the certificate is from an authority that is trusted.
-    VerifyCa,
-    /// And it names the host.
-    VerifyFull,
-}
-
-/// A text that is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(pub String);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("***")
-    }
-}
 
 /// All that a connection needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]

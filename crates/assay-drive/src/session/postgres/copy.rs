@@ -1,10 +1,6 @@
 //! Rows into a table by COPY in its binary form, over several connections that take batches from
 //! one source. Each connection is one transaction; the first error ends all of them.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
@@ -16,12 +12,12 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, TimeUnit};
 use bytes::BytesMut;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::config::Config;
 use super::link::{Link, Reply};
 use super::startup::connect;
 use super::values::{Column, EPOCH_DAYS, EPOCH_MICROS, Kind};
+use crate::session::loading::{LoadError, Source, over_streams, spoke};
 
 /// One write is about this long.
 const WRITE_BYTES: usize = 256 << 10;
@@ -29,29 +25,6 @@ const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 const TRAILER: [u8; 2] = (-1_i16).to_be_bytes();
 const NULL: [u8; 4] = (-1_i32).to_be_bytes();
 const NEGATIVE: u16 = 0x4000;
-
-/// Why rows could not be loaded.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("table {table}: {reason}")]
-pub struct CopyError {
-    /// Which table.
-    pub table: String,
-    /// What is wrong, in the server's words where they are its.
-    pub reason: String,
-}
-
-/// Batches that all connections take from, until one of them fails.
-struct Source<R> {
-    rows: Mutex<R>,
-    failed: AtomicBool,
-}
-
-impl<R: RecordBatchReader> Source<R> {
-    fn next(&self) -> Result<Option<RecordBatch>, String> {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        rows.next().transpose().map_err(|error| error.to_string())
-    }
-}
 
 /// How rows go into a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,37 +42,15 @@ pub fn copy_in<R: RecordBatchReader + Send>(
     table: &str,
     rows: R,
     way: Way,
-) -> Result<u64, CopyError> {
-    let source = Source { rows: Mutex::new(rows), failed: AtomicBool::new(false) };
+) -> Result<u64, LoadError> {
     let streams = match way {
-        Way::Append(streams) => streams.max(1),
+        Way::Append(streams) => streams,
         Way::Fill => 1,
     };
-    let copied = thread::scope(|scope| {
-        let work = || {
-            let copied = copy_some(config, table, way, &source);
-            if copied.is_err() {
-                source.failed.store(true, Ordering::Relaxed);
-            }
-            copied
-        };
-        let workers: Vec<_> = (0..streams).map(|_| scope.spawn(work)).collect();
-        // The first error is the one that says why; the others only say that they gave up.
-        let ended = workers.into_iter().map(|worker| {
-            worker.join().unwrap_or_else(|_| Err("the loading thread broke down".into()))
-        });
-        let (good, bad): (Vec<_>, Vec<_>) = ended.partition(Result::is_ok);
-        let mut reasons: Vec<String> = bad.into_iter().filter_map(Result::err).collect();
-        reasons.sort_by_key(|reason| reason == GAVE_UP);
-        match reasons.into_iter().next() {
-            None => Ok(good.into_iter().flatten().sum()),
-            Some(reason) => Err(reason),
-        }
-    });
-    copied.map_err(|reason| CopyError { table: table.into(), reason })
+    let copied =
+        over_streams(table, rows, streams, |source| copy_some(config, table, way, source))?;
+    Ok(copied.into_iter().sum())
 }
-
-const GAVE_UP: &str = "given up, because another connection failed";
 
 /// What one connection loads.
 fn copy_some<R: RecordBatchReader>(
@@ -124,11 +75,7 @@ fn copy_some<R: RecordBatchReader>(
     out.extend_from_slice(SIGNATURE);
     let mut rows = 0;
     loop {
-        if source.failed.load(Ordering::Relaxed) {
-            link.fail_copy(GAVE_UP).map_err(text)?;
-            return Err(GAVE_UP.into());
-        }
-        let batch = match source.next() {
+        let batch = match source.next_batch() {
             Ok(Some(batch)) => batch,
             Ok(None) => break,
             Err(reason) => {
@@ -145,7 +92,7 @@ fn copy_some<R: RecordBatchReader>(
             }
         }
         rows += batch.num_rows() as u64;
-        if spoke(&link) {
+        if spoke(link.descriptor()) {
             link.hear().map_err(text)?;
         }
     }
@@ -160,12 +107,6 @@ fn copy_some<R: RecordBatchReader>(
 
 fn text(error: crate::session::SessionError) -> String {
     error.to_string()
-}
-
-/// Whether the server has said something.
-fn spoke(link: &Link) -> bool {
-    let mut watched = [PollFd::new(link.descriptor(), PollFlags::POLLIN)];
-    poll(&mut watched, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
 }
 
 fn columns_of(link: &mut Link, name: &str) -> Result<Vec<Column>, String> {

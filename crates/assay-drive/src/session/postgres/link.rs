@@ -13,11 +13,11 @@ use postgres_protocol::message::frontend;
 
 use super::Described;
 use super::startup::Connection;
-use super::stream::Stream;
 use super::values::{Column, EPOCH_MICROS, Kind};
 use crate::conductor::Conductor;
 use crate::session::SessionError;
 use crate::session::inbox::{Inbox, Message};
+use crate::session::stream::Stream;
 use crate::session::value::Bound;
 
 /// The first version that can be asked to hand in a process's statistics at once.

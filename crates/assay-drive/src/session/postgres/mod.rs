@@ -12,8 +12,6 @@ pub mod config;
 pub mod copy;
 pub mod link;
 pub mod startup;
-pub mod stream;
-pub mod tls;
 pub mod values;
 
 use std::os::fd::BorrowedFd;

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
-use std::os::unix::net::UnixStream;
+use std::net::TcpStream;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
@@ -12,9 +11,10 @@ use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, Scr
 use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend;
 
-use super::config::{Config, Place, SslMode};
-use super::stream::Stream;
-use super::tls;
+use super::config::Config;
+use crate::session::connecting::{ConnectError, Place, SslMode, dial_host, dial_socket, is_near};
+use crate::session::stream::Stream;
+use crate::session::tls;
 
 const READ_BYTES: usize = 4 << 10;
 /// No message before the first request is nearly as long.
@@ -37,82 +37,6 @@ pub struct Connection {
     pub unread: BytesMut,
 }
 
-/// Why there is no connection. No text shows the password.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
-    /// Nobody answers there.
-    #[error("no server at {place}: {reason}; is it running, and is the address right?")]
-    Refused {
-        /// Where.
-        place: String,
-        /// What the system said.
-        reason: String,
-    },
-    /// It took too long.
-    #[error(
-        "the server at {place} did not answer within {seconds} s; connect_timeout=N waits longer"
-    )]
-    Timeout {
-        /// Where.
-        place: String,
-        /// How long.
-        seconds: u64,
-    },
-    /// The line could not be encrypted.
-    #[error("TLS with {place}: {reason}")]
-    Tls {
-        /// Where.
-        place: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The server said no.
-    #[error("the server at {place} refuses: {message}{mend}")]
-    Server {
-        /// Where.
-        place: String,
-        /// SQLSTATE.
-        code: String,
-        /// In its words.
-        message: String,
-        /// What to do.
-        mend: &'static str,
-    },
-    /// It asks for a proof that is not to be had.
-    #[error("the server at {place} asks for {what}")]
-    Proof {
-        /// Where.
-        place: String,
-        /// What.
-        what: String,
-    },
-    /// What came was not the protocol.
-    #[error("what answers at {place} does not speak PostgreSQL's protocol: {reason}")]
-    Protocol {
-        /// Where.
-        place: String,
-        /// What came.
-        reason: String,
-    },
-}
-
-impl ConnectError {
-    /// The class that failed operations are counted by: an SQLSTATE.
-    pub fn class(&self) -> &str {
-        match self {
-            Self::Server { code, .. } => code,
-            Self::Proof { .. } => "28000",
-            Self::Refused { .. } | Self::Timeout { .. } | Self::Tls { .. } => "08001",
-            Self::Protocol { .. } => "08P01",
-        }
-    }
-
-    /// Whether another place of the list may do better.
-    const fn elsewhere(&self) -> bool {
-        matches!(self, Self::Refused { .. } | Self::Timeout { .. })
-    }
-}
-
 /// Connects to the first place that answers.
 pub fn connect(config: &Config) -> Result<Connection, ConnectError> {
     let mut last = None;
@@ -132,30 +56,12 @@ pub fn connect(config: &Config) -> Result<Connection, ConnectError> {
 pub fn open(config: &Config, place: &Place) -> Result<Stream, ConnectError> {
     let failed = |error| unreached(config, place, &error);
     match place {
-        Place::Unix(path) => {
-            let stream = Stream::Unix(UnixStream::connect(path).map_err(failed)?);
-            stream.set_timeout(Some(config.timeout)).map_err(failed)?;
-            Ok(stream)
-        }
+        Place::Unix(path) => dial_socket(path, config.timeout).map_err(failed),
         Place::Tcp(host, port) => {
-            let line = dial(config, host, *port).map_err(failed)?;
-            line.set_nodelay(true).map_err(failed)?;
-            line.set_read_timeout(Some(config.timeout)).map_err(failed)?;
-            line.set_write_timeout(Some(config.timeout)).map_err(failed)?;
+            let line = dial_host(host, *port, config.timeout).map_err(failed)?;
             secured(config, place, host, line)
         }
     }
-}
-
-fn dial(config: &Config, host: &str, port: u16) -> io::Result<TcpStream> {
-    let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
-    for address in (host, port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, config.timeout) {
-            Ok(line) => return Ok(line),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
 }
 
 fn secured(
@@ -173,46 +79,28 @@ fn secured(
     line.write_all(&request).map_err(failed)?;
     let mut answer = [0];
     line.read_exact(&mut answer).map_err(failed)?;
-    let tls = |reason: String| ConnectError::Tls { place: named(place), reason };
+    let tls = |reason: String| ConnectError::Tls { place: place.to_string(), reason };
     match (answer[0], config.ssl) {
-        (b'S', _) => Ok(Stream::Tls(Box::new(tls::encrypt(config, host, line).map_err(tls)?))),
+        (b'S', _) => Ok(Stream::Tls(Box::new(
+            tls::encrypt(config.ssl, config.trusted.as_deref(), host, line).map_err(tls)?,
+        ))),
         (b'N', SslMode::Prefer) => Ok(Stream::Tcp(line)),
         (b'N', _) => Err(tls("the server has none; sslmode=prefer goes without".into())),
-        (other, _) => Err(ConnectError::Protocol {
-            place: named(place),
-            reason: format!("{other:#04x} in answer to a request for TLS"),
-        }),
+        (other, _) => Err(garbled(place, format!("{other:#04x} in answer to a request for TLS"))),
     }
 }
 
 fn unreached(config: &Config, place: &Place, error: &io::Error) -> ConnectError {
-    if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) {
-        return ConnectError::Timeout { place: named(place), seconds: config.timeout.as_secs() };
-    }
-    ConnectError::Refused { place: named(place), reason: error.to_string() }
+    ConnectError::unreached(place, config.timeout, error)
 }
 
-fn named(place: &Place) -> String {
-    match place {
-        Place::Tcp(host, port) => format!("{host}:{port}"),
-        Place::Unix(path) => path.display().to_string(),
-    }
-}
-
-fn is_near(place: &Place, stream: &Stream) -> bool {
-    match (place, stream) {
-        (Place::Unix(_), _) | (_, Stream::Tls(_)) => true,
-        (_, Stream::Tcp(line)) => line.peer_addr().is_ok_and(|a: SocketAddr| match a.ip() {
-            IpAddr::V4(address) => address.is_loopback(),
-            IpAddr::V6(address) => address.is_loopback(),
-        }),
-        (Place::Tcp(..), Stream::Unix(_)) => false,
-    }
+fn garbled(place: &Place, reason: String) -> ConnectError {
+    ConnectError::Protocol { place: place.to_string(), product: "PostgreSQL", reason }
 }
 
 fn start(config: &Config, place: &Place) -> Result<Connection, ConnectError> {
     let stream = open(config, place)?;
-    let near = is_near(place, &stream);
+    let near = is_near(&stream);
     let mut talk = Talk { stream, place, config, out: BytesMut::new(), unread: BytesMut::new() };
     let mut parameters = vec![
         ("user", config.user.as_str()),
@@ -380,11 +268,11 @@ impl Talk<'_> {
     }
 
     fn proof(&self, what: &str) -> ConnectError {
-        ConnectError::Proof { place: named(self.place), what: what.into() }
+        ConnectError::Proof { place: self.place.to_string(), what: what.into() }
     }
 
     fn garbled(&self, error: &io::Error) -> ConnectError {
-        ConnectError::Protocol { place: named(self.place), reason: error.to_string() }
+        garbled(self.place, error.to_string())
     }
 
     fn refused(&self, body: &ErrorResponseBody) -> ConnectError {
@@ -399,7 +287,7 @@ impl Talk<'_> {
             }
         }
         let mend = mend(&code);
-        ConnectError::Server { place: named(self.place), code, message, mend }
+        ConnectError::Server { place: self.place.to_string(), code, message, mend }
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustls::{ClientConnection, StreamOwned};
 
 /// A connected line.
@@ -52,11 +53,13 @@ impl Stream {
     }
 }
 
+/// Lines in the clear are read and written without the C library, whose calls are points of
+/// cancellation, which costs a process of several threads two atomic writes each.
 impl Read for Stream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Tcp(stream) => stream.read(bytes),
-            Self::Unix(stream) => stream.read(bytes),
+            Self::Tcp(stream) => Ok(recv(stream, bytes, RecvFlags::empty())?.0),
+            Self::Unix(stream) => Ok(recv(stream, bytes, RecvFlags::empty())?.0),
             Self::Tls(stream) => stream.read(bytes),
         }
     }
@@ -65,8 +68,8 @@ impl Read for Stream {
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Tcp(stream) => stream.write(bytes),
-            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => Ok(send(stream, bytes, SendFlags::NOSIGNAL)?),
+            Self::Unix(stream) => Ok(send(stream, bytes, SendFlags::NOSIGNAL)?),
             Self::Tls(stream) => stream.write(bytes),
         }
     }

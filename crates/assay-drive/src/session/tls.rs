@@ -1,5 +1,5 @@
-//! TLS as PostgreSQL's clients understand it: up to `require` the line is closed to listeners and
-//! nobody asks who the server is; `verify-ca` and `verify-full` ask.
+//! TLS as PostgreSQL's and MySQL's clients understand it: up to `require` the line is closed to
+//! listeners and nobody asks who the server is; `verify-ca` and `verify-full` ask.
 
 use std::net::TcpStream;
 use std::path::Path;
@@ -16,7 +16,7 @@ use rustls::{
     SignatureScheme, StreamOwned,
 };
 
-use super::config::{Config, SslMode};
+use super::connecting::SslMode;
 
 /// Where distributions keep the certificates that they trust.
 const BUNDLES: [&str; 2] =
@@ -55,7 +55,7 @@ impl ServerCertVerifier for Verifier {
         let verified =
             chain.verifier.verify_server_cert(end_entity, intermediates, name, stapled, now);
         match verified {
-            // PostgreSQL's own clients trust the very certificate that sslrootcert holds, too.
+            // The databases' own clients trust the very certificate that the file holds, too.
             Err(Error::InvalidCertificate(CertificateError::Other(why)))
                 if why.to_string() == SIGNS_OTHERS && chain.roots.contains(end_entity) =>
             {
@@ -98,18 +98,17 @@ impl ServerCertVerifier for Verifier {
 
 /// Encrypts a line whose server has agreed to it. The error says what is wrong, and the mend.
 pub fn encrypt(
-    config: &Config,
+    mode: SslMode,
+    trusted: Option<&Path>,
     host: &str,
     line: TcpStream,
 ) -> Result<StreamOwned<ClientConnection, TcpStream>, String> {
     let provider = Arc::new(ring::default_provider());
-    let chain = match config.ssl {
-        SslMode::VerifyCa | SslMode::VerifyFull => {
-            Some(chain(config.trusted.as_deref(), &provider)?)
-        }
+    let chain = match mode {
+        SslMode::VerifyCa | SslMode::VerifyFull => Some(chain(trusted, &provider)?),
         SslMode::Disable | SslMode::Prefer | SslMode::Require => None,
     };
-    let any_name = config.ssl != SslMode::VerifyFull;
+    let any_name = mode != SslMode::VerifyFull;
     let verifier = Verifier { provider: Arc::clone(&provider), chain, any_name };
     let client = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -131,10 +130,10 @@ pub fn encrypt(
 fn chain(trusted: Option<&Path>, provider: &Arc<CryptoProvider>) -> Result<Chain, String> {
     let bundle = BUNDLES.map(Path::new).into_iter().find(|path| path.exists());
     let Some(path) = trusted.or(bundle) else {
-        return Err("this host has no bundle of certificates: name a file with sslrootcert".into());
+        return Err("this host has no bundle of certificates: name a file with theirs".into());
     };
     let unreadable = |error: rustls::pki_types::pem::Error| {
-        format!("sslrootcert {}: no certificates can be read there ({error})", path.display())
+        format!("{}: no certificates can be read there ({error})", path.display())
     };
     let (mut store, mut roots) = (RootCertStore::empty(), Vec::new());
     for certificate in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
@@ -144,6 +143,6 @@ fn chain(trusted: Option<&Path>, provider: &Arc<CryptoProvider>) -> Result<Chain
     let verifier =
         WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(provider))
             .build()
-            .map_err(|error| format!("sslrootcert {}: {error}", path.display()))?;
+            .map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(Chain { verifier, roots })
 }

@@ -1,0 +1,178 @@
+//! From an address to a line, whatever is spoken on it, and why there is none.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::stream::Stream;
+
+/// One place where a server may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A host or address and a port.
+    Tcp(String, u16),
+    /// The socket's file.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(host, port) => write!(out, "{host}:{port}"),
+            Self::Unix(path) => write!(out, "{}", path.display()),
+        }
+    }
+}
+
+/// How far TLS goes, in libpq's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SslMode {
+    /// Never.
+    Disable,
+    /// If the server has it; whoever the server is.
+    #[default]
+    Prefer,
+    /// Always; whoever the server is.
+    Require,
+    /// Always; the certificate is from an authority that is trusted.
+    VerifyCa,
+    /// And it names the host.
+    VerifyFull,
+}
+
+/// A text that is never shown.
+#[derive(Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Secret(pub String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("***")
+    }
+}
+
+/// Why there is no connection. No text shows the password.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// Nobody answers there.
+    #[error("no server at {place}: {reason}; is it running, and is the address right?")]
+    Refused {
+        /// Where.
+        place: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// It took too long.
+    #[error(
+        "the server at {place} did not answer within {seconds} s; connect_timeout=N waits longer"
+    )]
+    Timeout {
+        /// Where.
+        place: String,
+        /// How long.
+        seconds: u64,
+    },
+    /// The line could not be encrypted.
+    #[error("TLS with {place}: {reason}")]
+    Tls {
+        /// Where.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The server said no.
+    #[error("the server at {place} refuses: {message}{mend}")]
+    Server {
+        /// Where.
+        place: String,
+        /// SQLSTATE.
+        code: String,
+        /// In its words.
+        message: String,
+        /// What to do.
+        mend: &'static str,
+    },
+    /// It asks for a proof that is not to be had.
+    #[error("the server at {place} asks for {what}")]
+    Proof {
+        /// Where.
+        place: String,
+        /// What.
+        what: String,
+    },
+    /// What came was not the protocol.
+    #[error("what answers at {place} does not speak {product}'s protocol: {reason}")]
+    Protocol {
+        /// Where.
+        place: String,
+        /// Whose protocol it is.
+        product: &'static str,
+        /// What came.
+        reason: String,
+    },
+}
+
+impl ConnectError {
+    /// The class that failed operations are counted by: an SQLSTATE.
+    pub fn class(&self) -> &str {
+        match self {
+            Self::Server { code, .. } => code,
+            Self::Proof { .. } => "28000",
+            Self::Refused { .. } | Self::Timeout { .. } | Self::Tls { .. } => "08001",
+            Self::Protocol { .. } => "08P01",
+        }
+    }
+
+    /// Whether another place of the list may do better.
+    pub const fn elsewhere(&self) -> bool {
+        matches!(self, Self::Refused { .. } | Self::Timeout { .. })
+    }
+
+    /// What a line that broke means to whoever waited so long for a server.
+    pub fn unreached(place: &Place, timeout: Duration, error: &io::Error) -> Self {
+        if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) {
+            return Self::Timeout { place: place.to_string(), seconds: timeout.as_secs() };
+        }
+        Self::Refused { place: place.to_string(), reason: error.to_string() }
+    }
+}
+
+/// A line on this host whose reads and writes block no longer than `timeout`.
+pub fn dial_socket(path: &PathBuf, timeout: Duration) -> io::Result<Stream> {
+    let stream = Stream::Unix(UnixStream::connect(path)?);
+    stream.set_timeout(Some(timeout))?;
+    Ok(stream)
+}
+
+/// A line to the first address of a host that answers; reads and writes block no longer than
+/// `timeout`.
+pub fn dial_host(host: &str, port: u16, timeout: Duration) -> io::Result<TcpStream> {
+    let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
+    for address in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, timeout) {
+            Ok(line) => {
+                line.set_nodelay(true)?;
+                line.set_read_timeout(Some(timeout))?;
+                line.set_write_timeout(Some(timeout))?;
+                return Ok(line);
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Whether nobody else can listen: the line is encrypted, or does not leave this host.
+pub fn is_near(stream: &Stream) -> bool {
+    match stream {
+        Stream::Unix(_) | Stream::Tls(_) => true,
+        Stream::Tcp(line) => line.peer_addr().is_ok_and(|a: SocketAddr| match a.ip() {
+            IpAddr::V4(address) => address.is_loopback(),
+            IpAddr::V6(address) => address.is_loopback(),
+        }),
+    }
+}

@@ -1,0 +1,564 @@
+//! One connection's requests and answers: what is encoded, what is parsed, and the stream between.
+
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use mysql_common::constants::CapabilityFlags;
+
+use super::config::Config;
+use super::packets::{self, ERR, Fields, Packets};
+use super::startup::{Connection, ServerError, connect};
+use super::statements::Prepared;
+use crate::conductor::Conductor;
+use crate::session::SessionError;
+use crate::session::connecting::ConnectError;
+use crate::session::inbox::{Inbox, Message};
+use crate::session::stream::Stream;
+
+const CONNECTION_LOST: &str = "08006";
+const COM_QUERY: u8 = 0x03;
+const COM_STMT_PREPARE: u8 = 0x16;
+const COM_STMT_EXECUTE: u8 = 0x17;
+const COM_STMT_CLOSE: u8 = 0x19;
+const OK: u8 = 0x00;
+const LOCAL_INFILE: u8 = 0xfb;
+const END: u8 = 0xfe;
+/// The longest packet of the older form that ends rows.
+const OLD_END_BYTES_MAX: usize = 8;
+const IN_TRANSACTION: u16 = 0x0001;
+const AUTOCOMMIT: u16 = 0x0002;
+const MORE_RESULTS: u16 = 0x0008;
+const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
+/// A deadlock; a lock that was waited for in vain; a row, or a table, that is another one than the
+/// transaction saw before; a statement that must be prepared again: the server advises to try again.
+const RETRYABLE: [u16; 5] = [1213, 1205, 1020, 1412, NEEDS_REPREPARE];
+/// SQLSTATE of transactions that failed because of others.
+const ROLLED_BACK: &str = "40001";
+/// A statement that the protocol of prepared statements has not.
+pub const NOT_PREPARED: u16 = 1295;
+/// A statement that the server prepared, and cannot execute any more.
+pub const NEEDS_REPREPARE: u16 = 1615;
+/// The server says so, and closes the line: it shuts down, a packet was too large or out of order,
+/// the connection was killed or was idle for too long.
+const LAST_WORDS: [u16; 11] = [1053, 1077, 1079, 1152, 1153, 1156, 1158, 1159, 1161, 1927, 4031];
+const TOO_LARGE: u16 = 1153;
+
+/// What was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// To prepare a statement, by its index in the operation.
+    Prepare(usize),
+    /// To execute one that was prepared.
+    Execute(usize),
+    /// To execute text, of the statement of this index.
+    Text(usize),
+    /// Anything of ours: nobody reads its rows.
+    Command,
+}
+
+impl Request {
+    /// Whether rows come in binary.
+    pub const fn is_binary(self) -> bool {
+        matches!(self, Self::Execute(_))
+    }
+}
+
+/// What the server answered, as far as a session cares. The first two end an answer.
+#[derive(Debug)]
+pub enum Reply {
+    /// The request succeeded.
+    Done,
+    /// It failed.
+    Error(ServerError),
+    /// A statement was prepared: its number, and how many values it takes. It ends the answer, too.
+    Prepared(u32, u16),
+    /// A result with rows begins; whether its columns were told.
+    Columns(bool),
+    /// One more row is held; this is where.
+    Row(Message),
+    /// The server awaits the bytes of a file.
+    SendFile,
+}
+
+/// Where in an answer the next packet stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Head,
+    /// So many packets of definitions are to come; what ends them is one, too, where that is done.
+    Parameters {
+        left: u16,
+        columns: u16,
+    },
+    PreparedColumns {
+        left: u16,
+    },
+    Columns {
+        left: u16,
+    },
+    Rows,
+}
+
+/// One connection at work.
+pub struct Link {
+    stream: Stream,
+    out: Vec<u8>,
+    sent: usize,
+    id: u32,
+    deprecates_eof: bool,
+    caches_metadata: bool,
+    status: u16,
+    asked: VecDeque<Request>,
+    stage: Stage,
+    prepared: (u32, u16),
+    affected: u64,
+    warnings: u16,
+    /// Definitions of the columns of the result that is read.
+    pub definitions: Definitions,
+    /// What came in.
+    pub inbox: Inbox<Packets>,
+}
+
+/// Definitions of columns, as they came.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Definitions {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Definitions {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    fn push(&mut self, definition: &[u8]) {
+        self.bytes.extend_from_slice(definition);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// One after another.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let mut begin = 0;
+        self.ends.iter().map(move |end| &self.bytes[std::mem::replace(&mut begin, *end)..*end])
+    }
+}
+
+/// The error of a connection that is gone.
+pub fn lost() -> SessionError {
+    broken("the server closed the connection")
+}
+
+fn broken(message: impl std::fmt::Display) -> SessionError {
+    SessionError { class: CONNECTION_LOST.into(), message: message.to_string(), retryable: false }
+}
+
+/// The error of an answer that makes no sense.
+pub fn unreadable(message: impl Into<String>) -> SessionError {
+    SessionError { class: "result".into(), message: message.into(), retryable: false }
+}
+
+/// The server's error with its SQLSTATE as class, and whether it closes the line.
+pub fn failed(error: ServerError) -> (SessionError, bool) {
+    let retryable = RETRYABLE.contains(&error.number) || error.state == ROLLED_BACK;
+    let mut message = error.message;
+    if error.number == TOO_LARGE {
+        message.push_str("; raise the server's max_allowed_packet");
+    }
+    let closes = LAST_WORDS.contains(&error.number);
+    (SessionError { class: error.state, message, retryable }, closes)
+}
+
+impl Link {
+    /// Connects and has the connection commit each statement by itself, unless it is told
+    /// otherwise, and executes what the configuration wants to be executed first.
+    pub fn open(config: &Config, more: CapabilityFlags) -> Result<Self, ConnectError> {
+        let mut link = Self::new(connect(config, more)?);
+        let place = config.place();
+        let by_itself = (link.status & AUTOCOMMIT == 0).then_some("set autocommit = 1");
+        for text in by_itself.into_iter().chain(config.init.iter().map(String::as_str)) {
+            match link.command(text) {
+                Ok(None) => {}
+                Ok(Some(refused)) => return Err(refused.refusal(&place)),
+                Err(error) => {
+                    let reason = error.message;
+                    return Err(ConnectError::Refused { place: place.to_string(), reason });
+                }
+            }
+        }
+        link.stream
+            .set_timeout(None)
+            .map_err(|error| ConnectError::unreached(&place, config.timeout(), &error))?;
+        Ok(link)
+    }
+
+    fn new(connection: Connection) -> Self {
+        let mut inbox: Inbox<Packets> = Inbox::default();
+        inbox.framing.expect(1);
+        Self {
+            stream: connection.stream,
+            out: Vec::with_capacity(4 << 10),
+            sent: 0,
+            id: connection.id,
+            deprecates_eof: connection.deprecates_eof,
+            caches_metadata: connection.caches_metadata,
+            status: connection.status,
+            asked: VecDeque::with_capacity(16),
+            stage: Stage::Head,
+            prepared: (0, 0),
+            affected: 0,
+            warnings: 0,
+            definitions: Definitions::default(),
+            inbox,
+        }
+    }
+
+    /// The number by which the server can be told to kill it.
+    pub const fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Whether the transaction that the last answer told of is open, or may be.
+    pub const fn in_transaction(&self) -> bool {
+        self.status & IN_TRANSACTION != 0
+    }
+
+    /// Whether a statement that failed may have left a transaction open.
+    pub const fn may_be_in_transaction(&self) -> bool {
+        self.in_transaction() || self.status & AUTOCOMMIT == 0
+    }
+
+    /// Whether a backslash in a quoted text is a letter like others.
+    pub const fn has_plain_backslashes(&self) -> bool {
+        self.status & NO_BACKSLASH_ESCAPES != 0
+    }
+
+    /// Whether reads and writes return at once.
+    pub fn set_nonblocking(&mut self, nonblocking: bool) -> Result<(), SessionError> {
+        self.stream.set_nonblocking(nonblocking).map_err(broken)
+    }
+
+    /// What an epoll can watch.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    fn ask(&mut self, request: Request, command: u8, text: &str) {
+        let place = packets::begin(&mut self.out);
+        self.out.push(command);
+        self.out.extend_from_slice(text.as_bytes());
+        packets::end(&mut self.out, place, 0);
+        self.asked.push_back(request);
+    }
+
+    /// Has a statement prepared.
+    pub fn prepare(&mut self, statement: usize, text: &str) {
+        self.ask(Request::Prepare(statement), COM_STMT_PREPARE, text);
+    }
+
+    /// Has text executed as it is.
+    pub fn query(&mut self, request: Request, text: &str) {
+        self.ask(request, COM_QUERY, text);
+    }
+
+    /// Has a prepared statement executed with the conductor's values.
+    pub fn execute(
+        &mut self,
+        statement: usize,
+        prepared: &mut Prepared,
+        conductor: &Conductor,
+    ) -> Result<(), SessionError> {
+        let unsent = self.out.len();
+        let place = packets::begin(&mut self.out);
+        self.out.push(COM_STMT_EXECUTE);
+        self.out.extend_from_slice(&prepared.id.to_le_bytes());
+        // No cursor, one execution.
+        self.out.extend_from_slice(&[0, 1, 0, 0, 0]);
+        if let Err(reason) = prepared.bind(conductor, &mut self.out) {
+            self.out.truncate(unsent);
+            return Err(unreadable(reason));
+        }
+        packets::end(&mut self.out, place, 0);
+        self.asked.push_back(Request::Execute(statement));
+        Ok(())
+    }
+
+    /// Has a prepared statement executed, with all of the request behind its first byte.
+    pub fn execute_bytes(&mut self, request: &[u8]) {
+        let place = packets::begin(&mut self.out);
+        self.out.push(COM_STMT_EXECUTE);
+        self.out.extend_from_slice(request);
+        packets::end(&mut self.out, place, 0);
+        self.asked.push_back(Request::Command);
+    }
+
+    /// Has the server forget a statement. It does not answer.
+    pub fn close(&mut self, id: u32) {
+        let place = packets::begin(&mut self.out);
+        self.out.push(COM_STMT_CLOSE);
+        self.out.extend_from_slice(&id.to_le_bytes());
+        packets::end(&mut self.out, place, 0);
+    }
+
+    /// Executes text and waits for its end, on a stream that blocks; the server's error, if it has
+    /// one. Rows are handed to nobody.
+    pub fn command(&mut self, text: &str) -> Result<Option<ServerError>, SessionError> {
+        self.rows_of(text, |_| Ok(()))
+    }
+
+    /// The same, and hands each row to `each`.
+    pub fn rows_of(
+        &mut self,
+        text: &str,
+        mut each: impl FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<Option<ServerError>, SessionError> {
+        self.inbox.clear();
+        self.query(Request::Command, text);
+        self.flush()?;
+        loop {
+            match self.reply()? {
+                Some(Reply::Done) => return Ok(None),
+                Some(Reply::Error(error)) => return Ok(Some(error)),
+                Some(Reply::Row(row)) => each(self.inbox.body(row)).map_err(unreadable)?,
+                Some(Reply::SendFile) => return Err(unreadable("a file is asked for")),
+                Some(_) => {}
+                None => {
+                    self.read()?;
+                }
+            }
+        }
+    }
+
+    /// Sends what waits; false if the system takes no more now.
+    pub fn flush(&mut self) -> Result<bool, SessionError> {
+        while self.sent < self.out.len() {
+            match self.stream.write(&self.out[self.sent..]) {
+                Ok(0) => return Err(lost()),
+                Ok(count) => self.sent += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(broken(error)),
+            }
+        }
+        match self.stream.flush() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+            flushed => flushed.map_err(broken)?,
+        }
+        self.out.clear();
+        self.sent = 0;
+        Ok(true)
+    }
+
+    /// Whether nothing waits to be sent.
+    pub fn all_sent(&self) -> bool {
+        self.out.is_empty()
+    }
+
+    /// How many bytes wait to be sent.
+    pub fn waiting_bytes(&self) -> usize {
+        self.out.len() - self.sent
+    }
+
+    /// Sends bytes that are packets already, on a stream that blocks.
+    pub fn send(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        self.stream.write_all(bytes).map_err(broken)
+    }
+
+    /// Reads once; false if there is nothing now.
+    pub fn read(&mut self) -> Result<bool, SessionError> {
+        loop {
+            match self.stream.read(self.inbox.room()) {
+                Ok(0) => return Err(lost()),
+                Ok(count) => {
+                    self.inbox.received(count);
+                    return Ok(true);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(broken(error)),
+            }
+        }
+    }
+
+    /// Whether bytes were decrypted that no read has taken yet: no epoll tells of those.
+    pub fn may_have_more(&self) -> bool {
+        self.stream.has_buffered()
+    }
+
+    /// The error that the server sent before it closed the line, if it sent one.
+    pub fn last_words(&mut self) -> Option<SessionError> {
+        self.set_nonblocking(true).ok()?;
+        loop {
+            match self.reply() {
+                Ok(Some(Reply::Error(error))) => return Some(failed(error).0),
+                Ok(Some(_)) => {}
+                Ok(None) if self.read().unwrap_or(false) => {}
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+
+    /// Rows that were returned or changed since this was asked last.
+    pub const fn take_affected(&mut self) -> u64 {
+        std::mem::replace(&mut self.affected, 0)
+    }
+
+    /// Warnings of the last answer.
+    pub const fn warnings(&self) -> u16 {
+        self.warnings
+    }
+
+    /// The request whose answer is read.
+    pub fn answering(&self) -> Option<Request> {
+        self.asked.front().copied()
+    }
+
+    /// How many requests are not answered.
+    pub fn unanswered(&self) -> usize {
+        self.asked.len()
+    }
+
+    /// The next answer that a session cares about. After one that ends an answer, `answering` is
+    /// the request behind it.
+    pub fn reply(&mut self) -> Result<Option<Reply>, SessionError> {
+        while let Some(message) = self.inbox.take().map_err(broken)? {
+            if let Some(reply) = self.packet(message).map_err(unreadable)? {
+                return Ok(Some(reply));
+            }
+        }
+        Ok(None)
+    }
+
+    fn packet(&mut self, message: Message) -> Result<Option<Reply>, String> {
+        let body = self.inbox.body(message);
+        let first = *body.first().ok_or(packets::SHORT)?;
+        if first == ERR {
+            let error = ServerError::read(body)?;
+            self.end_answer();
+            return Ok(Some(Reply::Error(error)));
+        }
+        match self.stage {
+            Stage::Head => match self.asked.front() {
+                Some(Request::Prepare(_)) => self.prepared(message),
+                Some(_) => self.head(message, first),
+                None => Err("an answer to nothing that was asked".into()),
+            },
+            Stage::Parameters { left, columns } => {
+                self.stage = Stage::Parameters { left: left - 1, columns };
+                Ok(self.definitions_come())
+            }
+            Stage::PreparedColumns { left } => {
+                self.define(message, left);
+                self.stage = Stage::PreparedColumns { left: left - 1 };
+                Ok(self.definitions_come())
+            }
+            Stage::Columns { left } => {
+                self.define(message, left);
+                if left > 1 {
+                    self.stage = Stage::Columns { left: left - 1 };
+                    return Ok(None);
+                }
+                self.stage = Stage::Rows;
+                Ok(Some(Reply::Columns(!self.definitions.ends.is_empty())))
+            }
+            Stage::Rows => {
+                let end_bytes_max =
+                    if self.deprecates_eof { packets::FULL_BYTES - 1 } else { OLD_END_BYTES_MAX };
+                if first == END && body.len() <= end_bytes_max {
+                    return self.rows_end(message);
+                }
+                self.affected += 1;
+                Ok(Some(Reply::Row(message)))
+            }
+        }
+    }
+
+    /// Packets that end so many definitions.
+    fn and_end(&self, definitions: u16) -> u16 {
+        definitions + u16::from(!self.deprecates_eof && definitions > 0)
+    }
+
+    /// Notes a definition, if this packet is one and does not end them.
+    fn define(&mut self, message: Message, left: u16) {
+        if self.deprecates_eof || left > 1 {
+            self.definitions.push(self.inbox.body(message));
+        }
+    }
+
+    fn prepared(&mut self, message: Message) -> Result<Option<Reply>, String> {
+        let mut fields = Fields(self.inbox.body(message));
+        fields.byte()?;
+        let id = fields.long()?;
+        let (columns, parameters) = (fields.short()?, fields.short()?);
+        self.prepared = (id, parameters);
+        self.definitions.clear();
+        self.stage = Stage::Parameters { left: self.and_end(parameters), columns };
+        Ok(self.definitions_come())
+    }
+
+    /// What is awaited next of a statement that was prepared.
+    fn definitions_come(&mut self) -> Option<Reply> {
+        if let Stage::Parameters { left: 0, columns } = self.stage {
+            self.stage = Stage::PreparedColumns { left: self.and_end(columns) };
+        }
+        if self.stage != (Stage::PreparedColumns { left: 0 }) {
+            return None;
+        }
+        self.end_answer();
+        Some(Reply::Prepared(self.prepared.0, self.prepared.1))
+    }
+
+    /// The first packet of a result.
+    fn head(&mut self, message: Message, first: u8) -> Result<Option<Reply>, String> {
+        let mut fields = Fields(self.inbox.body(message));
+        match first {
+            OK => {
+                fields.byte()?;
+                let affected = fields.number()?;
+                fields.number()?;
+                (self.status, self.warnings) = (fields.short()?, fields.short()?);
+                self.affected += affected;
+                Ok(self.end_result())
+            }
+            LOCAL_INFILE => Ok(Some(Reply::SendFile)),
+            _ => {
+                let columns = u16::try_from(fields.number()?);
+                let columns = columns.map_err(|_| "more columns than a table can have")?;
+                let told = !self.caches_metadata || fields.byte()? != 0;
+                self.definitions.clear();
+                let left = if told { columns } else { 0 };
+                let left = left + u16::from(!self.deprecates_eof);
+                self.stage = if left == 0 { Stage::Rows } else { Stage::Columns { left } };
+                Ok((left == 0).then_some(Reply::Columns(false)))
+            }
+        }
+    }
+
+    fn rows_end(&mut self, message: Message) -> Result<Option<Reply>, String> {
+        let mut fields = Fields(self.inbox.body(message));
+        fields.byte()?;
+        if self.deprecates_eof {
+            fields.number()?;
+            fields.number()?;
+            (self.status, self.warnings) = (fields.short()?, fields.short()?);
+        } else {
+            (self.warnings, self.status) = (fields.short()?, fields.short()?);
+        }
+        Ok(self.end_result())
+    }
+
+    fn end_result(&mut self) -> Option<Reply> {
+        if self.status & MORE_RESULTS != 0 {
+            self.stage = Stage::Head;
+            return None;
+        }
+        self.end_answer();
+        Some(Reply::Done)
+    }
+
+    fn end_answer(&mut self) {
+        self.stage = Stage::Head;
+        self.asked.pop_front();
+        self.inbox.framing.expect(1);
+    }
+}

@@ -1,0 +1,631 @@
+//! MySQL's protocol, as MySQL, MariaDB and Dolt speak it. The session itself encodes requests and
+//! parses answers; it reads and writes through a stream that blocks (a thread a session) or does not
+//! (a thread several sessions).
+//!
+//! An operation that meets a lost connection fails; the next one connects anew, once, and fails
+//! too if that is refused. A transaction that an operation left open or broken is rolled back
+//! before the operation ends, within its time.
+//!
+//! Where answers need not be awaited, only statements that read are sent ahead: a deadlock ends the
+//! whole transaction, and what came behind it would be committed by itself.
+
+pub mod cancel;
+pub mod cells;
+pub mod config;
+pub mod link;
+pub mod load;
+pub mod packets;
+pub mod startup;
+pub mod statements;
+pub mod values;
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use assay_model::Script;
+use mysql_common::constants::CapabilityFlags;
+use nix::sys::socket::{Shutdown, shutdown};
+
+use self::cancel::Cancel;
+use self::config::Config;
+use self::link::{Definitions, Link, NEEDS_REPREPARE, NOT_PREPARED, Reply, Request};
+use self::startup::ServerError;
+use self::statements::{Prepared, with_places};
+use self::values::{Column, each_value};
+use super::inbox::Message;
+use super::interrupt::{Interrupt, Means};
+use super::value::{Shape, Value};
+use super::{Canceller, Fetched, Session, SessionError, SharedSession, Step, rows};
+use crate::conductor::{Conductor, StatementTime};
+use crate::digest::RowDigest;
+
+/// Rows of one operation that are held at once. What goes beyond is digested while it comes, and
+/// such a result is not kept as rows.
+const HELD_BYTES_MAX: usize = 64 << 20;
+/// No more is sent ahead than so many bytes and one statement: what is written must not wait for
+/// answers to be read.
+const BATCH_BYTES_MAX: usize = 16 << 10;
+/// An operation that finds no server waits this long before it fails, so that a dead server is not
+/// asked a million times a second.
+const REFUSED_PAUSE: Duration = Duration::from_millis(100);
+
+/// How a statement is executed.
+#[derive(Clone, Debug)]
+enum Way {
+    /// Nothing was asked of the server yet.
+    Unknown,
+    /// By its number.
+    Prepared(Prepared),
+    /// As text, because the server does not prepare it.
+    Text,
+}
+
+/// Which statement is to be sent once all answers have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// The conductor is to be asked.
+    Asked,
+    /// The one that it named last.
+    Held(usize),
+    /// None: the operation ends.
+    Ended,
+}
+
+/// What is known of a statement.
+#[derive(Clone, Debug)]
+struct Known {
+    way: Way,
+    definitions: Definitions,
+    columns: Arc<[Column]>,
+}
+
+impl Known {
+    fn nothing() -> Self {
+        Self { way: Way::Unknown, definitions: Definitions::default(), columns: Arc::default() }
+    }
+
+    /// Takes the columns that were told, if they are others than before.
+    fn take(&mut self, definitions: &Definitions) -> Result<(), SessionError> {
+        if self.definitions != *definitions {
+            let columns = definitions.iter().map(Column::read).collect::<Result<_, _>>();
+            self.columns = columns.map_err(link::unreadable)?;
+            self.definitions.clone_from(definitions);
+        }
+        Ok(())
+    }
+}
+
+/// Rows of one result that are held, one after another in the inbox.
+struct Held {
+    columns: Arc<[Column]>,
+    binary: bool,
+    begin: usize,
+    end: usize,
+}
+
+/// Rows that were digested before the operation ended, and those that are still held.
+#[derive(Default)]
+struct Digesting {
+    digest: RowDigest,
+    dropped: bool,
+    held: Vec<Held>,
+}
+
+/// One connection to a server.
+pub struct MysqlSession {
+    config: Config,
+    conductor: Conductor,
+    link: Option<Link>,
+    connections: u32,
+    interrupt: Arc<Interrupt>,
+    shares: bool,
+    known: Vec<Vec<Known>>,
+    operation: usize,
+    next: Next,
+    rolling_back: bool,
+    error: Option<SessionError>,
+    /// The server closes the line after what it said.
+    closes: bool,
+    digesting: Digesting,
+}
+
+impl MysqlSession {
+    /// Opens session number `number` of a run.
+    pub fn open(
+        config: Config,
+        script: Arc<Script>,
+        seed: u64,
+        number: u32,
+    ) -> Result<Self, SessionError> {
+        let known = script.operations.iter().map(|o| vec![Known::nothing(); o.statements.len()]);
+        let mut session = Self {
+            known: known.collect(),
+            config,
+            conductor: Conductor::new(Arc::new(with_places(&script)), seed, number)?,
+            link: None,
+            connections: 0,
+            interrupt: Arc::default(),
+            shares: false,
+            operation: 0,
+            next: Next::Asked,
+            rolling_back: false,
+            error: None,
+            closes: false,
+            digesting: Digesting::default(),
+        };
+        session.connect()?;
+        Ok(session)
+    }
+
+    fn connect(&mut self) -> Result<(), SessionError> {
+        let mut link = Link::open(&self.config, CapabilityFlags::empty()).map_err(|error| {
+            let class = error.class().into();
+            SessionError { class, message: error.to_string(), retryable: false }
+        })?;
+        self.interrupt.connected(means(&self.config, &link));
+        link.set_nonblocking(self.shares)?;
+        self.link = Some(link);
+        self.connections += 1;
+        for statements in &mut self.known {
+            statements.fill(Known::nothing());
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, operation: u16) -> Result<Step, SessionError> {
+        if self.link.is_none() {
+            self.connect()?;
+        }
+        self.conductor.begin(operation);
+        self.interrupt.begin();
+        self.operation = usize::from(operation);
+        self.rolling_back = false;
+        self.error = None;
+        self.closes = false;
+        self.digesting.digest.clear();
+        self.digesting.dropped = false;
+        self.digesting.held.clear();
+        let link = self.link_mut()?;
+        link.inbox.clear();
+        link.take_affected();
+        self.name_next()?;
+        if self.next == Next::Ended { Ok(Step::Ended) } else { self.send() }
+    }
+
+    fn name_next(&mut self) -> Result<(), SessionError> {
+        self.next = self.conductor.next_statement()?.map_or(Next::Ended, Next::Held);
+        Ok(())
+    }
+
+    fn link_mut(&mut self) -> Result<&mut Link, SessionError> {
+        self.link.as_mut().ok_or_else(link::lost)
+    }
+
+    /// Sends the statement that is due, or the request to prepare it, and what may be sent with it.
+    fn send(&mut self) -> Result<Step, SessionError> {
+        while let Next::Held(statement) = self.next {
+            match self.encode(statement) {
+                Ok(true) => self.next = Next::Asked,
+                Ok(false) => break,
+                Err(error) => return self.unsendable(error),
+            }
+            if !self.conductor.may_go_on() {
+                break;
+            }
+            if let Err(error) = self.name_next() {
+                return self.unsendable(error);
+            }
+            if !self.goes_ahead() {
+                break;
+            }
+        }
+        self.flush()
+    }
+
+    /// Whether the statement that is due only reads, and the server knows it.
+    fn goes_ahead(&self) -> bool {
+        let Next::Held(statement) = self.next else { return false };
+        let text = self.conductor.statement().text.as_bytes();
+        let reads = text.get(..6).is_some_and(|word| word.eq_ignore_ascii_case(b"select"));
+        let waiting = self.link.as_ref().map_or(0, Link::waiting_bytes);
+        reads
+            && waiting < BATCH_BYTES_MAX
+            && !matches!(self.known[self.operation][statement].way, Way::Unknown)
+    }
+
+    /// Encodes a statement's execution; false if it must be prepared before.
+    fn encode(&mut self, statement: usize) -> Result<bool, SessionError> {
+        let by_number = self.conductor.script().prepared || self.conductor.values().len() > 0;
+        let known = &mut self.known[self.operation][statement];
+        let link = self.link.as_mut().ok_or_else(link::lost)?;
+        let text = &self.conductor.statement().text;
+        match &mut known.way {
+            Way::Unknown if by_number => {
+                link.prepare(statement, text);
+                return Ok(false);
+            }
+            Way::Prepared(prepared) => link.execute(statement, prepared, &self.conductor)?,
+            Way::Unknown | Way::Text => link.query(Request::Text(statement), text),
+        }
+        Ok(true)
+    }
+
+    /// A statement that cannot be sent: what came before it is undone.
+    fn unsendable(&mut self, error: SessionError) -> Result<Step, SessionError> {
+        self.error.get_or_insert(error);
+        if self.link_mut()?.unanswered() > 0 {
+            return self.flush();
+        }
+        self.end()
+    }
+
+    fn flush(&mut self) -> Result<Step, SessionError> {
+        let link = self.link_mut()?;
+        let sent = link.flush();
+        if sent.is_err() {
+            // What the server said before it went says more than a broken pipe.
+            let words = link.last_words();
+            self.error = self.error.take().or(words);
+        }
+        Ok(if self.checked(sent)? { Step::Reads } else { Step::Writes })
+    }
+
+    /// An error of the connection ends it. What the server said before it went says more.
+    fn checked<T>(&mut self, result: Result<T, SessionError>) -> Result<T, SessionError> {
+        result.map_err(|error| {
+            self.disconnect();
+            self.error.take().unwrap_or(error)
+        })
+    }
+
+    fn disconnect(&mut self) {
+        self.link = None;
+        self.interrupt.lost();
+    }
+
+    fn go_on(&mut self) -> Result<Step, SessionError> {
+        if !self.link_mut()?.all_sent() && self.flush()? == Step::Writes {
+            return Ok(Step::Writes);
+        }
+        loop {
+            let step = self.parse()?;
+            if step != Step::Reads {
+                return Ok(step);
+            }
+            if !self.link_mut()?.all_sent() {
+                return Ok(Step::Writes);
+            }
+            let read = self.link_mut()?.read();
+            if !self.checked(read)? {
+                return Ok(Step::Reads);
+            }
+            if self.shares && !self.link_mut()?.may_have_more() {
+                return self.parse();
+            }
+        }
+    }
+
+    /// Handles all answers that are there.
+    fn parse(&mut self) -> Result<Step, SessionError> {
+        loop {
+            let link = self.link_mut()?;
+            let asked = link.answering();
+            let reply = link.reply();
+            let Some(reply) = self.checked(reply)? else { return Ok(Step::Reads) };
+            let Some(asked) = asked else {
+                self.hear(reply);
+                continue;
+            };
+            let ends = !matches!(reply, Reply::Row(_) | Reply::Columns(_) | Reply::SendFile);
+            let taken = self.take(asked, reply);
+            self.checked(taken)?;
+            if ends && self.link_mut()?.unanswered() == 0 {
+                let step = self.answered()?;
+                if step != Step::Reads {
+                    return Ok(step);
+                }
+            }
+        }
+    }
+
+    /// What is said to nobody's question is said before the line is closed.
+    fn hear(&mut self, reply: Reply) {
+        if let Reply::Error(error) = reply {
+            self.error.get_or_insert(link::failed(error).0);
+        }
+    }
+
+    /// Takes a part of an answer. Errors are those of a connection that is of no more use.
+    fn take(&mut self, asked: Request, reply: Reply) -> Result<(), SessionError> {
+        let link = self.link.as_mut().ok_or_else(link::lost)?;
+        let known = match asked {
+            Request::Prepare(statement)
+            | Request::Execute(statement)
+            | Request::Text(statement) => {
+                Some((statement, &mut self.known[self.operation][statement]))
+            }
+            Request::Command => None,
+        };
+        match (reply, known) {
+            (Reply::Prepared(id, takes), Some((_, known))) => {
+                known.way = Way::Prepared(Prepared::new(id, takes));
+                known.take(&link.definitions)?;
+            }
+            (Reply::Columns(told), Some((_, known))) => {
+                if told {
+                    known.take(&link.definitions)?;
+                }
+                if !self.conductor.reads_rows() {
+                    let at = link.inbox.kept_bytes();
+                    let (columns, binary) = (Arc::clone(&known.columns), asked.is_binary());
+                    self.digesting.held.push(Held { columns, binary, begin: at, end: at });
+                }
+            }
+            (Reply::Row(row), Some((statement, _))) if self.conductor.reads_rows() => {
+                self.hand_over(statement, asked.is_binary(), row)?;
+            }
+            (Reply::Row(row), Some(_)) => self.hold(row)?,
+            (Reply::Done, Some((statement, _))) => self.done(statement)?,
+            (Reply::Error(error), _) => self.refused(asked, error),
+            (Reply::SendFile, _) => {
+                return Err(link::unreadable("an operation cannot load a file of the client"));
+            }
+            (_, None) => {}
+        }
+        Ok(())
+    }
+
+    /// Notes the answer of a statement. What is wrong with it is the operation's error.
+    fn done(&mut self, statement: usize) -> Result<(), SessionError> {
+        let link = self.link.as_mut().ok_or_else(link::lost)?;
+        let rows = link.take_affected();
+        if self.conductor.reads_rows() {
+            link.inbox.clear();
+        }
+        if self.error.is_none()
+            && let Err(error) = self.conductor.answered(statement, rows)
+        {
+            self.error = Some(error);
+        }
+        if !self.conductor.script().prepared {
+            self.forget(statement);
+        }
+        Ok(())
+    }
+
+    /// A statement that is parsed and planned anew each time is not known to the server any more.
+    fn forget(&mut self, statement: usize) {
+        let known = &mut self.known[self.operation][statement];
+        if let (Way::Prepared(prepared), Some(link)) = (&known.way, &mut self.link) {
+            link.close(prepared.id);
+            known.way = Way::Unknown;
+        }
+    }
+
+    /// Notes an error of the server, or goes another way.
+    fn refused(&mut self, asked: Request, error: ServerError) {
+        let known = &mut self.known[self.operation];
+        match asked {
+            Request::Prepare(statement)
+                if error.number == NOT_PREPARED && self.conductor.values().len() == 0 =>
+            {
+                known[statement].way = Way::Text;
+                return;
+            }
+            Request::Execute(statement) if error.number == NEEDS_REPREPARE => {
+                known[statement].way = Way::Unknown;
+            }
+            Request::Execute(statement) => {
+                if let Way::Prepared(prepared) = &mut known[statement].way {
+                    prepared.forget_types();
+                }
+                if !self.conductor.script().prepared {
+                    self.forget(statement);
+                }
+            }
+            _ => {}
+        }
+        let (error, closes) = link::failed(error);
+        self.closes |= closes;
+        self.error.get_or_insert(error);
+    }
+
+    /// All that was sent is answered.
+    fn answered(&mut self) -> Result<Step, SessionError> {
+        if self.error.is_some() || self.rolling_back {
+            return self.end();
+        }
+        if self.next == Next::Asked
+            && let Err(error) = self.name_next()
+        {
+            self.error = Some(error);
+            return self.end();
+        }
+        if self.next == Next::Ended { self.end() } else { self.send() }
+    }
+
+    /// Ends the operation, and before that what it left open.
+    fn end(&mut self) -> Result<Step, SessionError> {
+        if self.closes {
+            self.disconnect();
+            return self.error.take().map_or_else(|| Err(link::lost()), Err);
+        }
+        let failed = self.error.is_some();
+        let link = self.link_mut()?;
+        let open = if failed { link.may_be_in_transaction() } else { link.in_transaction() };
+        let stays_open = link.in_transaction();
+        if self.rolling_back {
+            if stays_open {
+                // Rolling back was interrupted: only a new connection is without the transaction.
+                self.disconnect();
+            }
+        } else if open {
+            self.error.get_or_insert_with(|| SessionError {
+                class: "open_transaction".into(),
+                message: "the operation left its transaction open: end it with commit".into(),
+                retryable: false,
+            });
+            self.rolling_back = true;
+            self.link_mut()?.query(Request::Command, "rollback");
+            return self.flush();
+        }
+        self.error.take().map_or(Ok(Step::Ended), Err)
+    }
+
+    /// Has a program read a row that came.
+    fn hand_over(
+        &mut self,
+        statement: usize,
+        binary: bool,
+        row: Message,
+    ) -> Result<(), SessionError> {
+        let columns = &self.known[self.operation][statement].columns;
+        let link = self.link.as_ref().ok_or_else(link::lost)?;
+        let conductor = &mut self.conductor;
+        let mut read = Ok(());
+        each_value(link.inbox.body(row), columns, binary, |column, value| {
+            if read.is_ok() {
+                read = conductor.cell(statement, column, &value);
+            }
+        })
+        .map_err(link::unreadable)?;
+        if let Err(error) = read.and_then(|()| conductor.end_row(statement)) {
+            // What else comes is read to its end first.
+            self.error.get_or_insert(error);
+        }
+        Ok(())
+    }
+
+    /// Keeps a row, and what is held within its limit.
+    fn hold(&mut self, row: Message) -> Result<(), SessionError> {
+        if let Some(held) = self.digesting.held.last_mut() {
+            held.end = row.end;
+        }
+        let link = self.link.as_ref().ok_or_else(link::lost)?;
+        if link.inbox.kept_bytes() < HELD_BYTES_MAX {
+            return Ok(());
+        }
+        self.digest_held()?;
+        self.digesting.dropped = true;
+        if let Some(Held { columns, binary, .. }) = self.digesting.held.pop() {
+            self.digesting.held.clear();
+            self.digesting.held.push(Held { columns, binary, begin: 0, end: 0 });
+        }
+        self.link_mut()?.inbox.clear();
+        Ok(())
+    }
+
+    /// Digests the rows that are held.
+    fn digest_held(&mut self) -> Result<(), SessionError> {
+        let Digesting { digest, held, .. } = &mut self.digesting;
+        let Some(link) = &self.link else { return Ok(()) };
+        for Held { columns, binary, begin, end } in held {
+            for (_, row) in link.inbox.messages_within(*begin, *end) {
+                each_value(row, columns, *binary, |_, value| value.digest(digest))
+                    .map_err(link::unreadable)?;
+                digest.end_row();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a connection is interrupted: over a line of its own, or by closing it.
+fn means(config: &Config, link: &Link) -> Option<Means> {
+    let cancel = Cancel::new(config, link.id());
+    let socket = link.descriptor().try_clone_to_owned().ok()?;
+    Some(Means {
+        ask: Box::new(move || cancel.send()),
+        cut: Box::new(move || {
+            let _: nix::Result<()> = shutdown(socket.as_raw_fd(), Shutdown::Both);
+        }),
+    })
+}
+
+impl Session for MysqlSession {
+    fn execute(&mut self, operation: u16) -> Result<(), SessionError> {
+        let begun = self.start(operation);
+        if begun.is_err() && self.link.is_none() {
+            thread::sleep(REFUSED_PAUSE);
+        }
+        let mut step = begun?;
+        while step != Step::Ended {
+            step = self.go_on()?;
+        }
+        Ok(())
+    }
+
+    fn fetched(&mut self) -> Result<Fetched, SessionError> {
+        if self.conductor.reads_rows() {
+            return Ok(Fetched { rows: self.conductor.rows(), ..Fetched::default() });
+        }
+        self.digest_held()?;
+        let digest = &self.digesting.digest;
+        Ok(Fetched {
+            rows: digest.rows(),
+            digest: Some(digest.finish()),
+            ordered_digest: digest.finish_ordered(),
+        })
+    }
+
+    /// Keeps the rows of the last result that has any columns.
+    fn keep(&mut self, path: &Path) -> Result<(), SessionError> {
+        let Some(link) = self.link.as_ref().filter(|_| !self.digesting.dropped) else {
+            return Ok(());
+        };
+        let Some(Held { columns, binary, begin, end }) = self.digesting.held.last() else {
+            return Ok(());
+        };
+        let mut values: Vec<Vec<Value<'_>>> = columns.iter().map(|_| Vec::new()).collect();
+        for (_, row) in link.inbox.messages_within(*begin, *end) {
+            each_value(row, columns, *binary, |column, value| values[column].push(value))
+                .map_err(link::unreadable)?;
+        }
+        let shapes: Vec<(&str, Shape)> =
+            columns.iter().map(|column| (column.name.as_str(), column.kind.shape())).collect();
+        rows::write(path, &shapes, &values).map_err(|error| link::unreadable(error.to_string()))
+    }
+
+    fn statements(&self) -> &[StatementTime] {
+        self.conductor.times()
+    }
+
+    fn marks(&self) -> Option<u32> {
+        self.conductor.marks()
+    }
+
+    fn release(&mut self) {
+        self.conductor.release();
+    }
+
+    fn canceller(&self) -> Option<Canceller> {
+        let interrupt = Arc::clone(&self.interrupt);
+        Some(Box::new(move || interrupt.ask()))
+    }
+
+    fn shared(&mut self) -> Option<&mut dyn SharedSession> {
+        Some(self)
+    }
+}
+
+impl SharedSession for MysqlSession {
+    fn share(&mut self) -> Result<(), SessionError> {
+        self.shares = true;
+        self.link_mut()?.set_nonblocking(true)
+    }
+
+    fn connection(&self) -> Option<(BorrowedFd<'_>, u32)> {
+        Some((self.link.as_ref()?.descriptor(), self.connections))
+    }
+
+    fn begin(&mut self, operation: u16) -> Result<Step, SessionError> {
+        self.start(operation)
+    }
+
+    fn advance(&mut self) -> Result<Step, SessionError> {
+        self.go_on()
+    }
+}

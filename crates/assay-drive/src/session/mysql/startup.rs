@@ -1,0 +1,444 @@
+//! From a description of a server to a connection that awaits its first request.
+
+use std::io::{self, Read, Write};
+
+use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context};
+use mysql_common::constants::{CapabilityFlags, MariadbCapabilities, UTF8MB4_GENERAL_CI};
+use mysql_common::packets::{AuthPlugin, HandshakeResponse, SslRequest};
+use mysql_common::proto::MySerialize;
+
+use super::config::Config;
+use super::packets::{self, ERR, Fields, HEADER_BYTES};
+use crate::session::connecting::{ConnectError, Place, SslMode, dial_host, dial_socket};
+use crate::session::stream::Stream;
+use crate::session::tls;
+
+/// No packet before the first request is nearly as long.
+const BODY_BYTES_MAX: usize = 1 << 20;
+/// The longest packet that is announced; what the server takes is its own setting.
+const PACKET_BYTES: u32 = 1 << 30;
+const PROTOCOL: u8 = 10;
+const OK: u8 = 0x00;
+const MORE: u8 = 0x01;
+const SWITCH: u8 = 0xfe;
+/// Bytes of the random text that proofs are made with.
+const NONCE_BYTES: usize = 20;
+
+/// What is asked for. `FOUND_ROWS`: a row that an update matched counts, whether it changed or not.
+fn wanted() -> CapabilityFlags {
+    CapabilityFlags::CLIENT_LONG_PASSWORD
+        | CapabilityFlags::CLIENT_FOUND_ROWS
+        | CapabilityFlags::CLIENT_LONG_FLAG
+        | CapabilityFlags::CLIENT_PROTOCOL_41
+        | CapabilityFlags::CLIENT_TRANSACTIONS
+        | CapabilityFlags::CLIENT_SECURE_CONNECTION
+        | CapabilityFlags::CLIENT_MULTI_RESULTS
+        | CapabilityFlags::CLIENT_PS_MULTI_RESULTS
+        | CapabilityFlags::CLIENT_PLUGIN_AUTH
+        | CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA
+        | CapabilityFlags::CLIENT_DEPRECATE_EOF
+}
+
+/// A connection that awaits its first request.
+#[derive(Debug)]
+pub struct Connection {
+    /// The line.
+    pub stream: Stream,
+    /// The number by which the server can be told to kill it.
+    pub id: u32,
+    /// Rows end with a packet of the newer form.
+    pub deprecates_eof: bool,
+    /// Columns of a statement that was prepared are told only where they changed.
+    pub caches_metadata: bool,
+    /// Status flags, as the last answer told them.
+    pub status: u16,
+}
+
+/// What the server says first.
+#[derive(Clone, Debug)]
+struct Greeting {
+    id: u32,
+    nonce: Vec<u8>,
+    capabilities: CapabilityFlags,
+    extensions: MariadbCapabilities,
+    plugin: Vec<u8>,
+}
+
+impl Greeting {
+    fn read(body: &[u8]) -> Result<Self, String> {
+        let mut fields = Fields(body);
+        let protocol = fields.byte()?;
+        if protocol != PROTOCOL {
+            return Err(format!("version {protocol} of a protocol, where {PROTOCOL} is spoken"));
+        }
+        text(&mut fields)?;
+        let id = fields.long()?;
+        let mut nonce = fields.bytes(8)?.to_vec();
+        fields.byte()?;
+        let low = fields.short()?;
+        let _character_set = fields.byte()?;
+        let _status = fields.short()?;
+        let high = fields.short()?;
+        let told = usize::from(fields.byte()?);
+        fields.bytes(6)?;
+        let extensions = fields.long()?;
+        nonce.extend_from_slice(fields.bytes(told.saturating_sub(8).max(13).min(fields.0.len()))?);
+        nonce.resize(NONCE_BYTES, 0);
+        let capabilities =
+            CapabilityFlags::from_bits_truncate(u32::from(low) | u32::from(high) << 16);
+        if !capabilities.contains(CapabilityFlags::CLIENT_PROTOCOL_41) {
+            return Err("a server that is older than 4.1".into());
+        }
+        let plugin = fields.0.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
+        // Only MariaDB leaves the first flag out, and tells of more in bytes that MySQL reserves.
+        let extends = !capabilities.contains(CapabilityFlags::CLIENT_LONG_PASSWORD);
+        let extensions =
+            MariadbCapabilities::from_bits_truncate(if extends { extensions } else { 0 });
+        Ok(Self { id, nonce, capabilities, extensions, plugin })
+    }
+}
+
+/// Bytes up to the next zero.
+fn text<'a>(fields: &mut Fields<'a>) -> Result<&'a [u8], String> {
+    let length = fields.0.iter().position(|byte| *byte == 0).ok_or(packets::SHORT)?;
+    let text = fields.bytes(length)?;
+    fields.byte()?;
+    Ok(text)
+}
+
+/// Opens a connection to the server.
+pub fn connect(config: &Config, more: CapabilityFlags) -> Result<Connection, ConnectError> {
+    let place = config.place();
+    let unreached = |error| ConnectError::unreached(&place, config.timeout(), &error);
+    let stream = match &place {
+        Place::Unix(path) => dial_socket(path, config.timeout()).map_err(unreached)?,
+        Place::Tcp(host, port) => {
+            Stream::Tcp(dial_host(host, *port, config.timeout()).map_err(unreached)?)
+        }
+    };
+    let mut talk = Talk { stream, place: &place, config, number: 0 };
+    let body = talk.next()?;
+    let greeting = Greeting::read(&body).map_err(|reason| talk.garbled(reason))?;
+    let mut capabilities = wanted() | more;
+    if config.database.is_some() {
+        capabilities |= CapabilityFlags::CLIENT_CONNECT_WITH_DB;
+    }
+    let deprecates_eof = greeting.capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
+    let mut extensions = greeting.extensions & MariadbCapabilities::MARIADB_CLIENT_CACHE_METADATA;
+    if !deprecates_eof {
+        extensions = MariadbCapabilities::empty();
+    }
+    let talk = talk.secured(&greeting, capabilities, extensions)?;
+    let (stream, status) = talk.prove(&greeting, capabilities, extensions)?;
+    Ok(Connection {
+        stream,
+        id: greeting.id,
+        deprecates_eof,
+        caches_metadata: !extensions.is_empty(),
+        status,
+    })
+}
+
+/// The conversation before the first request.
+struct Talk<'a> {
+    stream: Stream,
+    place: &'a Place,
+    config: &'a Config,
+    /// The sequence number of the next packet, whoever sends it.
+    number: u8,
+}
+
+/// What a proof is made of.
+struct Proof<'a> {
+    password: &'a [u8],
+    nonce: &'a [u8],
+    stream: &'a Stream,
+}
+
+impl Context for Proof<'_> {
+    fn pass(&self) -> &[u8] {
+        self.password
+    }
+
+    fn is_ipc_transport(&self) -> bool {
+        matches!(self.stream, Stream::Unix(_))
+    }
+
+    fn is_tls_transport(&self) -> bool {
+        matches!(self.stream, Stream::Tls(_))
+    }
+
+    fn scramble(&self) -> &[u8] {
+        self.nonce
+    }
+
+    fn server_key_pem(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl Talk<'_> {
+    fn send(&mut self, body: &[u8]) -> Result<(), ConnectError> {
+        let mut out = Vec::with_capacity(HEADER_BYTES + body.len());
+        let place = packets::begin(&mut out);
+        out.extend_from_slice(body);
+        self.number = packets::end(&mut out, place, self.number);
+        let sent = self.stream.write_all(&out).and_then(|()| self.stream.flush());
+        sent.map_err(|error| self.unreached(&error))
+    }
+
+    /// The next packet; an error of the server is ours.
+    fn next(&mut self) -> Result<Vec<u8>, ConnectError> {
+        let mut header = [0; HEADER_BYTES];
+        self.stream.read_exact(&mut header).map_err(|error| self.unreached(&error))?;
+        let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
+        // What answers may be no such server: memory for any length is not taken.
+        if length > BODY_BYTES_MAX {
+            return Err(
+                self.garbled(format!("a packet of {length} bytes before the first request"))
+            );
+        }
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body).map_err(|error| self.unreached(&error))?;
+        if body.first() == Some(&ERR) {
+            let told = ServerError::read(&body).map_err(|reason| self.garbled(reason))?;
+            return Err(told.refusal(self.place));
+        }
+        if header[3] != self.number {
+            let (came, due) = (header[3], self.number);
+            return Err(self.garbled(format!("packet number {came} where {due} was due")));
+        }
+        self.number = self.number.wrapping_add(1);
+        Ok(body)
+    }
+
+    /// The same over TLS, where both sides want it.
+    fn secured(
+        mut self,
+        greeting: &Greeting,
+        capabilities: CapabilityFlags,
+        extensions: MariadbCapabilities,
+    ) -> Result<Self, ConnectError> {
+        let has_tls = greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL);
+        let mode = self.config.tls.mode;
+        let Place::Tcp(host, _) = self.place else { return Ok(self) };
+        if mode == SslMode::Disable || mode == SslMode::Prefer && !has_tls {
+            return Ok(self);
+        }
+        let tls = |reason: String| ConnectError::Tls { place: self.place.to_string(), reason };
+        if !has_tls {
+            return Err(tls("the server has none; the mode prefer goes without".into()));
+        }
+        let mut body = Vec::new();
+        let asked = (capabilities | CapabilityFlags::CLIENT_SSL) & greeting.capabilities;
+        SslRequest::new(asked, PACKET_BYTES, UTF8MB4_GENERAL_CI as u8)
+            .with_mariadb_capabilities(extensions)
+            .serialize(&mut body);
+        self.send(&body)?;
+        let Stream::Tcp(line) = self.stream else { return Ok(self) };
+        let trusted = self.config.tls.ca.as_deref();
+        let stream = tls::encrypt(mode, trusted, host, line).map_err(tls)?;
+        Ok(Self { stream: Stream::Tls(Box::new(stream)), ..self })
+    }
+
+    /// Says who we are, and answers what the server asks until it is content.
+    fn prove(
+        mut self,
+        greeting: &Greeting,
+        mut capabilities: CapabilityFlags,
+        extensions: MariadbCapabilities,
+    ) -> Result<(Stream, u16), ConnectError> {
+        if matches!(self.stream, Stream::Tls(_)) {
+            capabilities |= CapabilityFlags::CLIENT_SSL;
+        }
+        let mut nonce = greeting.nonce.clone();
+        // The server's favourite need not be the account's: then it asks for another one.
+        let favourite = AuthPlugin::from_bytes(&greeting.plugin);
+        let plugin = match favourite {
+            AuthPlugin::CachingSha2Password | AuthPlugin::Sha256Password => favourite,
+            _ => AuthPlugin::MysqlNativePassword,
+        };
+        let (mut proof, first) = self.begin(&plugin, &nonce)?;
+        let mut body = Vec::new();
+        let database = self.config.database.as_deref().map(str::as_bytes);
+        HandshakeResponse::new(
+            Some(first.unwrap_or_default()),
+            (5, 5, 3),
+            Some(self.config.user.as_bytes()),
+            database,
+            Some(plugin),
+            capabilities & greeting.capabilities,
+            None,
+            PACKET_BYTES,
+        )
+        .with_mariadb_ext_capabilities(extensions)
+        .serialize(&mut body);
+        self.send(&body)?;
+        loop {
+            let body = self.next()?;
+            let answer = match body.split_first() {
+                Some((&OK, rest)) => {
+                    let status = status(rest).map_err(|reason| self.garbled(reason))?;
+                    return Ok((self.stream, status));
+                }
+                Some((&SWITCH, rest)) => {
+                    let mut fields = Fields(rest);
+                    let name = text(&mut fields).map_err(|_| {
+                        self.proof("a proof of before version 4.1: give the account a newer one")
+                    })?;
+                    nonce = fields.0.strip_suffix(&[0]).unwrap_or(fields.0).to_vec();
+                    let (next, answer) = self.begin(&AuthPlugin::from_bytes(name), &nonce)?;
+                    proof = next;
+                    Some(answer.unwrap_or_default())
+                }
+                Some((&MORE, challenge)) => self.go_on(&mut proof, &nonce, challenge)?,
+                _ => return Err(self.garbled("no answer to a proof".into())),
+            };
+            if let Some(answer) = answer {
+                self.send(&answer)?;
+            }
+        }
+    }
+
+    /// Begins a proof of the kind that the server wants, and what is sent first.
+    fn begin(
+        &self,
+        plugin: &AuthPlugin<'_>,
+        nonce: &[u8],
+    ) -> Result<(AuthProc, Option<Vec<u8>>), ConnectError> {
+        let clear = *plugin == AuthPlugin::MysqlClearPassword;
+        if clear && matches!(self.stream, Stream::Tcp(_)) {
+            return Err(self.proof(
+                "the password in the clear over a line that others can read: use TLS (mode require)",
+            ));
+        }
+        let name = String::from_utf8_lossy(plugin.as_bytes()).into_owned();
+        let foreign = || {
+            self.proof(&format!(
+                "a proof by the plugin {name}, which is not spoken here: use an account with \
+                 caching_sha2_password or mysql_native_password"
+            ))
+        };
+        if *plugin == AuthPlugin::MysqlOldPassword {
+            return Err(foreign());
+        }
+        let mut proof = plugin.init().map_err(|_| foreign())?;
+        let proving = Proof { password: self.config.password(), nonce, stream: &self.stream };
+        let answer = proof.run(proving, nonce).map_err(|_| foreign())?;
+        Ok((proof, answer.data().map(<[u8]>::to_vec)))
+    }
+
+    fn go_on(
+        &self,
+        proof: &mut AuthProc,
+        nonce: &[u8],
+        challenge: &[u8],
+    ) -> Result<Option<Vec<u8>>, ConnectError> {
+        let proving = Proof { password: self.config.password(), nonce, stream: &self.stream };
+        let answer = proof.run(proving, challenge);
+        let answer = answer.map_err(|error| self.garbled(format!("in a proof: {error}")))?;
+        Ok(answer.data().map(<[u8]>::to_vec))
+    }
+
+    fn unreached(&self, error: &io::Error) -> ConnectError {
+        ConnectError::unreached(self.place, self.config.timeout(), error)
+    }
+
+    fn proof(&self, what: &str) -> ConnectError {
+        ConnectError::Proof { place: self.place.to_string(), what: what.into() }
+    }
+
+    fn garbled(&self, reason: String) -> ConnectError {
+        ConnectError::Protocol { place: self.place.to_string(), product: "MySQL", reason }
+    }
+}
+
+/// The status flags of an OK packet, behind its first byte.
+fn status(body: &[u8]) -> Result<u16, String> {
+    let mut fields = Fields(body);
+    fields.number()?;
+    fields.number()?;
+    fields.short()
+}
+
+/// An error as the server tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerError {
+    /// Its number.
+    pub number: u16,
+    /// SQLSTATE.
+    pub state: String,
+    /// In the server's words.
+    pub message: String,
+}
+
+impl ServerError {
+    /// What is said where no SQLSTATE is.
+    const GENERAL: &str = "HY000";
+
+    /// Reads an error packet.
+    pub fn read(body: &[u8]) -> Result<Self, String> {
+        let mut fields = Fields(body);
+        fields.byte()?;
+        let number = fields.short()?;
+        let state = match fields.0 {
+            [b'#', state @ ..] if state.len() >= 5 => {
+                fields.bytes(6)?;
+                String::from_utf8_lossy(&state[..5]).into_owned()
+            }
+            _ => Self::GENERAL.into(),
+        };
+        let words = String::from_utf8_lossy(fields.0);
+        let words: Vec<&str> = words.split_whitespace().collect();
+        Ok(Self { number, state, message: format!("{} ({number})", words.join(" ")) })
+    }
+
+    /// The error as a reason why there is no connection.
+    pub fn refusal(self, place: &Place) -> ConnectError {
+        ConnectError::Server {
+            place: place.to_string(),
+            mend: mend(self.number),
+            code: self.state,
+            message: self.message,
+        }
+    }
+}
+
+fn mend(number: u16) -> &'static str {
+    match number {
+        1040 => "; ask for fewer --clients, or raise its max_connections",
+        1044 => "; grant this user the database, or name another one",
+        1045 | 1698 => "; the user or the password is wrong",
+        1049 => "; create the database, or name another one",
+        1129 => "; it took this host for an attacker: flush hosts there",
+        1130 => "; make an account for this host",
+        1203 | 1226 => "; ask for fewer --clients, or raise max_user_connections",
+        3159 => "; it wants TLS: use the mode require",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_greeting_is_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..120)) {
+            let _ = Greeting::read(&bytes);
+            let _ = Greeting::read(&[&[PROTOCOL, b'8', 0], bytes.as_slice()].concat());
+            let _ = ServerError::read(&bytes);
+            let _ = status(&bytes);
+        }
+    }
+
+    #[test]
+    fn an_error_is_read_with_and_without_its_state() {
+        let read = |text: &[u8]| ServerError::read(&[b"\xff\x15\x04", text].concat()).unwrap();
+        let known = read(b"#28000Access  denied\n");
+        assert_eq!((known.number, known.state.as_str()), (1045, "28000"));
+        assert_eq!(known.message, "Access denied (1045)");
+        assert_eq!(read(b"Too many connections").state, "HY000");
+    }
+}

@@ -1,0 +1,69 @@
+"""`--warehouses 10` for `--scale 10`: a workload's own name of its scale is an option of `run`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperCommand
+
+from assay.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SCALE = "scale"
+# What a name has to be to be an option: one word.
+WORD = re.compile(r"[A-Za-z]+")
+OPTION = re.compile(r"--([A-Za-z]+)(=.*)?")
+
+
+class NamedScale(TyperCommand):
+    """A command of a workload, which takes the workload's own name of its scale."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
+        """Says `--scale` where the workload's own name of it stands."""
+        known = {option for parameter in self.params for option in parameter.opts}
+        ctx.meta[SCALE] = []
+        return super().parse_args(ctx, list(self._plain(args, known, ctx.meta[SCALE])))
+
+    def _plain(self, args: list[str], known: set[str], used: list[str]) -> Iterator[str]:
+        names: set[str] | None = None
+        for arg in args:
+            found = OPTION.fullmatch(arg)
+            if found is None or f"--{found[1]}" in known:
+                yield arg
+                continue
+            names = scale_names() if names is None else names
+            if found[1].lower() in names:
+                used.append(found[1].lower())
+                yield f"--{SCALE}{found[2] or ''}"
+            else:
+                yield arg
+
+
+def scale_names() -> set[str]:
+    """What workloads call their scale, in small letters, where it is a single word."""
+    from assay.workloads.discovery import find_workloads
+
+    told = (workload.facts.scale_name for workload in find_workloads().values())
+    return {name.lower() for name in told if WORD.fullmatch(name)}
+
+
+def check_scale_name(used: list[str], workload: str) -> None:
+    """Refuses another workload's name of its scale.
+
+    Raises:
+        UsageError: With this one's own.
+    """
+    from assay.workloads.discovery import find_workload
+
+    if not used:
+        return
+    own = find_workload(workload).facts.scale_name.lower()
+    for name in used:
+        if name not in (own, SCALE):
+            mine = f" or --{own}" if WORD.fullmatch(own) and own != SCALE else ""
+            raise UsageError(f"--{name} is no option of {workload}: say --scale{mine}")
+    if len(used) > 1:
+        raise UsageError(f"--{used[0]} and --{used[1]} are the same: leave one out")

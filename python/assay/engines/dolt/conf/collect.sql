@@ -1,0 +1,1 @@
+call dolt_gc()

@@ -1,0 +1,1 @@
+call dolt_commit('--ALL', '--skip-empty', '-m', 'loaded')

@@ -1,0 +1,120 @@
+"""Reads what Dolt counts: by SQL, from the metrics of a server of ours, and from its files."""
+
+from __future__ import annotations
+
+import http.client
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.mysql_family.counters import OBJECT
+
+if TYPE_CHECKING:
+    from assay.engines.contract import Address, CounterReader
+
+PATIENCE_S = 5.0
+METRICS, STORAGE = "metrics", "storage"
+# What the endpoint tells of the host, of itself and of settings is no counter of the engine.
+LEFT_OUT = ("promhttp_", "sys_", "process_", "go_info", "go_gc_gogc", "go_gc_gomemlimit")
+# Of a database's files: chunks, with a journal that has this name, and below them the history's.
+CHUNKS, JOURNAL, HISTORY, MANIFEST = ".dolt/noms", "v" * 32, "oldgen", "manifest"
+# The place in the manifest of what changes with each collection of garbage.
+GENERATION_FIELD = 4
+
+
+class DoltCounters:
+    """See `assay.engines.contract.CounterReader`. Belongs to one thread."""
+
+    def __init__(self, asked: CounterReader, address: Address) -> None:
+        self._asked = asked
+        port = address.get("metrics_port")
+        self._metrics = None
+        if port is not None:
+            self._metrics = http.client.HTTPConnection(address["host"], port, timeout=PATIENCE_S)
+        data = address.get("data")
+        self._databases = None if data is None else Path(data)
+        self._generations: dict[str, str] = {}
+        self._collections: dict[str, int] = {}
+
+    def read(self) -> list[tuple[str, str, str, float]]:
+        """Rows of (source, object, counter, value), as the server has them now.
+
+        Raises:
+            OSError: If the server does not answer.
+        """
+        return [*self._asked.read(), *self._told(), *self._stored()]
+
+    def close(self) -> None:
+        """Ends the connections."""
+        self._asked.close()
+        if self._metrics is not None:
+            self._metrics.close()
+
+    def _told(self) -> list[tuple[str, str, str, float]]:
+        if self._metrics is None:
+            return []
+        try:
+            self._metrics.request("GET", "/metrics")
+            text = self._metrics.getresponse().read().decode("utf-8")
+        except http.client.HTTPException as error:
+            self._metrics.close()
+            raise OSError(f"the server's metrics cannot be read: {error!r}") from error
+        return metrics(text)
+
+    def _stored(self) -> list[tuple[str, str, str, float]]:
+        """Bytes of each database's files, and how often its garbage was collected meanwhile."""
+        if self._databases is None:
+            return []
+        rows = []
+        for place in sorted(self._databases.glob(f"*/{CHUNKS}")):
+            name = place.parents[1].name
+            sizes = _sizes(place)
+            journal = sizes.pop(JOURNAL, 0)
+            history = sum(_sizes(place / HISTORY).values())
+            told = {
+                "journal_bytes": journal,
+                "table_bytes": sum(sizes.values()),
+                "history_bytes": history,
+                "collections": self._collected(name, place),
+            }
+            rows += [(STORAGE, name, counter, float(value)) for counter, value in told.items()]
+        return rows
+
+    def _collected(self, name: str, place: Path) -> int:
+        """Collections since the first look: the manifest names another generation after each."""
+        try:
+            fields = (place / MANIFEST).read_text(encoding="utf-8").split(":")
+        except OSError:
+            return self._collections.get(name, 0)
+        generation = fields[GENERATION_FIELD] if len(fields) > GENERATION_FIELD else ""
+        before = self._generations.get(name, generation)
+        self._generations[name] = generation
+        self._collections[name] = self._collections.get(name, 0) + (before != generation)
+        return self._collections[name]
+
+
+def metrics(text: str) -> list[tuple[str, str, str, float]]:
+    """The counters in a text of Prometheus' kind; those that are told by label are left out."""
+    rows = []
+    for line in text.splitlines():
+        name, _, value = line.partition(" ")
+        if line.startswith("#") or "{" in name or name.startswith(LEFT_OUT):
+            continue
+        rows.append((METRICS, OBJECT, name, float(value)))
+    return rows
+
+
+def _sizes(place: Path) -> dict[str, int]:
+    """Sizes of the files in a directory by name; one may go while it is looked at."""
+    found = {}
+    try:
+        with os.scandir(place) as entries:
+            for entry in entries:
+                try:
+                    if entry.is_file(follow_symlinks=False):
+                        found[entry.name] = entry.stat().st_size
+                except FileNotFoundError:
+                    continue
+    except FileNotFoundError:
+        return {}
+    return found

@@ -1,0 +1,120 @@
+"""Dolt: obtained, started, asked; see `assay.engines.contract`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pymysql
+
+from assay.engines.contract import EngineError
+from assay.engines.dolt.configuration import refuse_ours
+from assay.engines.dolt.counters import DoltCounters
+from assay.engines.dolt.explaining import DoltPlans
+from assay.engines.dolt.loading import gather_statistics, refuse_words, settle_history
+from assay.engines.dolt.plans import normalised
+from assay.engines.dolt.programs import CONF, find_program
+from assay.engines.dolt.server import default_settings, start_server
+from assay.engines.mysql_family.connecting import words_of
+from assay.engines.mysql_family.engine import FamilyEngine
+from assay.engines.mysql_family.statements import file_text
+from assay.engines.obtaining import obtain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.engines.contract import (
+        Address,
+        ArrowStream,
+        EngineFacts,
+        Instance,
+        Launcher,
+        Place,
+        Product,
+        Tell,
+        Wanted,
+    )
+    from assay.model.plan import Plan
+
+
+class DoltEngine(FamilyEngine):
+    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `HasCounters` and more."""
+
+    conf = CONF
+    programs = ("dolt",)
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """The product, with the version that its own program tells, which is the one asked for."""
+        product = obtain(self._facts, wanted, tell)
+        version = find_program(_home(product)).version()
+        if product.version not in {"", version}:
+            raise EngineError(
+                f"{product.home} was obtained as Dolt {product.version} and says that it is"
+                f" {version}: remove it and try again."
+            )
+        return replace(product, version=version)
+
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
+        """Lets the program read the settings; nothing is served."""
+        refuse_ours(settings)
+        given = default_settings() | dict(self._facts.settings) | dict(settings)
+        find_program(_home(product)).check(given)
+
+    def start(
+        self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
+    ) -> Address:
+        """Starts a private server, on new data if `place.data` is empty."""
+        refuse_ours(settings)
+        program = find_program(_home(product))
+        return start_server(program, place, {**self._facts.settings, **settings}, launcher)
+
+    def version(self, instance: Instance) -> str:
+        """Dolt's own, such as `2.2.0`: to clients of MySQL it says that it is 8.0.31."""
+        try:
+            with instance.handle.cursor() as cursor:
+                cursor.execute(file_text("version.sql", CONF))
+                ((told,),) = cursor.fetchall()
+        except pymysql.Error as error:
+            raise EngineError(
+                "the server is no Dolt: name another one in --dsn, or another --engine. It said:"
+                f" {words_of(error)}"
+            ) from error
+        return str(told)
+
+    def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
+        """Loads rows by LOAD DATA, into the tree that the table's primary key orders."""
+        super().load(instance, table, refuse_words(table, rows), streams)
+
+    def tables_at_once(self, streams: int) -> int:
+        """One: a load is as good as its commit, and two at once only share the processors."""
+        del streams
+        return 1
+
+    def finish_load(self, instance: Instance) -> None:
+        """Gathers statistics, commits the data to the history, and collects what loading left."""
+        gather_statistics(instance)
+        settle_history(instance)
+
+    def counters(self, instance: Instance) -> DoltCounters:
+        """A reader of what the server tells by SQL, and of its metrics where it is ours."""
+        return DoltCounters(super().counters(instance), instance.address)
+
+    def plan_reader(self, instance: Instance) -> DoltPlans:
+        """A reader on a connection of its own."""
+        return DoltPlans(instance.address, self.conf)
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """What EXPLAIN told."""
+        return normalised(told, operation, statement, native)
+
+
+def _home(product: Product) -> Path:
+    if product.home is None:
+        raise EngineError("Dolt has no program here: obtain it before it is started.")
+    return product.home
+
+
+def engine(facts: EngineFacts) -> DoltEngine:
+    """The engine of this folder."""
+    return DoltEngine(facts)

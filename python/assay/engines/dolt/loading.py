@@ -1,0 +1,56 @@
+"""What loading takes that is Dolt's own: words that it misreads, and a history without waste."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assay.engines.contract import EngineError
+from assay.engines.dolt.programs import CONF
+from assay.engines.mysql_family.loading import execute
+from assay.engines.mysql_family.statements import file_text, filled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engines.contract import ArrowStream, Instance
+
+# LOAD DATA takes this text for no value, in quotes or not.
+MISREAD = "NULL"
+
+
+def refuse_words(table: str, rows: ArrowStream) -> pa.RecordBatchReader:
+    """The rows, looked at on their way. Raises `EngineError` for a text that would get lost."""
+    reader = pa.RecordBatchReader.from_stream(rows)
+
+    def checked() -> Iterator[pa.RecordBatch]:
+        for batch in reader:
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                if pa.types.is_string(column.type) and pc.any(pc.equal(column, MISREAD)).as_py():
+                    raise EngineError(
+                        f"{table}.{name} has the text {MISREAD}, which Dolt's LOAD DATA takes for"
+                        " no value: such rows cannot be loaded."
+                    )
+            yield batch
+
+    return pa.RecordBatchReader.from_batches(reader.schema, checked())
+
+
+def gather_statistics(instance: Instance) -> None:
+    """Has all tables analysed; Dolt knows no way that leaves its log of changes out."""
+    for (table,) in execute(instance.handle, file_text("tables.sql")):
+        execute(instance.handle, filled("analyze.sql", conf=CONF, table=str(table)))
+
+
+def settle_history(instance: Instance) -> None:
+    """Commits a private server's tables to its history, then collects what loading left behind.
+
+    What a collection finds in the history it never looks at again: without it each one that comes
+    while something is timed would copy all data.
+    """
+    if "scratch" not in instance.address:
+        return
+    execute(instance.handle, file_text("commit.sql", CONF))
+    execute(instance.handle, file_text("collect.sql", CONF))

@@ -1,0 +1,104 @@
+"""Starts a private server: its configuration, its one account, its address."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.engines.dolt.configuration import configured
+from assay.engines.dolt.programs import CONF, CONFIGURATION_FILE, environment
+from assay.engines.mysql_family.configuration import read_configuration
+from assay.engines.mysql_family.connecting import connect
+from assay.engines.mysql_family.loading import execute
+from assay.engines.mysql_family.server import DATABASE, HOST, await_ready, local_address
+from assay.engines.mysql_family.statements import filled
+from assay.engines.resources import free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import Address, Launcher, Place
+    from assay.engines.dolt.programs import Program
+
+TITLE = "Dolt"
+# Below `place.data`: a directory for each database.
+DATA = "dolt"
+# Below the launcher's scratch directory: accounts, and the program's own configuration.
+ACCOUNTS, HOME = "accounts", "home"
+# The account that the server makes itself when it finds none.
+USER = "root"
+PORT_TRIES = 5
+STOP_GRACE_S = 300.0
+PORT_TAKEN = ("already in use",)
+
+
+def start_server(
+    program: Program, place: Place, settings: Mapping[str, str], launcher: Launcher
+) -> Address:
+    """Starts a server on `place` and returns its address once it answers.
+
+    Raises:
+        EngineError: With the server's last words.
+    """
+    data, scratch = place.data / DATA, launcher.scratch
+    data.mkdir(mode=0o700, exist_ok=True)
+    launcher.own(place.data)
+    # Accounts are of one start: with none that are kept, the server makes one with our password.
+    shutil.rmtree(scratch / ACCOUNTS, ignore_errors=True)
+    home = scratch / HOME
+    given = default_settings() | dict(settings)
+    for _ in range(PORT_TRIES):
+        password = secrets.token_urlsafe(24)
+        address = _address(password, launcher) | {"data": str(data)}
+        inherited = environment(home) | {"DOLT_ROOT_PASSWORD": password, "DOLT_ROOT_HOST": "%"}
+        launcher.own(home)
+        file = scratch / CONFIGURATION_FILE
+        file.write_text(configured(given | _ours(data, address, launcher)), encoding="utf-8")
+        launcher.own(file)
+        argv = [str(program.file), "sql-server", "--config", str(file)]
+        address["pid"] = launcher.serve(argv, inherited, "SIGTERM", STOP_GRACE_S)
+        words = await_ready(TITLE, address | {"database": None}, launcher)
+        if words is None:
+            _make_database(address)
+            return address
+        if not any(taken in words for taken in PORT_TAKEN):
+            raise EngineError(f"{TITLE} did not start: {words}")
+    raise EngineError(
+        f"{TITLE} found {PORT_TRIES} ports taken that had been free a moment before: try again when"
+        " fewer programs open connections."
+    )
+
+
+def default_settings() -> dict[str, str]:
+    """The settings of `run.cnf`."""
+    return read_configuration(CONF / "run.cnf")
+
+
+def _address(password: str, launcher: Launcher) -> Address:
+    """Where it listens, and where it tells its metrics."""
+    listening, metrics = free_port(HOST), free_port(HOST)
+    return local_address(listening, password, launcher) | {"user": USER, "metrics_port": metrics}
+
+
+def _ours(data: object, address: Address, launcher: Launcher) -> dict[str, str]:
+    socket = address["unix_socket"]
+    return {
+        "data_dir": str(data),
+        "cfg_dir": str(launcher.scratch / ACCOUNTS),
+        "listener.host": HOST,
+        "listener.port": str(address["port"]),
+        **({} if socket is None else {"listener.socket": socket}),
+        "metrics.host": HOST,
+        "metrics.port": str(address["metrics_port"]),
+        "secure_file_priv": str(launcher.scratch),
+    }
+
+
+def _make_database(address: Address) -> None:
+    connection = connect(address | {"database": None})
+    try:
+        execute(connection, filled("make_database.sql", conf=CONF, name=DATABASE))
+    finally:
+        connection.close()

@@ -1,0 +1,1 @@
+"""MySQL: private servers, and servers that run already."""

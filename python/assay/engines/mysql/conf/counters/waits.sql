@@ -1,0 +1,9 @@
+-- What all threads waited for since the server started, and how long, in seconds: Performance Schema measures in
+-- picoseconds. Locks of rows are among the time in tables.
+select substring_index(event_name, '/', -3), 'count', count_star
+from performance_schema.events_waits_summary_global_by_event_name
+where count_star > 0 and event_name like 'wait/%' and event_name not like 'wait/io/socket/%'
+union all
+select substring_index(event_name, '/', -3), 'seconds', sum_timer_wait / 1e12
+from performance_schema.events_waits_summary_global_by_event_name
+where count_star > 0 and event_name like 'wait/%' and event_name not like 'wait/io/socket/%'

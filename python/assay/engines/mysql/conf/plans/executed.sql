@@ -1,0 +1,1 @@
+explain analyze format=json

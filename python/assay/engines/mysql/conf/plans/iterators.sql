@@ -1,0 +1,1 @@
+set session explain_json_format_version = 2

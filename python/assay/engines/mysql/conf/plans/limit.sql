@@ -1,0 +1,1 @@
+set session max_execution_time = {milliseconds}

@@ -1,0 +1,198 @@
+"""MySQL's plans in words that are no engine's.
+
+MySQL tells a tree of iterators (EXPLAIN FORMAT=JSON, version 2), with averages over the loops of
+each. Of statements that change rows it tells a table only (version 1), and no times.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from assay.model.plan import Plan, PlanNode
+
+Told = dict[str, Any]
+
+MS_PER_S = 1000
+PERCENT = 100.0
+PLAN, BLOCK, INPUTS = "query_plan", "query_block", "inputs"
+SELECTED = "inputs_from_select_list"
+OPERATORS = {
+    "aggregate": "aggregate",
+    "delete_rows": "modify",
+    "filter": "filter",
+    "insert_values": "modify",
+    "limit": "limit",
+    "materialize": "materialize",
+    "materialize_information_schema": "scan",
+    "materialized_table_function": "scan",
+    "replace_values": "modify",
+    "rows_fetched_before_execution": "values",
+    "sort": "sort",
+    "stream": "projection",
+    "table": "scan",
+    "temp_table_aggregate": "aggregate",
+    "update_rows": "modify",
+    "window": "window",
+    "zero_rows": "result",
+    "zero_rows_aggregated": "result",
+}
+JOINS = {"nested_loop": "nested loop", "hash": "hash join", "batch_key_access": "nested loop"}
+CONDITIONS = ("lookup_condition", "condition", "hash_condition", "sort_fields", "functions")
+CHANGES = ("insert", "replace", "update", "delete")
+TOLD_ELSEWHERE = {
+    "operation",
+    "table_name",
+    "index_name",
+    "condition",
+    "lookup_condition",
+    "actual_rows",
+    "actual_loops",
+    "actual_last_row_ms",
+    "estimated_rows",
+}
+# Who may stop those below before they gave all rows.
+CUTTING = {"limit"}
+CUTTING_JOINS = {"semijoin", "antijoin"}
+
+
+def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+    """The plan that a text of EXPLAIN with FORMAT=JSON means.
+
+    Args:
+        told: The text.
+        operation: The operation that was asked.
+        statement: Which of its statements.
+        native: The file that keeps the text.
+
+    Raises:
+        ValueError: If it is no such text.
+    """
+    try:
+        whole = json.loads(told)
+        root = _changed(whole[BLOCK]) if BLOCK in whole else _node(whole[PLAN], 1.0)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"this is no plan of MySQL: {error!r}") from error
+    seconds = _seconds(whole.get(PLAN, {}))
+    return Plan(
+        operation,
+        statement,
+        native,
+        root,
+        execution_s=seconds,
+        timed=seconds is not None,
+        details={"query_type": whole.get("query_type")},
+    )
+
+
+def _node(told: Told, asked: float, *, cut_short: bool = False) -> PlanNode:
+    """An iterator with its inputs. `asked` is how often it is to be run, where it is not told."""
+    loops: float | None = told.get("actual_loops")
+    times = asked if loops is None else float(loops)
+    children, spent_s = _children(told, times, cut_short=cut_short)
+    seconds = _seconds(told)
+    rows, expected = told.get("actual_rows"), told.get("estimated_rows")
+    given = None if rows is None or loops is None else float(round(rows * loops))
+    made = PlanNode(
+        operator=_operator(told),
+        native=_native(told),
+        object=told.get("table_name"),
+        index=told.get("index_name"),
+        condition=_condition(told),
+        estimated_rows=None if expected is None else expected * max(1.0, times),
+        rows=given,
+        loops=loops,
+        # Averages of loops that ended early may be less than what their inputs took.
+        seconds=None if seconds is None else max(0.0, seconds - spent_s),
+        cut_short=cut_short,
+        removed_rows=_removed(told, given, children),
+        details={key: value for key, value in told.items() if _is_detail(key, value)},
+        children=children,
+    )
+    if not told.get("subquery"):
+        return made
+    native = str(told.get("heading", "subquery"))
+    return PlanNode("subquery", native, loops=loops, children=(made,))
+
+
+def _children(told: Told, times: float, *, cut_short: bool) -> tuple[tuple[PlanNode, ...], float]:
+    """The inputs as operators, and the seconds that they took with all below them."""
+    inputs = [*told.get(INPUTS, ()), *told.get(SELECTED, ())]
+    cut = cut_short or told.get("access_type") in CUTTING
+    cut_right = cut or any(word in str(told.get("join_type")) for word in CUTTING_JOINS)
+    made: list[PlanNode] = []
+    for place, one in enumerate(inputs):
+        asked = times
+        if place == 1 and told.get("join_algorithm") in {"nested_loop", "batch_key_access"}:
+            # The second table is asked for each row of the first.
+            asked = made[0].rows if made[0].rows is not None else made[0].estimated_rows or times
+        made.append(_node(one, asked, cut_short=cut if place == 0 else cut_right))
+    subqueries = [one for one in made if one.operator == "subquery"]
+    others = [one for one in made if one.operator != "subquery"]
+    return (*others, *subqueries), sum(_seconds(one) or 0.0 for one in inputs)
+
+
+def _seconds(told: Told) -> float | None:
+    """The time of an iterator with all below it, over all loops; None: it was not executed."""
+    last_ms: float | None = told.get("actual_last_row_ms")
+    return None if last_ms is None else last_ms * told.get("actual_loops", 1) / MS_PER_S
+
+
+def _operator(told: Told) -> str:
+    kind = told.get("access_type")
+    if kind == "join":
+        return JOINS.get(str(told.get("join_algorithm")), "nested loop")
+    if kind == "index":
+        return "index scan"
+    if kind == "sort" and told.get("per_chunk_limit") is not None:
+        return "top-n"
+    if kind is None and "Union" in str(told.get("operation")):
+        return "set operation"
+    return OPERATORS.get(str(kind), "other")
+
+
+def _native(told: Told) -> str:
+    """MySQL's words up to what is told as table, condition or keys."""
+    words = str(told.get("operation", told.get("access_type", "?")))
+    return words.partition(" on ")[0].partition(":")[0].partition(" (")[0]
+
+
+def _condition(told: Told) -> str | None:
+    parts = [
+        value if isinstance(value, str) else ", ".join(map(str, value))
+        for key in CONDITIONS
+        if (value := told.get(key))
+    ]
+    return "; ".join(parts) or None
+
+
+def _removed(told: Told, rows: float | None, children: tuple[PlanNode, ...]) -> float | None:
+    if told.get("access_type") != "filter" or rows is None or not children:
+        return None
+    read = children[0].rows
+    return None if read is None else max(0.0, read - rows)
+
+
+def _is_detail(key: str, value: object) -> bool:
+    return key not in TOLD_ELSEWHERE and not isinstance(value, (dict, list))
+
+
+def _changed(block: Told) -> PlanNode:
+    """What a statement that changes rows reads, as far as it is told, and what it changes."""
+    table = block["table"]
+    name = table["table_name"]
+    change = next(change for change in CHANGES if change in table)
+    made = PlanNode("modify", change, object=name)
+    if "rows_examined_per_scan" not in table:
+        return made
+    expected = table["rows_examined_per_scan"] * float(table.get("filtered", PERCENT)) / PERCENT
+    read = PlanNode(
+        operator="index scan" if table.get("key") else "scan",
+        native=str(table.get("access_type", "table")),
+        object=name,
+        index=table.get("key"),
+        condition=table.get("attached_condition"),
+        estimated_rows=expected,
+    )
+    return replace(made, children=(read,))

@@ -1,0 +1,50 @@
+"""The program of a MySQL that is there."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.engines.mysql_family.programs import Program
+from assay.engines.providers.debian_release import LOADERS, program_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TITLE = "MySQL"
+# Where the server lies below a product's home: named itself, installed, unpacked from Debian.
+PLACES = ("mysqld", "bin/mysqld", "sbin/mysqld", "usr/sbin/mysqld")
+VERSION = r"Ver (\d[\d.]*)(?!.*MariaDB)"
+
+
+def find_program(home: Path) -> Program:
+    """The server's program below a product's home. Raises `EngineError` if it is not there."""
+    for place in PLACES:
+        server = home / place
+        if server.is_file():
+            loaded = (home / LOADERS / server.name).exists()
+            command = program_of(home, server) if loaded else [str(server)]
+            # It refuses to run as root unless it is told to.
+            user = ("--user=root",) if os.geteuid() == 0 else ()
+            checking = ("--validate-config", "--log-error-verbosity=2", *user)
+            return Program(TITLE, server, tuple(command), _places(server), checking, VERSION)
+    raise EngineError(
+        f"{home} has no `mysqld`: --bin-dir names the directory of a server's programs, such as"
+        " /usr/sbin."
+    )
+
+
+def _places(server: Path) -> tuple[str, ...]:
+    """Where messages, character sets and plugins are; what is not there is the program's to say."""
+    inside = server.parent.name in {"bin", "sbin"}
+    base = server.parent.parent if inside else server.parent
+    wanted = {
+        "lc-messages-dir": (base / "share" / "mysql", base / "share"),
+        "character-sets-dir": (base / "share" / "mysql" / "charsets", base / "share" / "charsets"),
+        "plugin-dir": (base / "lib" / "mysql" / "plugin", base / "lib" / "plugin"),
+    }
+    found = [f"--basedir={base}"]
+    for name, places in wanted.items():
+        found += [f"--{name}={place}" for place in places if place.is_dir()][:1]
+    return tuple(found)

@@ -1,0 +1,120 @@
+"""Debian's packages of another release than the host's, with that release's libraries and loader.
+
+`package` is the release and the names of all packages, such as `sid acme-server libc6`: libraries
+of two releases cannot be mixed, so none is the host's. A program is executed by its release's
+loader (`program_of`). The archive is the one that the host's own apt is configured for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.providers.client import Client
+from assay.engines.providers.contract import ProviderError
+from assay.engines.providers.debian import run_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engines.contract import Tell
+
+ROOT = "apt"
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+# Debian's own packages, without those of security, whose archive has no such release.
+ARCHIVES = ("Created-By: Packages", "Origin: Debian", "Label: Debian")
+# Below a product's home: the loader, under the name of each program that it is to load. The kernel
+# calls a process by that name.
+LOADERS = "loaders"
+PROGRAMS = ("usr/sbin/*", "usr/bin/*")
+LIBRARIES = "usr/lib/*-linux-gnu*"
+ELF = b"\x7fELF"
+APT_GET = Client(
+    name="apt-get",
+    # Its sandbox's user cannot write into our directory, and would only be warned about.
+    programs=(("apt-get", "-q", "-o", "APT::Sandbox::User=root"),),
+    install="Debian's packages need Debian or one of its kin; choose another version",
+    not_there=r"Unable to locate package|has no installation candidate|no longer has a Release"
+    r"|does not have a Release file|is not signed|404\s+Not Found",
+    mend="the archive that apt is configured for has not this release or not these packages: choose"
+    " another version, or name programs that are there with --bin-dir",
+)
+
+
+class DebianReleaseProvider:
+    """See `assay.engines.providers.contract.Brings`."""
+
+    def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
+        """Downloads the packages by an apt of its own, which knows this release alone."""
+        release, *names = package.split()
+        options = _private_apt(into / ROOT, release)
+        APT_GET.run([*options, "update"], into, tell)
+        APT_GET.run([*options, "download", *names], into, tell)
+        return sorted(into.glob("*.deb"))
+
+    def unpack(self, files: Sequence[Path], home: Path) -> None:
+        """Unpacks all packages over each other, and names the loader after each program."""
+        for file in files:
+            run_tool(["dpkg-deb", "--extract", str(file), str(home)])
+        loader = _loader(home)
+        (home / LOADERS).mkdir()
+        for program in [path for places in PROGRAMS for path in home.glob(places)]:
+            if program.is_file() and program.open("rb").read(len(ELF)) == ELF:
+                link = home / LOADERS / program.name
+                link.symlink_to(Path("..") / loader.relative_to(home))
+                _check(program_of(home, program), home)
+
+
+def program_of(home: Path, program: Path) -> list[str]:
+    """What to execute for a program below a home that this provider made: its loader with it."""
+    places = ":".join(map(str, sorted(home.glob(LIBRARIES))))
+    return [str(home / LOADERS / program.name), "--library-path", places, str(program)]
+
+
+def _private_apt(root: Path, release: str) -> list[str]:
+    """Options of an apt with lists and sources of its own. Raises `ProviderError`."""
+    told = run_tool(["apt-get", "indextargets", "--format", "$(REPO_URI)", *ARCHIVES])
+    if not told.split():
+        raise ProviderError(
+            "apt is configured for no archive of Debian on this host: choose another version, or"
+            " name programs that are there with --bin-dir"
+        )
+    for directory in ("state/lists/partial", "cache/archives/partial"):
+        (root / directory).mkdir(parents=True)
+    signed = f"[signed-by={KEYRING}] " if KEYRING.is_file() else ""
+    sources = root / "sources.list"
+    sources.write_text(f"deb {signed}{told.split()[0]} {release} main\n", encoding="utf-8")
+    settings = {
+        "Dir::State": root / "state",
+        "Dir::State::status": "/dev/null",
+        "Dir::Cache": root / "cache",
+        "Dir::Etc::SourceList": sources,
+        "Dir::Etc::SourceParts": "/dev/null",
+        "Acquire::Languages": "none",
+        # An archive that is kept as it was at a time has lists that are no longer of today.
+        "Acquire::Check-Valid-Until": "false",
+    }
+    return [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+
+
+def _loader(home: Path) -> Path:
+    found = sorted(home.glob(f"{LIBRARIES}/ld-linux*.so.*"))
+    if not found:
+        raise ProviderError("there is no loader among the packages: engine.toml must name libc6")
+    return found[0]
+
+
+def _check(command: Sequence[str], home: Path) -> None:
+    """Asks the loader which libraries it takes; one of the host's would not fit the others."""
+    loader, *rest = command
+    told = run_tool([loader, "--list", *rest])
+    pairs = (line.partition(" => ") for line in told.splitlines())
+    foreign = [name.strip() for name, arrow, at in pairs if arrow and not at.startswith(str(home))]
+    if foreign:
+        raise ProviderError(
+            f"libraries are missing among the packages: {', '.join(sorted(foreign))}. engine.toml"
+            " must name them; until it does, choose another version"
+        )
+
+
+provider = DebianReleaseProvider()

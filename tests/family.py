@@ -1,0 +1,59 @@
+"""A private server of MySQL's kin, started for a test as a run starts one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.engines.contract import (
+    Address,
+    EngineError,
+    Instance,
+    Place,
+    Product,
+    Wanted,
+    tell_nobody,
+)
+from assay.engines.discovery import find_engine
+from assay.study.launcher import Guardian
+from assay.study.places import cache_dir
+from assay.study.serving import ServerLauncher
+
+
+def obtained(name: str) -> Product:
+    """The engine's product; skips a test on a host that cannot have it."""
+    folder = find_engine(name)
+    try:
+        return folder.engine().obtain(Wanted(cache_dir() / "engines"), tell_nobody)
+    except EngineError as error:
+        pytest.skip(f"this host cannot obtain {folder.facts.title}: {error}")
+
+
+class Started:
+    """One server, its launcher and its guardian."""
+
+    def __init__(self, root: Path, name: str, run_id: str = "run") -> None:
+        self.product = obtained(name)
+        self.engine: Any = find_engine(name).engine()
+        self.guardian = Guardian(run_id, root / "instances")
+        self.log = root / f"{run_id}.log"
+        self.launcher = ServerLauncher(self.guardian, self.log)
+        self.place = Place(self.guardian.directory / "data", self.guardian.directory / "scratch")
+        self.place.data.mkdir()
+        self.address: Address = {}
+
+    def start(self, settings: dict[str, str] | None = None) -> Address:
+        self.address = self.engine.start(self.product, self.place, settings or {}, self.launcher)
+        return self.address
+
+    def attach(self) -> Instance:
+        made: Instance = self.engine.attach(dict(self.address))
+        return made
+
+    @property
+    def dsn(self) -> str:
+        told = self.address
+        scheme = self.engine.conf.parent.name
+        return f"{scheme}://{told['user']}:{told['password']}@127.0.0.1:{told['port']}/assay"

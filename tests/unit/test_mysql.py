@@ -1,0 +1,81 @@
+"""MySQL without a server: settings and plans."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from assay.engines.discovery import find_engine
+from assay.engines.mysql.plans import normalised
+from assay.engines.mysql.server import CONF
+from assay.engines.mysql_family.configuration import read_configuration
+from assay.model.plan import OPERATORS, Plan
+
+NATIVE = Path(__file__).parents[1] / "native_plans" / "mysql"
+
+
+def plan(name: str) -> Plan:
+    return normalised((NATIVE / f"{name}.json").read_text("utf-8"), name, 0, f"{name}.json")
+
+
+class TestSettings:
+    def test_every_setting_of_ours_has_a_reason_beside_it(self) -> None:
+        for name in ("run.cnf", "load.cnf"):
+            lines = (CONF / name).read_text("utf-8").splitlines()
+            assert read_configuration(CONF / name)
+            said = [one for one, two in itertools.pairwise(lines) if "=" in two]
+            assert all(one.startswith("#") or "=" in one for one in said)
+
+    @pytest.mark.parametrize("name", ["mysql", "mariadb"])
+    def test_what_a_run_begins_with_is_fully_durable(self, name: str) -> None:
+        folder = find_engine(name)
+        run = read_configuration(folder.folder / "conf" / "run.cnf")
+        full = folder.facts.durability["full"].settings
+        # What is not said is the product's default, and the same.
+        assert {key: value for key, value in full.items() if key in run} == {
+            key: run[key] for key in full if key in run
+        }
+
+
+class TestPlans:
+    @pytest.mark.parametrize("name", [file.stem for file in sorted(NATIVE.glob("*.json"))])
+    def test_each_is_a_tree_of_known_operators(self, name: str) -> None:
+        made = plan(name)
+        operators = {node.operator for node in made.root.walk()}
+        assert operators <= set(OPERATORS) - {"other"}
+        assert Plan.read(made.facts()) == made
+        if made.timed and made.seconds is not None and made.execution_s is not None:
+            assert made.seconds <= made.execution_s * 1.5
+
+    def test_rows_are_of_all_loops(self) -> None:
+        part = next(node for node in plan("q02").root.walk() if node.object == "part")
+        assert (part.operator, part.rows, part.loops) == ("scan", 2000, 1)
+        supply = next(node for node in plan("q02").root.walk() if node.object == "partsupp")
+        assert (supply.index, supply.loops, supply.rows) == ("PRIMARY", 4, 16)
+        assert supply.condition == "ps_partkey = part.p_partkey"
+
+    def test_filters_say_what_they_removed(self) -> None:
+        found = [node for node in plan("q02").root.walk() if "'%BRASS'" in str(node.condition)]
+        assert [(node.operator, node.rows, node.removed_rows) for node in found] == [
+            ("filter", 4, 1996)
+        ]
+
+    def test_subqueries_stand_apart(self) -> None:
+        assert any(node.operator == "subquery" for node in plan("q02").root.walk())
+
+    def test_a_change_stands_above_what_it_reads(self) -> None:
+        made = plan("update")
+        assert (made.root.operator, made.root.native, made.timed) == ("modify", "update", False)
+        (read,) = made.root.children
+        assert (read.object, read.index, read.estimated_rows) == ("nation", "PRIMARY", 1)
+
+    def test_what_only_inserts_names_its_table(self) -> None:
+        (node,) = plan("insert").root.walk()
+        assert (node.native, node.object) == ("insert", "region")
+
+    @pytest.mark.parametrize("told", ["[]", "{}", '{"query_plan": 1}', "nonsense"])
+    def test_other_words_are_refused(self, told: str) -> None:
+        with pytest.raises(ValueError, match=r"."):
+            normalised(told, "q", 0, "q.json")
