@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pyarrow as pa
+from pyarrow import feather
 
+from assay import _core
 from assay.engines.contract import Instance, Place
 from assay.engines.discovery import find_engine
 from assay.engines.sqlite.engine import SqliteEngine, engine
-from assay.engines.sqlite.session import SqliteSession, described
-from assay.model.script import Script, ScriptOperation, ScriptStatement
+from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
 
 
 def made_engine() -> SqliteEngine:
@@ -37,22 +43,68 @@ def started(folder: Path, **settings: str) -> Iterator[tuple[SqliteEngine, Insta
         made.stop(instance)
 
 
-def session(instance: Instance, *operations: list[str]) -> SqliteSession:
-    """A session whose operations are lists of statements; draw 0 is the value of `$1`."""
-    script = Script(
+@dataclass
+class Played:
+    """What came of operations that were played one after another."""
+
+    report: dict[str, Any]
+    raw: Path
+
+    def table(self, operation: int = 0) -> pa.Table:
+        (file,) = (self.raw / "results").glob(f"o{operation}-*.arrow")
+        return feather.read_table(file)
+
+    def rows(self, operation: int = 0) -> list[tuple[object, ...]]:
+        return list(zip(*[column.to_pylist() for column in self.table(operation)], strict=True))
+
+    def stream(self, name: str) -> pl.DataFrame:
+        return pl.read_ipc_stream(self.raw / f"{name}.arrows")
+
+    def outcome(self, operation: int = 0) -> tuple[str, str | None]:
+        """Outcome and class of the error."""
+        events = self.stream("events").filter(pl.col("operation") == f"o{operation}")
+        return events.select("outcome", "error").cast(pl.String).row(0)
+
+    def words(self) -> str:
+        return json.dumps(self.report["errors"])
+
+
+def script(*operations: list[str], value: int = 0, prepared: bool = True) -> Script:
+    """Operations are lists of statements; `value` is bound for `$1`."""
+    draw = (Draw("value", (value, value)),)
+    return Script(
         tuple(
             ScriptOperation(
-                str(number),
+                f"o{number}",
                 tuple(ScriptStatement(one, (0,) if "$1" in one else ()) for one in texts),
+                draw,
             )
             for number, texts in enumerate(operations)
-        )
+        ),
+        prepared,
     )
-    connection = instance.handle.session()
-    return SqliteSession(connection, script, described(connection, script))
 
 
-def rows(session: SqliteSession, operation: int = 0, *values: object) -> list[tuple[object, ...]]:
-    told = session.execute(operation, values)
-    assert isinstance(told, pa.Table)
-    return [tuple(row.values()) for row in told.to_pylist()]
+def played(
+    instance: Instance,
+    *operations: list[str],
+    value: int = 0,
+    prepared: bool = True,
+    during: Callable[[_core.CancelFlag], object] = lambda _: None,
+    **plan: Any,
+) -> Played:
+    """Plays each operation once, in turn, by a session of its own; each tick calls `during`."""
+    raw = Path(tempfile.mkdtemp(dir=instance.handle.path.parent))
+    (raw / "results").mkdir()
+    asked = script(*operations, value=value, prepared=prepared)
+    (opened,) = made_engine().sessions(instance, asked, 1, 1)
+    phase = {
+        "name": "measured",
+        "arrival": {"shape": "power"},
+        "operations": list(range(len(operations))),
+    }
+    names = [one.name for one in asked.operations]
+    whole = {"operations": names, "phases": [phase], "seed": 1, "results_kept": 8, **plan}
+    flag = _core.CancelFlag()
+    told = _core.drive(json.dumps(whole), [opened], raw, flag, lambda *_: during(flag))
+    return Played(json.loads(told), raw)

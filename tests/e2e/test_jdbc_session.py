@@ -10,7 +10,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pyarrow as pa
 import pytest
 
@@ -20,8 +19,8 @@ from assay.engines.bridge.errors import BridgeError
 from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import Address
-from assay.engines.sqlite.session import SqliteSession, described
 from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
+from tests import sqlite
 from tests.e2e.conftest import wait_until
 from tests.e2e.server import DATABASE, HOST, PASSWORD, RunningServer
 from tests.e2e.test_postgresql_session import Played, opened, played, script_of
@@ -123,20 +122,13 @@ def test_digests_are_those_of_postgresqls_own_session(server, through, tmp_path,
 
 
 def test_digests_are_those_of_sqlites_own_session(through, tmp_path):
-    file = tmp_path / "a.sqlite"
-    connection = apsw.Connection(str(file))
-    connection.execute(SQLITE_TABLE)
-    asked = tuple(
-        ScriptOperation(name, (ScriptStatement(text),)) for name, text in SQLITE_VALUES.items()
-    )
-    script = Script(asked)
-    own = SqliteSession(connection, script, described(connection, script))
     operations = {name: [text] for name, text in SQLITE_VALUES.items()}
-    python = _core.PythonSession(own, json.dumps(script.facts()), 1, 0)
-    native = played(tmp_path / "native", [python], operations)
-    address = {"socket": str(through), "url": f"jdbc:sqlite:{file}"}
-    bridged = played(tmp_path / "bridged", [over_jdbc(address, operations)], operations)
-    connection.close()
+    with sqlite.started(tmp_path) as (engine, instance):
+        engine.run_script(instance, SQLITE_TABLE)
+        own = instance.handle.session(script_of(operations), 1, 0)
+        native = played(tmp_path / "native", [own], operations)
+        address = {"socket": str(through), "url": f"jdbc:sqlite:{instance.handle.path}"}
+        bridged = played(tmp_path / "bridged", [over_jdbc(address, operations)], operations)
     assert digests(bridged) == digests(native)
 
 

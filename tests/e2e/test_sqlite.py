@@ -67,6 +67,16 @@ def test_a_mix_is_played_by_several_clients(lab, workload):
     assert checks.get("answers", "valid") == "valid"
 
 
+def test_transactions_that_write_wait_for_their_turn(lab):
+    """One writer at a time: each says so at its begin, and none is left half done."""
+    arguments = ("--clients", "3", "--time", "2s", "--warmup", "500ms", "--durability", "none")
+    document = lab.document("run", "tpcc", *SQLITE, *arguments)
+    assert {operation["outcome"] for operation in document["operations"]} == {"ok"}
+    events = pl.read_ipc_stream(Path(document["path"]) / "raw" / "events.arrows")
+    conditions = events.filter(pl.col("operation").cast(pl.String).is_in(["c01", "c08", "c10"]))
+    assert conditions["rows"].to_list() == [0] * len(conditions)
+
+
 def test_a_new_workload_runs_as_it_is(lab, tmp_path):
     lab.assay("workloads", "new", str(tmp_path / "mine"))
     document = lab.document("run", str(tmp_path / "mine"), *SQLITE, "--min-time", "100ms")

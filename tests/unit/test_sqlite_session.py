@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import threading
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +12,20 @@ import apsw
 import pyarrow as pa
 import pytest
 
+from assay import _core
 from assay.engines.contract import Instance
 from tests import sqlite
 
 ENDLESS = "with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n"
+# Another process, which never shares what SQLite keeps for all connections of one.
+STRANGER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None)
+try:
+    connection.execute("begin immediate")
+except sqlite3.OperationalError as error:
+    print(error)
+"""
 
 
 @pytest.fixture
@@ -28,16 +40,15 @@ def instance(tmp_path: Path) -> Iterator[Instance]:
 
 
 def table(instance: Instance, text: str) -> pa.Table:
-    told = sqlite.session(instance, [text]).execute(0, ())
-    assert isinstance(told, pa.Table)
-    return told
+    return sqlite.played(instance, [text]).table()
 
 
 class TestValues:
     def test_columns_have_their_names_and_declared_types(self, instance: Instance) -> None:
         told = table(instance, "select id, price, day, word from t where id = 1")
         assert told.schema.names == ["id", "price", "day", "word"]
-        assert told.schema.types == [pa.int64(), pa.float64(), pa.string(), pa.string()]
+        whole = pa.decimal128(38, 0)
+        assert told.schema.types == [whole, pa.float64(), pa.string(), pa.string()]
         assert told.to_pylist() == [{"id": 1, "price": 17.0, "day": "1995-01-31", "word": "a"}]
 
     def test_whole_numbers_have_64_bits(self, instance: Instance) -> None:
@@ -56,6 +67,9 @@ class TestValues:
         told = table(instance, "select 1 as n union all select 'two' union all select null")
         assert told["n"].to_pylist() == ["1", "two", None]
 
+    def test_bytes_stay_bytes(self, instance: Instance) -> None:
+        assert table(instance, "select x'00ff' as n").to_pylist() == [{"n": b"\x00\xff"}]
+
     def test_no_rows_have_columns_all_the_same(self, instance: Instance) -> None:
         told = table(instance, "select id, price from t where id > 2")
         assert (told.num_rows, told.schema.names) == (0, ["id", "price"])
@@ -64,12 +78,23 @@ class TestValues:
         told = table(instance, "select 1 as n, 2 as n")
         assert [column.to_pylist() for column in told.columns] == [[1], [2]]
 
-    def test_values_are_bound_by_their_number(self, instance: Instance) -> None:
-        asked = sqlite.session(instance, ["select $1 as n, 2 * $1 as twice"])
-        assert sqlite.rows(asked, 0, 7) == [(7, 14)]
+    @pytest.mark.parametrize("prepared", [False, True])
+    def test_values_are_bound_by_their_number(self, instance: Instance, prepared: bool) -> None:
+        texts = ["select $1 as n, 2 * $1 as twice"]
+        assert sqlite.played(instance, texts, value=7, prepared=prepared).rows() == [(7, 14)]
 
     def test_texts_are_compared_letter_by_letter(self, instance: Instance) -> None:
-        assert sqlite.rows(sqlite.session(instance, ["select 'Ab' like 'a%' as x"])) == [(0,)]
+        assert sqlite.played(instance, ["select 'Ab' like 'a%' as x"]).rows() == [(0,)]
+
+    def test_a_large_result_is_digested_while_it_comes(self, instance: Instance) -> None:
+        rows = 80_000
+        text = (
+            "with recursive n (i) as (select 1 union all select i + 1 from n where i < $1)"
+            " select i, printf('%01000d', i) as word from n"
+        )
+        told = sqlite.played(instance, [text], value=rows)
+        assert told.stream("events")["rows"].to_list() == [rows]
+        assert not list((told.raw / "results").iterdir())
 
 
 class TestTransactions:
@@ -79,90 +104,119 @@ class TestTransactions:
         "select price from t where id = 1",
         "commit",
     )
+    PRICE = ("select price from t where id = 1",)
 
     def test_it_returns_the_rows_that_were_selected_and_lasts(self, instance: Instance) -> None:
-        one = sqlite.session(instance, [*self.TRANSFER])
-        other = sqlite.session(instance, ["select price from t where id = 1"])
-        assert sqlite.rows(one, 0, 3) == [(20.0,)]
-        assert sqlite.rows(other) == [(20.0,)]
+        told = sqlite.played(instance, [*self.TRANSFER], value=3)
+        assert told.rows() == [(20.0,)]
+        assert told.stream("statements")["rows"].to_list() == [0, 1, 1, 0]
+        assert sqlite.played(instance, [*self.PRICE]).rows() == [(20.0,)]
 
-    @pytest.mark.parametrize("left", [["select nosuch from t"], []])
+    @pytest.mark.parametrize(
+        ("left", "error"), [(["select nosuch from t"], "SQLITE_ERROR"), ([], "open_transaction")]
+    )
     def test_what_failed_or_was_left_open_is_rolled_back(
-        self, instance: Instance, left: list[str]
+        self, instance: Instance, left: list[str], error: str
     ) -> None:
         texts = ["begin", "update t set price = 0", *left]
-        asked = sqlite.session(instance, texts, ["select price from t where id = 1"])
-        try:
-            asked.execute(0, ())
-        except apsw.SQLError:
-            assert left
-        assert sqlite.rows(asked, 1) == [(17.0,)]
+        told = sqlite.played(instance, texts, [*self.PRICE])
+        assert told.outcome(0) == ("failed", error)
+        assert told.rows(1) == [(17.0,)]
 
     def test_a_reader_goes_on_beside_a_writer(self, instance: Instance) -> None:
-        writer = instance.handle.session()
-        reader = sqlite.session(instance, ["select count(*) as n from t"])
+        writer = instance.handle.connection()
+        count = ["select count(*) as n from t"]
         writer.execute("begin immediate; insert into t (id) values (3)")
-        assert sqlite.rows(reader) == [(2,)]
+        assert sqlite.played(instance, count).rows() == [(2,)]
         writer.execute("commit")
-        assert sqlite.rows(reader) == [(3,)]
+        assert sqlite.played(instance, count).rows() == [(3,)]
+
+
+class TestOneLibrary:
+    def test_locks_of_a_session_hold_while_pythons_connections_come_and_go(
+        self, instance: Instance
+    ) -> None:
+        """A second copy of SQLite would undo them when it closes the file."""
+        handle, said = instance.handle, []
+
+        def come_and_go(flag: _core.CancelFlag) -> None:
+            try:
+                handle.own.execute("begin immediate; rollback")
+            except apsw.BusyError:
+                handle.connection().close()
+                stranger = [sys.executable, "-c", STRANGER, str(handle.path)]
+                told = subprocess.run(stranger, capture_output=True, text=True, check=True)
+                said.append(told.stdout)
+                flag.cancel()
+
+        sqlite.played(instance, ["begin immediate", ENDLESS], during=come_and_go)
+        assert said[0] == "database is locked\n"
+        handle.own.execute("begin immediate; rollback")
+
+    def test_a_session_without_sqlites_functions_says_so(self, tmp_path: Path) -> None:
+        text = (
+            "from assay import _core\n"
+            f"_core.SqliteSession({json.dumps(json.dumps({'path': str(tmp_path / 'x')}))},"
+            " '{\"operations\": []}', 1, 0)"
+        )
+        command = [sys.executable, "-c", text]
+        told = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert "no connection of apsw has loaded" in told.stderr
+
+    def test_a_file_that_is_not_there_is_told(self, instance: Instance) -> None:
+        native = json.loads(instance.handle.native({})) | {"path": "/nowhere/x.sqlite"}
+        script = json.dumps(sqlite.script(["select 1"]).facts())
+        with pytest.raises(_core.SessionOpenError, match="SQLITE_CANTOPEN"):
+            _core.SqliteSession(json.dumps(native), script, 1, 0)
 
 
 class TestErrors:
     def test_a_second_writer_may_try_again(self, instance: Instance) -> None:
-        writer = instance.handle.session()
-        late = sqlite.session(instance, ["insert into t (id) values (3)"])
+        writer = instance.handle.connection()
+        insert = ["insert into t (id) values (3)"]
         writer.execute("begin immediate")
-        with pytest.raises(apsw.BusyError, match="locked") as told:
-            late.execute(0, ())
-        assert (told.value.sqlstate, told.value.retryable) == ("SQLITE_BUSY", True)
+        told = sqlite.played(instance, insert, retries_max=2)
+        assert told.outcome() == ("failed", "SQLITE_BUSY")
+        assert told.stream("events")["retries"].to_list() == [2]
         writer.execute("rollback")
-        late.execute(0, ())
+        assert sqlite.played(instance, insert).outcome() == ("ok", None)
 
     def test_one_that_read_before_another_wrote_may_try_again(self, instance: Instance) -> None:
-        writer = instance.handle.session()
-        texts = ["begin", "select count(*) from t", "select wait()", "update t set price = 0"]
-        late = sqlite.session(instance, texts)
-        late._connection.create_scalar_function(
-            "wait", lambda: writer.execute("insert into t (id) values (9)").get
-        )
-        with pytest.raises(apsw.BusyError) as told:
-            late.execute(0, ())
-        assert (told.value.sqlstate, told.value.retryable) == ("SQLITE_BUSY_SNAPSHOT", True)
+        long = ENDLESS.replace("from n)", "from n where i < 6000000)")
+        late = ["begin", "select count(*) from t", long, "update t set price = 0", "commit"]
+        change = "update t set price = price + 1"
+        told = sqlite.played(instance, late, during=lambda _: instance.handle.own.execute(change))
+        assert told.outcome() == ("failed", "SQLITE_BUSY_SNAPSHOT")
 
     @pytest.mark.parametrize(
-        ("text", "name"),
+        ("text", "name", "words"),
         [
-            ("select nosuch from t", "SQLITE_ERROR"),
-            ("insert into t (id) values (1)", "SQLITE_CONSTRAINT_PRIMARYKEY"),
+            ("select nosuch from t", "SQLITE_ERROR", "no such column: nosuch"),
+            (
+                "insert into t (id) values (1)",
+                "SQLITE_CONSTRAINT_PRIMARYKEY",
+                "UNIQUE constraint failed: t.id",
+            ),
         ],
     )
     def test_another_error_has_its_name_and_is_final(
-        self, instance: Instance, text: str, name: str
+        self, instance: Instance, text: str, name: str, words: str
     ) -> None:
-        with pytest.raises(apsw.Error) as told:
-            sqlite.session(instance, [text]).execute(0, ())
-        assert (told.value.sqlstate, told.value.retryable) == (name, False)
+        told = sqlite.played(instance, [text], retries_max=3)
+        assert told.outcome() == ("failed", name)
+        assert told.stream("events")["retries"].to_list() == [0]
+        assert words in told.words()
 
-    def test_an_interrupted_query_ends_and_the_next_one_works(self, instance: Instance) -> None:
-        asked = sqlite.session(instance, [ENDLESS], ["select 1 as n"])
-        ending = threading.Event()
+    def test_a_query_over_its_time_is_interrupted_and_the_next_one_works(
+        self, instance: Instance
+    ) -> None:
+        told = sqlite.played(
+            instance, [ENDLESS], ["select 1 as n"], operation_deadline_ns=200_000_000
+        )
+        assert told.outcome(0)[1] == "deadline"
+        assert told.rows(1) == [(1,)]
 
-        def interrupt() -> None:
-            while not ending.wait(0.05):
-                asked.interrupt()
-
-        thread = threading.Thread(target=interrupt)
-        thread.start()
-        try:
-            with pytest.raises(apsw.InterruptError) as told:
-                asked.execute(0, ())
-        finally:
-            ending.set()
-            thread.join()
-        assert (told.value.sqlstate, told.value.retryable) == ("SQLITE_INTERRUPT", False)
-        assert sqlite.rows(asked, 1) == [(1,)]
-
-    def test_a_damaged_page_is_told_by_its_name(self, instance: Instance, tmp_path: Path) -> None:
+    def test_a_damaged_page_is_told_by_its_name(self, instance: Instance) -> None:
         path = instance.handle.path
         instance.handle.own.execute("create table big (x); create index i on big (x)")
         instance.handle.own.execute(
@@ -170,10 +224,8 @@ class TestErrors:
             " insert into big select hex(zeroblob(50)) || i from n"
         )
         instance.handle.own.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        with path.open("r+b") as file:
-            file.seek(path.stat().st_size // 2)
-            file.write(b"\xff" * 65536)
-        with pytest.raises(apsw.CorruptError) as told:
-            sqlite.session(instance, ["select sum(length(x)) from big not indexed"]).execute(0, ())
-        assert told.value.sqlstate.startswith("SQLITE_CORRUPT")
-        assert not told.value.retryable
+        damage = f"import sys; f = open({str(path)!r}, 'r+b'); f.seek({path.stat().st_size // 2})"
+        damage += "; f.write(bytes([255]) * 65536)"
+        subprocess.run([sys.executable, "-c", damage], check=True)
+        told = sqlite.played(instance, ["select sum(length(x)) from big not indexed"])
+        assert (told.outcome()[1] or "").startswith("SQLITE_CORRUPT")

@@ -24,6 +24,7 @@ use serde::Deserialize;
 use crate::capsule;
 use crate::errors::{self, PlanError};
 use crate::python_session::PythonSession;
+use crate::sqlite::PySqliteSession;
 
 /// Asks a running `drive` to stop, from any thread.
 #[pyclass(name = "CancelFlag", frozen)]
@@ -149,7 +150,8 @@ fn read_address<'a, C: Deserialize<'a>>(text: &'a str) -> PyResult<C> {
     })
 }
 
-fn read_script(text: &str) -> PyResult<Script> {
+/// A script, from its JSON.
+pub fn read_script(text: &str) -> PyResult<Script> {
     let script: Script = serde_json::from_str(text)
         .map_err(|error| PlanError::new_err(format!("the script cannot be read: {error}")))?;
     script.validate().map_err(|error| PlanError::new_err(error.to_string()))?;
@@ -250,6 +252,11 @@ fn session(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Session>> {
     }
     if let Ok(jdbc) = object.cast::<PyJdbcSession>() {
         let taken = jdbc.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let taken = taken.ok_or_else(|| PlanError::new_err("a session was driven already"))?;
+        return Ok(Box::new(taken));
+    }
+    if let Ok(sqlite) = object.cast::<PySqliteSession>() {
+        let taken = sqlite.get().take();
         let taken = taken.ok_or_else(|| PlanError::new_err("a session was driven already"))?;
         return Ok(Box::new(taken));
     }

@@ -11,6 +11,7 @@ mod observing;
 mod profiling;
 mod python_session;
 mod slowing;
+mod sqlite;
 
 use pyo3::prelude::*;
 
@@ -23,5 +24,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     generating::register(module)?;
     observing::register(module)?;
     profiling::register(module)?;
-    slowing::register(module)
+    slowing::register(module)?;
+    sqlite::register(module)
 }

@@ -9,6 +9,7 @@ pub mod mysql;
 pub mod null;
 pub mod postgres;
 pub mod rows;
+pub mod sqlite;
 pub mod stream;
 pub mod tls;
 pub mod value;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from assay import _core
 from assay.engines.contract import EngineError
 from assay.engines.sqlite import settings as pragmas
 
@@ -18,6 +20,15 @@ if TYPE_CHECKING:
     from assay.model.errors import RunFailedError
 
 DATABASE_FILE = "assay.sqlite"
+# What SQLite calls in our core to hand over its functions.
+CORE_ENTRY = "sqlite3_assay_init"
+# Names of SQLite's result codes, those that say more included.
+RESULT_NAMES = {
+    code: name
+    for names in (apsw.mapping_result_codes, apsw.mapping_extended_result_codes)
+    for code, name in names.items()
+    if isinstance(code, int)
+}
 BLANK = " \t\r\n;"
 CONF = Path(__file__).parent / "conf"
 
@@ -28,6 +39,8 @@ class Database:
 
     Attributes:
         settings: Checked, with our defaults.
+        connections: Others of Python's, which are closed with the database.
+        sessions: The driver's connections.
         before_loading: Settings to go back to while it is filled; nothing is durable then.
         failure: Why it could not be filled.
     """
@@ -35,19 +48,39 @@ class Database:
     path: Path
     settings: Mapping[str, str]
     own: apsw.Connection
-    sessions: list[apsw.Connection] = field(default_factory=list)
+    connections: list[apsw.Connection] = field(default_factory=list)
+    sessions: list[_core.SqliteSession] = field(default_factory=list)
     before_loading: dict[str, str] | None = None
     failure: RunFailedError | None = None
 
-    def session(self) -> apsw.Connection:
+    def connection(self) -> apsw.Connection:
         """A connection more, which is closed with the database."""
         made = connected(self.path, self.settings)
+        self.connections.append(made)
+        return made
+
+    def session(self, script: str, seed: int, number: int) -> _core.SqliteSession:
+        """A connection of the driver's, to execute a script (JSON). Raises `SessionOpenError`."""
+        made = _core.SqliteSession(self.native(self.settings), script, seed, number)
         self.sessions.append(made)
         return made
 
+    def native(self, settings: Mapping[str, str]) -> str:
+        """How the core opens the file (JSON): it has been given the functions of apsw's SQLite."""
+        own = (name for name in settings if name not in pragmas.OF_THE_FILE)
+        return json.dumps(
+            {
+                "path": str(self.path),
+                "init": [f"pragma {name} = {settings[name]}" for name in own],
+                "names": RESULT_NAMES,
+            }
+        )
+
     def close(self) -> None:
         """Closes all connections; the last one moves what is in the log into the file."""
-        for connection in (*self.sessions, self.own):
+        for session in self.sessions:
+            session.close()
+        for connection in (*self.connections, self.own):
             connection.close()
 
 
@@ -58,9 +91,20 @@ def opened(path: Path, settings: Mapping[str, str], scratch: Path) -> Database:
         EngineError: If it cannot be opened or has other settings then.
     """
     own = connected(path, settings)
+    give_to_core(own)
     # Of the whole process; SQLite would put sorts and the like into /var/tmp.
     own.pragma("temp_store_directory", str(scratch))
     return Database(path, settings, own)
+
+
+def give_to_core(connection: apsw.Connection) -> None:
+    """Has SQLite hand its functions over to our core, as it does to an extension.
+
+    Two copies of SQLite in a process would undo each other's locks of a file.
+    """
+    connection.enable_load_extension(enable=True)
+    connection.load_extension(_core.__file__, CORE_ENTRY)
+    connection.enable_load_extension(enable=False)
 
 
 def connected(path: Path, settings: Mapping[str, str]) -> apsw.Connection:

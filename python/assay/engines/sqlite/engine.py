@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from assay._core import PythonSession
 from assay.engines.contract import EngineError, EngineFacts, Instance, Place, Product
 from assay.engines.sqlite import loading
 from assay.engines.sqlite import settings as pragmas
@@ -22,7 +21,6 @@ from assay.engines.sqlite.database import (
 )
 from assay.engines.sqlite.explaining import SqlitePlans
 from assay.engines.sqlite.plans import normalised
-from assay.engines.sqlite.session import SqliteSession, described
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,15 +74,11 @@ class SqliteEngine:
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""
         database, told = _database(instance), json.dumps(script.facts())
-        columns = described(database.own, script)
-        return [
-            PythonSession(SqliteSession(database.session(), script, columns), told, seed, number)
-            for number in range(clients)
-        ]
+        return [database.session(told, seed, number) for number in range(clients)]
 
     def plan_reader(self, instance: Instance) -> SqlitePlans:
         """A reader on a connection of its own."""
-        return SqlitePlans(_database(instance).session())
+        return SqlitePlans(_database(instance).connection())
 
     def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
         """What EXPLAIN QUERY PLAN told."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-from decimal import Decimal
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import apsw
-import pyarrow
-import pyarrow.compute
 
+from assay import _core
 from assay.engines.contract import EngineError
 from assay.engines.sqlite import settings as pragmas
-from assay.engines.sqlite.database import quoted, script, statements
+from assay.engines.sqlite.database import script, statements
 from assay.model.errors import RunFailedError
 
 if TYPE_CHECKING:
@@ -22,8 +19,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import ArrowStream
     from assay.engines.sqlite.database import Database
 
-# Every whole number of so many digits is a floating point number.
-DIGITS_EXACT = 15
+FULL = "SQLITE_FULL"
 # Nothing is kept of a load that fails, so it needs neither a log nor syncs; sorts have memory.
 WHILE_LOADING = {"journal_mode": "off", "synchronous": "off", "cache_size": "-262144"}
 
@@ -38,16 +34,11 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
     if database.failure is not None:
         raise database.failure
     begin_loading(database)
-    reader = pyarrow.RecordBatchReader.from_stream(rows)
-    places = ", ".join("?" * len(reader.schema))
-    insert = script("append.sql", table=quoted(table), places=places)
-    values: Any = chain.from_iterable(tuples(batch) for batch in reader)
     try:
-        database.own.execute("begin")
-        database.own.executemany(insert, values)
-        database.own.execute("commit")
-    except apsw.Error as error:
-        database.failure = _failed(f"load {table}", error)
+        _core.sqlite_load(database.native({**database.settings, **WHILE_LOADING}), table, rows)
+    except OSError as error:
+        name, _, words = str(error).partition(": ")
+        database.failure = _failed(f"load {table}", words, is_full=name == FULL)
         raise database.failure from error
 
 
@@ -84,7 +75,7 @@ def run(database: Database, statement: str) -> None:
         if database.own.in_transaction:
             database.own.execute("rollback")
         if isinstance(error, apsw.FullError):
-            raise _failed("go on", error) from error
+            raise _failed("go on", str(error), is_full=True) from error
         raise EngineError(f"SQLite refuses: {error}\nThe statement: {statement}") from error
 
 
@@ -101,7 +92,8 @@ def finish(database: Database) -> None:
             database.before_loading = None
         checkpoint(database)
     except apsw.Error as error:
-        raise _failed("finish the load", error) from error
+        full = isinstance(error, apsw.FullError)
+        raise _failed("finish the load", str(error), is_full=full) from error
     with database.path.open("rb") as file:
         os.fsync(file.fileno())
 
@@ -111,36 +103,9 @@ def checkpoint(database: Database) -> None:
     database.own.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
-def _failed(what: str, error: apsw.Error) -> RunFailedError:
-    full = isinstance(error, apsw.FullError)
+def _failed(what: str, words: str, *, is_full: bool) -> RunFailedError:
     mend = (
         " Free some space, or set XDG_CACHE_HOME (data sets) and XDG_STATE_HOME (the copy of a"
         " run) to places that have some."
     )
-    return RunFailedError(f"SQLite cannot {what}: {error}.{mend if full else ''}")
-
-
-def tuples(batch: pyarrow.RecordBatch) -> Iterator[tuple[Any, ...]]:
-    """Rows as SQLite takes them."""
-    return zip(*[_values(column) for column in batch.columns], strict=True)
-
-
-def _values(column: pyarrow.Array) -> list[Any]:
-    """Values of a column as SQLite has them: no decimals, and dates are texts."""
-    if pyarrow.types.is_decimal(column.type):
-        column = _fractions(column)
-    elif pyarrow.types.is_temporal(column.type):
-        column = pyarrow.compute.cast(column, pyarrow.string())
-    values: list[Any] = column.to_pylist()
-    return values
-
-
-def _fractions(column: pyarrow.Array) -> pyarrow.Array:
-    """The nearest floating point numbers; a plain cast is off by a last digit at times."""
-    compute, kind = pyarrow.compute, column.type
-    if kind.precision > DIGITS_EXACT:
-        return compute.cast(compute.cast(column, pyarrow.string()), pyarrow.float64())
-    unit = 10**kind.scale
-    factor = pyarrow.scalar(Decimal(unit), pyarrow.decimal128(kind.scale + 1, 0))
-    units = compute.cast(compute.multiply(column, factor), pyarrow.int64())
-    return compute.divide(compute.cast(units, pyarrow.float64()), float(unit))
+    return RunFailedError(f"SQLite cannot {what}: {words}.{mend if is_full else ''}")

@@ -1,2 +1,0 @@
--- One row; its values are bound.
-insert into $table values ($places)
