@@ -14,7 +14,7 @@ export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
-.PHONY: help setup demo test lint test-rust test-python bench answers lock fmt clean browser receivers
+.PHONY: help setup demo test lint test-rust test-python dolt bench answers lock fmt clean browser receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -74,6 +74,9 @@ test-python: setup browser receivers ## unit, property, golden, contract, end-to
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
 	  --ignore tests/planted
 	$(BIN)/pytest tests/planted
+
+dolt: setup ## build the database Dolt (minutes, once): its tests are left out where it is not there
+	$(BIN)/assay engines install dolt
 
 bench: setup ## Assay against its peers, side by side in one run (minutes)
 	@for bench in benchmarks/bench_*.py; do $(BIN)/python $$bench; done

@@ -1,18 +1,19 @@
 """Generating and loading TPC-C: Assay beside multi-row INSERT, the way of the usual clients.
 
 Both sides have a new private server of the same settings, begin with nothing and end with the same
-rows, durable, vacuumed and analysed. Rounds are interleaved, and each ratio is taken within a round.
+rows, durable and analysed. Rounds are interleaved, and each ratio is taken within a round.
 
-    assay   as a run does it: rows come from the generator, COPY takes them, keys come after.
+    assay   as a run does it: rows come from the generator, by COPY or LOAD DATA; keys come after,
+            where that is faster.
     insert  a connection and a process a warehouse, INSERT of so many rows as text literals, a
             transaction a table; primary keys are there before the rows, indexes come after. Values
             are drawn beforehand, and made into text while the clock runs.
     ready   the same, with all text made beforehand: what is timed is sending it.
 
 Client CPU is user and system time of the client's processes while rows are made, encoded and sent.
-The goals are less than a microsecond of it a row, and 2.5 times as fast as `insert`.
+The goals are less than a microsecond of it a row, and 2.5 times as fast as `insert` on PostgreSQL.
 
-    .venv/bin/python benchmarks/bench_tpcc_load.py [--warehouses 2] [--rounds 3] [--rows 200]
+    .venv/bin/python benchmarks/bench_tpcc_load.py [--engine mariadb] [--warehouses 10] [--rounds 3]
 """
 
 from __future__ import annotations
@@ -26,29 +27,67 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import psycopg
 import pyarrow as pa
+import pymysql
 
-from assay.engines.contract import Instance
+from assay.engines.contract import Address, Instance
 from assay.engines.discovery import find_engine
-from assay.engines.postgresql.engine import PostgresEngine
+from assay.engines.mysql_family.connecting import connect
 from assay.study.filling import fill
 from assay.workloads.discovery import find_workload
-from assay.workloads.generate import table_rows
-from servers import server  # benchmarks/servers.py
+from assay.workloads.generate import column_names, table_rows
+from servers import started  # benchmarks/servers.py
 
 TPCC = find_workload("tpcc")
-DIALECTS = ("postgresql",)
 STREAMS = os.cpu_count() or 1
 SIDES = ("assay", "insert", "ready")
 PHASES = ("rows", "keys", "statistics and checkpoint")
 # A part of the generator is a tenth of a warehouse's rows.
 PARTS_A_WAREHOUSE = 10
 MOMENT = "'2026-01-01 00:00:00'"
+
+
+@dataclass(frozen=True)
+class Product:
+    """What the sides have to know of a product.
+
+    Attributes:
+        connect: Opens a connection of the client that INSERTs.
+        digest: SQL for the rows of a table and a digest of them that their order does not change.
+    """
+
+    dialects: tuple[str, ...]
+    connect: Callable[[Address], Any]
+    digest: Callable[[str], str]
+
+
+def mysql_connection(address: Address) -> pymysql.Connection[Any]:
+    connection = connect(address)
+    connection.autocommit(value=False)
+    return connection
+
+
+def postgresql_digest(table: str) -> str:
+    return f"select count(*), sum(hashtextextended(row::text, 0))::text from {table} as row"
+
+
+def mysql_digest(table: str) -> str:
+    columns = ", ".join(column_names(TPCC.row_facts(1), table))
+    return f"select count(*), cast(sum(crc32(concat_ws('|', {columns}))) as char) from {table}"
+
+
+PRODUCTS = {
+    "postgresql": Product(
+        ("postgresql",), lambda address: psycopg.connect(address["dsn"]), postgresql_digest
+    ),
+    "mariadb": Product(("mariadb", "mysql"), mysql_connection, mysql_digest),
+    "mysql": Product(("mysql",), mysql_connection, mysql_digest),
+}
 
 
 @dataclass(frozen=True)
@@ -82,7 +121,7 @@ def main() -> None:
     options.add_argument("--warehouses", type=int, default=2)
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--rows", type=int, default=200, help="rows of an INSERT")
-    options.add_argument("--engine", default="postgresql@18", help="which PostgreSQL")
+    options.add_argument("--engine", default="postgresql@18", help="postgresql, mariadb or mysql")
     options.add_argument("--child", help=argparse.SUPPRESS)
     asked = options.parse_args()
     if asked.child is not None:
@@ -111,7 +150,7 @@ def told(taken: dict[str, list[Load]], what: str) -> None:
         **{f"{phase}, s": lambda one, phase=phase: one.seconds[phase] for phase in PHASES},
         "all, s": lambda one: one.all_s,
         "client CPU, us a row": lambda one: one.cpu_us,
-        "rows a second, thousands": lambda one: one.rows / one.seconds["rows"] / 1e3,
+        "rows, us a row": lambda one: one.seconds["rows"] / one.rows * 1e6,
     }
     for name, measure in measures.items():
         values = {side: [measure(one) for one in loads] for side, loads in taken.items()}
@@ -129,25 +168,30 @@ def ratio_text(peers: Sequence[float], ours: Sequence[float]) -> str:
 
 def loaded_by(side: str, product: str, warehouses: int, rows: int) -> Load:
     """A load into a new server, by a client that is a process of its own."""
-    settings = dict(behaviour().load_settings())
-    with server(product, settings) as running:
-        job = {"side": side, "dsn": running.dsn, "warehouses": warehouses, "rows": rows}
+    name = product.partition("@")[0]
+    with started(product, dict(find_engine(name).engine().load_settings())) as server:
+        job = {"side": side, "name": name, "address": dict(server.address)}
+        job |= {"warehouses": warehouses, "rows": rows}
         command = [sys.executable, __file__, "--child", json.dumps(job)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return Load(**json.loads(done.stdout))
 
 
-def load(side: str, dsn: str, warehouses: int, rows: int) -> dict[str, Any]:
+def load(side: str, name: str, address: Address, warehouses: int, rows: int) -> dict[str, Any]:
     """In a process of its own: loads, and tells what it took and what is there then."""
-    engine = behaviour()
-    instance = engine.attach(engine.address(dsn))
-    phases = Phases()
+    engine, product, phases = find_engine(name).engine(), PRODUCTS[name], Phases()
+    instance = engine.attach(address)
     if side == "assay":
-        load_as_a_run(engine, instance, warehouses, phases)
+        load_as_a_run(engine, instance, product, warehouses, phases)
     else:
-        load_by_inserts(engine, instance, dsn, warehouses, rows, phases, ready=side == "ready")
+        drawn = [drawn_for(warehouse, warehouses) for warehouse in range(1, warehouses + 1)]
+        work = [[*statements(one, rows)] if side == "ready" else one for one in drawn]
+        context = multiprocessing.get_context("fork")
+        arguments = [(product, address, one, rows) for one in work]
+        processes = [context.Process(target=send, args=one) for one in arguments]
+        load_by(processes, engine, instance, product, warehouses, phases)
     phases.enter("")
-    held = {table: contents(instance, table) for table in TPCC.facts.tables}
+    held = contents(product, address)
     engine.detach(instance)
     seconds = {phase: phases.seconds.get(phase, 0.0) for phase in PHASES}
     loaded = sum(count for count, _ in held.values())
@@ -180,11 +224,11 @@ def cpu_s() -> float:
 
 
 def load_as_a_run(
-    engine: PostgresEngine, instance: Instance, warehouses: int, phases: Phases
+    engine: Any, instance: Instance, product: Product, warehouses: int, phases: Phases
 ) -> None:
     filling = {
-        "setup": list(TPCC.setup(DIALECTS, warehouses).values()),
-        "keys": list(TPCC.keys(DIALECTS, warehouses).values()),
+        "setup": list(TPCC.setup(product.dialects, warehouses).values()),
+        "keys": list(TPCC.keys(product.dialects, warehouses).values()),
         "tables": list(TPCC.facts.tables),
         **TPCC.row_facts(warehouses),
         "streams": STREAMS,
@@ -197,24 +241,18 @@ def load_as_a_run(
     fill(engine, instance, filling, lambda phase, *_: phases.enter(of.get(phase, "keys")))
 
 
-def load_by_inserts(
-    engine: PostgresEngine,
+def load_by(
+    processes: Sequence[Any],
+    engine: Any,
     instance: Instance,
-    dsn: str,
+    product: Product,
     warehouses: int,
-    rows: int,
     phases: Phases,
-    *,
-    ready: bool,
 ) -> None:
-    """Tables with primary keys, rows by a process a warehouse, then indexes and statistics."""
-    drawn = [drawn_for(warehouse, warehouses) for warehouse in range(1, warehouses + 1)]
-    work = [[*statements(one, rows)] if ready else one for one in drawn]
-    context = multiprocessing.get_context("fork")
-    processes = [context.Process(target=send, args=(dsn, one, rows)) for one in work]
-    keys, indexes = TPCC.keys(DIALECTS, warehouses).values()
+    """Tables with primary keys, rows by processes that INSERT, then indexes and statistics."""
+    keys, indexes = TPCC.keys(product.dialects, warehouses).values()
     phases.enter("rows")
-    for script in TPCC.setup(DIALECTS, warehouses).values():
+    for script in TPCC.setup(product.dialects, warehouses).values():
         engine.run_script(instance, script)
     phases.enter("keys")
     engine.make_keys(instance, keys, STREAMS, lambda *_: None)
@@ -271,27 +309,28 @@ def literals_of(column: pa.Array) -> Iterable[str]:
     return ("null" if value is None else str(value) for value in column.to_pylist())
 
 
-def send(dsn: str, work: Drawn | list[str], rows: int) -> None:
+def send(product: Product, address: Address, work: Drawn | list[str], rows: int) -> None:
     """In a process of its own: sends the statements over one connection."""
     ready = bool(work) and isinstance(work[0], str)
-    with psycopg.connect(dsn) as connection, connection.cursor() as cursor:
-        for statement in work if ready else statements(work, rows):
-            if statement:
-                cursor.execute(statement.encode())
-            else:
-                connection.commit()
+    connection = product.connect(address)
+    cursor = connection.cursor()
+    for statement in work if ready else statements(work, rows):
+        if statement:
+            cursor.execute(statement)
+        else:
+            connection.commit()
+    connection.close()
 
 
-def contents(instance: Instance, table: str) -> tuple[int, int]:
-    """Rows of a table, and a digest of all values in it that their order does not change."""
-    text = f"select count(*), sum(hashtextextended(row::text, 0))::text from {table} as row"
-    return instance.handle.execute(text).fetchone()
-
-
-def behaviour() -> PostgresEngine:
-    engine = find_engine("postgresql").engine()
-    assert isinstance(engine, PostgresEngine)
-    return engine
+def contents(product: Product, address: Address) -> dict[str, tuple[int, str]]:
+    """Rows and digest of each table."""
+    connection = product.connect(address)
+    cursor, held = connection.cursor(), {}
+    for table in TPCC.facts.tables:
+        cursor.execute(product.digest(table))
+        held[table] = cursor.fetchone()
+    connection.close()
+    return held
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ import datetime
 import json
 import shutil
 import tempfile
-import threading
-import time
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -36,8 +34,6 @@ from assay.engines.discovery import find_engine
 from assay.engines.mariadb.engine import MariaEngine
 from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.connecting import opened
-from assay.engines.mysql_family.session import FamilySession, StatementError
-from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.study.guardian import all_processes, read_process
 from assay.study.serving import unprivileged_user
 from assay.workloads.discovery import find_workload
@@ -98,12 +94,6 @@ def make(instance: Instance, more: str = "") -> None:
     """The two tables, and what else is asked for."""
     engine().run_script(instance, TABLES)
     engine().prepare(instance, more)
-
-
-def session_of(instance: Instance, *statements: str) -> FamilySession:
-    """A session with one operation of these statements; `$1` is its first value."""
-    made = tuple(ScriptStatement(text, (0,) if "$1" in text else ()) for text in statements)
-    return FamilySession(instance.address, Script((ScriptOperation("one", made),)))
 
 
 def test_it_can_what_it_says() -> None:
@@ -272,7 +262,7 @@ class TestSchemas:
 
     def test_tables_and_sessions_are_in_it(self, shared: Started, instance: Instance) -> None:
         shared.engine.run_script(instance, TABLES)
-        assert session_of(instance, "select count(*) from test.parent").execute(0, []).num_rows == 1
+        assert rows(instance, "select count(*) from test.parent") == [(0,)]
         assert rows(instance, "select database()") == [("test",)]
 
 
@@ -403,86 +393,6 @@ def engine_dialects(name: str) -> tuple[str, ...]:
 def padded(row: tuple[Any, ...]) -> list[str]:
     """Without the blanks that pad a char(n)."""
     return [str(value).rstrip() for value in row]
-
-
-class TestSessions:
-    def test_values_have_their_types(self, instance: Instance) -> None:
-        session = session_of(
-            instance,
-            "select 1.50 as m, date '1998-09-02' as d, cast(18446744073709551615 as unsigned) as u,"
-            " null as n, 'é\\\\' as s, 1e10 as f, -9223372036854775808 as b, count(*) as c",
-        )
-        (row,) = session.execute(0, []).to_pylist()
-        assert row == {
-            "m": Decimal("1.50"),
-            "d": datetime.date(1998, 9, 2),
-            "u": 2**64 - 1,
-            "n": None,
-            "s": "é\\",
-            "f": 1e10,
-            "b": -(2**63),
-            "c": 1,
-        }
-
-    @pytest.mark.parametrize("value", [5, "it's \\ $1 \" %s", None])
-    def test_values_are_bound(self, instance: Instance, value: object) -> None:
-        session = session_of(instance, "select $1 as v, '$1 %s' as t")
-        assert session.execute(0, [value]).to_pylist() == [{"v": value, "t": "$1 %s"}]
-
-    def test_a_failed_operation_leaves_no_transaction(self, instance: Instance) -> None:
-        engine().run_script(instance, TABLES)
-        session = session_of(instance, "begin", "insert into parent values (1, '')", "nonsense")
-        with pytest.raises(StatementError, match="syntax") as caught:
-            session.execute(0, [])
-        assert (caught.value.sqlstate, caught.value.retryable) == ("42000", False)
-        assert engine().count(instance, "parent") == 0
-
-    def test_a_deadlock_may_be_tried_again(self, shared: Started, instance: Instance) -> None:
-        make(instance, "alter table parent add primary key (id);")
-        shared.engine.run_script(instance, "insert into parent values (1, ''), (2, '')")
-        update = "update parent set name = 'x' where id = "
-        one = opened(instance.address, autocommit=False)
-        one.cursor().execute(update + "1")
-        failures: list[StatementError] = []
-
-        def other() -> None:
-            try:
-                session_of(instance, "begin", update + "2", update + "1", "commit").execute(0, [])
-            except StatementError as error:
-                failures.append(error)
-
-        thread = threading.Thread(target=other)
-        thread.start()
-        waiting = "show global status like 'innodb_row_lock_current_waits'"
-        while rows(instance, waiting)[0][1] == "0":
-            time.sleep(0.02)
-        # The server ends the one that changed less, which is the other if this one has more.
-        one.cursor().execute("insert into parent select seq + 10, '' from seq_1_to_100")
-        one.cursor().execute(update + "2")
-        thread.join()
-        one.rollback()
-        one.close()
-        assert [(error.sqlstate, error.retryable) for error in failures] == [("40001", True)]
-
-    def test_what_runs_can_be_interrupted(self, instance: Instance) -> None:
-        session = session_of(instance, ENDLESS)
-        timer = threading.Timer(0.2, session.interrupt)
-        timer.start()
-        with pytest.raises(StatementError, match="interrupted"):
-            session.execute(0, [])
-        timer.join()
-
-    def test_a_lost_connection_fails_one_operation(
-        self, shared: Started, instance: Instance
-    ) -> None:
-        session = session_of(instance, "select connection_id() as id")
-        (first,) = session.execute(0, []).to_pylist()
-        shared.engine.run_script(instance, f"kill {first['id']}")
-        with pytest.raises(StatementError) as caught:
-            session.execute(0, [])
-        assert caught.value.sqlstate == "08006"
-        (second,) = session.execute(0, []).to_pylist()
-        assert second != first
 
 
 class TestObserving:

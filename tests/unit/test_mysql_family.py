@@ -1,28 +1,18 @@
-"""What servers of MySQL's kin share, without a server: texts of SQL, values, addresses, errors."""
+"""What servers of MySQL's kin share, without a server: texts of SQL, addresses, keys."""
 
 from __future__ import annotations
 
-import datetime
-from decimal import Decimal
+import json
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
-import pymysql
 import pytest
-from pymysql.constants import FIELD_TYPE
 
 from assay.engines.contract import EngineError
 from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.configuration import write_configuration
-from assay.engines.mysql_family.connecting import read_dsn, with_settings
+from assay.engines.mysql_family.connecting import read_dsn, session_config, with_settings
 from assay.engines.mysql_family.server import refuse_ours
-from assay.engines.mysql_family.session import FamilySession
 from assay.engines.mysql_family.statements import bound, filled, name_of, pieces, split, text_of
-from assay.engines.mysql_family.values import table
-from assay.model.script import Script, ScriptOperation, ScriptStatement
-
-ADDRESS: dict[str, Any] = {"host": "127.0.0.1"}
 
 
 def literal(value: object) -> str:
@@ -57,53 +47,6 @@ class TestStatements:
 
     def test_what_is_filled_in_is_not_filled_in_again(self) -> None:
         assert "{name}" in filled("marks/write.sql", texts={"mark": "{name}"}, name="x")
-
-
-class TestValues:
-    def described(self, kind: int, scale: int = 0) -> tuple[Any, ...]:
-        return ("c", kind, None, 20, 20, scale, True)
-
-    @pytest.mark.parametrize(
-        ("kind", "scale", "texts", "values"),
-        [
-            (FIELD_TYPE.LONG, 0, ["-5", None], [-5, None]),
-            (FIELD_TYPE.LONGLONG, 0, ["-9223372036854775808"], [-(2**63)]),
-            (FIELD_TYPE.LONGLONG, 0, ["18446744073709551615", None], [2**64 - 1, None]),
-            (FIELD_TYPE.NEWDECIMAL, 2, ["1.50", "-0.01", None], ["1.50", "-0.01", None]),
-            (FIELD_TYPE.NEWDECIMAL, 4, ["9" * 50 + ".1250"], ["9" * 50 + ".1250"]),
-            (FIELD_TYPE.DOUBLE, 31, ["1e-300", "0.1"], [1e-300, 0.1]),
-            (FIELD_TYPE.DATE, 0, ["1998-09-02"], [datetime.date(1998, 9, 2)]),
-            (FIELD_TYPE.VAR_STRING, 0, ["", "é\\", None], ["", "é\\", None]),
-            (FIELD_TYPE.BLOB, 0, [b"\xff\0", None], [b"\xff\0", None]),
-            (FIELD_TYPE.TIME, 0, ["-838:59:59"], ["-838:59:59"]),
-        ],
-    )
-    def test_each_type_keeps_its_values(
-        self, kind: int, scale: int, texts: list[Any], values: list[Any]
-    ) -> None:
-        made = table([self.described(kind, scale)], [[text] for text in texts])
-        wanted = values
-        if kind == FIELD_TYPE.NEWDECIMAL:
-            wanted = [None if value is None else Decimal(value) for value in values]
-        assert made.column(0).to_pylist() == wanted
-
-    def test_moments_keep_microseconds(self) -> None:
-        made = table([self.described(FIELD_TYPE.TIMESTAMP, 6)], [["2024-02-29 23:59:59.000001"]])
-        wanted = datetime.datetime(2024, 2, 29, 23, 59, 59, 1)  # noqa: DTZ001 - as it is stored
-        assert made.column(0).to_pylist() == [wanted]
-
-    def test_decimals_keep_their_scale(self) -> None:
-        made = table([self.described(FIELD_TYPE.NEWDECIMAL, 4)], [["1.5000"]])
-        assert made.schema.field(0).type == pa.decimal128(38, 4)
-
-    def test_no_rows_have_columns_all_the_same(self) -> None:
-        made = table([self.described(FIELD_TYPE.LONG), self.described(FIELD_TYPE.DATE)], [])
-        assert (made.num_rows, made.num_columns) == (0, 2)
-        assert made.schema.types == [pa.int64(), pa.date32()]
-
-    def test_a_date_that_is_none_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="0000-00-00"):
-            table([self.described(FIELD_TYPE.DATE)], [["0000-00-00"]])
 
 
 class TestDsn:
@@ -161,66 +104,13 @@ class TestServers:
         assert file.read_text("utf-8") == '[mysqld]\nsql_mode = "a\\"b\\\\c"\n'
 
 
-class FakeConnection:
-    """Raises what it is told to raise."""
-
-    open = True
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-        self.rolled_back = 0
-
-    def cursor(self) -> FakeConnection:
-        return self
-
-    def __enter__(self) -> FakeConnection:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def execute(self, _: str) -> None:
-        raise self._error
-
-    def escape(self, value: object) -> str:
-        return repr(value)
-
-    def rollback(self) -> None:
-        self.rolled_back += 1
-
-    def close(self) -> None:
-        self.open = False
-
-
-class TestErrors:
-    @pytest.mark.parametrize(
-        ("number", "sqlstate", "retryable"),
-        [(1213, "40001", True), (1205, "HY000", True), (1062, "23000", False), (1064, None, False)],
-    )
-    def test_they_have_a_class_and_say_whether_to_try_again(
-        self, monkeypatch: pytest.MonkeyPatch, number: int, sqlstate: str | None, retryable: bool
-    ) -> None:
-        connection = FakeConnection(pymysql.OperationalError(number, "no", sqlstate=sqlstate))
-        monkeypatch.setattr(
-            "assay.engines.mysql_family.session.connect", lambda *_, **__: connection
-        )
-        script = Script((ScriptOperation("one", (ScriptStatement("select 1"),)),))
-        with pytest.raises(Exception, match=f"no .{number}.") as caught:
-            FamilySession(ADDRESS, script).execute(0, [])
-        told: Any = caught.value
-        assert (told.sqlstate, told.retryable) == (sqlstate or "HY000", retryable)
-        assert connection.rolled_back == 1
-
-    def test_a_lost_connection_is_closed(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        connection = FakeConnection(pymysql.OperationalError(2013, "Lost connection"))
-        monkeypatch.setattr(
-            "assay.engines.mysql_family.session.connect", lambda *_, **__: connection
-        )
-        script = Script((ScriptOperation("one", (ScriptStatement("select 1"),)),))
-        with pytest.raises(Exception, match="Lost connection") as caught:
-            FamilySession(ADDRESS, script).execute(0, [])
-        told: Any = caught.value
-        assert (told.sqlstate, told.retryable, connection.open) == ("08006", False, False)
+class TestSessions:
+    def test_they_are_told_where_and_how(self) -> None:
+        read = read_dsn("mysql://me:pw@db/shop?set.sql_mode=ANSI&ssl_ca=/a.pem")
+        told = json.loads(session_config(read, init=["select 1"]))
+        assert (told["host"], told["user"], told["database"]) == ("db", "me", "shop")
+        assert told["tls"] == {"mode": "verify-ca", "ca": "/a.pem"}
+        assert told["init"] == ["set session `sql_mode` = ANSI", "select 1"]
 
 
 class TestKeys:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import socket
@@ -95,6 +96,27 @@ def with_settings(dsn: str, settings: Mapping[str, str], schemes: Sequence[str] 
     read_dsn(dsn, schemes)
     more = urlencode({SETTING + name: value for name, value in settings.items()}, quote_via=quote)
     return f"{dsn}{'&' if urlsplit(dsn).query else '?'}{more}" if more else dsn
+
+
+def session_config(address: Address, init: Sequence[str] = ()) -> str:
+    """What the driver's sessions are told of a server, as JSON.
+
+    `init` are statements that each connection begins with, after the settings of the address.
+    """
+    ca = address.get("ssl_ca")
+    settings = [_set(name, value) for name, value in address.get("settings", {}).items()]
+    told = {
+        "host": address["host"],
+        "port": address["port"],
+        "socket": address["unix_socket"],
+        "user": address["user"],
+        "password": address["password"],
+        "database": address["database"],
+        "tls": {"mode": "verify-ca" if ca else "prefer", "ca": ca},
+        "init": [*settings, *init],
+        "timeout_s": address.get("connect_timeout", CONNECT_PATIENCE_S),
+    }
+    return json.dumps(told)
 
 
 def connect(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: ANN401 - of pymysql

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from assay._core import PythonSession
+from assay._core import MysqlSession, mysql_load
 from assay.engines.contract import EngineError, Instance
 from assay.engines.mysql_family import loading, schemas
-from assay.engines.mysql_family.connecting import connect, read_dsn, with_settings
+from assay.engines.mysql_family.connecting import connect, read_dsn, session_config, with_settings
 from assay.engines.mysql_family.counters import FamilyCounters
 from assay.engines.mysql_family.explaining import FamilyPlans
 from assay.engines.mysql_family.processes import root_process
-from assay.engines.mysql_family.session import FamilySession
 from assay.engines.mysql_family.statements import file_text, split
 from assay.model.secrets import is_secret, without_secrets
 
@@ -121,11 +120,13 @@ class FamilyEngine:
         loading.refuse_open_transaction(instance)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Loads rows by one LOAD DATA: only then InnoDB builds a table as a whole."""
+        """Sends rows by LOAD DATA LOCAL; by INSERT to a server that takes no such files."""
         del streams
+        config = session_config(instance.address, init=(file_text("load_session.sql"),))
         try:
-            loading.load(instance, table, rows)
-        except (EngineError, OSError, RuntimeError, ValueError) as error:
+            # Only one LOAD DATA alone is built as a whole into an empty table of InnoDB.
+            mysql_load(config, table, rows, 1)
+        except (OSError, RuntimeError, ValueError) as error:
             raise EngineError(f"table {table} cannot be loaded: {error}") from error
 
     def tables_at_once(self, streams: int) -> int:
@@ -157,7 +158,5 @@ class FamilyEngine:
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""
         told = json.dumps(script.facts())
-        return [
-            PythonSession(FamilySession(instance.address, script), told, seed, number)
-            for number in range(clients)
-        ]
+        config = session_config(instance.address)
+        return [MysqlSession(config, told, seed, number) for number in range(clients)]

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import os
 import re
-import tempfile
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pymysql
-from pyarrow import csv
 from pymysql.constants import SERVER_STATUS
 
 from assay.engines.contract import Cached, EngineError
 from assay.engines.mysql_family.connecting import connect, interrupt, words_of
-from assay.engines.mysql_family.statements import file_text, filled, name_of, split
+from assay.engines.mysql_family.statements import file_text, filled, split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from assay.engines.contract import Address, ArrowStream, Instance, Tell
+    from assay.engines.contract import Instance, Tell
 
 
 Rows = tuple[tuple[Any, ...], ...]
 
-LOOK_S = 0.005
-WRITTEN = csv.WriteOptions(
-    include_header=False, quoting_style="all_valid", null_string="NULL", batch_size=8192
-)
 # A later kind needs the former: a foreign key needs the index that it is checked by.
 KINDS = (
     ("primary keys", re.compile(r"(?is)\b(?:primary\s+key|unique)\b(?!.*\bforeign\s+key\b)")),
@@ -58,86 +47,6 @@ def execute(connection: pymysql.Connection[Any], statement: str) -> Rows:
         raise EngineError(
             f"the server refuses: {words_of(error)}\nThe statement: {statement}"
         ) from error
-
-
-def load(instance: Instance, table: str, rows: ArrowStream) -> None:
-    """Sends all rows as text through a pipe that one LOAD DATA reads.
-
-    A server of ours opens the pipe itself; to any other one our connection hands it on.
-
-    Raises:
-        EngineError: With what the server refused, or took and changed.
-    """
-    reader = pa.RecordBatchReader.from_stream(rows)
-    address = instance.address
-    with _pipe(address, table) as pipe, ThreadPoolExecutor(1) as pool:
-        asked = filled(
-            "load.sql",
-            texts={"file": str(pipe)},
-            plain={
-                "local": "" if "scratch" in address else "local",
-                "columns": ", ".join(name_of(name) for name in reader.schema.names),
-            },
-            table=table,
-        )
-        loading = pool.submit(_take, address, asked)
-        # Whoever gave up reading says why itself.
-        with contextlib.suppress(BrokenPipeError):
-            _write(reader, pipe, loading)
-        loading.result()
-
-
-def _take(address: Address, statement: str) -> None:
-    """Has the server read the pipe. A row that it would have to change is refused."""
-    connection = connect(address, local_infile="scratch" not in address)
-    try:
-        execute(connection, file_text("load_session.sql"))
-        execute(connection, statement)
-        if warnings := execute(connection, file_text("warnings.sql")):
-            raise EngineError(f"the server would change a value: {warnings[0][2]}")
-    finally:
-        connection.close()
-
-
-@contextlib.contextmanager
-def _pipe(address: Address, table: str) -> Iterator[Path]:
-    """A pipe that the server, or our own connection, can open."""
-    with tempfile.TemporaryDirectory(prefix="load-", dir=address.get("scratch")) as directory:
-        pipe = Path(directory) / f"{re.sub(r'[^a-z0-9]', '_', table.lower())}.csv"
-        os.mkfifo(pipe)
-        # The server runs as another user; who may enter the directory above decides.
-        Path(directory).chmod(0o755)
-        pipe.chmod(0o644)
-        yield pipe
-
-
-def _write(reader: pa.RecordBatchReader, pipe: Path, loading: Future[None]) -> None:
-    """Writes all rows once the pipe is read. Returns early if nobody will."""
-    descriptor = _opened(pipe, loading)
-    if descriptor is None:
-        return
-    with (
-        os.fdopen(descriptor, "wb") as out,
-        csv.CSVWriter(out, reader.schema, write_options=WRITTEN) as writer,
-    ):
-        for batch in reader:
-            writer.write_batch(batch)
-
-
-def _opened(pipe: Path, loading: Future[None]) -> int | None:
-    """The pipe's end for writing; None if whoever was to read it has ended."""
-    while True:
-        try:
-            descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError as error:
-            if error.errno != errno.ENXIO:
-                raise
-            with contextlib.suppress(TimeoutError):
-                loading.exception(LOOK_S)
-                return None
-        else:
-            os.set_blocking(descriptor, True)
-            return descriptor
 
 
 def count(instance: Instance, table: str) -> int:
