@@ -1,8 +1,4 @@
-<<<<<<< HEAD
--- why: MySQL and its kin cast to signed, and have no cast to bigint.
-=======
 -- why: MySQL and Dolt cast to signed, and have no cast to bigint.
->>>>>>> main
 -- By how much do the balances of tellers, of branches and the history differ from those of the accounts?
 select
   (select cast(sum(balance) as signed) from tellers) - total as tellers,

@@ -1,21 +1,3 @@
-<<<<<<< HEAD
--- why: MySQL has no generate_series: a query that asks itself counts, as far as its session lets it.
--- All balances begin at zero, so that sums can be compared. Ten tellers and 100,000 accounts belong to a branch.
-
-set session cte_max_recursion_depth = 4294967295;
-
-insert into branches (branch, balance, filler)
-with recursive made (id) as (select 1 union all select id + 1 from made where id < ${branches})
-select id, 0, '' from made;
-
-insert into tellers (teller, branch, balance, filler)
-with recursive made (id) as (select 1 union all select id + 1 from made where id < ${tellers})
-select id, (id - 1) % ${branches} + 1, 0, '' from made;
-
-insert into accounts (account, branch, balance, filler)
-with recursive made (id) as (select 1 union all select id + 1 from made where id < ${accounts})
-select id, (id - 1) % ${branches} + 1, 0, '' from made;
-=======
 -- why: MySQL and Dolt have no series of numbers by themselves, and recursions of few steps: each makes three digits.
 -- All balances begin at zero, so that sums can be compared. Ten tellers and 100,000 accounts belong to a branch.
 
@@ -41,4 +23,3 @@ insert into accounts (account, branch, balance, filler)
 select id, (id - 1) % ${branches} + 1, 0, '' from numbers;
 
 drop table numbers;
->>>>>>> main
