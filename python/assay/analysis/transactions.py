@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 ATTEMPTS = "attempts"
-# So many standard errors of a count, which is about its square root, are chance.
-CHANCE_ERRORS = 2.0
 
 
 @dataclass(frozen=True)
@@ -55,9 +53,9 @@ class Rate:
     terminals: int | None
 
     @property
-    def by_chance(self) -> float:
-        """How far the value may be off because so few were counted."""
-        return CHANCE_ERRORS * self.value / math.sqrt(self.counted) if self.counted else math.inf
+    def standard_error(self) -> float:
+        """Of the value: a count is off by about its square root."""
+        return self.value / math.sqrt(self.counted) if self.counted else math.inf
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.load import summarise_load
 from assay.analysis.transactions import transactions
+from assay.checks.thresholds import RATE_ERRORS_MAX
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def _judged(rate: Rate, seen: str, least: float, most: float) -> CheckResult:
     if least <= rate.value <= most:
         return CheckResult(NAME, Verdict.VALID, f"{seen}: {bounds}", value=rate.value)
     threshold = least if rate.value < least else most
-    if abs(rate.value - threshold) <= rate.by_chance:
+    if abs(rate.value - threshold) <= RATE_ERRORS_MAX * rate.standard_error:
         reason = f"{seen}; it has to be {bounds}, and so few say too little: say a longer --time"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=rate.value, threshold=threshold)
     why = (

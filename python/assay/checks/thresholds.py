@@ -45,3 +45,5 @@ SLOWED_OVERLOOKED_MAX = 0.10
 SLOWED_AHEAD_SHARE_MAX = 0.10
 # What slows the engine may use this share of one core.
 SLOWER_CORE_SHARE_MAX = 0.10
+# So many standard errors beyond its bound a specified rate may be by chance.
+RATE_ERRORS_MAX = 2.0

@@ -32,6 +32,8 @@ def run_figure(document: dict[str, Any]) -> str:
     if document.get("test") is not None:
         first = document["test"]["metrics"][0]
         return f"{metric_text(first['value'])} {first['label']}"
+    if document.get("pace") is not None and (specified := rate_figure(document)) is not None:
+        return specified
     if document.get("pace") is not None:
         return rate_text(metrics["throughput_per_s"])
     return seconds_text(metrics["total_seconds"])

@@ -1,0 +1,99 @@
+"""TPC-C and the mixes of small transactions on PostgreSQL: figures, verdicts, durability."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.e2e.conftest import POSTGRESQL, Lab, laboratory_in_memory
+from tests.e2e.test_run import SCHEMA
+
+ON_POSTGRESQL = ["--engine", POSTGRESQL, "--no-plans", "--warmup", "200ms"]
+TPCC = ["run", "tpcc", *ON_POSTGRESQL, "--warehouses", "1"]
+TYPES = ["new-order", "payment", "order-status", "delivery", "stock-level"]
+EXIT_INVALID = 3
+
+
+def verdict(document: dict, check: str) -> tuple[str, str]:
+    (told,) = [one for one in document["checks"] if one["check"] == check]
+    return told["verdict"], told["reason"]
+
+
+@pytest.fixture(scope="module")
+def laboratory(server_place: Path) -> Iterator[Lab]:
+    """One for all runs here: they share a warehouse that is loaded once."""
+    with laboratory_in_memory(server_place) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def tpcc(laboratory: Lab) -> dict:
+    return laboratory.document(*TPCC, "--clients", "2", "--time", "3s", "--durability", "relaxed")
+
+
+def test_the_mix_is_whole_and_the_data_are_consistent(tpcc: dict) -> None:
+    jsonschema.validate(tpcc, json.loads(SCHEMA.read_text()))
+    told = tpcc["transactions"]
+    assert [one["name"] for one in told["types"]] == TYPES
+    assert told["rate"]["name"] == "NOPM"
+    assert told["rate"]["value"] > 0
+    assert verdict(tpcc, "mix")[0] in ("valid", "unknown")
+    assert verdict(tpcc, "conditions") == (
+        "valid",
+        "all conditions held: 12 before and 11 after the load",
+    )
+    assert verdict(tpcc, "outcomes")[0] == "valid"
+    assert verdict(tpcc, "answers")[0] == "valid"
+
+
+def test_its_level_of_durability_is_recorded(tpcc: dict) -> None:
+    record = Path(tpcc["path"])
+    facts = json.loads((record / "run.json").read_text())
+    assert facts["durability"]["level"] == "relaxed"
+    settings = json.loads((record / "environment.json").read_text())["engine"]["settings"]
+    assert settings["synchronous_commit"] == "off"
+
+
+def test_a_broken_mix_is_invalid_with_its_reason(laboratory: Lab) -> None:
+    asked = [*TPCC, "--operation", "payment", "--time", "500ms", "--probes", "none"]
+    document = laboratory.document(*asked, code=EXIT_INVALID)
+    assert verdict(document, "mix")[0] == "invalid"
+    assert "is the least" in verdict(document, "mix")[1]
+
+
+def test_terminals_wait_and_the_rate_is_a_tpmc_that_so_few_do_not_settle(laboratory: Lab) -> None:
+    asked = [*TPCC, "--think-time", "--clients", "4", "--time", "2s", "--probes", "none"]
+    told = laboratory.assay(*asked, "--json")
+    document = json.loads(told.stdout)
+    facts = json.loads((Path(document["path"]) / "run.json").read_text())
+    measured = [phase for phase in facts["plan"]["phases"] if phase["name"] == "measured"]
+    assert measured[0]["waits"][0] == {
+        "keying_ns": 18_000_000_000,
+        "think_mean_ns": 12_000_000_000,
+    }
+    assert "NOPM" not in told.stdout
+
+
+def test_a_condition_that_does_not_hold_is_invalid(laboratory: Lab, tmp_path: Path) -> None:
+    spoilt = tmp_path / "spoil.sql"
+    spoilt.write_text("update warehouse set w_ytd = w_ytd + 1;\n")
+    asked = [*TPCC, "--clients", "1", "--time", "500ms", "--probes", "none"]
+    document = laboratory.document(*asked, "--prepare", str(spoilt), code=EXIT_INVALID)
+    state, reason = verdict(document, "conditions")
+    assert state == "invalid"
+    assert "condition c01" in reason
+    assert "before the load, by 1 row" in reason
+
+
+@pytest.mark.parametrize("workload", ["oltp-read", "oltp-write", "oltp-read-write"])
+def test_small_mixes_return_what_they_should(laboratory: Lab, workload: str) -> None:
+    asked = ["run", workload, *ON_POSTGRESQL, "--clients", "2", "--time", "500ms"]
+    document = laboratory.document(*asked, "--probes", "none")
+    assert verdict(document, "row_counts")[0] == "valid"
+    assert verdict(document, "outcomes")[0] == "valid"
+    if workload != "oltp-read":
+        assert verdict(document, "answers")[0] == "valid"
