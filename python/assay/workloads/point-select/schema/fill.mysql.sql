@@ -1,5 +1,5 @@
 -- why: MySQL and Dolt have no series of numbers by themselves, and recursions of few steps: each makes three digits.
--- The same rows everywhere: 7919 is a prime, so that k visits its range out of order, and texts come from a hash.
+-- MySQL 9.7 has no md5 either: the same numbers as everywhere, and texts of the same length that are of another hash.
 
 insert into entries (id, k, c, pad)
 with recursive
@@ -12,7 +12,7 @@ with recursive
 select
   id,
   id * 7919 % ${entries} + 1,
-  substr(repeat(md5(id), 4), 1, 120),
-  substr(repeat(md5(-id), 2), 1, 60)
+  substr(repeat(sha2(id, 256), 2), 1, 120),
+  substr(sha2(-id, 256), 1, 60)
 from made
 where id <= ${entries};
