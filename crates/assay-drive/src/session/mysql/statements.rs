@@ -222,26 +222,26 @@ mod tests {
 
     #[test]
     fn values_stand_in_the_order_of_their_places() {
-        let (text, order) = place("select $2, $1 where a = $2 limit $10");
-        assert_eq!(text, "select ?, ? where a = ? limit ?");
+        let (text, order) = place("do $2, $1 where a = $2 limit $10");
+        assert_eq!(text, "do ?, ? where a = ? limit ?");
         assert_eq!(order, [1, 0, 1, 9]);
     }
 
     #[test]
     fn what_is_quoted_or_a_comment_stays() {
         for text in [
-            "select '$1', \"$1\", `$1`",
-            "select 'it''s $1', 'a\\'$1'",
-            "select 1 -- $1",
-            "select 1 # $1",
-            "select /* $1 */ 1",
-            "select '$1",
-            "select $0, $x, $",
+            "do '$1', \"$1\", `$1`",
+            "do 'it''s $1', 'a\\'$1'",
+            "do 1 -- $1",
+            "do 1 # $1",
+            "do /* $1 */ 1",
+            "do '$1",
+            "do $0, $x, $",
         ] {
             assert_eq!(place(text), (text.to_owned(), vec![]));
         }
-        assert_eq!(place("select 5--$1").0, "select 5--?");
-        assert_eq!(place("select /*! $1 */ 1").0, "select /*! ? */ 1");
+        assert_eq!(place("do 5--$1").0, "do 5--?");
+        assert_eq!(place("do /*! $1 */ 1").0, "do /*! ? */ 1");
         assert_eq!(place("-- x\n$1").0, "-- x\n?");
     }
 
@@ -250,15 +250,12 @@ mod tests {
         let script: Script = serde_json::from_str(
             r#"{"operations": [{"name": "a", "draws": [{"name": "x", "integer": [1, 2]},
                 {"name": "y", "integer": [1, 2]}],
-                "statements": [{"text": "select $2, $1, $2", "values": [1, 0]}]}]}"#,
+                "statements": [{"text": "do $2, $1, $2", "values": [1, 0]}]}]}"#,
         )
         .unwrap();
         let placed = with_places(&script);
         let statement = &placed.operations[0].statements[0];
-        assert_eq!(
-            (statement.text.as_str(), &statement.values),
-            ("select ?, ?, ?", &vec![0, 1, 0])
-        );
+        assert_eq!((statement.text.as_str(), &statement.values), ("do ?, ?, ?", &vec![0, 1, 0]));
     }
 
     proptest! {
