@@ -156,7 +156,7 @@ class TestDeclarations:
             # An engine that is a library is asked by calls, not by statements.
             if not sources:
                 continue
-            module = (file.parent / "counters.py").read_text("utf-8")
+            module = "".join(path.read_text("utf-8") for path in file.parent.glob("counters.py"))
             used = {figure.source for figure in shown}
             used |= {table.source for table in declared_tables(facts)}
             unknown = {name for name in used - sources if f'"{name}"' not in module}
