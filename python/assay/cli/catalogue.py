@@ -114,7 +114,8 @@ def _show_durability(folder: EngineFolder) -> None:
     say("\nLevels of --durability; full where none is asked for:")
     for name, level in levels.items():
         settings = ", ".join(f"{key} = {value}" for key, value in level.settings.items())
-        say(f"  {name:<8}  {level.about or settings}{f' ({settings})' if level.about else ''}")
+        behind = f" ({settings})" if level.about and settings else ""
+        say(f"  {name:<8}  {level.about or settings}{behind}")
 
 
 @workloads.callback(invoke_without_command=True)

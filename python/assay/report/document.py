@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import assay
+from assay.analysis.durability import level_of
 from assay.analysis.load import load_of
 from assay.analysis.load_metrics import no_load_metrics
 from assay.analysis.summary import Summary, summarise
@@ -158,6 +159,10 @@ def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str
         "operations": list(request.get("operations", [])),
         "remove": list(request.get("remove", [])),
         "without": list(request.get("without", [])),
+        "durability": level_of(facts),
+        "think_time": request.get("think_time", False),
+        "foreign_keys": request.get("foreign_keys", False),
+        "pipeline": request.get("pipeline", False),
     }
 
 

@@ -21,6 +21,11 @@ PERCENTILES = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999")
 OF_AN_OPERATION = (("p50", "p50"), ("p99", "p99"), ("max", "max"))
 BLOCKS = "▁▂▃▄▅▆▇█"
 LABEL_WIDTH = 10
+ASKED_OF_A_LOAD = {
+    "think_time": "with think time",
+    "foreign_keys": "with foreign keys",
+    "pipeline": "pipelined",
+}
 # A backlog of less than this much of the rate does not fill its line: every load has a few waiting.
 BACKLOG_DRAWN_S = 0.1
 
@@ -50,6 +55,9 @@ def load_conditions(document: dict[str, Any]) -> list[str] | None:
     words.append(f"{conditions['clients']} client{'s' if conditions['clients'] != 1 else ''}")
     if conditions["time_s"] is not None:
         words.append(f"{conditions['time_s']:g} s")
+    words += [told for key, told in ASKED_OF_A_LOAD.items() if conditions.get(key, False)]
+    if conditions.get("durability") is not None:
+        words.append(f"durability {conditions['durability']}")
     return words
 
 
