@@ -230,7 +230,8 @@ def _print_title(document: dict[str, Any], width: int, console: Console) -> None
     line.append(word, style=STYLES[document["verdict"]])
     console.print(line, highlight=False, soft_wrap=True)
     if not fits and conditions:
-        _say(console, f"  {conditions}")
+        for words in indented(conditions, "  ", width):
+            _say(console, words)
 
 
 def _print_reasons(document: dict[str, Any], width: int, console: Console) -> None:
