@@ -107,19 +107,19 @@ def test_small_mixes_return_what_they_should(laboratory: Lab, workload: str) -> 
         assert verdict(document, "answers")[0] == "valid"
 
 
-def test_a_server_that_is_killed_leaves_a_record_that_can_be_read(laboratory: Lab) -> None:
+def test_a_server_that_is_killed_leaves_a_record_that_can_be_read(server_lab: Lab) -> None:
     asked = [*TPCC, "--clients", "2", "--time", "10m", "--probes", "none"]
-    started = laboratory.begin(*asked)
-    wait_for_phase(laboratory, started, "measured")
-    (postmaster,) = laboratory.titled("bin/postgres")
+    started = server_lab.begin(*asked)
+    wait_for_phase(server_lab, started, "measured")
+    (postmaster,) = server_lab.titled("bin/postgres")
     os.kill(postmaster, signal.SIGKILL)
     _, errors = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 2, errors
     assert "Traceback" not in errors
     assert "PostgreSQL went away: it was ended by signal 9" in errors
-    laboratory.assert_nothing_left()
-    assert laboratory.status() == "failed"
-    document = laboratory.document("show", "latest", code=EXIT_INVALID)
+    server_lab.assert_nothing_left()
+    assert server_lab.status() == "failed"
+    document = server_lab.document("show", "latest", code=EXIT_INVALID)
     assert document["verdict"] == "invalid"
     assert document["metrics"]["operations"] > 0
     assert [one["name"] for one in document["transactions"]["types"]] == TYPES
