@@ -272,9 +272,13 @@ class _Execution:
 
     @property
     def _explained_operations(self) -> int:
-        """How many of the script's operations are asked with their plans: its first ones."""
+        """How many of the script's operations are asked with their plans: its first ones.
+
+        What is played once, beside the measured part, stands behind them, and is not asked.
+        """
         if self._asked.planned_test is None:
-            return len(self._asked.script.operations)
+            beside = set(self._asked.workload.facts.played_once)
+            return sum(one.name not in beside for one in self._asked.script.operations)
         return len(self._asked.planned_test.power_queries)
 
     @property
