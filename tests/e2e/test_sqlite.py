@@ -65,6 +65,10 @@ def test_a_mix_is_played_by_several_clients(lab, workload):
     checks = {check["check"]: check["verdict"] for check in document["checks"]}
     assert checks["outcomes"] == "valid"
     assert checks.get("answers", "valid") == "valid"
+    assert "engine" in document["probes"]["each"]
+    counted = {one["name"]: one["total"] for one in document["engine_counters"]["counters"]}
+    assert counted["cache_hits"] > 0
+    assert (counted["pages_written"] > 0) == (workload == "tpcb")
 
 
 def test_transactions_that_write_wait_for_their_turn(lab):

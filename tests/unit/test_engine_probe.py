@@ -16,11 +16,16 @@ from assay.probes.discovery import find_probes
 from assay.probes.engine import DEFECT, EngineProbe
 from assay.probes.operation_counters import operation_counters
 from assay.probes.streams import ACTIVITY, ENGINE, Stream
-from assay.record.reader import _read_stream
+from assay.record.reader import _frame, _opened, _whole_batches
 
 INTERVAL_S = 0.01
 # Generous: a slow host makes the test slow, not red.
 PATIENCE_S = 30.0
+
+
+def _read_stream(path: Path) -> pl.DataFrame:
+    with _opened(path) as reader:
+        return _frame(list(_whole_batches(reader)), reader.schema)
 
 
 @dataclass(frozen=True)

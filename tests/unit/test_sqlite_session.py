@@ -170,6 +170,41 @@ class TestOneLibrary:
             _core.SqliteSession(json.dumps(native), script, 1, 0)
 
 
+class TestCounters:
+    def test_a_wait_for_the_lock_is_counted_and_ends_in_time(self, tmp_path: Path) -> None:
+        with sqlite.started(tmp_path, busy_timeout="20") as (engine, made):
+            engine.run_script(made, "create table t (id integer primary key)")
+            writer = made.handle.connection()
+            writer.execute("begin immediate")
+            told = sqlite.played(made, ["insert into t values (1)"])
+            assert told.outcome() == ("failed", "SQLITE_BUSY")
+            counted = {name: value for _, _, name, value in engine.counters(made).read()}
+            writer.execute("rollback")
+        assert counted["lock_waits"] == 1
+        assert counted["lock_wait_ns"] > 0
+
+    @pytest.mark.parametrize(("pages", "checkpoints"), [("1", 1), ("0", 0)])
+    def test_checkpoints_are_written_as_the_setting_says(
+        self, tmp_path: Path, pages: str, checkpoints: int
+    ) -> None:
+        with sqlite.started(tmp_path, wal_autocheckpoint=pages) as (engine, made):
+            engine.run_script(made, "create table t (id integer primary key)")
+            engine.settle(made)
+            insert = ["insert into t values (1)"]
+            assert sqlite.played(made, insert).outcome() == ("ok", None)
+            rows = engine.counters(made).read()
+        counted = {name: value for _, _, name, value in rows}
+        assert counted["checkpoints"] == checkpoints
+        assert counted["checkpoints_in_part"] == 0
+        assert (counted["checkpoint_ns"] > 0) == (checkpoints > 0)
+        assert counted["cache_write"] > 0
+        assert counted["bytes"] > 0
+
+    def test_without_a_log_it_has_no_size(self, tmp_path: Path) -> None:
+        with sqlite.started(tmp_path, journal_mode="delete") as (engine, made):
+            assert [row for row in engine.counters(made).read() if row[0] == "log"] == []
+
+
 class TestErrors:
     def test_a_second_writer_may_try_again(self, instance: Instance) -> None:
         writer = instance.handle.connection()

@@ -5,6 +5,7 @@
 pub mod config;
 pub mod counts;
 pub mod held;
+pub mod hooks;
 pub mod library;
 pub mod load;
 pub mod values;
@@ -74,7 +75,9 @@ impl SqliteSession {
         seed: u64,
         number: u32,
     ) -> Result<Self, SessionError> {
-        let connection = config.open()?;
+        let mut connection = config.open()?;
+        let counts = Arc::default();
+        hooks::install(&mut connection, &counts).map_err(|error| config.told(error))?;
         let described: Vec<Vec<_>> =
             script.operations.iter().map(|asked| vec![None; asked.statements.len()]).collect();
         let statements = described.iter().map(Vec::len).sum();
@@ -87,7 +90,7 @@ impl SqliteSession {
             described,
             results: Results::default(),
             counting: Counting::default(),
-            counts: Arc::default(),
+            counts,
         })
     }
 
