@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import duckdb
@@ -11,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 from assay.analysis.answers import read_expected
-from assay.engines.sqlite.loading import tuples
 from assay.model.errors import UsageError
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import table_rows
 from assay.workloads.scripts import statements
+from tests.sqlite import started
 
 TPCC = find_workload("tpcc")
 CONDITIONS = [f"c{number:02}" for number in range(1, 13)]
@@ -105,25 +106,24 @@ def in_duckdb() -> Iterator[Ask]:
 
 
 @pytest.fixture(scope="module")
-def in_sqlite() -> Iterator[Ask]:
+def in_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     """Two districts of a warehouse, with money as floating point numbers."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+    with started(tmp_path_factory.mktemp("tpcc")) as (engine, instance):
+        for script in TPCC.setup(("sqlite",), 1).values():
+            engine.run_script(instance, script)
+        for table in ASKED:
+            reader = rows_of(table)
+            of_two_districts = pa.RecordBatchReader.from_batches(reader.schema, islice(reader, 2))
+            engine.load(instance, table, of_two_districts, 1)
+        engine.finish_load(instance)
+        file = instance.handle.path
+    connection = sqlite3.connect(file, isolation_level=None)
 
     def ask(sql: str) -> list[tuple[Any, ...]]:
         return connection.execute(sql).fetchall()
 
-    made(ask, ("sqlite",))
-    ask("begin")
-    for table in ASKED:
-        reader = rows_of(table)
-        places = ", ".join("?" * len(reader.schema))
-        insert = f"insert into {table} values ({places})"  # noqa: S608
-        of_two_districts = (batch for number, batch in enumerate(reader) if number < 2)
-        for batch in of_two_districts:
-            connection.executemany(insert, tuples(batch))
     ask("delete from district where d_id > 2")
     ask("update warehouse set w_ytd = 60000")
-    ask("commit")
     yield ask
     connection.close()
 

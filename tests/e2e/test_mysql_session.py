@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pymysql
 import pytest
@@ -278,7 +279,8 @@ def test_an_error_has_its_sqlstate_and_number_and_undoes_what_came_before(
     assert running.asked("select count(*) from shop.unique_ones") == [(0,)]
 
 
-def test_a_deadlock_is_retried(running: Running, tmp_path: Path) -> None:
+def in_each_others_way(running: Running, raw: Path, retries_max: int) -> Played:
+    """Two operations that lock the same two rows, each in its own order, at the same time."""
     running.asked("create or replace table shop.locked (id int primary key, n int)")
     running.asked("insert into shop.locked values (1, 0), (2, 0)")
     statements = {
@@ -300,9 +302,60 @@ def test_a_deadlock_is_retried(running: Running, tmp_path: Path) -> None:
         "operations": [],
         "orders": [[0], [1]],
     }
-    done = played(tmp_path, sessions, statements, phase=phase, retries_max=5)
+    return played(raw, sessions, statements, phase=phase, retries_max=retries_max)
+
+
+def test_a_deadlock_is_retried_and_counted_by_its_class(running: Running, tmp_path: Path) -> None:
+    done = in_each_others_way(running, tmp_path, retries_max=5)
     assert done.events["outcome"].to_list() == ["ok", "ok"]
     assert running.asked("select sum(n) from shop.locked") == [(4,)]
+    failed = done.table("attempts")["error"].cast(pl.String).to_list()
+    assert set(failed) == {"40001"}
+    assert done.events["retries"].sum() == len(failed)
+
+
+def test_a_deadlock_that_is_not_retried_fails_by_its_class(
+    running: Running, tmp_path: Path
+) -> None:
+    events = in_each_others_way(running, tmp_path, retries_max=0).events
+    assert sorted(events["outcome"]) == ["failed", "ok"]
+    assert events["error"].drop_nulls().to_list() == ["40001"]
+    # What the loser had changed is undone.
+    assert running.asked("select sum(n) from shop.locked") == [(2,)]
+
+
+def test_what_runs_is_ended_on_the_server_when_the_drive_is_interrupted(
+    running: Running, tmp_path: Path
+) -> None:
+    operations = {"asked": ["select benchmark(100000000000, 2) as n"], "after": ["select 2 as n"]}
+    busy = "select id from information_schema.processlist where info like 'select benchmark(1%'"
+    session, cancel = opened(running.config(), operations), _core.CancelFlag()
+
+    def interrupt() -> None:
+        wait_until(lambda: running.asked(busy), "a statement that runs")
+        cancel.cancel()
+
+    interrupter = threading.Thread(target=interrupt)
+    interrupter.start()
+    done = played(tmp_path, [session], operations, cancel=cancel)
+    interrupter.join()
+    assert done.report["ended"] != "done"
+    assert "after" not in done.events["operation"].to_list()
+    wait_until(lambda: not running.asked(busy), "the statement runs on")
+
+
+def test_a_connection_that_was_lost_while_it_rested_fails_one_operation(
+    running: Running, tmp_path: Path
+) -> None:
+    operations = {"asked": ["select 1 as n"], "after": ["select 2 as n"]}
+    session = opened(running.config(), operations)
+    resting = "select id from information_schema.processlist where user = 'owner'"
+    for (number,) in running.asked(resting):
+        running.asked(f"kill connection {number}")
+    wait_until(lambda: not running.asked(resting), "the connection is not gone")
+    events = played(tmp_path, [session], operations).events
+    assert events["outcome"].to_list() == ["failed", "ok"]
+    assert events["error"].to_list() == ["08006", None]
 
 
 def test_a_killed_connection_fails_its_operation_and_the_next_connects_anew(

@@ -61,7 +61,12 @@ class Played:
 
 
 def played(
-    raw: Path, sessions: list[Any], operations: dict[str, list[str]], tick=None, **plan: Any
+    raw: Path,
+    sessions: list[Any],
+    operations: dict[str, list[str]],
+    tick=None,
+    cancel: _core.CancelFlag | None = None,
+    **plan: Any,
 ) -> Played:
     """Plays every operation once in its order, or as `phase` says."""
     (raw / "results").mkdir(parents=True)
@@ -71,9 +76,8 @@ def played(
         "operations": list(range(len(operations))),
     } | plan.pop("phase", {})
     whole = {"operations": list(operations), "phases": [phase], "seed": 1, **plan}
-    told = _core.drive(
-        json.dumps(whole), sessions, raw, _core.CancelFlag(), tick or (lambda *_: None)
-    )
+    flag, tick = cancel or _core.CancelFlag(), tick or (lambda *_: None)
+    told = _core.drive(json.dumps(whole), sessions, raw, flag, tick)
     return Played(json.loads(told), raw)
 
 

@@ -368,6 +368,22 @@ def test_ctrl_c_in_a_statement_of_the_load_ends_it_on_the_server(guest, server, 
     wait_until(lambda: not _sleeping(server), "the statement runs on")
 
 
+def test_ctrl_c_before_the_first_phase_ends_the_condition_on_the_server(guest, server, tmp_path):
+    folder = folder_of(tmp_path, one="select 1", slow="select 1 from pg_sleep(600)")
+    (folder / "workload.toml").write_text(
+        'arrival = "closed"\norder = ["one"]\nbefore = ["slow"]\n'
+    )
+    started = guest.begin("run", str(folder), "--dsn", url_of(server), "--clients", "2")
+    wait_until(lambda: _sleeping(server), "it never began")
+    code, errors = end(started)
+    assert code == 2, errors
+    assert "Ctrl-C" in errors
+    assert "Traceback" not in errors
+    wait_until(lambda: not _sleeping(server), "the condition runs on")
+    assert guest.status() == "interrupted"
+    assert guest.document("show", "latest")["verdict"] == "unknown"
+
+
 def test_a_server_that_dies_is_told_once_and_what_was_measured_is_kept(server_lab, server_place):
     with (
         reachable_directory() as folder,

@@ -119,6 +119,23 @@ def test_a_wrong_setting_is_one_message(lab, setting, words):
     assert not lab.runs.exists()
 
 
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (["--durability", "sometimes"], "its levels are full, relaxed, none"),
+        (["--foreign-keys"], "foreign keys cannot be added there: leave the option out"),
+        (["--warehouses", "0.5"], "0.5 warehouses: TPC-C is scaled by whole warehouses"),
+        (["--warehouses", "0"], "it must be above 0"),
+    ],
+)
+def test_what_transactions_cannot_have_is_one_message(lab, option, words):
+    told = lab.assay("run", "tpcc", *SQLITE, *option)
+    assert told.returncode == 1
+    assert words in told.stderr
+    assert "Traceback" not in told.stderr
+    assert not lab.runs.exists()
+
+
 def test_a_full_disk_under_the_data_is_told(own_cache_lab):
     lab = own_cache_lab
     script = 'mount -t tmpfs -o size=2m none "$0" && exec "$@"'

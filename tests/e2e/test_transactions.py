@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
 import pytest
 
-from tests.e2e.conftest import POSTGRESQL, Lab, laboratory_in_memory
+from tests.e2e.conftest import (
+    PATIENCE_S,
+    POSTGRESQL,
+    Lab,
+    laboratory_in_memory,
+    wait_for_phase,
+)
 from tests.e2e.test_run import SCHEMA
 
 ON_POSTGRESQL = ["--engine", POSTGRESQL, "--no-plans", "--warmup", "200ms"]
@@ -97,3 +105,21 @@ def test_small_mixes_return_what_they_should(laboratory: Lab, workload: str) -> 
     assert verdict(document, "outcomes")[0] == "valid"
     if workload != "oltp-read":
         assert verdict(document, "answers")[0] == "valid"
+
+
+def test_a_server_that_is_killed_leaves_a_record_that_can_be_read(server_lab: Lab) -> None:
+    asked = [*TPCC, "--clients", "2", "--time", "10m", "--probes", "none"]
+    started = server_lab.begin(*asked)
+    wait_for_phase(server_lab, started, "measured")
+    (postmaster,) = server_lab.titled("bin/postgres")
+    os.kill(postmaster, signal.SIGKILL)
+    _, errors = started.communicate(timeout=PATIENCE_S)
+    assert started.returncode == 2, errors
+    assert "Traceback" not in errors
+    assert "PostgreSQL went away: it was ended by signal 9" in errors
+    server_lab.assert_nothing_left()
+    assert server_lab.status() == "failed"
+    document = server_lab.document("show", "latest", code=EXIT_INVALID)
+    assert document["verdict"] == "invalid"
+    assert document["metrics"]["operations"] > 0
+    assert [one["name"] for one in document["transactions"]["types"]] == TYPES
