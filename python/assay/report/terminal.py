@@ -132,8 +132,11 @@ def conditions_text(document: dict[str, Any]) -> str:
         parts.append(f"{', '.join(conditions['without'])} switched off")
     # The answers of a workload with conditions are those of its conditions.
     proved = (check(document, name) for name in ("conditions", "answers"))
-    held = [one["reason"] for one in proved if one is not None and one["measured"]
-            and one["verdict"] == "valid"]
+    held = [
+        one["reason"]
+        for one in proved
+        if one is not None and one["measured"] and one["verdict"] == "valid"
+    ]
     parts += [reason.partition("," if "answers" in reason else ";")[0] for reason in held[:1]]
     return ", ".join(part for part in parts if part)
 
