@@ -52,6 +52,7 @@ KNOW_THE_CORE = {
     "assay.probes.profile",
     "assay.probes.requests",
     "assay.probes.sampled",
+    "assay.study.asking",
     "assay.study.ceiling.measuring",
     "assay.study.host",
     "assay.study.page_cache",

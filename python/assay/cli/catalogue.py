@@ -57,7 +57,10 @@ def show_engine(
         told = folder.techniques().model_dump()
         say_json(folder.facts.model_dump() | {"folder": str(folder.folder), "techniques": told})
         return
-    say((folder.folder / "README.md").read_text(encoding="utf-8").rstrip())
+    readme = folder.folder / "README.md"
+    # The folder of one's own need not have one.
+    if readme.is_file():
+        say(readme.read_text(encoding="utf-8").rstrip())
     _show_techniques(folder)
     _show_durability(folder)
 
