@@ -234,7 +234,10 @@ impl<'a> Recorder<'a> {
                 }
             }
             while let Ok(event) = source.attempts.pop() {
-                push_attempt(&mut self.attempts, self.plan, &self.notes, &event);
+                push_attempt(&mut self.attempts, self.plan, &errors, &self.notes, &event);
+                if self.attempts.waiting() >= BATCH_ROWS {
+                    self.attempts.flush()?;
+                }
             }
             while let Ok((sequence, edge, counters)) = source.readings.pop() {
                 push_reading(&mut self.tasks, sequence, edge, &counters);
@@ -259,17 +262,26 @@ impl<'a> Recorder<'a> {
     }
 }
 
+/// The word of a class of errors; one that was added after the list was taken is looked up anew.
+fn class_of<'a>(
+    errors: &'a [ErrorClass],
+    newest: &'a mut Vec<ErrorClass>,
+    notes: &Notes,
+    number: u16,
+) -> &'a str {
+    let number = usize::from(number);
+    if number >= errors.len() {
+        *newest = notes.errors();
+        return &newest[number].class;
+    }
+    &errors[number].class
+}
+
 fn push_event(rows: &mut Stream, plan: &Plan, errors: &[ErrorClass], notes: &Notes, event: &Event) {
-    // A class that was added after the list was taken is looked up again.
-    let newest;
-    let class = match event.error.map(usize::from) {
-        None => Cell::Null,
-        Some(number) if number < errors.len() => Cell::Text(&errors[number].class),
-        Some(number) => {
-            newest = notes.errors();
-            Cell::Text(&newest[number].class)
-        }
-    };
+    let mut newest = Vec::new();
+    let class = event
+        .error
+        .map_or(Cell::Null, |number| Cell::Text(class_of(errors, &mut newest, notes, number)));
     rows.push(&[
         Cell::Count(event.sequence),
         Cell::Text(&plan.phases[usize::from(event.phase)].name),
@@ -300,14 +312,21 @@ fn push_statement(rows: &mut Stream, names: &mut Names, plan: &Plan, event: &Sta
     ]);
 }
 
-fn push_attempt(rows: &mut Stream, plan: &Plan, notes: &Notes, event: &AttemptEvent) {
+fn push_attempt(
+    rows: &mut Stream,
+    plan: &Plan,
+    errors: &[ErrorClass],
+    notes: &Notes,
+    event: &AttemptEvent,
+) {
+    let mut newest = Vec::new();
     rows.push(&[
         Cell::Count(event.sequence),
         Cell::Text(&plan.operations[usize::from(event.operation)]),
         Cell::Count(u64::from(event.attempt)),
         Cell::Int(event.started_ns),
         Cell::Int(event.finished_ns),
-        Cell::Text(&notes.errors()[usize::from(event.error)].class),
+        Cell::Text(class_of(errors, &mut newest, notes, event.error)),
     ]);
 }
 
