@@ -66,6 +66,10 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
         "operations": [],
         "remove": [],
         "without": [],
+        "durability": None,
+        "think_time": False,
+        "foreign_keys": False,
+        "pipeline": False,
     }
 
 
