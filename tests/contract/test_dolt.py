@@ -98,6 +98,19 @@ def rows(instance: Instance, sql: str) -> list[tuple[Any, ...]]:
     return list(loading.execute(instance.handle, sql))
 
 
+def collect(instance: Instance) -> None:
+    """Collects garbage; Dolt gives up where a background task of its own changes something."""
+    for _ in range(5):
+        try:
+            rows(instance, "call dolt_gc()")
+        except EngineError as error:
+            if "dangling references" not in str(error):
+                raise
+        else:
+            return
+    pytest.fail("its garbage cannot be collected")
+
+
 def things(texts: list[str | None]) -> pa.RecordBatchReader:
     first = datetime.date(1992, 2, 28)
     table = pa.table(
@@ -298,7 +311,7 @@ class TestCounters:
         collections = ("storage", "test", "collections")
         assert {row[:3]: row[3] for row in reader.read()}[collections] == 0
         collecting = engine().attach(dict(instance.address))
-        rows(collecting, "call dolt_gc()")
+        collect(collecting)
         assert {row[:3]: row[3] for row in reader.read()}[collections] == 1
         reader.close()
         engine().detach(collecting)
