@@ -32,11 +32,10 @@ from assay.engines.contract import (
 from assay.engines.discovery import find_engine
 from assay.engines.dolt.engine import DoltEngine
 from assay.engines.mysql_family import loading
-from assay.engines.obtaining import is_installed
 from assay.study.guardian import all_processes, read_process
-from assay.study.places import engines_dir
 from assay.study.serving import unprivileged_user
 from tests.family import Started
+from tests.products import obtained
 
 TABLE = """
     create table things (
@@ -58,9 +57,7 @@ KEYS = """
 
 @pytest.fixture(scope="module", autouse=True)
 def _built() -> None:
-    facts = find_engine("dolt").facts
-    if not is_installed(facts, facts.products[0], engines_dir()):
-        pytest.skip("Dolt is not built: `make dolt` does it, in minutes")
+    obtained("dolt")
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +96,7 @@ def rows(instance: Instance, sql: str) -> list[tuple[Any, ...]]:
 
 
 def collect(instance: Instance) -> None:
-    """Collects garbage; Dolt gives up where a background task of its own changes something."""
+    """Collects garbage, which Dolt at times refuses: it finds references to what is not there."""
     for _ in range(5):
         try:
             rows(instance, "call dolt_gc()")
