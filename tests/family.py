@@ -5,30 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from assay.engines.contract import (
-    Address,
-    EngineError,
-    Instance,
-    Place,
-    Product,
-    Wanted,
-    tell_nobody,
-)
+from assay.engines.contract import Address, Instance, Place
 from assay.engines.discovery import find_engine
 from assay.study.launcher import Guardian
-from assay.study.places import cache_dir
 from assay.study.serving import ServerLauncher
-
-
-def obtained(name: str) -> Product:
-    """The engine's product; skips a test on a host that cannot have it."""
-    folder = find_engine(name)
-    try:
-        return folder.engine().obtain(Wanted(cache_dir() / "engines"), tell_nobody)
-    except EngineError as error:
-        pytest.skip(f"this host cannot obtain {folder.facts.title}: {error}")
+from tests.products import obtained
 
 
 class Started:

@@ -32,11 +32,10 @@ from assay.engines.contract import (
 from assay.engines.discovery import find_engine
 from assay.engines.dolt.engine import DoltEngine
 from assay.engines.mysql_family import loading
-from assay.engines.obtaining import is_installed
 from assay.study.guardian import all_processes, read_process
-from assay.study.places import engines_dir
 from assay.study.serving import unprivileged_user
 from tests.family import Started
+from tests.products import obtained
 
 TABLE = """
     create table things (
@@ -58,9 +57,7 @@ KEYS = """
 
 @pytest.fixture(scope="module", autouse=True)
 def _built() -> None:
-    facts = find_engine("dolt").facts
-    if not is_installed(facts, facts.products[0], engines_dir()):
-        pytest.skip("Dolt is not built: `make dolt` does it, in minutes")
+    obtained("dolt")
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +93,19 @@ def engine() -> DoltEngine:
 
 def rows(instance: Instance, sql: str) -> list[tuple[Any, ...]]:
     return list(loading.execute(instance.handle, sql))
+
+
+def collect(instance: Instance) -> None:
+    """Collects garbage, which Dolt at times refuses: it finds references to what is not there."""
+    for _ in range(5):
+        try:
+            rows(instance, "call dolt_gc()")
+        except EngineError as error:
+            if "dangling references" not in str(error):
+                raise
+        else:
+            return
+    pytest.fail("its garbage cannot be collected")
 
 
 def things(texts: list[str | None]) -> pa.RecordBatchReader:
@@ -298,7 +308,7 @@ class TestCounters:
         collections = ("storage", "test", "collections")
         assert {row[:3]: row[3] for row in reader.read()}[collections] == 0
         collecting = engine().attach(dict(instance.address))
-        rows(collecting, "call dolt_gc()")
+        collect(collecting)
         assert {row[:3]: row[3] for row in reader.read()}[collections] == 1
         reader.close()
         engine().detach(collecting)

@@ -37,7 +37,8 @@ from assay.engines.mysql_family.connecting import opened
 from assay.study.guardian import all_processes, read_process
 from assay.study.serving import unprivileged_user
 from assay.workloads.discovery import find_workload
-from tests.family import Started, obtained
+from tests.family import Started
+from tests.products import obtained
 
 TABLES = """
     create table parent (id integer not null, name varchar(20));

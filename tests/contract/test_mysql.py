@@ -30,7 +30,8 @@ from assay.engines.discovery import find_engine
 from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.configured import default_settings
 from assay.study.serving import unprivileged_user
-from tests.family import Started, obtained
+from tests.family import Started
+from tests.products import obtained
 
 TABLES = """
     create table parent (id integer not null, name varchar(20));

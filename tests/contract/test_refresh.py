@@ -23,22 +23,20 @@ from assay.engines.contract import (
     BulkLoads,
     Embedded,
     Engine,
-    EngineError,
     HasKeys,
     Instance,
     Place,
     Server,
-    Wanted,
     tell_nobody,
 )
 from assay.engines.discovery import EngineFolder, find_engines
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.study.launcher import Guardian
-from assay.study.places import cache_dir
 from assay.study.serving import ServerLauncher
 from assay.workloads import scripts
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import table_stream
+from tests.products import obtained
 
 # In a run the connections of sessions end with their process.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -179,11 +177,8 @@ def in_process(engine: Any, place: Place) -> Iterator[Instance]:
 
 
 @contextmanager
-def served(engine: Any, directory: Path) -> Iterator[Instance]:
-    try:
-        product = engine.obtain(Wanted(cache_dir() / "engines"), tell_nobody)
-    except EngineError as error:
-        pytest.skip(f"this host cannot obtain {engine}: {error}")
+def served(engine: Any, name: str, directory: Path) -> Iterator[Instance]:
+    product = obtained(name)
     guardian = Guardian("refresh", directory / "instances")
     with guardian:
         launcher = ServerLauncher(guardian, directory / "server.log")
@@ -207,7 +202,9 @@ def loaded(request: pytest.FixtureRequest) -> Iterator[Loaded]:
         place.scratch.mkdir()
     assert isinstance(engine, Embedded | Server)
     started = (
-        in_process(engine, place) if isinstance(engine, Embedded) else served(engine, directory)
+        in_process(engine, place)
+        if isinstance(engine, Embedded)
+        else served(engine, request.param, directory)
     )
     with started as instance:
         make_data(engine, instance, folder.facts.dialects)

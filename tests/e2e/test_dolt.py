@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.engines.discovery import find_engine
-from assay.engines.obtaining import is_installed
 from assay.study.places import engines_dir
 from tests.e2e.conftest import Lab
+from tests.products import obtained
 
 ENGINE = ["--engine", "dolt"]
 # Each of the two changes the one branch.
@@ -19,9 +18,7 @@ TIMES = ["--time", "1s", "--warmup", "0s"]
 
 @pytest.fixture(autouse=True)
 def _built(server_place: Path) -> None:
-    facts = find_engine("dolt").facts
-    if not is_installed(facts, facts.products[0], engines_dir()):
-        pytest.skip("Dolt is not built: `make dolt` does it, in minutes")
+    obtained("dolt")
     shelf = server_place / "cache" / "assay" / "engines" / "dolt"
     shelf.parent.mkdir(parents=True, exist_ok=True)
     if not shelf.exists():

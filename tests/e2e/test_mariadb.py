@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pymysql
 import pytest
 
-from assay.engines.contract import EngineError, Place, Wanted, tell_nobody
+from assay.engines.contract import Place
 from assay.engines.discovery import find_engine
 from assay.study.launcher import Guardian
 from assay.study.serving import ServerLauncher
@@ -24,6 +24,7 @@ from tests.e2e.conftest import (
     reachable_directory,
     wait_for_phase,
 )
+from tests.products import obtained
 
 ENGINE = ["--engine", "mariadb"]
 PLAYING = ["run", "point-select", *ENGINE, "--scale", "0.01", "--clients", "2"]
@@ -33,12 +34,7 @@ PASSWORD = "s3cr:t/@%?&'\\ enD9x"  # noqa: S105 - made up, and gone with the ser
 
 @pytest.fixture(scope="module", autouse=True)
 def _obtained(server_place: Path) -> None:
-    try:
-        find_engine("mariadb").engine().obtain(
-            Wanted(server_place / "cache" / "assay" / "engines"), tell_nobody
-        )
-    except EngineError as error:
-        pytest.skip(f"this host cannot obtain MariaDB: {error}")
+    obtained("mariadb", server_place / "cache" / "assay" / "engines")
 
 
 class Running:
@@ -63,7 +59,7 @@ class Running:
 @pytest.fixture(scope="module")
 def running(server_place: Path) -> Iterator[Running]:
     engine = find_engine("mariadb").engine()
-    product = engine.obtain(Wanted(server_place / "cache" / "assay" / "engines"), tell_nobody)
+    product = obtained("mariadb", server_place / "cache" / "assay" / "engines")
     with (
         reachable_directory() as folder,
         Guardian("running", folder / "instances") as guardian,

@@ -7,21 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from assay.engines.contract import EngineError, Wanted, tell_nobody
-from assay.engines.discovery import find_engine
 from tests.e2e.conftest import SMALL, Lab
+from tests.products import obtained
 
 ENGINE = ["--engine", "mysql", "--set", "innodb_buffer_pool_size=256M"]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _obtained(server_place: Path) -> None:
-    try:
-        find_engine("mysql").engine().obtain(
-            Wanted(server_place / "cache" / "assay" / "engines"), tell_nobody
-        )
-    except EngineError as error:
-        pytest.skip(f"this host cannot obtain MySQL: {error}")
+    obtained("mysql", server_place / "cache" / "assay" / "engines")
 
 
 def reasons(document: dict) -> dict[str, str]:

@@ -18,7 +18,7 @@ import pymysql
 import pytest
 
 from assay import _core
-from assay.engines.contract import EngineError, Place, Wanted, tell_nobody
+from assay.engines.contract import Place
 from assay.engines.discovery import find_engine
 from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
 from assay.study.launcher import Guardian
@@ -26,6 +26,7 @@ from assay.study.serving import ServerLauncher
 from tests.e2e.conftest import reachable_directory, wait_until
 from tests.e2e.server import make_certificate
 from tests.e2e.test_postgresql_session import Played, played
+from tests.products import obtained
 
 HOST = "127.0.0.1"
 PASSWORD = "s3cr:t/@%?&'\\ enD9x"  # noqa: S105 - made up, and gone with the server
@@ -67,10 +68,7 @@ class Running:
 @pytest.fixture(scope="module")
 def running(server_place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     engine = find_engine("mariadb").engine()
-    try:
-        product = engine.obtain(Wanted(server_place / "cache" / "assay" / "engines"), tell_nobody)
-    except EngineError as error:
-        pytest.skip(f"this host cannot obtain MariaDB: {error}")
+    product = obtained("mariadb", server_place / "cache" / "assay" / "engines")
     with (
         reachable_directory() as folder,
         Guardian("running", folder / "instances") as guardian,

@@ -28,7 +28,7 @@ from assay.engines.contract import EngineError, EngineFacts, Product, Wanted, te
 from assay.engines.obtaining import obtain, resolve
 from assay.engines.providers import archives, go
 from assay.engines.providers.archives import unpack_tar, unpack_zip
-from assay.engines.providers.contract import ProviderError
+from assay.engines.providers.contract import ProviderError, UnavailableError
 from assay.engines.providers.debian import DebianProvider
 from assay.engines.providers.debian_release import DebianReleaseProvider, program_of
 
@@ -174,8 +174,10 @@ class TestObtaining:
         registry.jar("#!/bin/sh\necho evil\n")
         facts = registry.facts()
         registry.jar()
-        with pytest.raises(EngineError, match=f"{JAR} has the SHA-256 .* is pinned.*Try again"):
+        wrong = f"{JAR} has the SHA-256 .* is pinned.*Try again"
+        with pytest.raises(EngineError, match=wrong) as refused:
             obtain(facts, Wanted(registry.cache), tell_nobody)
+        assert not isinstance(refused.value.__cause__, UnavailableError)
         assert registry.left() == set()
 
     def test_a_file_that_is_not_pinned_is_refused(self, registry: Registry) -> None:
@@ -353,8 +355,9 @@ class TestWhatGoesWrong:
             "apt-get",
             f'case "$*" in indextargets*) echo archive;; *) echo "{words}" >&2; exit 100;; esac',
         )
-        with pytest.raises(EngineError, match=mend):
+        with pytest.raises(EngineError, match=mend) as refused:
             registry.obtain("1.9", provider="debian_release", package="sid acme libc6")
+        assert isinstance(refused.value.__cause__, UnavailableError)
         assert registry.left() == set()
 
     def test_a_host_without_an_archive_of_debian_is_told(self, registry: Registry) -> None:
@@ -369,8 +372,9 @@ class TestWhatGoesWrong:
         registry.client("apt-get", moved)
         with pytest.raises(
             EngineError, match=r"acme_2_all\.deb came, and acme_1_all\.deb is pinned"
-        ):
+        ) as refused:
             registry.obtain("2.1.0", provider="debian_release", package="sid acme libc6")
+        assert isinstance(refused.value.__cause__, UnavailableError)
         assert registry.left() == set()
 
     def test_pip_finds_no_wheel(self, registry: Registry) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import EngineError, Product
-from assay.engines.providers.contract import Brings, Finds, ProviderError
+from assay.engines.providers.contract import Brings, Finds, ProviderError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -147,7 +147,7 @@ def _verified(files: Sequence[Path], chosen: ProductFacts, tell: Tell) -> dict[s
 def _compare(found: Mapping[str, str], pinned: Mapping[str, str]) -> None:
     for name, digest in found.items():
         if name not in pinned:
-            raise ProviderError(
+            raise UnavailableError(
                 f"{name} came, and {', '.join(pinned)} is pinned: the registry has another file"
                 " for this machine. Choose another version."
             )

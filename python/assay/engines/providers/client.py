@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.engines.providers.contract import ProviderError
+from assay.engines.providers.contract import ProviderError, UnavailableError
 from assay.model.secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ class Client:
 
         Raises:
             ProviderError: With the mend, if it is missing, fails or does not end.
+            UnavailableError: If that is the registry's doing.
         """
         command = [*self._program(), *arguments]
         with tempfile.NamedTemporaryFile() as words:
@@ -96,7 +97,7 @@ class Client:
             try:
                 self._await(process, lambda: tell(*self._arrived(said, into)))
             except _FailedError as failure:
-                raise ProviderError(self._explained(_text(said), failure)) from None
+                raise self._explained(_text(said), failure) from None
 
     def _program(self) -> list[str]:
         # A program of our own environment is there without being on the PATH.
@@ -105,7 +106,7 @@ class Client:
             found = shutil.which(name) or shutil.which(name, path=own)
             if found is not None:
                 return [found, *arguments]
-        raise ProviderError(f"{self.name} is not installed: {self.install}.")
+        raise UnavailableError(f"{self.name} is not installed: {self.install}.")
 
     def _await(self, process: subprocess.Popen[bytes], look: Callable[[], None]) -> None:
         looks = round(self.patience_s / LOOK_S)
@@ -132,25 +133,27 @@ class Client:
         phase, amount, unit = self.progress(_text(said))
         return phase, amount, None, unit
 
-    def _explained(self, words: str, failure: Exception) -> str:
+    def _explained(self, words: str, failure: Exception) -> ProviderError:
         lines = [line.strip() for line in words.splitlines() if line.strip()]
         lines = [line for line in lines if not re.search(self.chatter, line)]
         telling = [line for line in lines if _ERROR_LINE.search(line)] or lines
         # Registries are named by URLs, in which a password may stand.
         said = without_secrets(" / ".join(telling[:WORDS_MAX]) or "nothing")
         if _DISK_FULL.search(words):
-            return f"the disk is full: free space, or set XDG_CACHE_HOME. {self.name} said: {said}"
+            return ProviderError(
+                f"the disk is full: free space, or set XDG_CACHE_HOME. {self.name} said: {said}"
+            )
         if re.search(self.not_there, words):
-            return f"{self.mend}. {self.name} said: {said}"
+            return UnavailableError(f"{self.mend}. {self.name} said: {said}")
         for pattern, mend in self.mends.items():
             if re.search(pattern, words):
-                return f"{mend}. {self.name} said: {said}"
+                return ProviderError(f"{mend}. {self.name} said: {said}")
         if _NO_NETWORK.search(words):
-            return (
+            return UnavailableError(
                 f"{self.name} reaches no registry: see the network and {self.name}'s own"
                 f" configuration, or name programs that are there with --bin-dir. It said: {said}"
             )
-        return f"{self.name} {failure}; it said: {said}"
+        return ProviderError(f"{self.name} {failure}; it said: {said}")
 
 
 class _FailedError(Exception):

@@ -21,6 +21,10 @@ class ProviderError(EngineError):
     """A package could not be brought; the message names the mend."""
 
 
+class UnavailableError(ProviderError):
+    """No registry serves it to this host: none has it, or has it still, or is reached."""
+
+
 @runtime_checkable
 class Brings(Protocol):
     """A provider that fetches packages."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.providers.client import Client
-from assay.engines.providers.contract import ProviderError
+from assay.engines.providers.contract import ProviderError, UnavailableError
 from assay.engines.providers.debian import run_tool
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _private_apt(root: Path, release: str) -> list[str]:
     """Options of an apt with lists and sources of its own. Raises `ProviderError`."""
     told = run_tool(["apt-get", "indextargets", "--format", "$(REPO_URI)", *ARCHIVES])
     if not told.split():
-        raise ProviderError(
+        raise UnavailableError(
             "apt is configured for no archive of Debian on this host: choose another version, or"
             " name programs that are there with --bin-dir"
         )
