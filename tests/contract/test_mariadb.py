@@ -197,9 +197,9 @@ class TestSettings:
         engine().check_settings(obtained("mariadb"), settings)
 
     def test_every_setting_of_ours_is_one_that_it_knows(self) -> None:
-        from assay.engines.mariadb.server import default_settings
+        from assay.engines.mysql_family.configured import default_settings
 
-        settings = {**default_settings(), **engine().load_settings()}
+        settings = {**default_settings(engine().conf), **engine().load_settings()}
         engine().check_settings(obtained("mariadb"), settings)
 
     def test_those_that_are_given_are_in_effect(self, shared: Started, instance: Instance) -> None:

@@ -27,8 +27,8 @@ from assay.engines.contract import (
     tell_nobody,
 )
 from assay.engines.discovery import find_engine
-from assay.engines.mysql.server import default_settings
 from assay.engines.mysql_family import loading
+from assay.engines.mysql_family.configured import default_settings
 from assay.study.serving import unprivileged_user
 from tests.family import Started
 from tests.products import obtained
@@ -148,7 +148,8 @@ class TestSettings:
 
     def test_every_setting_of_ours_is_one_that_it_knows(self) -> None:
         engine: Any = find_engine("mysql").engine()
-        engine.check_settings(obtained("mysql"), {**default_settings(), **engine.load_settings()})
+        settings = {**default_settings(engine.conf), **engine.load_settings()}
+        engine.check_settings(obtained("mysql"), settings)
 
     def test_another_product_is_refused(self) -> None:
         engine: Any = find_engine("mysql").engine()

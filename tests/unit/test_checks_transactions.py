@@ -89,17 +89,17 @@ class TestMix:
         events[-1] |= {"outcome": "failed", "error": "40001"}
         told(mix, specified(tmp_path, events, shares_min={"update": 0.04}), INVALID)
 
-    @pytest.mark.parametrize(("updates", "verdict"), [(8, UNKNOWN), (7, INVALID)])
-    def test_decks_that_were_cut_off_may_lack_a_card_a_client(
-        self, tmp_path: Path, updates: int, verdict: Verdict
+    @pytest.mark.parametrize(
+        ("updates", "waits", "verdict"),
+        [(9, 0, UNKNOWN), (8, 0, INVALID), (7, 1, UNKNOWN), (6, 1, INVALID)],
+    )
+    def test_what_is_left_of_the_last_deck_and_what_terminals_hold_may_be_missing(
+        self, tmp_path: Path, updates: int, waits: int, verdict: Verdict
     ) -> None:
-        deck = {"deck": True, "weights": [9, 1]}
-        run = specified(tmp_path, played(92, updates), phase=deck, shares_min={"update": 0.1})
-        if verdict is INVALID:
-            run = specified(
-                tmp_path / "b", played(93, updates), phase=deck, shares_min={"update": 0.1}
-            )
-        told(mix, run, verdict)
+        wait = {"keying_ns": 1, "think_mean_ns": 1}
+        deck = {"deck": True, "weights": [9, 1], "waits": [wait] * 2 * waits}
+        events = played(100 - updates, updates)
+        told(mix, specified(tmp_path, events, phase=deck, shares_min={"update": 0.1}), verdict)
 
     def test_a_workload_without_shares_is_not_checked(self, tmp_path: Path) -> None:
         assert not told(mix, specified(tmp_path, played(1, 1)), VALID).measured

@@ -79,6 +79,16 @@ def test_the_level_of_a_running_server_is_read_from_what_it_tells() -> None:
     assert level_of(levels, {}) is None
 
 
+@pytest.mark.parametrize("engine", ["mysql", "mariadb"])
+def test_how_a_log_is_synced_does_not_matter_where_there_is_none(engine: str) -> None:
+    levels = find_engine(engine).facts.durability
+    told = {"innodb_flush_log_at_trx_commit": "1", "innodb_doublewrite": "ON", "sync_binlog": "0"}
+    assert level_of(levels, told | {"log_bin": "ON"}) is None
+    assert level_of(levels, told | {"log_bin": "OFF"}) == "full"
+    loose = {"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "1", "log_bin": "OFF"}
+    assert level_of(levels, told | loose) == "relaxed"
+
+
 @pytest.mark.parametrize(
     ("engine", "settings", "size", "dsn", "words"),
     [

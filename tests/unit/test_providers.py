@@ -240,6 +240,14 @@ def eventually(what: Callable[[], object]) -> bool:
     return True
 
 
+def is_alive(pid: str) -> bool:
+    """Whether a process runs: one that nobody waits for stays known to the kernel."""
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 class TestSeveralProcesses:
     def test_two_at_once_bring_it_once(self, registry: Registry) -> None:
         registry.client("mvn", f"{MVN}\nsleep 0.5")
@@ -249,10 +257,11 @@ class TestSeveralProcesses:
         assert registry.calls() == 1
 
     def test_a_killed_one_leaves_nothing_that_looks_whole(self, registry: Registry) -> None:
-        registry.client("mvn", f"{MVN}\nexec sleep 1000")
+        registry.client("mvn", f'echo $$ > "$HERE/pid"\n{MVN}\nexec sleep 1000')
         process = another_process(registry)
         assert eventually(lambda: registry.calls() == 1)
         os.killpg(process.pid, signal.SIGKILL)
+        os.kill(int((registry.here / "pid").read_text()), signal.SIGKILL)
         process.communicate()
         assert [name for name in registry.left() if not name.startswith(".partial-")] == []
         assert registry.left() != set()
@@ -261,15 +270,16 @@ class TestSeveralProcesses:
         assert registry.left() == {"2.1.0-maven"}
 
     def test_an_interrupted_one_ends_its_client(self, registry: Registry) -> None:
-        registry.client("mvn", 'echo $$ > "$HERE/pid"; echo called >> "$HERE/calls"; sleep 1000')
+        own = 'sleep 1000 & echo $! > "$HERE/own"; echo $$ > "$HERE/pid"'
+        registry.client("mvn", f'{own}; echo called >> "$HERE/calls"; wait')
         process = another_process(registry)
         assert eventually(lambda: registry.calls() == 1)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=PATIENCE_S)
-        pid = (registry.here / "pid").read_text().strip()
-        assert eventually(lambda: not Path(f"/proc/{pid}").exists())
+        for name in ("pid", "own"):
+            pid = (registry.here / name).read_text().strip()
+            assert eventually(lambda pid=pid: not is_alive(pid))
         assert registry.left() == set()
-        os.killpg(process.pid, signal.SIGKILL)  # the client's own sleep
 
 
 class TestWhatGoesWrong:
@@ -285,6 +295,10 @@ class TestWhatGoesWrong:
             ("[ERROR] repo.example: Unknown host repo.example", "reaches no registry: see the net"),
             ("[ERROR] Could not find artifact org.acme:server:jar:2", "has no such artefact"),
             ("[ERROR] write failed: No space left on device", "the disk is full: free space"),
+            (
+                "[ERROR] none at https://me:very-secret@repo.example/x",
+                r"https://me:\*\*\*@repo.example/x$",
+            ),
             ("[ERROR] Something unheard of", r"ended with status 3; it said: \[ERROR\] Something"),
         ],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +79,28 @@ def test_the_statement_that_makes_the_tail_is_named(tmp_path: Path) -> None:
     )
 
 
+def test_a_stream_is_read_in_parts_up_to_where_it_was_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = noted_run(tmp_path)
+    whole = told(run)
+    path = run.dir / "raw" / "statements.arrows"
+    rows = run.table("statements").rows(named=True)
+    write_stream(path, rows, batches=7)
+    monkeypatch.setattr(Run, "parts", partialmethod(Run.parts, rows=1_000))
+    assert [part.height for part in Run(run.dir).parts("statements")] == [1_372, 1_372, 1_372, 684]
+    assert told(Run(run.dir)) == whole
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 3 // 4])
+    cut = told(Run(run.dir))
+    assert cut.statements[0].executions < COUNT
+    assert sum(one.share for one in cut.statements) == pytest.approx(1.0)
+
+
 def test_attempts_that_failed_before_are_told_from_statements(tmp_path: Path) -> None:
     tail = told(noted_run(tmp_path, before_ns=50 * MS, slow=USUAL)).tail
     assert tail is not None
-    assert (tail.statement, tail.tail_s) == (EARLIER, pytest.approx(0.05))
+    assert tail.statement == EARLIER
+    assert tail.tail_s == pytest.approx(0.05)
 
 
 def test_an_operation_that_is_always_alike_has_no_tail(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ beside them is what came before that attempt: failed attempts, of operations tha
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -23,6 +23,8 @@ EARLIER = "earlier attempts"
 TAILS = ((10, 2_000), (50, 400))
 # An operation without a tail to speak of has none that a statement could make.
 LONGER_MIN = 1.5
+# How fast an execution was: of the tail, up to the median, or between them.
+OTHER, TYPICAL, TAIL = range(3)
 
 
 @dataclass(frozen=True)
@@ -87,82 +89,152 @@ class OperationStatements:
         }
 
 
+@dataclass
+class _Executions:
+    """What is kept of the executions of one statement while its stream is read."""
+
+    ns: list[pl.Series] = field(default_factory=list)
+    rows: int = 0
+    tail_ns: int = 0
+    typical_ns: int = 0
+
+    def add(self, part: pl.DataFrame) -> None:
+        """Adds executions: rows, ns, speed."""
+        self.ns.append(part["ns"])
+        self.rows += int(part["rows"].sum())
+        self.tail_ns += _sum(part.filter(speed=TAIL)["ns"])
+        self.typical_ns += _sum(part.filter(speed=TYPICAL)["ns"])
+
+
+@dataclass(frozen=True)
+class _Slow:
+    """The slowest executions of an operation, and those up to the median."""
+
+    tail_share: float
+    operations: int
+    beyond_ns: int
+    tail_ns: float
+    typical_ns: float
+    typical: int
+
+
 def statement_times(run: Run) -> dict[str, OperationStatements]:
-    """Of each operation whose statements were noted; empty where none were."""
+    """Of each operation whose statements were noted; empty where none were.
+
+    The stream is read in parts, twice, and of each row eight bytes are kept: it has twenty rows an
+    operation, of which there may be ten million.
+    """
     if not run.has(STREAM):
         return {}
-    noted, events = run.table(STREAM), run.table("events")
-    if noted.is_empty():
+    slow, counted, classed = {}, {}, []
+    for key, done in _noted(run).partition_by("operation", as_dict=True).items():
+        slow[key[0]], speeds = _classed(done)
+        counted[key[0]] = done.height, _sum(done["service_ns"])
+        classed.append(speeds)
+    if not classed:
         return {}
+    told = _executions(run, pl.concat(classed))
+    return {name: _operation(told[name], *counted[name], slow[name]) for name in sorted(told)}
+
+
+def _noted(run: Run) -> pl.DataFrame:
+    """Measured operations that succeeded and have statements: sequence, operation, service_ns.
+
+    The last ones of a run that was killed may have none.
+    """
+    # Rows of an operation stand together, so that few are left.
+    seen = [
+        part.filter(pl.col("sequence").ne_missing(pl.col("sequence").shift()))["sequence"]
+        for part in run.parts(STREAM)
+    ]
+    events = run.table("events")
     done = events.filter(is_measured(events) & (pl.col("outcome") == "ok")).select(
         "sequence",
         pl.col("operation").cast(pl.String),
         (pl.col("finished_ns") - pl.col("started_ns")).alias("service_ns"),
     )
-    times = noted.select(
-        "sequence",
-        "statement",
-        "rows",
-        (pl.col("finished_ns") - pl.col("started_ns")).alias("ns"),
-    ).join(done.select("sequence", "operation"), on="sequence")
-    parts = times.partition_by("operation", as_dict=True)
-    operations = done.partition_by("operation", as_dict=True)
-    return {
-        key[0]: _operation(parts[key], operations[key])
-        for key in sorted(parts)
-        if key in operations
-    }
+    if not seen:
+        return done.clear()
+    return done.join(pl.concat(seen).to_frame(), on="sequence", how="semi").sort("sequence")
 
 
-def _operation(times: pl.DataFrame, done: pl.DataFrame) -> OperationStatements:
-    done = done.join(times.select("sequence").unique(), on="sequence", how="semi")
-    whole_ns = int(done["service_ns"].sum())
-    told = [
-        StatementTimes(
-            name=str(key[0]),
-            executions=part.height,
-            per_operation=part.height / done.height,
-            share=int(part["ns"].sum()) / whole_ns if whole_ns else 0.0,
-            rows=float(part["rows"].sum()) / part.height,
-            seconds=distribution(part["ns"]),
+def _executions(run: Run, done: pl.DataFrame) -> dict[str, dict[str, _Executions]]:
+    """Executions by operation and statement. `done`: sequence, operation, speed."""
+    done = done.sort("sequence")
+    told: dict[str, dict[str, _Executions]] = {}
+    for part in run.parts(STREAM):
+        first, last = part["sequence"].min(), part["sequence"].max()
+        times = part.select(
+            "sequence",
+            "statement",
+            "rows",
+            (pl.col("finished_ns") - pl.col("started_ns")).alias("ns"),
+        ).join(done.filter(pl.col("sequence").is_between(first, last)), on="sequence")
+        for key, own in times.partition_by("operation", "statement", as_dict=True).items():
+            operation, statement = map(str, key)
+            told.setdefault(operation, {}).setdefault(statement, _Executions()).add(own)
+    return told
+
+
+def _operation(
+    told: dict[str, _Executions], operations: int, whole_ns: int, slow: _Slow | None
+) -> OperationStatements:
+    found = []
+    for name, one in told.items():
+        ns = pl.concat(one.ns)
+        found.append(
+            StatementTimes(
+                name=name,
+                executions=len(ns),
+                per_operation=len(ns) / operations,
+                share=_sum(ns) / whole_ns if whole_ns else 0.0,
+                rows=one.rows / len(ns),
+                seconds=distribution(ns),
+            )
         )
-        for key, part in times.partition_by("statement", as_dict=True).items()
-    ]
-    ordered = tuple(sorted(told, key=lambda one: (-one.share, one.name)))
-    return OperationStatements(ordered, _tail(times, done, whole_ns))
+    ordered = tuple(sorted(found, key=lambda one: (-one.share, one.name)))
+    return OperationStatements(ordered, None if slow is None else _tail(told, slow, whole_ns))
 
 
-def _tail(times: pl.DataFrame, done: pl.DataFrame, whole_ns: int) -> Tail | None:
+def _classed(done: pl.DataFrame) -> tuple[_Slow | None, pl.DataFrame]:
+    """The slowest of an operation, and all with their speed: sequence, operation, speed.
+
+    None: they are too few, or hardly slower than the others.
+    """
+    columns = ("sequence", "operation")
+    plain = done.select(*columns, speed=pl.lit(OTHER, pl.UInt8))
     found = next((beyond for beyond, fewest in TAILS if done.height >= fewest), None)
-    if found is None or not whole_ns:
-        return None
+    if found is None:
+        return None, plain
     ranked = done.sort("service_ns")
-    last = ranked.height
-    tail = ranked.tail(last * found // WHOLE)
-    typical = ranked.head(last // 2)
-    median_ns, beyond_ns = typical["service_ns"][-1], tail["service_ns"][0]
-    if beyond_ns < LONGER_MIN * median_ns:
-        return None
-    slow, usual = _means(times, tail), _means(times, typical)
-    excess = {name: slow.get(name, 0.0) - usual.get(name, 0.0) for name in {*slow, *usual}}
-    longer = sum(excess.values())
+    count, half = done.height * found // WHOLE, done.height // 2
+    tail, typical = ranked.tail(count)["service_ns"], ranked.head(half)["service_ns"]
+    if tail[0] < LONGER_MIN * typical[-1] or not tail[0]:
+        return None, plain
+    rank = pl.int_range(pl.len())
+    speed = pl.when(rank >= done.height - count).then(TAIL).when(rank < half).then(TYPICAL)
+    slow = _Slow(found / WHOLE, count, tail[0], _sum(tail) / count, _sum(typical) / half, half)
+    return slow, ranked.select(*columns, speed=speed.otherwise(OTHER).cast(pl.UInt8))
+
+
+def _tail(told: dict[str, _Executions], slow: _Slow, whole_ns: int) -> Tail:
+    in_tail = {name: one.tail_ns / slow.operations for name, one in told.items()}
+    usual = {name: one.typical_ns / slow.typical for name, one in told.items()}
+    in_tail[EARLIER] = max(0.0, slow.tail_ns - sum(in_tail.values()))
+    usual[EARLIER] = max(0.0, slow.typical_ns - sum(usual.values()))
+    excess = {name: in_tail[name] - usual[name] for name in in_tail}
     name = max(excess, key=lambda one: (excess[one], one))
     return Tail(
         statement=name,
-        share=excess[name] / longer,
-        tail_share=found / WHOLE,
-        operations=tail.height,
-        beyond_s=beyond_ns * NS,
-        typical_s=usual.get(name, 0.0) * NS,
-        tail_s=slow.get(name, 0.0) * NS,
-        excess_share=excess[name] * tail.height / whole_ns,
+        share=excess[name] / sum(excess.values()),
+        tail_share=slow.tail_share,
+        operations=slow.operations,
+        beyond_s=slow.beyond_ns * NS,
+        typical_s=usual[name] * NS,
+        tail_s=in_tail[name] * NS,
+        excess_share=excess[name] * slow.operations / whole_ns,
     )
 
 
-def _means(times: pl.DataFrame, done: pl.DataFrame) -> dict[str, float]:
-    """What each statement takes in one of these executions on average, and what came before, ns."""
-    own = times.join(done.select("sequence"), on="sequence", how="semi")
-    summed = own.group_by(pl.col("statement").cast(pl.String)).agg(pl.col("ns").sum())
-    means = {name: ns / done.height for name, ns in summed.iter_rows()}
-    before = int(done["service_ns"].sum()) / done.height - sum(means.values())
-    return means | {EARLIER: max(0.0, before)}
+def _sum(numbers: pl.Series) -> int:
+    return int(numbers.sum())

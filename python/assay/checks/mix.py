@@ -52,12 +52,14 @@ def check(run: Run) -> CheckResult:
 
 
 def _may_be_undealt(run: Run, name: str, done: dict[str, int], total: int, least: float) -> bool:
-    """Whether no more are missing than there are cards of it in the clients' last decks."""
+    """Whether no more are missing than the last deck has cards of it, and terminals hold."""
     phase: dict[str, Any] = measured_phase(run)
     operations = run.facts["plan"]["operations"]
     played = [operations[number] for number in phase.get("operations", [])]
     if not phase.get("deck") or name not in played:
         return False
-    cards = phase["weights"][played.index(name)] * phase["arrival"]["clients"]
+    # All clients are dealt from one deck; with waits each may hold a card that it has not sent.
+    held = phase["arrival"]["clients"] if phase.get("waits") else 0
+    cards = phase["weights"][played.index(name)] + held
     missing = math.ceil(least * total) - done.get(name, 0)
     return bool(missing <= cards)

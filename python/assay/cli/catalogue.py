@@ -135,8 +135,9 @@ def list_workloads(context: typer.Context, *, as_json: AsJson = False) -> None:
     if as_json:
         say_json([{"name": w.facts.name, "about": w.facts.about} for w in found.values()])
         return
+    room = max(len(name) for name in found) + 2
     for workload in found.values():
-        say(f"{workload.facts.name:<14}{workload.facts.about}")
+        say(f"{workload.facts.name:<{room}}{workload.facts.about}")
 
 
 @workloads.command("show")

@@ -62,6 +62,7 @@ class EngineFacts(BaseModel):
             people; empty: nobody's, rows lie as they come.
         answers: Whether it returns rows that can be right or wrong.
         transactions: Whether statements between `begin` and `commit` are done whole or not at all.
+        programs: Whether its session plays operations whose logic is a program of the driver.
         pipelines: Whether its session can send statements before earlier answers have come.
         settings: Defaults that ours differ from the product's in, each with its reason in README.
         durability: Levels of durability that it has, by name; empty: it has none to choose from.
@@ -83,6 +84,7 @@ class EngineFacts(BaseModel):
     rows_by_key: str = ""
     answers: bool = True
     transactions: bool = True
+    programs: bool = False
     pipelines: bool = False
     settings: dict[str, str] = {}
     durability: dict[Level, DurabilityFacts] = {}

@@ -25,28 +25,41 @@ class DurabilityFacts(BaseModel):
     Attributes:
         about: What a transaction that committed survives, for people.
         settings: Values as the engine tells them.
+        moot: Those of the settings that do not matter where others have these values.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     about: str = ""
     settings: dict[str, str]
+    moot: dict[str, dict[str, str]] = {}
 
     @model_validator(mode="before")
     @classmethod
     def _flat(cls, told: object) -> object:
         if not isinstance(told, dict) or isinstance(told.get("settings"), dict):
             return told
-        settings = {name: value for name, value in told.items() if name != "about"}
-        return {"about": told.get("about", ""), "settings": settings}
+        others = {name: told[name] for name in ("about", "moot") if name in told}
+        settings = {name: value for name, value in told.items() if name not in others}
+        return {**others, "settings": settings}
+
+    def kept(self, settings: Mapping[str, str]) -> bool:
+        """Whether all that matter are among these settings."""
+        return all(
+            _agree({name: value}, settings)
+            or (name in self.moot and _agree(self.moot[name], settings))
+            for name, value in self.settings.items()
+        )
+
+
+def _agree(wanted: Mapping[str, str], settings: Mapping[str, str]) -> bool:
+    return all(settings.get(name, "").lower() == value.lower() for name, value in wanted.items())
 
 
 def level_of(levels: Mapping[Level, DurabilityFacts], settings: Mapping[str, str]) -> Level | None:
-    """The level whose settings are all among these; None: it is none of them, or not told."""
+    """The first level that is kept by these settings; None: it is none of them, or not told."""
     for level in LEVELS:
         told = levels.get(level)
-        if told is not None and all(
-            settings.get(name, "").lower() == value.lower() for name, value in told.settings.items()
-        ):
+        if told is not None and told.kept(settings):
             return level
     return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,13 @@ from assay.record.layout import (
 from assay.record.seal import broken_seals
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
     import pyarrow as pa
+
+# Rows of a part of a long stream: some 30 MB of statements.
+PART_ROWS = 1 << 19
 
 
 def list_runs(runs_dir: Path) -> list[Path]:
@@ -161,7 +167,26 @@ class Run:
         Raises:
             RecordUnreadableError: If the file is missing or is not a stream at all.
         """
-        return _read_stream(self.dir / RAW_DIR / f"{stream}.arrows")
+        path = self.dir / RAW_DIR / f"{stream}.arrows"
+        with _readable(path), _opened(path) as reader:
+            return _frame(list(_whole_batches(reader)), reader.schema)
+
+    def parts(self, stream: str, rows: int = PART_ROWS) -> Iterator[pl.DataFrame]:
+        """The same in parts of at least so many rows: a stream that is too long to be held whole.
+
+        Raises:
+            RecordUnreadableError: As `table` does, of the part that cannot be read.
+        """
+        path = self.dir / RAW_DIR / f"{stream}.arrows"
+        with _readable(path), _opened(path) as reader:
+            batches: list[pa.RecordBatch] = []
+            for batch in _whole_batches(reader):
+                batches.append(batch)
+                if sum(map(len, batches)) >= rows:
+                    yield _frame(batches, reader.schema)
+                    batches = []
+            if batches:
+                yield _frame(batches, reader.schema)
 
     def status_texts(self) -> list[tuple[str, str]]:
         """The engine's own words of how it stood, by edge (start, end); those that there are."""
@@ -225,16 +250,14 @@ def _migrated(facts: dict[str, Any], path: Path) -> dict[str, Any]:
     return facts
 
 
-def _read_stream(path: Path) -> pl.DataFrame:
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Raises `RecordUnreadableError` for whatever reading the file raises."""
     import polars as pl
     import pyarrow as pa
 
     try:
-        with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
-            table = pa.Table.from_batches(_whole_batches(reader), schema=reader.schema)
-        # Indices and lengths that point outside of their buffers would end the process later.
-        table.validate(full=True)
-        frame = pl.from_arrow(table)
+        yield
     except FileNotFoundError as error:
         raise RecordUnreadableError(f"{path} is missing from the record.") from error
     except (
@@ -247,18 +270,35 @@ def _read_stream(path: Path) -> pl.DataFrame:
         raise RecordUnreadableError(
             f"{path} cannot be read: {error}. The record is damaged; restore it from a copy."
         ) from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pa.RecordBatchStreamReader]:
+    import pyarrow as pa
+
+    with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
+        yield reader
+
+
+def _frame(batches: list[pa.RecordBatch], schema: pa.Schema) -> pl.DataFrame:
+    import polars as pl
+    import pyarrow as pa
+
+    table = pa.Table.from_batches(batches, schema=schema)
+    # Indices and lengths that point outside of their buffers would end the process later.
+    table.validate(full=True)
+    frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table gives a frame, not a series
     return frame
 
 
-def _whole_batches(reader: pa.RecordBatchStreamReader) -> list[pa.RecordBatch]:
+def _whole_batches(reader: pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
     """All batches up to the end, or up to the half-written one that a killed writer leaves."""
     import pyarrow as pa
 
-    batches = []
-    try:
-        for batch in reader:
-            batches.append(batch)  # noqa: PERF402 - what came before the error is kept
-    except (pa.ArrowException, OSError):
-        pass
-    return batches
+    while True:
+        try:
+            batch = reader.read_next_batch()
+        except (StopIteration, pa.ArrowException, OSError):
+            return
+        yield batch

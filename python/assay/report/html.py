@@ -219,6 +219,7 @@ def _statement_times(told: dict[str, Any]) -> dict[str, Any]:
     """Types of transactions, times of statements, and stalls, by the template's names."""
     stalls = told["stalls"]
     return {
+        "specified": transactions_text.rate_figure(told),
         "rate_words": transactions_text.rate_words(told),
         "transaction_heads": transactions_text.HEADS,
         "transaction_rows": transactions_text.rows(told),

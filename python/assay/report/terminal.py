@@ -130,9 +130,11 @@ def conditions_text(document: dict[str, Any]) -> str:
         parts.append(f"queries without {', '.join(conditions['remove'])}")
     if conditions["without"]:
         parts.append(f"{', '.join(conditions['without'])} switched off")
-    answers = check(document, "answers")
-    if answers is not None and answers["verdict"] == "valid" and answers["measured"]:
-        parts.append(answers["reason"].partition(",")[0])
+    # The answers of a workload with conditions are those of its conditions.
+    proved = (check(document, name) for name in ("conditions", "answers"))
+    held = [one["reason"] for one in proved if one is not None and one["measured"]
+            and one["verdict"] == "valid"]
+    parts += [reason.partition("," if "answers" in reason else ";")[0] for reason in held[:1]]
     return ", ".join(part for part in parts if part)
 
 

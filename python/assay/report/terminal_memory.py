@@ -65,8 +65,8 @@ def memory_words(document: dict[str, Any]) -> str:
     ]
     own = metrics["engine_memory_bytes"]
     if own is not None:
-        most = _ordered(document)[0]["name"]
-        told.append(f"{bytes_text(own)} by {document['engine_title']}'s own account ({most})")
+        most = "".join(f" ({operation['name']})" for operation in _ordered(document)[:1])
+        told.append(f"{bytes_text(own)} by {document['engine_title']}'s own account{most}")
     return ", ".join(told)
 
 

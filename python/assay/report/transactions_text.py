@@ -17,6 +17,7 @@ PERCENTILES = (
 )
 TIMES = ("latency", "service")
 NAME_WIDTH = 14
+CELL = 10
 
 
 class Row(NamedTuple):
@@ -67,12 +68,14 @@ def transaction_lines(document: dict[str, Any], width: int) -> list[str]:
         return []
     words = rate_words(document)
     lines = ["", *(indented(words, "  ", width) if words else [])]
+    lines.append(f"  {'':<{NAME_WIDTH}}{''.join(f'{name:>{CELL}}' for name, _ in PERCENTILES)}")
     for one in told["types"]:
         head = [f"{one['ok']:,}", share_text(one), limit_text(one)]
         lines.append(f"  {one['name']:<{NAME_WIDTH}}{'   '.join(part for part in head if part)}")
         latency, service = (times_text(one[key]) for key in TIMES)
-        lines += [] if not latency else indented(latency, "    latency  ", width)
-        lines += [] if service in ("", latency) else indented(service, "    service  ", width)
+        lines += [] if not latency else [f"    {'latency':<{NAME_WIDTH - 2}}{latency}"]
+        differs = service not in ("", latency)
+        lines += [] if not differs else [f"    {'service':<{NAME_WIDTH - 2}}{service}"]
         again = retries_text(one)
         lines += [] if not again else indented(again, "    ", width)
     return lines
@@ -115,9 +118,10 @@ def limit_text(one: dict[str, Any]) -> str:
 
 
 def times_text(times: dict[str, Any]) -> str:
-    """Percentiles that are known, in a line."""
-    told = ((words, times[key]) for words, key in PERCENTILES)
-    return "  ".join(f"{words} {seconds_text(value)}" for words, value in told if value is not None)
+    """Percentiles in the columns of their names; empty where none is known."""
+    told = [times[key] for _, key in PERCENTILES]
+    cells = ("" if value is None else seconds_text(value) for value in told)
+    return "".join(f"{cell:>{CELL}}" for cell in cells).rstrip()
 
 
 def retries_text(one: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay import _core
 from assay.engines.contract import (
     Bridged,
     ChecksSettings,
@@ -23,7 +24,7 @@ from assay.engines.contract import (
     Server,
     Wanted,
 )
-from assay.engines.discovery import EngineFolder, find_engine
+from assay.engines.discovery import EngineFolder, find_engine, find_engines
 from assay.engines.durability import level_of
 from assay.model.errors import UsageError, suggestion
 from assay.model.script import Script
@@ -444,6 +445,15 @@ def _check_transactions(request: RunRequest, workload: Workload, engine: EngineF
 def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
     """Refuses what clients of this workload, or sessions of this engine, cannot do."""
     name = workload.facts.name
+    if not engine.facts.programs and any(one.program for one in workload.facts.operations.values()):
+        able = ", ".join(one.facts.name for one in find_engines().values() if one.facts.programs)
+        raise UsageError(
+            f"{name} is played by programs of the driver, and the session of {request.engine} plays"
+            f" none: choose one of {able} with --engine"
+        )
+    for one in workload.facts.operations.values():
+        if one.program is not None:
+            _check_program(name, one.program)
     if request.think_time and not workload.waits:
         raise UsageError(f"--think-time: {name} does not say how long people wait; leave it out")
     if request.think_time and request.rate_per_s is not None:
@@ -454,6 +464,13 @@ def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder
         raise UsageError(
             f"--pipeline: the session of {request.engine} waits for each answer; leave it out"
         )
+
+
+def _check_program(workload: str, program: str) -> None:
+    try:
+        _core.program_marks(program)
+    except ValueError as error:
+        raise UsageError(f"{workload}: {error}") from None
 
 
 def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:

@@ -10,7 +10,6 @@ import logging
 import os
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +37,7 @@ from assay.study.environment import describe_host, describe_ourselves
 from assay.study.hosting import host
 from assay.study.launcher import Guardian
 from assay.study.loading import Loading, loaded_now
+from assay.study.observing import observed
 from assay.study.places import cache_dir, instances_dir
 from assay.study.reference import References
 from assay.study.request import STATE_HOT, STATE_LOADED, plan_sessions, steps
@@ -127,6 +127,8 @@ class _Execution:
         self._played = steps(asked.plan)
         self._settled: tuple[State, Path] | None = None
         self._observing: list[Probe] = []
+        # What each probe cost, by its name; those that work in the driver's host, too.
+        self._observed: dict[str, Any] = {}
         self._before_measured = False
         self._crashes = Crashes(asked.engine.facts.title, run)
         self._changes: Changes
@@ -200,6 +202,7 @@ class _Execution:
             "raw_dir": str(self._run.raw),
             "metered": subject.metered,
             "counters": self._counts_operations,
+            "probed_s": self._probed_inside_s(subject),
             "device_stat": stat_file(described["data_device"]),
             "explained": self._explained_operations,
             "cpus": self._request.pin.get("client", []),
@@ -262,11 +265,20 @@ class _Execution:
         """
         return self._asked.test is None and self._request.runs_probe(EngineProbe.name)
 
+    def _probed_inside_s(self, subject: Subject) -> float | None:
+        """The probes' interval where the engine can be asked for its counters in its host only."""
+        inside = subject.embedded and self._request.runs_probe(EngineProbe.name)
+        return self._request.probe_interval_s if inside else None
+
     @property
     def _explained_operations(self) -> int:
-        """How many of the script's operations are asked with their plans: its first ones."""
+        """How many of the script's operations are asked with their plans: its first ones.
+
+        What is played once, beside the measured part, stands behind them, and is not asked.
+        """
         if self._asked.planned_test is None:
-            return len(self._asked.script.operations)
+            beside = set(self._asked.workload.facts.played_once)
+            return sum(one.name not in beside for one in self._asked.script.operations)
         return len(self._asked.planned_test.power_queries)
 
     @property
@@ -348,6 +360,7 @@ class _Execution:
 
     def _keep_report(self, message: dict[str, Any]) -> None:
         write_json(self._run.raw / DRIVER_FILE, message["report"])
+        self._observed.update(message["probes"])
 
     def _tell(self, message: dict[str, Any]) -> None:
         if message["kind"] != "progress":
@@ -391,25 +404,11 @@ class _Execution:
             request.profile_hz,
             request.block_trace,
         )
-        told: dict[str, Any] = {}
         with ExitStack() as stack:
-            stack.callback(lambda: self._run.update(probes=told))
-            for probe in self._chosen_probes():
-                refusal = probe.refusal(target) if isinstance(probe, Refusing) else None
-                if not probe.applies(target) and refusal is None:
-                    continue
-                told[probe.name] = {"cost": probe.cost, "stream": probe.stream, "error": refusal}
-                if refusal is not None:
-                    log.warning("probe %s does not run: %s", probe.name, refusal)
-                    continue
-                try:
-                    probe.start(target)
-                except OSError as error:
-                    log.warning("probe %s does not run: %s", probe.name, error)
-                    told[probe.name]["error"] = str(error)
-                else:
-                    self._observing.append(probe)
-                    stack.callback(_stop_probe, probe, told[probe.name])
+            stack.callback(lambda: self._run.update(probes=self._observed))
+            self._observing = stack.enter_context(
+                observed(self._chosen_probes(), target, self._observed)
+            )
             yield
 
     def _chosen_probes(self) -> list[Probe]:
@@ -419,11 +418,3 @@ class _Execution:
             for probe in find_probes()
             if isinstance(probe, Refusing) or self._request.runs_probe(probe.name)
         ]
-
-
-def _stop_probe(probe: Probe, told: dict[str, Any]) -> None:
-    try:
-        told.update(asdict(probe.stop()))
-    except OSError as error:
-        log.warning("probe %s ended badly: %s", probe.name, error)
-        told["error"] = str(error)

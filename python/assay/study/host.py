@@ -41,9 +41,12 @@ from assay.engines.discovery import find_engine
 from assay.model.errors import AssayError, RunFailedError
 from assay.model.script import Script
 from assay.model.units import NS_PER_S
+from assay.probes.contract import Target
+from assay.probes.engine import EngineProbe
 from assay.probes.operation_counters import operation_counters
 from assay.study.control import METERED_HOST, Channel
 from assay.study.filling import fill
+from assay.study.observing import observed
 from assay.study.plans import Capture, timed_seconds
 
 if TYPE_CHECKING:
@@ -188,12 +191,13 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
         go = channel.receive()
         if go is None or go["kind"] != "go":
             return
-        words = _Words(channel)
-        report = json.loads(_played(channel, job, engine, instance, sessions, words))
+        words, probes = _Words(channel), dict[str, Any]()
+        with _thread_of_ours(), _observed(job, engine, instance, probes):
+            report = json.loads(_played(channel, job, engine, instance, sessions, words))
         del sessions
-        last = "driven", {"report": report}
+        last = "driven", {"report": report, "probes": probes}
         if job["plans"] and isinstance(engine, HasPlans):
-            channel.send("driven", report=report)
+            channel.send(last[0], **last[1])
             last = "planned", _captured(channel, job, engine, instance, script, report, words)
     channel.send(last[0], **last[1])
 
@@ -262,22 +266,39 @@ def _played(
     plan, raw_dir = json.dumps(job["plan"]), Path(job["raw_dir"])
     serial = all(phase["arrival"]["shape"] == "power" for phase in job["plan"]["phases"])
     cancel = words.cancel
-    with _thread_of_ours():
-        if not (serial and job["counters"] and isinstance(engine, HasCounters)):
-            return _core.drive(
-                plan, sessions, raw_dir, cancel, tick, metered, device_stat=job["device_stat"]
-            )
-        anew = partial(engine.counters, instance) if isinstance(engine, Restarts) else None
-        with operation_counters(engine.counters(instance), raw_dir, anew) as counters:
-            read, device_stat = counters.read, job["device_stat"]
-            return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, read, device_stat)
+    if not (serial and job["counters"] and isinstance(engine, HasCounters)):
+        return _core.drive(
+            plan, sessions, raw_dir, cancel, tick, metered, device_stat=job["device_stat"]
+        )
+    anew = partial(engine.counters, instance) if isinstance(engine, Restarts) else None
+    with operation_counters(engine.counters(instance), raw_dir, anew) as counters:
+        read, device_stat = counters.read, job["device_stat"]
+        return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, read, device_stat)
+
+
+@contextmanager
+def _observed(
+    job: dict[str, Any], engine: Engine, instance: Instance, told: dict[str, Any]
+) -> Iterator[None]:
+    """Reads an embedded engine's counters while the plan is played: here alone they can be read."""
+    if job["probed_s"] is None or not isinstance(engine, HasCounters):
+        yield
+        return
+    reader = engine.counters(instance)
+    target = Target(Path(job["raw_dir"]), job["probed_s"], followed=(), counters=reader)
+    try:
+        with observed([EngineProbe()], target, told):
+            yield
+    finally:
+        reader.close()
 
 
 @contextmanager
 def _thread_of_ours() -> Iterator[None]:
-    """Names this thread as one of ours, for what looks at the engine's threads.
+    """Names this thread and those that it starts as ours, for what looks at the engine's threads.
 
-    It only tells how far the run is, while the engine's work is done in threads of sessions.
+    They tell how far the run is and read counters; the engine's work is done in threads of
+    sessions, which the driver names.
     """
     name = Path("/proc/thread-self/comm")
     before = name.read_text()

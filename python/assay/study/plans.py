@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 SLOWER_MAX = 10.0
 LIMIT_MIN_S = 30.0
 
+# What a program binds comes from its own draws and from earlier answers of the same transaction.
+OF_A_PROGRAM = "its values are those of a program of the driver, of which plans are not asked"
+
 
 class Capture:
     """The plans of one run.
@@ -75,6 +78,9 @@ class Capture:
             try:
                 for number, operation in enumerate(script.operations):
                     tell(number, len(script.operations))
+                    if operation.program is not None:
+                        self._leave_out(operation)
+                        continue
                     timed = timed_s.get(operation.name)
                     limit_s = deadline_s or max(LIMIT_MIN_S, SLOWER_MAX * (timed or 0.0))
                     self._one(operation, timed, 0.0 if deadline_s is None else limit_s)
@@ -88,6 +94,17 @@ class Capture:
                         "missing": self._missing,
                     },
                 )
+
+    def _leave_out(self, operation: ScriptOperation) -> None:
+        """Records that a program's statements have no plan: a value would be invented."""
+        self._missing.append(
+            {
+                "operation": operation.name,
+                "statement": 0,
+                "capture_s": None,
+                "reason": OF_A_PROGRAM,
+            }
+        )
 
     def _one(self, operation: ScriptOperation, timed_s: float | None, limit_s: float) -> None:
         drawn = [drawn_value(draw, operation.name, self._seed) for draw in operation.draws]

@@ -310,7 +310,7 @@ class WorkloadFacts(Facts):
         order: Which operations are played, in this order; all of them if it is left out.
         before: Operations that are played once before the first phase.
         after: Operations that are played once when the measured part is over.
-        deck: Weights are cards: each client plays shuffled decks of them, so that shares are exact.
+        deck: Weights are cards, dealt to all clients from shuffled decks, so that shares are exact.
         terminals: Clients of a run with waits, where it does not say another number.
         rate: What a specification calls the rate of a run; None where it does not.
         retries: How often an operation is sent again that the engine asks to repeat, where the run

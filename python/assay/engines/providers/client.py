@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.providers.contract import ProviderError, UnavailableError
+from assay.model.secrets import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -88,6 +90,8 @@ class Client:
                 stderr=words,
                 cwd=into,
                 env={**os.environ, "LC_ALL": "C", "NO_COLOR": "1", **(environment or {})},
+                # What it starts itself, such as compilers, ends with it.
+                process_group=0,
             )
             said = Path(words.name)
             try:
@@ -119,7 +123,7 @@ class Client:
             raise _FailedError(f"did not end within {self.patience_s:.0f} s")
         finally:
             if process.poll() is None:
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
 
     def _arrived(self, said: Path, into: Path) -> tuple[str, float, None, str]:
@@ -133,7 +137,8 @@ class Client:
         lines = [line.strip() for line in words.splitlines() if line.strip()]
         lines = [line for line in lines if not re.search(self.chatter, line)]
         telling = [line for line in lines if _ERROR_LINE.search(line)] or lines
-        said = " / ".join(telling[:WORDS_MAX]) or "nothing"
+        # Registries are named by URLs, in which a password may stand.
+        said = without_secrets(" / ".join(telling[:WORDS_MAX]) or "nothing")
         if _DISK_FULL.search(words):
             return ProviderError(
                 f"the disk is full: free space, or set XDG_CACHE_HOME. {self.name} said: {said}"

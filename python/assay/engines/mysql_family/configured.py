@@ -1,0 +1,91 @@
+"""Servers with InnoDB that a configuration file sets up: obtained, checked, started."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.engines.mysql_family import loading
+from assay.engines.mysql_family.configuration import canonical, read_configuration
+from assay.engines.mysql_family.engine import FamilyEngine
+from assay.engines.mysql_family.server import buffer_pool, refuse_ours, serve
+from assay.engines.obtaining import obtain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.engines.contract import (
+        Address,
+        Cached,
+        Instance,
+        Launcher,
+        Place,
+        Product,
+        Tell,
+        Wanted,
+    )
+    from assay.engines.mysql_family.programs import Program
+
+
+def default_settings(conf: Path) -> dict[str, str]:
+    """The settings of an engine's `run.cnf`, and the sizes that follow from the memory."""
+    return read_configuration(conf / "run.cnf") | buffer_pool()
+
+
+class ConfiguredEngine(FamilyEngine):
+    """A private server as `server.serve` starts one; `conf` also has `load.cnf` and `users.sql`.
+
+    Attributes:
+        directory: The server's own directory below `place.data`.
+    """
+
+    directory: str
+
+    def find_program(self, home: Path) -> Program:
+        """The server's program below a product's home. Raises `EngineError`."""
+        raise NotImplementedError
+
+    def make_data(self, program: Program, data: Path, launcher: Launcher) -> None:
+        """Makes a data directory with the server's own tables."""
+        raise NotImplementedError
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """The product, with the version that its own program tells."""
+        product = obtain(self._facts, wanted, tell)
+        return replace(product, version=self._program(product).version())
+
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
+        """Lets the server's program read the settings; nothing is started."""
+        refuse_ours(settings)
+        self._program(product).check({**self._facts.settings, **settings})
+
+    def load_settings(self) -> Mapping[str, str]:
+        """See `conf/load.cnf`."""
+        return read_configuration(self.conf / "load.cnf")
+
+    def start(
+        self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
+    ) -> Address:
+        """Starts a private server, on a new data directory if `place.data` is empty."""
+        refuse_ours(settings)
+        program, data = self._program(product), place.data / self.directory
+        if not any(place.data.iterdir()):
+            self.make_data(program, data, launcher)
+        launcher.own(place.data)
+        asked = {**self._facts.settings, **settings}
+        given = {canonical(name): value for name, value in asked.items()}
+        all_settings = default_settings(self.conf) | given
+        return serve(program, data, all_settings, self.conf / "users.sql", launcher)
+
+    def cached(self, instance: Instance) -> list[Cached]:
+        """Pages of InnoDB's buffer pool; what is not read at the moment is not waited for."""
+        return loading.cached(instance)
+
+    def _program(self, product: Product) -> Program:
+        if product.home is None:
+            raise EngineError(
+                f"{self._facts.title} has no programs here: obtain it before it is started."
+            )
+        return self.find_program(product.home)
