@@ -178,7 +178,7 @@ def in_process(engine: Any, place: Place) -> Iterator[Instance]:
 
 @contextmanager
 def served(engine: Any, name: str, directory: Path) -> Iterator[Instance]:
-    product = obtained(name)
+    product = obtained(name, engine=engine)
     guardian = Guardian("refresh", directory / "instances")
     with guardian:
         launcher = ServerLauncher(guardian, directory / "server.log")

@@ -63,11 +63,12 @@ def test_a_value_that_sqlite_does_not_keep_is_refused(tmp_path: Path) -> None:
 
 def test_sessions_have_the_settings_too(tmp_path: Path) -> None:
     with sqlite.started(tmp_path, cache_size="-512", foreign_keys="on") as (_, instance):
-        names = ("cache_size", "foreign_keys", "busy_timeout")
+        # How long a session waits for a lock is its own affair: the library knows of no time.
+        names = ("cache_size", "foreign_keys")
         told = sqlite.played(
             instance, *[[f"pragma {name}"] for name in names], ["select 'a' like 'A'"]
         )
-        assert [told.rows(number) for number in range(4)] == [[(-512,)], [(1,)], [(5000,)], [(0,)]]
+        assert [told.rows(number) for number in range(3)] == [[(-512,)], [(1,)], [(0,)]]
 
 
 def test_every_setting_is_told(tmp_path: Path) -> None:
