@@ -323,3 +323,16 @@ class TestShipped:
     def test_a_script_is_made_of_it(self) -> None:
         script = find_workload("tpcb").script(POSTGRESQL, 1.0, 1)
         assert Script.read(script.facts()) == script
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("begin", "3 begin"),
+        ("-- why: x\nUPDATE tellers set a = 1", "3 update tellers"),
+        ("select a /* from b */ from sbtest1 where id = $1", "3 select sbtest1"),
+        ("insert into history values ($1)", "3 insert history"),
+    ],
+)
+def test_a_statement_without_a_name_has_its_number_verb_and_table(text: str, told: str) -> None:
+    assert scripts.brief(3, text) == told

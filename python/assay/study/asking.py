@@ -47,6 +47,7 @@ from assay.study.telling import Teller, telling
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import refresh_sets_max, table_rows
+from assay.workloads.scripts import brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -205,12 +206,15 @@ class Asked:
 
 
 def _statement_names(script: Script) -> dict[str, list[list[str]]]:
-    """What a plan calls statements that programs ask for; nothing where there are none."""
-    if not any(operation.program for operation in script.operations):
+    """What a plan calls statements of operations that have several; nothing where none has."""
+    if not any(len(operation.statements) > 1 for operation in script.operations):
         return {}
     return {
         "statements": [
-            [one.name or str(number) for number, one in enumerate(operation.statements, 1)]
+            [
+                one.name or brief(number, one.text)
+                for number, one in enumerate(operation.statements, 1)
+            ]
             for operation in script.operations
         ]
     }

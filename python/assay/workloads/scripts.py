@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 # `${name}`; for programs also `${name.3}`, and `${name.#}` within a list.
 PLACEHOLDER = re.compile(r"\$\{([\w-]+(?:\.(?:\d+|#))?)\}")
+COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+FIRST_WORD = re.compile(r"(\w+)")
+TABLE = re.compile(r"\b(?:from|into|update)\s+(\w+)", re.IGNORECASE)
 # The protocol of PostgreSQL counts the values of a statement in 16 bits.
 VALUES_MAX = 65_535
 # Our names of dialects where they differ from the tokenizer's.
@@ -40,6 +43,13 @@ class Part:
     begin: int
     end: int
     tokens: Sequence[Token]
+
+
+def brief(number: int, text: str) -> str:
+    """What a statement without a name is called: its number, what it does, and to which table."""
+    bare = COMMENT.sub("", text)
+    told = [FIRST_WORD.search(bare), TABLE.search(bare)]
+    return " ".join([str(number), *(found[1].lower() for found in told if found)])
 
 
 def statements(text: str, dialects: Sequence[str]) -> list[str]:
