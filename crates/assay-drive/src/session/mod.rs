@@ -16,8 +16,18 @@ pub mod value;
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use crate::conductor::StatementTime;
+use crate::digest::RowDigest;
+
+/// Rows of one operation that are held at once. What goes beyond is digested while it comes, and
+/// such a result is not kept as rows.
+const HELD_BYTES_MAX: usize = 64 << 20;
+/// An operation that finds no server waits this long before it fails, so that a dead server is not
+/// asked a million times a second.
+const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 
 /// Rows of the last operation, counted and digested after the clock was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +41,17 @@ pub struct Fetched {
     pub ordered_digest: u64,
 }
 
+impl Fetched {
+    /// What was digested.
+    pub fn of(digest: &RowDigest) -> Self {
+        Self {
+            rows: digest.rows(),
+            digest: Some(digest.finish()),
+            ordered_digest: digest.finish_ordered(),
+        }
+    }
+}
+
 /// Why an operation failed, in the engine's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{class}: {message}")]
@@ -41,6 +62,17 @@ pub struct SessionError {
     pub message: String,
     /// Whether the same operation may succeed when it is sent again.
     pub retryable: bool,
+}
+
+impl SessionError {
+    /// What an operation did that left its transaction open.
+    pub fn open_transaction() -> Self {
+        Self {
+            class: "open_transaction".into(),
+            message: "the operation left its transaction open: end it with commit".into(),
+            retryable: false,
+        }
+    }
 }
 
 /// Ends what a session is executing, from another thread. It is called again and again, some
@@ -117,4 +149,20 @@ pub trait SharedSession {
 
     /// Goes on, after the connection became ready.
     fn advance(&mut self) -> Result<Step, SessionError>;
+}
+
+/// Carries out an operation of a session that could share its thread, and does not.
+pub fn execute_waiting(
+    session: &mut impl SharedSession,
+    operation: u16,
+) -> Result<(), SessionError> {
+    let begun = session.begin(operation);
+    if begun.is_err() && session.connection().is_none() {
+        thread::sleep(REFUSED_PAUSE);
+    }
+    let mut step = begun?;
+    while step != Step::Ended {
+        step = session.advance()?;
+    }
+    Ok(())
 }

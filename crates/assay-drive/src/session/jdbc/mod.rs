@@ -11,8 +11,6 @@ pub mod values;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
 
 use assay_model::Script;
 
@@ -20,16 +18,12 @@ use self::link::{Config, Link, Reply};
 use self::values::{Columns, in_column};
 use super::interrupt::Interrupt;
 use super::value::{Shape, Value};
-use super::{Canceller, Fetched, Session, SessionError, SharedSession, Step, rows};
+use super::{
+    Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step,
+    execute_waiting, rows,
+};
 use crate::digest::RowDigest;
 use crate::script::{Drawer, Drawn};
-
-/// Rows of one operation that are held at once. What goes beyond is digested while it comes, and
-/// such a result is not kept as rows.
-const HELD_BYTES_MAX: usize = 64 << 20;
-/// An operation that finds no database waits this long before it fails, so that a dead one is not
-/// asked a million times a second.
-const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 
 /// Rows that were digested before the operation ended, and the description of those to come.
 #[derive(Default)]
@@ -262,25 +256,12 @@ fn digest_rows(
 
 impl Session for JdbcSession {
     fn execute(&mut self, operation: u16) -> Result<(), SessionError> {
-        let begun = self.start(operation);
-        if begun.is_err() && self.link.is_none() {
-            thread::sleep(REFUSED_PAUSE);
-        }
-        let mut step = begun?;
-        while step != Step::Ended {
-            step = self.go_on()?;
-        }
-        Ok(())
+        execute_waiting(self, operation)
     }
 
     fn fetched(&mut self) -> Result<Fetched, SessionError> {
         self.digest_held()?;
-        let digest = &self.digesting.digest;
-        Ok(Fetched {
-            rows: digest.rows(),
-            digest: Some(digest.finish()),
-            ordered_digest: digest.finish_ordered(),
-        })
+        Ok(Fetched::of(&self.digesting.digest))
     }
 
     /// Keeps the rows of the last result.

@@ -12,6 +12,7 @@
 pub mod cancel;
 pub mod cells;
 pub mod config;
+pub mod held;
 pub mod link;
 pub mod load;
 pub mod packets;
@@ -22,8 +23,6 @@ pub mod values;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
 
 use assay_model::Script;
 use mysql_common::constants::CapabilityFlags;
@@ -31,26 +30,21 @@ use nix::sys::socket::{Shutdown, shutdown};
 
 use self::cancel::Cancel;
 use self::config::Config;
+use self::held::Digesting;
 use self::link::{Definitions, Link, NEEDS_REPREPARE, NOT_PREPARED, Reply, Request};
 use self::startup::ServerError;
 use self::statements::{Prepared, with_places};
 use self::values::{Column, each_value};
 use super::inbox::Message;
 use super::interrupt::{Interrupt, Means};
-use super::value::{Shape, Value};
-use super::{Canceller, Fetched, Session, SessionError, SharedSession, Step, rows};
+use super::{
+    Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step, execute_waiting,
+};
 use crate::conductor::{Conductor, StatementTime};
-use crate::digest::RowDigest;
 
-/// Rows of one operation that are held at once. What goes beyond is digested while it comes, and
-/// such a result is not kept as rows.
-const HELD_BYTES_MAX: usize = 64 << 20;
 /// No more is sent ahead than so many bytes and one statement: what is written must not wait for
 /// answers to be read.
 const BATCH_BYTES_MAX: usize = 16 << 10;
-/// An operation that finds no server waits this long before it fails, so that a dead server is not
-/// asked a million times a second.
-const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 
 /// How a statement is executed.
 #[derive(Clone, Debug)]
@@ -95,31 +89,6 @@ impl Known {
             self.definitions.clone_from(definitions);
         }
         Ok(())
-    }
-}
-
-/// Rows of one result that are held, one after another in the inbox.
-struct Held {
-    columns: Arc<[Column]>,
-    binary: bool,
-    begin: usize,
-    end: usize,
-}
-
-/// Rows that were digested before the operation ended, and those that are still held.
-#[derive(Default)]
-struct Digesting {
-    digest: RowDigest,
-    dropped: bool,
-    held: Vec<Held>,
-}
-
-impl Digesting {
-    /// The rows of the last result end there.
-    fn end_result(&mut self, end: usize) {
-        if let Some(held) = self.held.last_mut() {
-            held.end = end;
-        }
     }
 }
 
@@ -194,9 +163,7 @@ impl MysqlSession {
         self.rolling_back = false;
         self.error = None;
         self.closes = false;
-        self.digesting.digest.clear();
-        self.digesting.dropped = false;
-        self.digesting.held.clear();
+        self.digesting.clear();
         let hands_out_after = if self.conductor.reads_rows() { 0 } else { HELD_BYTES_MAX };
         let link = self.link_mut()?;
         link.inbox.clear();
@@ -371,16 +338,17 @@ impl MysqlSession {
                     known.take(&link.definitions)?;
                 }
                 if !self.conductor.reads_rows() {
-                    self.digesting.end_result(link.rows_end);
-                    let at = link.inbox.kept_bytes();
-                    let (columns, binary) = (Arc::clone(&known.columns), asked.is_binary());
-                    self.digesting.held.push(Held { columns, binary, begin: at, end: at });
+                    self.digesting.begin_result(
+                        link,
+                        Arc::clone(&known.columns),
+                        asked.is_binary(),
+                    );
                 }
             }
             (Reply::Row(row), Some((statement, _))) if self.conductor.reads_rows() => {
                 self.hand_over(statement, asked.is_binary(), row)?;
             }
-            (Reply::Row(_), Some(_)) => self.drop_held()?,
+            (Reply::Row(_), Some(_)) => self.digesting.drop_held(link)?,
             (Reply::Done, Some((statement, _))) => self.done(statement)?,
             (Reply::Error(error), _) => self.refused(asked, error),
             (Reply::SendFile, _) => {
@@ -478,11 +446,7 @@ impl MysqlSession {
                 self.disconnect();
             }
         } else if open {
-            self.error.get_or_insert_with(|| SessionError {
-                class: "open_transaction".into(),
-                message: "the operation left its transaction open: end it with commit".into(),
-                retryable: false,
-            });
+            self.error.get_or_insert_with(SessionError::open_transaction);
             self.rolling_back = true;
             self.link_mut()?.query(Request::Command, "rollback");
             return self.flush();
@@ -513,34 +477,6 @@ impl MysqlSession {
         }
         Ok(())
     }
-
-    /// Digests and forgets the rows that are held, because they are too many.
-    fn drop_held(&mut self) -> Result<(), SessionError> {
-        let link = self.link.as_mut().ok_or_else(link::lost)?;
-        self.digesting.end_result(std::mem::take(&mut link.rows_end));
-        self.digest_held()?;
-        self.digesting.dropped = true;
-        if let Some(Held { columns, binary, .. }) = self.digesting.held.pop() {
-            self.digesting.held.clear();
-            self.digesting.held.push(Held { columns, binary, begin: 0, end: 0 });
-        }
-        self.link_mut()?.inbox.clear();
-        Ok(())
-    }
-
-    /// Digests the rows that are held.
-    fn digest_held(&mut self) -> Result<(), SessionError> {
-        let Digesting { digest, held, .. } = &mut self.digesting;
-        let Some(link) = &self.link else { return Ok(()) };
-        for Held { columns, binary, begin, end } in held {
-            for (_, row) in link.inbox.messages_within(*begin, *end) {
-                each_value(row, columns, *binary, |_, value| value.digest(digest))
-                    .map_err(link::unreadable)?;
-                digest.end_row();
-            }
-        }
-        Ok(())
-    }
 }
 
 /// How a connection is interrupted: over a line of its own, or by closing it.
@@ -557,46 +493,22 @@ fn means(config: &Config, link: &Link) -> Option<Means> {
 
 impl Session for MysqlSession {
     fn execute(&mut self, operation: u16) -> Result<(), SessionError> {
-        let begun = self.start(operation);
-        if begun.is_err() && self.link.is_none() {
-            thread::sleep(REFUSED_PAUSE);
-        }
-        let mut step = begun?;
-        while step != Step::Ended {
-            step = self.go_on()?;
-        }
-        Ok(())
+        execute_waiting(self, operation)
     }
 
     fn fetched(&mut self) -> Result<Fetched, SessionError> {
         if self.conductor.reads_rows() {
             return Ok(Fetched { rows: self.conductor.rows(), ..Fetched::default() });
         }
-        self.digest_held()?;
-        let digest = &self.digesting.digest;
-        Ok(Fetched {
-            rows: digest.rows(),
-            digest: Some(digest.finish()),
-            ordered_digest: digest.finish_ordered(),
-        })
+        if let Some(link) = &self.link {
+            self.digesting.digest_held(link)?;
+        }
+        Ok(Fetched::of(&self.digesting.digest))
     }
 
     /// Keeps the rows of the last result that has any columns.
     fn keep(&mut self, path: &Path) -> Result<(), SessionError> {
-        let Some(link) = self.link.as_ref().filter(|_| !self.digesting.dropped) else {
-            return Ok(());
-        };
-        let Some(Held { columns, binary, begin, end }) = self.digesting.held.last() else {
-            return Ok(());
-        };
-        let mut values: Vec<Vec<Value<'_>>> = columns.iter().map(|_| Vec::new()).collect();
-        for (_, row) in link.inbox.messages_within(*begin, *end) {
-            each_value(row, columns, *binary, |column, value| values[column].push(value))
-                .map_err(link::unreadable)?;
-        }
-        let shapes: Vec<(&str, Shape)> =
-            columns.iter().map(|column| (column.name.as_str(), column.kind.shape())).collect();
-        rows::write(path, &shapes, &values).map_err(|error| link::unreadable(error.to_string()))
+        self.link.as_ref().map_or(Ok(()), |link| self.digesting.keep(link, path))
     }
 
     fn statements(&self) -> &[StatementTime] {

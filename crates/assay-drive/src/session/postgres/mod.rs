@@ -17,8 +17,6 @@ pub mod values;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
 
 use assay_model::{Script, ScriptOperation};
 
@@ -29,16 +27,12 @@ use self::values::{Column, each_value};
 use super::inbox::Message;
 use super::interrupt::Interrupt;
 use super::value::{Shape, Value};
-use super::{Canceller, Fetched, Session, SessionError, SharedSession, Step, rows};
+use super::{
+    Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step,
+    execute_waiting, rows,
+};
 use crate::conductor::{Conductor, StatementTime};
 use crate::digest::RowDigest;
-
-/// Rows of one operation that are held at once. What goes beyond is digested while it comes, and
-/// such a result is not kept as rows.
-const HELD_BYTES_MAX: usize = 64 << 20;
-/// An operation that finds no server waits this long before it fails, so that a dead server is not
-/// asked a million times a second.
-const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 
 /// What the session is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -321,11 +315,7 @@ impl PostgresSession {
             _ => {}
         }
         if status != b'I' && self.doing != Doing::RollingBack {
-            self.error.get_or_insert_with(|| SessionError {
-                class: "open_transaction".into(),
-                message: "the operation left its transaction open: end it with commit".into(),
-                retryable: false,
-            });
+            self.error.get_or_insert_with(SessionError::open_transaction);
             return self.roll_back();
         }
         if status != b'I' {
@@ -419,15 +409,7 @@ impl PostgresSession {
 
 impl Session for PostgresSession {
     fn execute(&mut self, operation: u16) -> Result<(), SessionError> {
-        let begun = self.start(operation);
-        if begun.is_err() && self.link.is_none() {
-            thread::sleep(REFUSED_PAUSE);
-        }
-        let mut step = begun?;
-        while step != Step::Ended {
-            step = self.go_on()?;
-        }
-        Ok(())
+        execute_waiting(self, operation)
     }
 
     fn fetched(&mut self) -> Result<Fetched, SessionError> {
@@ -435,12 +417,7 @@ impl Session for PostgresSession {
             return Ok(Fetched { rows: self.conductor.rows(), ..Fetched::default() });
         }
         self.digest_held()?;
-        let digest = &self.digesting.digest;
-        Ok(Fetched {
-            rows: digest.rows(),
-            digest: Some(digest.finish()),
-            ordered_digest: digest.finish_ordered(),
-        })
+        Ok(Fetched::of(&self.digesting.digest))
     }
 
     /// Keeps the rows of the last statement that returns any.

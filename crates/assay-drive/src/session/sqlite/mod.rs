@@ -19,13 +19,9 @@ use rusqlite::{Connection, InterruptHandle, Statement};
 use self::config::{Config, failure};
 use self::counts::{Counting, Counts};
 use self::held::{Column, Held};
-use super::{Canceller, Fetched, Session, SessionError, rows};
+use super::{Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, rows};
 use crate::conductor::{Conductor, StatementTime};
 use crate::digest::RowDigest;
-
-/// Rows of one operation that are held at once. What goes beyond is digested while it comes, and
-/// such a result is not kept as rows.
-const HELD_BYTES_MAX: usize = 64 << 20;
 
 /// Rows that the last operation returned.
 #[derive(Default)]
@@ -130,10 +126,7 @@ impl SqliteSession {
         let ended = self.connection.execute_batch("rollback");
         played?;
         ended.map_err(|error| self.config.told(error))?;
-        Err(failure(
-            "open_transaction",
-            "the operation left its transaction open: end it with commit",
-        ))
+        Err(SessionError::open_transaction())
     }
 }
 
@@ -199,11 +192,7 @@ impl Session for SqliteSession {
         }
         let Results { held, digest, .. } = &mut self.results;
         held.digest_kept(digest);
-        Ok(Fetched {
-            rows: digest.rows(),
-            digest: Some(digest.finish()),
-            ordered_digest: digest.finish_ordered(),
-        })
+        Ok(Fetched::of(digest))
     }
 
     /// Keeps the rows of the last statement that returns any.
