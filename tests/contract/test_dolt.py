@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import json
 import shutil
+import subprocess
+import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
@@ -43,6 +45,23 @@ TABLE = """
     );
 """
 HARD_TEXTS = ["", "\\N", "a\\", "say \"x\", 'y'", "two\nlines\r\n", "a\tb", "Grüße ⛄", None]
+# Takes the orphans of its children, so those that a program leaves behind are its own to count.
+ORPHANS = """
+import ctypes, os, sys
+from pathlib import Path
+from assay.engines.dolt.programs import find_program
+PR_SET_CHILD_SUBREAPER = 36
+assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+program = find_program(Path(sys.argv[1]))
+program.version()
+program.check({"dolt_stats_enabled": "0"})
+left = 0
+try:
+    while os.wait():
+        left += 1
+except ChildProcessError:
+    print(left)
+"""
 CHILD = """
     create table parent (id integer not null primary key, note varchar(20));
     create table child (id integer not null primary key, parent integer not null);
@@ -216,6 +235,11 @@ class TestSettings:
     ) -> None:
         with pytest.raises(EngineError, match=said):
             engine().check_settings(shared.product, settings)
+
+    def test_asking_the_program_leaves_no_process_behind(self, shared: Started) -> None:
+        asked = [sys.executable, "-c", ORPHANS, str(shared.product.home)]
+        told = subprocess.run(asked, capture_output=True, text=True, timeout=120, check=True)
+        assert told.stdout.split() == ["0"]
 
     def test_what_is_right_is_taken(self, shared: Started) -> None:
         right = {"behavior.auto_gc_behavior.enable": "false", "dolt_stats_enabled": "0"}

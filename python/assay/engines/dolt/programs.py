@@ -125,7 +125,9 @@ def environment(home: Path) -> dict[str, str]:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(GLOBAL_CONFIGURATION), encoding="utf-8")
     path = os.environ.get("PATH", os.defpath)
-    return {"PATH": path, "LC_ALL": "C", "HOME": str(home), "DOLT_ROOT_PATH": str(home)}
+    # Else each command leaves a process behind that writes below `home`, metrics disabled or not.
+    alone = {"DOLT_DISABLE_EVENT_FLUSH": "true"}
+    return {"PATH": path, "LC_ALL": "C", "HOME": str(home), "DOLT_ROOT_PATH": str(home), **alone}
 
 
 def _words(told: subprocess.CompletedProcess[str]) -> str:
