@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 ENGINE, SETTING = "engine", "set."
+# Between an engine's name and the version that is asked for.
+VERSION = "@"
 # Levels that need their factor beside them.
 SAY_NOTHING = ("on", "off", "true", "false", "True", "False", "none")
 
@@ -90,10 +92,16 @@ def measure(
 
 
 def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
-    """What runs are called: the engine as it is titled, then the levels of other factors."""
-    others = [_level(factor, name) for factor, name in levels if factor != ENGINE]
+    """What runs are called: the engine as it is titled, then the levels of other factors.
+
+    Where its level names a version, the version is said, too.
+    """
+    told = dict(levels)
+    others = [_level(factor, name) for factor, name in told.items() if factor != ENGINE]
     engine = run.facts["engine"]
-    return " ".join([str(engine.get("title") or engine["name"]), *others])
+    title = str(engine.get("title") or engine["name"])
+    version = [str(engine["version"])] if VERSION in told.get(ENGINE, "") else []
+    return " ".join([title, *version, *others])
 
 
 def _level(factor: str, name: str) -> str:

@@ -1,0 +1,74 @@
+"""What a run did under a load, in the figures that a mix of transactions is told in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.latency import measured_times, succeeded
+from assay.analysis.load import summarise_load
+from assay.analysis.operations import NS
+from assay.analysis.transactions import transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.analysis.latency import Distribution
+    from assay.analysis.transactions import Rate
+    from assay.record.reader import Run
+
+
+@dataclass(frozen=True)
+class Mix:
+    """The measured part of a run under a load; times are of operations that succeeded.
+
+    Attributes:
+        per_s: Operations that succeeded, a second.
+        mean_s: Mean latency of all; with one client that does not wait it is the rate's inverse.
+        means_s: The same by operation; one that never succeeded has none.
+        latency: By operation.
+        retries: Attempts that were made again.
+        failed: Operations that did not succeed, however often they were tried.
+        rate: As the workload's specification calls it; None where it has none.
+    """
+
+    per_s: float
+    mean_s: float
+    means_s: Mapping[str, float]
+    latency: Mapping[str, Distribution]
+    retries: int
+    failed: int
+    rate: Rate | None
+
+
+@lru_cache(maxsize=512)
+def mix_of(run: Run) -> Mix | None:
+    """What a run did under its load; None of an order, and where nothing succeeded."""
+    load = summarise_load(run)
+    if load is None or not load.all_operations.ok:
+        return None
+    done = succeeded(measured_times(run.table("events")))
+    means = dict(
+        done.group_by(pl.col("operation").cast(pl.String))
+        .agg(pl.col("latency_ns").mean() * NS)
+        .sort("operation")
+        .iter_rows()
+    )
+    told = transactions(run, load)
+    return Mix(
+        per_s=load.all_operations.throughput_per_s,
+        mean_s=float(done["latency_ns"].sum()) * NS / done.height,
+        means_s=means,
+        latency={name: one.latency for name, one in load.by_name.items()},
+        retries=load.all_operations.retries,
+        failed=load.all_operations.failed,
+        rate=None if told is None else told.rate,
+    )
+
+
+def operations_of(run: Run) -> list[str]:
+    """Names of the operations that a run plays, in the order of its workload."""
+    return [str(name) for name in run.facts["plan"]["operations"]]

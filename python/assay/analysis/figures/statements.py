@@ -1,0 +1,273 @@
+"""Statements on each engine: how long they take, by which plan, and what they read for it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.against import (
+    BASE,
+    ONE_ROUND,
+    SEVERAL,
+    alone,
+    base_of,
+    by_round,
+    ends_of,
+    spread_of,
+    times,
+)
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
+from assay.analysis.figures.quantities import (
+    BYTES,
+    COUNT,
+    SECONDS,
+    TIMES,
+    by_subject,
+    each_text,
+    listed,
+    spread,
+    text,
+)
+from assay.analysis.figures.statement_runs import (
+    access_path,
+    columns_by_statement,
+    plans_by_statement,
+    timed_statements,
+)
+from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.plans import captured
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from assay.analysis.figures.contract import Asked, Cell
+    from assay.analysis.figures.subjects import Subject
+    from assay.analysis.pruning import TableColumns
+    from assay.analysis.rounds import Factor
+    from assay.model.plan import Plan
+    from assay.record.reader import Run
+
+OPTIONS = {
+    "statements": "those that are shown: an operation's name, or where it has several statements"
+    " OPERATION.STATEMENT; without it all",
+    "wide": "by the name of a statement another one, which is the same but reads more columns",
+    "base": BASE,
+}
+# Behind the name of a statement: keys of measures.
+RATIO, PRUNED, READ = "_times", "_pruning", "_columns"
+# Below it, what columns that are not needed cost is not seen.
+PRUNED_MIN = 1.1
+TIMED = (
+    Column("statement"),
+    Column("engine"),
+    Column("median", SECONDS),
+    Column("p99", SECONDS),
+    Column("of the base", TIMES),
+    Column("at least", TIMES),
+    Column("at most", TIMES),
+    Column("access path"),
+)
+READS_OF = (
+    Column("statement"),
+    Column("engine"),
+    Column("columns read", COUNT),
+    Column("needed", COUNT),
+    Column("read and not needed"),
+    Column("these are at most", BYTES),
+    Column("index look-ups", COUNT),
+    Column("rows by index", COUNT),
+    Column("rows scanned", COUNT),
+)
+NAMED_COLUMNS = 4
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    subjects = subjects_of(asked)
+    base = base_of(subjects, asked.options.get("base"))
+    names = _names(asked, subjects)
+    wide = {str(narrow): str(other) for narrow, other in asked.options.get("wide", {}).items()}
+    factors = [_ratio(one, base, name) for one in subjects for name in names]
+    beside = "" if base is None else f", beside {base.name}"
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=(*_says(subjects, base, names), *_pruned(subjects, wide)),
+        subjects=tuple(one.name for one in subjects),
+        measures=(*_measures(subjects, base, names), *_of_columns(subjects, names, wide)),
+        tables=(
+            Table("statements", f"each statement{beside}", TIMED, _rows(subjects, base, names)),
+            Table("reads", "what each statement reads", READS_OF, _read_rows(subjects, names)),
+        ),
+        charts=(Chart("medians", "median latency", "dots", tuple(names), logarithmic=True),)
+        if names
+        else (),
+        notes=((ONE_ROUND if alone(factors) else SEVERAL,) if any(factors) else ()),
+        missing=tuple(_missing(subjects, names)),
+    )
+
+
+def _names(asked: Asked, subjects: Sequence[Subject]) -> list[str]:
+    """Statements that are shown, in the order in which they were asked for or found."""
+    found = [name for one in subjects for run in one.runs for name in timed_statements(run.run)]
+    wanted = asked.options.get("statements")
+    if wanted is None:
+        return list(dict.fromkeys(found))
+    return [str(name) for name in wanted if name in found]
+
+
+def _median(name: str) -> Callable[[Run], float | None]:
+    return partial(_of, name=name, quantile="median")
+
+
+def _of(run: Run, name: str, quantile: str) -> float | None:
+    one = timed_statements(run).get(name)
+    value: float | None = None if one is None else getattr(one, quantile)
+    return value
+
+
+def _ratio(one: Subject, base: Subject | None, name: str) -> Factor | None:
+    if base is None or one is base:
+        return None
+    return times(by_round(one, _median(name)), by_round(base, _median(name)))
+
+
+def _measures(
+    subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]
+) -> Iterator[Measure]:
+    for name in names:
+        yield measure(name, name, SECONDS, subjects, _median(name))
+    for name in names if base is not None else ():
+        ratios = by_subject((one.name, spread_of(_ratio(one, base, name))) for one in subjects)
+        title = f"{name}, in times of {'' if base is None else base.name}"
+        yield Measure(f"{name}{RATIO}", title, TIMES, ratios)
+
+
+def _of_columns(
+    subjects: Sequence[Subject], names: Sequence[str], wide: Mapping[str, str]
+) -> Iterator[Measure]:
+    """What is read, and what reading more costs."""
+    for narrow, other in wide.items():
+        factors = by_subject((one.name, spread_of(_wider(one, narrow, other))) for one in subjects)
+        yield Measure(f"{narrow}{PRUNED}", f"{other} over {narrow}", TIMES, factors)
+    for name in names:
+        known = partial(_columns_read, name=name)
+        title = f"{name}, columns read"
+        yield measure(f"{name}{READ}", title, COUNT, subjects, known)
+
+
+def _wider(one: Subject, narrow: str, other: str) -> Factor | None:
+    return times(by_round(one, _median(other)), by_round(one, _median(narrow)))
+
+
+def _columns_read(run: Run, name: str) -> float | None:
+    """Columns that a statement reads of all its tables; None where one of them is not told."""
+    tables = columns_by_statement(run).get(name, ())
+    known = [len(one.read) for one in tables if one.read is not None]
+    return float(sum(known)) if tables and len(known) == len(tables) else None
+
+
+def _rows(
+    subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]
+) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(
+        (
+            name,
+            one.name,
+            *(_middle(one, name, quantile) for quantile in ("median", "p99")),
+            *ends_of(_ratio(one, base, name)),
+            _path(one, name) or "not told",
+        )
+        for name in names
+        for one in subjects
+    )
+
+
+def _middle(one: Subject, name: str, quantile: str) -> float | None:
+    told = spread(one.over_rounds(partial(_of, name=name, quantile=quantile)))
+    return None if told is None else told.middle
+
+
+def _plan(one: Subject, name: str) -> Plan | None:
+    """Of the first run that has it."""
+    plans = (plans_by_statement(run.run).get(name) for run in one.runs)
+    return next((plan for plan in plans if plan is not None), None)
+
+
+def _path(one: Subject, name: str) -> str | None:
+    plan = _plan(one, name)
+    return None if plan is None else access_path(plan)
+
+
+def _read_rows(subjects: Sequence[Subject], names: Sequence[str]) -> tuple[tuple[Cell, ...], ...]:
+    rows = (_read_row(one, name) for name in names for one in subjects)
+    return tuple(row for row in rows if any(cell not in (None, "-") for cell in row[2:]))
+
+
+def _read_row(one: Subject, name: str) -> tuple[Cell, ...]:
+    found = (columns_by_statement(run.run).get(name) for run in one.runs)
+    tables: tuple[TableColumns, ...] = next((some for some in found if some), ())
+    plan = _plan(one, name)
+    reads = None if plan is None else plan.reads
+    unneeded = [column for table in tables for column in table.unneeded]
+    widths = [table.unneeded_bytes for table in tables if table.unneeded]
+    known = [width for width in widths if width is not None]
+    return (
+        name,
+        one.name,
+        next(
+            (told for run in one.runs if (told := _columns_read(run.run, name)) is not None), None
+        ),
+        sum(len(table.needed) for table in tables) if tables else None,
+        listed(unneeded, NAMED_COLUMNS) or "-",
+        sum(known) if known and len(known) == len(widths) else None,
+        *(
+            (None, None, None)
+            if reads is None
+            else (reads.index_lookups, reads.index_rows, reads.scan_rows)
+        ),
+    )
+
+
+def _says(subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]) -> Iterator[str]:
+    """Where each subject stands worst beside the base, and where plans are other ones."""
+    for one in subjects:
+        known = {n: f.times for n in names if (f := _ratio(one, base, n)) is not None}
+        if known and base is not None:
+            worst, best = (pick(known, key=known.__getitem__) for pick in (max, min))
+            yield (
+                f"{one.name} takes from {text(known[best], TIMES)} ({best}) to"
+                f" {text(known[worst], TIMES)} ({worst}) of what {base.name} takes."
+            )
+    for name in names:
+        paths = {one.name: path for one in subjects if (path := _path(one, name))}
+        if len(set(paths.values())) > 1:
+            yield f"{name} is executed by {each_text(_grouped(paths))}."
+
+
+def _grouped(paths: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Subjects of one path together: their names, then the path."""
+    for path in dict.fromkeys(paths.values()):
+        yield listed([name for name, own in paths.items() if own == path], len(paths)), path
+
+
+def _pruned(subjects: Sequence[Subject], wide: Mapping[str, str]) -> Iterator[str]:
+    """What reading more columns costs: as much as an engine saves that does not read them."""
+    for narrow, other in wide.items():
+        told = [
+            (one.name, text(factor.times, TIMES))
+            for one in subjects
+            if (factor := _wider(one, narrow, other)) is not None and factor.times >= PRUNED_MIN
+        ]
+        if told:
+            yield f"Reading more columns, {other} takes {each_text(told)} of {narrow}."
+
+
+def _missing(subjects: Sequence[Subject], names: Sequence[str]) -> Iterator[str]:
+    for one in subjects:
+        lacking = [name for name in names if _middle(one, name, "median") is None]
+        if lacking:
+            yield f"{one.name} has no time of {listed(lacking)}"
+        if all(_plan(one, name) is None for name in names):
+            yield f"{one.name} has no plans: {captured(one.first).reason or 'none were told'}"
