@@ -1,0 +1,5 @@
+-- Who of a district has this last name?
+select c_id
+from customer
+where c_w_id = ${w_id} and c_d_id = ${d_id} and c_last = ${c_last}
+order by c_first
