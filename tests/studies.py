@@ -102,9 +102,10 @@ class MadeStudy:
         place = self.runs / name
         shutil.move(directory, place)
         facts = json.loads((place / "run.json").read_text("utf-8"))
-        engine = levels.get("engine", "duckdb")
+        engine, _, version = levels.get("engine", "duckdb").partition("@")
         facts["id"] = name
         facts["engine"] |= {"name": engine, "title": TITLES[engine]}
+        facts["engine"] |= {"version": version} if version else {}
         facts["request"]["engine"] = engine
         if "state" in levels:
             facts["state"] = state(levels["state"])
