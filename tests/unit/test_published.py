@@ -20,6 +20,7 @@ from tests.studies import PUBLISHED, two_engines
 SHIPPED = Path(assay.__file__).parent / "studies"
 TPCH = read_published(SHIPPED / "tpch-profile" / "published.toml")
 BSBM = read_published(SHIPPED / "bsbm-scale" / "published.toml")
+TPCC = read_published(SHIPPED / "tpcc-dolt" / "published.toml")
 
 
 def again(published: Published, name: str) -> float:
@@ -48,7 +49,13 @@ class TestWhatAuthorsDerived:
         name = "memory of queries at 10,000 GB with nine streams"
         assert again(TPCH, name) == pytest.approx(630e9)
 
-    @pytest.mark.parametrize("published", [TPCH, BSBM], ids=["tpch-profile", "bsbm-scale"])
+    def test_a_client_that_waits_13_ms_gets_75_transactions_a_second(self) -> None:
+        name = "transactions a second, by the latency of one client"
+        assert again(TPCC, name) == pytest.approx(77, abs=0.1)
+
+    @pytest.mark.parametrize(
+        "published", [TPCH, BSBM, TPCC], ids=["tpch-profile", "bsbm-scale", "tpcc-dolt"]
+    )
     def test_all_others_agree_as_well(self, published: Published) -> None:
         assert [one.name for one in published.derived if not derive(published, one).agrees] == []
 

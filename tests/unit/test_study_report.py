@@ -14,6 +14,7 @@ import pytest
 from assay.record.studies import read_study
 from assay.report.study import document as document_module
 from assay.report.study.build import build_study
+from assay.report.study.charts import chart_rows
 from assay.report.study.document import study_document
 from assay.report.study.markdown import escaped, markdown_lines
 from assay.report.study.terminal import article_lines
@@ -140,3 +141,33 @@ class TestTables:
         old.write_text("x\n", encoding="utf-8")
         build_study(study)
         assert not old.exists()
+
+
+class TestBesideTheArticle:
+    def test_a_ratio_of_the_article_is_drawn_whatever_the_scale(self) -> None:
+        beside = {"key": "reads", "unit": "times", "article": 4.0, "article_high": 5.0}
+        spread = {"middle": 3.0, "low": 3.0, "high": 3.0, "count": 1}
+        shown = {
+            "name": "multiples",
+            "subjects": ["DuckDB"],
+            "measures": [
+                {"key": key, "title": key, "unit": unit, "at": None, "values": {"DuckDB": spread}}
+                for key, unit in (("reads", "times"), ("seconds", "s"))
+            ],
+            "article": {"compared": [beside | {"printed": "4 to 5"}, beside | {"key": "seconds"}]},
+        }
+        chart = {"table": None, "kind": "bars", "keys": ["reads", "seconds"]}
+        theirs = [row for row in chart_rows(shown, chart) if row["subject"] == "the article"]
+        assert [(row["key"], row["value"], row["label"]) for row in theirs] == [
+            ("reads", 4.5, "4 to 5")
+        ]
+        assert (theirs[0]["low"], theirs[0]["high"]) == (4.0, 5.0)
+
+    def test_a_figure_without_a_counterpart_says_why_where_its_author_does(
+        self, tmp_path: Path
+    ) -> None:
+        made = two_engines(tmp_path)
+        why = 'name = "numa"\nreasons = ["This host has one socket."]'
+        directory = made.write([], PUBLISHED.replace('name = "numa"', why))
+        shown = study_document(read_study(directory))["not_shown"]
+        assert "This host has one socket." in {one["why"] for one in shown}

@@ -36,6 +36,8 @@ OTHER_COLOUR = "#c9d0d9"
 UNIT_WORDS = {"/h": "an hour", TIMES: "times", SECONDS: "seconds"}
 # Of these the numbers of an axis are as short as they are.
 READABLE = (TIMES, SECONDS, "ms", *(words for _, words in BYTE_UNITS))
+# Units of which the article's values stand in charts beside ours.
+OF_ANY_SCALE = (SHARE, TIMES)
 # Beyond that the smaller bars would not be seen.
 APART_MAX = 50.0
 # Kinds that are smaller than this everywhere are drawn as one.
@@ -94,7 +96,7 @@ def chart_rows(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[
         return [*_article_times(figure, told), *_our_times(figure, told)]
     by_key = {one["key"]: one for one in figure["measures"]}
     measures = [by_key[key] for key in told["keys"] if key in by_key]
-    return [*_article_shares(figure, measures), *_our_rows(figure, measures)]
+    return [*_article_values(figure, measures), *_our_rows(figure, measures)]
 
 
 def _relative(figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -139,16 +141,20 @@ def _our_times(figure: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[d
                 yield _row(subject, one["key"], one["title"], TIMES, value)
 
 
-def _article_shares(
+def _article_values(
     figure: Mapping[str, Any], measures: Sequence[Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Shares of the article: they can stand beside ours, whatever the scale."""
+    """Shares and ratios of the article: they can stand beside ours, whatever the scale."""
     article = figure["article"]
     told = {} if article is None else {one["key"]: one for one in article["compared"]}
     for measure in measures:
         one = told.get(measure["key"])
-        if one is not None and one["unit"] == measure["unit"] == SHARE:
-            yield _row(ARTICLE, measure["key"], measure["title"], SHARE, one["article"])
+        if one is None or one["unit"] != measure["unit"] or one["unit"] not in OF_ANY_SCALE:
+            continue
+        low, high = one["article"], one["article_high"]
+        middle = low if high is None else (low + high) / 2
+        row = _row(ARTICLE, measure["key"], measure["title"], one["unit"], middle)
+        yield row if high is None else row | {"low": low, "high": high, "label": one["printed"]}
 
 
 def _our_rows(

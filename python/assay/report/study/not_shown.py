@@ -85,5 +85,5 @@ def _figures(
             claim = f": {facts.says.rstrip('.')}" if facts.says else ""
             yield {
                 "what": f"{facts.section or facts.name}{claim}",
-                "why": "the study has no figure of it",
+                "why": " ".join(facts.reasons) or "the study has no figure of it",
             }
