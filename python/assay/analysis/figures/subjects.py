@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from assay.analysis.figures.contract import Asked, StudyRun
     from assay.record.reader import Run
 
+    # A part, and by factor the name of the level.
+    _Key = tuple[str, tuple[tuple[str, str], ...]]
+
 ENGINE, SETTING = "engine", "set."
 # Between an engine's name and the version that is asked for.
 VERSION = "@"
@@ -52,11 +55,12 @@ def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...
         asked: The figure.
         without: Factors that make no subjects, because the figure has an axis for them.
     """
-    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[StudyRun]] = {}
+    groups: dict[_Key, list[StudyRun]] = {}
     for one in asked.runs:
         groups.setdefault((one.part, _kept(one, without)), []).append(one)
     parts = {part for part, _ in groups}
     names = {key: subject_name(key[1], runs[0].run) for key, runs in groups.items()}
+    names = _with_versions(names, {key: runs[0].run for key, runs in groups.items()})
     made = []
     for (part, levels), runs in groups.items():
         name = names[(part, levels)]
@@ -64,6 +68,20 @@ def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...
             name = f"{name} ({part})"
         made.append(Subject(name, tuple(runs), dict(levels)))
     return tuple(made)
+
+
+def _with_versions(names: Mapping[_Key, str], runs: Mapping[_Key, Run]) -> dict[_Key, str]:
+    """Versions beside the titles of an engine that is compared with another version of itself."""
+    versions: dict[str, set[str]] = {}
+    for run in runs.values():
+        versions.setdefault(_title(run), set()).add(str(run.facts["engine"].get("version")))
+    told = {}
+    for key, name in names.items():
+        title = _title(runs[key])
+        version = _with_version(runs[key])
+        several = len(versions[title]) > 1 and any(factor == ENGINE for factor, _ in key[1])
+        told[key] = name.replace(title, version, 1) if several and version not in name else name
+    return told
 
 
 def briefly(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
@@ -94,14 +112,21 @@ def measure(
 def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
     """What runs are called: the engine as it is titled, then the levels of other factors.
 
-    Where its level names a version, the version is said, too.
+    Where its level names a version, the version is said, too, whatever stands beside it.
     """
     told = dict(levels)
     others = [_level(factor, name) for factor, name in told.items() if factor != ENGINE]
+    name = _with_version(run) if VERSION in told.get(ENGINE, "") else _title(run)
+    return " ".join([name, *others])
+
+
+def _title(run: Run) -> str:
     engine = run.facts["engine"]
-    title = str(engine.get("title") or engine["name"])
-    version = [str(engine["version"])] if VERSION in told.get(ENGINE, "") else []
-    return " ".join([title, *version, *others])
+    return str(engine.get("title") or engine["name"])
+
+
+def _with_version(run: Run) -> str:
+    return f"{_title(run)} {run.facts['engine'].get('version')}"
 
 
 def _level(factor: str, name: str) -> str:
