@@ -38,16 +38,14 @@ GROUPS = (
     Column("takes", TIMES),
     Column("at least", TIMES),
     Column("at most", TIMES),
-    Column("each operation alike", TIMES),
+    Column("each alike", TIMES),
     Column("rounds", COUNT),
 )
 OPERATIONS = (
-    Column("group"),
     Column("workload"),
     Column("operation"),
     Column("engine"),
-    Column("mean latency", SECONDS),
-    Column("of the base", SECONDS),
+    Column("mean", SECONDS),
     Column("takes", TIMES),
     Column("at least", TIMES),
     Column("at most", TIMES),
@@ -133,7 +131,7 @@ def figure(asked: Asked) -> Figure:
     measures = tuple(_measures(groups))
     factors = [group.whole(name) for group in groups for name in group.others]
     bases = list(dict.fromkeys(group.base for group in groups if group.base))
-    title = f"times as long as on {listed(bases)}" if bases else "times as long"
+    title = f"times as long as {listed(bases)}" if bases else "times as long"
     return Figure(
         asked.name,
         asked.kind,
@@ -210,11 +208,12 @@ def _operations(groups: Sequence[Group]) -> tuple[tuple[Cell, ...], ...]:
     rows: list[tuple[Cell, ...]] = []
     for group in groups:
         for workload, operation in group.operations():
-            base = _mean(group.seconds(group.base or "", workload, operation))
-            for name in group.others:
-                mine = _mean(group.seconds(name, workload, operation))
-                factor = group.operation(name, workload, operation)
-                rows.append((group.title, workload, operation, name, mine, base, *ends_of(factor)))
+            for name in group.mixes:
+                mean = _mean(group.seconds(name, workload, operation))
+                factor = (
+                    group.operation(name, workload, operation) if name in group.others else None
+                )
+                rows.append((workload, operation, name, mean, *ends_of(factor)))
     return tuple(rows)
 
 

@@ -1,6 +1,7 @@
 """Statements of one run by name: their times, their plans, and the columns that they read.
 
-A statement is called `OPERATION.STATEMENT`, or by its operation alone where that has no other.
+A statement is called `OPERATION.STATEMENT`, or by its operation alone where that has no other but
+those that begin and end a transaction.
 """
 
 from __future__ import annotations
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.analysis.pruning import TableColumns
-    from assay.model.plan import Plan
+    from assay.analysis.statement_times import StatementTimes
+    from assay.model.plan import Plan, PlanNode
     from assay.record.reader import Run
+
+# What begins and ends a transaction, as the last word of a statement's name.
+CONTROL = ("begin", "commit", "rollback")
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Timed:
 
 @lru_cache(maxsize=512)
 def timed_statements(run: Run) -> Mapping[str, Timed]:
-    """Statements of a run by name: `OPERATION.STATEMENT`, or of an operation with one its name."""
+    """How long the statements of a run took, by name."""
     mix = mix_of(run)
     found = (
         {name: Timed(seconds, None) for name, seconds in seconds_of(run).items() if seconds}
@@ -43,48 +48,49 @@ def timed_statements(run: Run) -> Mapping[str, Timed]:
         else {name: Timed(one.p50, one.p99) for name, one in mix.latency.items()}
     )
     for operation, told in statement_times(run).items():
-        if len(told.statements) > 1:
+        alone = [one for one in told.statements if one.name.split()[-1] not in CONTROL]
+        if len(alone) == 1:
+            found[operation] = _timed(alone[0])
+        elif alone:
             found.pop(operation, None)
-            for one in told.statements:
-                found[f"{operation}.{one.name}"] = Timed(one.seconds.p50, one.seconds.p99)
+            found |= {f"{operation}.{one.name}": _timed(one) for one in told.statements}
     return found
+
+
+def _timed(told: StatementTimes) -> Timed:
+    return Timed(told.seconds.p50, told.seconds.p99)
 
 
 @lru_cache(maxsize=512)
 def plans_by_statement(run: Run) -> Mapping[str, Plan]:
-    """Plans of a run by the name of the statement, as `timed_statements` has it."""
-    return {
-        _key(operation, one.statement, one.name, len(plans)): one
-        for operation, plans in captured(run).plans.items()
-        for one in plans
-    }
+    """Plans of a run by the names of their statements."""
+    plans = (one for some in captured(run).plans.values() for one in some)
+    return {_key(run, one.operation, one.statement, one.name): one for one in plans}
 
 
 @lru_cache(maxsize=512)
 def columns_by_statement(run: Run) -> Mapping[str, tuple[TableColumns, ...]]:
     """The tables of each statement with their columns, by the same names."""
-    plans = captured(run).plans
     found: dict[str, tuple[TableColumns, ...]] = {}
     for one in table_columns(run):
-        count = len(plans.get(one.operation, ()))
-        key = _key(one.operation, one.statement, one.name, count)
+        key = _key(run, one.operation, one.statement, one.name)
         found[key] = (*found.get(key, ()), one)
     return found
 
 
-def _key(operation: str, statement: int, name: str | None, count: int) -> str:
-    if name is None and count < 2:  # noqa: PLR2004 - it is the only one
-        return operation
-    return f"{operation}.{name or statement + 1}"
+def _key(run: Run, operation: str, statement: int, name: str | None) -> str:
+    full = f"{operation}.{name or statement + 1}"
+    return operation if operation in timed_statements(run) else full
 
 
 def access_path(plan: Plan) -> str:
     """How a plan gets at its rows: which tables are joined how, then what reads each of them."""
     nodes = list(plan.root.walk())
-    reads = [
-        " ".join(filter(None, (one.operator, one.object, f"({one.index})" if one.index else "")))
-        for one in nodes
-        if one.operator in READS
-    ]
-    words = ", ".join(reads) or plan.root.operator
+    words = ", ".join(_read(one) for one in nodes if one.operator in READS) or plan.root.operator
     return f"{joined(plan)}: {words}" if any(one.operator in JOINS for one in nodes) else words
+
+
+def _read(node: PlanNode) -> str:
+    """A scan with its table and its index, whose columns need no table beside them."""
+    index = (node.index or "").replace(f"{node.object}.", "").replace(",", ", ")
+    return " ".join(filter(None, (node.operator, node.object, f"({index})" if index else "")))

@@ -57,26 +57,28 @@ OPTIONS = {
 RATIO, PRUNED, READ = "_times", "_pruning", "_columns"
 # Below it, what columns that are not needed cost is not seen.
 PRUNED_MIN = 1.1
-TIMED = (
+PATHS = (Column("statement"), Column("engine"), Column("is executed by"))
+COLUMNS = (
     Column("statement"),
     Column("engine"),
-    Column("median", SECONDS),
-    Column("p99", SECONDS),
-    Column("of the base", TIMES),
-    Column("at least", TIMES),
-    Column("at most", TIMES),
-    Column("access path"),
+    Column("read", COUNT),
+    Column("needed", COUNT),
+    Column("at most", BYTES),
+    Column("read and not needed"),
 )
 READS_OF = (
     Column("statement"),
     Column("engine"),
-    Column("columns read", COUNT),
-    Column("needed", COUNT),
-    Column("read and not needed"),
-    Column("these are at most", BYTES),
     Column("index look-ups", COUNT),
     Column("rows by index", COUNT),
     Column("rows scanned", COUNT),
+)
+RATIOS = (
+    Column("statement"),
+    Column("engine"),
+    Column("takes", TIMES),
+    Column("at least", TIMES),
+    Column("at most", TIMES),
 )
 NAMED_COLUMNS = 4
 
@@ -88,7 +90,6 @@ def figure(asked: Asked) -> Figure:
     names = _names(asked, subjects)
     wide = {str(narrow): str(other) for narrow, other in asked.options.get("wide", {}).items()}
     factors = [_ratio(one, base, name) for one in subjects for name in names]
-    beside = "" if base is None else f", beside {base.name}"
     return Figure(
         asked.name,
         asked.kind,
@@ -96,10 +97,7 @@ def figure(asked: Asked) -> Figure:
         says=(*_says(subjects, base, names), *_pruned(subjects, wide)),
         subjects=tuple(one.name for one in subjects),
         measures=(*_measures(subjects, base, names), *_of_columns(subjects, names, wide)),
-        tables=(
-            Table("statements", f"each statement{beside}", TIMED, _rows(subjects, base, names)),
-            Table("reads", "what each statement reads", READS_OF, _read_rows(subjects, names)),
-        ),
+        tables=tuple(_tables(subjects, base, names)),
         charts=(Chart("medians", "median latency", "dots", tuple(names), logarithmic=True),)
         if names
         else (),
@@ -168,19 +166,38 @@ def _columns_read(run: Run, name: str) -> float | None:
     return float(sum(known)) if tables and len(known) == len(tables) else None
 
 
-def _rows(
+def _tables(
     subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]
+) -> Iterator[Table]:
+    """Those that have a row."""
+    seconds = (Column("statement"), *(Column(one.name, SECONDS) for one in subjects))
+    rows = [(name, *(_middle(one, name, "median") for one in subjects)) for name in names]
+    yield Table("medians", "median latency", seconds, tuple(rows))
+    slow = [(name, *(_middle(one, name, "p99") for one in subjects)) for name in names]
+    yield Table("p99", "latency of the slowest in a hundred", seconds, tuple(slow))
+    if base is not None:
+        title = f"median latency, in times of {base.name}"
+        yield Table("ratios", title, RATIOS, _ratio_rows(subjects, base, names))
+    paths = [(name, who, path) for name in names for who, path in _grouped(subjects, name)]
+    yield Table("paths", "how each statement gets at its rows", PATHS, tuple(paths))
+    every = [(name, one) for name in names for one in subjects]
+    columns = (_column_row(one, name) for name, one in every)
+    known = tuple(row for row in columns if row[2] is not None)
+    if known:
+        yield Table("columns", "columns of its tables", COLUMNS, known)
+    reads = tuple(row for name, one in every if (row := _read_row(one, name)) is not None)
+    if reads:
+        yield Table("reads", "what one execution asks storage for", READS_OF, reads)
+
+
+def _ratio_rows(
+    subjects: Sequence[Subject], base: Subject, names: Sequence[str]
 ) -> tuple[tuple[Cell, ...], ...]:
     return tuple(
-        (
-            name,
-            one.name,
-            *(_middle(one, name, quantile) for quantile in ("median", "p99")),
-            *ends_of(_ratio(one, base, name)),
-            _path(one, name) or "not told",
-        )
+        (name, one.name, *ends_of(_ratio(one, base, name)))
         for name in names
         for one in subjects
+        if one is not base
     )
 
 
@@ -200,34 +217,29 @@ def _path(one: Subject, name: str) -> str | None:
     return None if plan is None else access_path(plan)
 
 
-def _read_rows(subjects: Sequence[Subject], names: Sequence[str]) -> tuple[tuple[Cell, ...], ...]:
-    rows = (_read_row(one, name) for name in names for one in subjects)
-    return tuple(row for row in rows if any(cell not in (None, "-") for cell in row[2:]))
-
-
-def _read_row(one: Subject, name: str) -> tuple[Cell, ...]:
+def _column_row(one: Subject, name: str) -> tuple[Cell, ...]:
     found = (columns_by_statement(run.run).get(name) for run in one.runs)
     tables: tuple[TableColumns, ...] = next((some for some in found if some), ())
-    plan = _plan(one, name)
-    reads = None if plan is None else plan.reads
     unneeded = [column for table in tables for column in table.unneeded]
     widths = [table.unneeded_bytes for table in tables if table.unneeded]
     known = [width for width in widths if width is not None]
+    counts = (_columns_read(run.run, name) for run in one.runs)
     return (
         name,
         one.name,
-        next(
-            (told for run in one.runs if (told := _columns_read(run.run, name)) is not None), None
-        ),
+        next((count for count in counts if count is not None), None),
         sum(len(table.needed) for table in tables) if tables else None,
-        listed(unneeded, NAMED_COLUMNS) or "-",
         sum(known) if known and len(known) == len(widths) else None,
-        *(
-            (None, None, None)
-            if reads is None
-            else (reads.index_lookups, reads.index_rows, reads.scan_rows)
-        ),
+        listed(unneeded, NAMED_COLUMNS) or "-",
     )
+
+
+def _read_row(one: Subject, name: str) -> tuple[Cell, ...] | None:
+    plan = _plan(one, name)
+    if plan is None or plan.reads is None:
+        return None
+    reads = plan.reads
+    return name, one.name, reads.index_lookups, reads.index_rows, reads.scan_rows
 
 
 def _says(subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]) -> Iterator[str]:
@@ -241,15 +253,23 @@ def _says(subjects: Sequence[Subject], base: Subject | None, names: Sequence[str
                 f" {text(known[worst], TIMES)} ({worst}) of what {base.name} takes."
             )
     for name in names:
-        paths = {one.name: path for one in subjects if (path := _path(one, name))}
-        if len(set(paths.values())) > 1:
-            yield f"{name} is executed by {each_text(_grouped(paths))}."
+        yield from _other_plans(subjects, name)
 
 
-def _grouped(paths: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Subjects of one path together: their names, then the path."""
+def _other_plans(subjects: Sequence[Subject], name: str) -> Iterator[str]:
+    """Versions of one engine that execute a statement otherwise: they tell plans alike."""
+    for engine in dict.fromkeys(str(one.first.facts["engine"]["name"]) for one in subjects):
+        mine = [one for one in subjects if one.first.facts["engine"]["name"] == engine]
+        paths = list(_grouped(mine, name))
+        if len(paths) > 1:
+            yield f"{name} is executed by {each_text(paths)}."
+
+
+def _grouped(subjects: Sequence[Subject], name: str) -> Iterator[tuple[str, str]]:
+    """Subjects that execute a statement alike, and how."""
+    paths = {one.name: path for one in subjects if (path := _path(one, name)) is not None}
     for path in dict.fromkeys(paths.values()):
-        yield listed([name for name, own in paths.items() if own == path], len(paths)), path
+        yield listed([who for who, own in paths.items() if own == path], len(paths)), path
 
 
 def _pruned(subjects: Sequence[Subject], wide: Mapping[str, str]) -> Iterator[str]:

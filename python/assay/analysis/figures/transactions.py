@@ -48,10 +48,7 @@ DRAWN = ("p50", "p99")
 TAIL_MIN = 5.0
 RUNS = (
     Column("engine"),
-    Column("transactions a second", PER_SECOND),
-    Column("of the base", TIMES),
-    Column("at least", TIMES),
-    Column("at most", TIMES),
+    Column("a second", PER_SECOND),
     Column("mean latency", SECONDS),
     Column("made again", COUNT),
     Column("failed", COUNT),
@@ -63,10 +60,16 @@ TYPES = (
     Column("engine"),
     Column("mean", SECONDS),
     *(Column(name, SECONDS) for name in QUANTILES),
-    Column("mean, of the base", TIMES),
+)
+RATIOS = (
+    Column("type"),
+    Column("engine"),
+    Column("takes", TIMES),
     Column("at least", TIMES),
     Column("at most", TIMES),
 )
+# What all types together are called.
+ALL = "all"
 
 
 def figure(asked: Asked) -> Figure:
@@ -77,7 +80,6 @@ def figure(asked: Asked) -> Figure:
     others = [one for one in subjects if base is not None and one is not base]
     types = list(dict.fromkeys(name for one in subjects for name in _types(one)))
     of_types = tuple(f"{name}_{quantile}" for name in types for quantile in DRAWN)
-    beside = "" if base is None else f", beside {base.name}"
     return Figure(
         asked.name,
         asked.kind,
@@ -86,8 +88,9 @@ def figure(asked: Asked) -> Figure:
         subjects=tuple(one.name for one in subjects),
         measures=tuple(_measures(subjects, base, types)),
         tables=(
-            Table("runs", f"the mix on each engine{beside}", RUNS, _rows(subjects, base)),
-            Table("types", f"latency by type{beside}", TYPES, _by_type(subjects, base, types)),
+            Table("runs", "the mix on each engine", RUNS, _rows(subjects)),
+            Table("types", "latency by type", TYPES, _by_type(subjects, types)),
+            *_ratios(subjects, base, types),
         ),
         charts=(
             Chart("tps", "transactions a second", "bars", (PER_S,)),
@@ -190,12 +193,11 @@ def _middle(subject: Subject, known: Known) -> float | None:
     return None if told is None else told.middle
 
 
-def _rows(subjects: Sequence[Subject], base: Subject | None) -> tuple[tuple[Cell, ...], ...]:
+def _rows(subjects: Sequence[Subject]) -> tuple[tuple[Cell, ...], ...]:
     return tuple(
         (
             one.name,
             _middle(one, _per_s),
-            *ends_of(_ratio(one, base, _per_s)),
             _middle(one, _mean),
             _middle(one, _counted("retries")),
             _middle(one, _counted("failed")),
@@ -205,20 +207,33 @@ def _rows(subjects: Sequence[Subject], base: Subject | None) -> tuple[tuple[Cell
     )
 
 
-def _by_type(
-    subjects: Sequence[Subject], base: Subject | None, types: Sequence[str]
-) -> tuple[tuple[Cell, ...], ...]:
+def _by_type(subjects: Sequence[Subject], types: Sequence[str]) -> tuple[tuple[Cell, ...], ...]:
     return tuple(
         (
             name,
             one.name,
             _middle(one, _mean_of(name)),
             *(_middle(one, _quantile_of(name, quantile)) for quantile in QUANTILES),
-            *ends_of(_ratio(one, base, _mean_of(name))),
         )
         for name in types
         for one in subjects
     )
+
+
+def _ratios(
+    subjects: Sequence[Subject], base: Subject | None, types: Sequence[str]
+) -> Iterator[Table]:
+    """Mean latency beside the base, of the mix and of each type."""
+    if base is None:
+        return
+    known = {ALL: _mean, **{name: _mean_of(name) for name in types}}
+    rows = tuple(
+        (name, one.name, *ends_of(_ratio(one, base, of)))
+        for name, of in known.items()
+        for one in subjects
+        if one is not base
+    )
+    yield Table("ratios", f"mean latency, in times of {base.name}", RATIOS, rows)
 
 
 def _says(subjects: Sequence[Subject], base: Subject | None, types: Sequence[str]) -> Iterator[str]:
