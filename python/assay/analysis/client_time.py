@@ -13,6 +13,8 @@ from assay.record.layout import ACCOUNT_DRIVER, ENGINE_ACCOUNTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
+
     from assay.analysis.accounts import Accounts
     from assay.analysis.summary import Summary
     from assay.record.reader import Run
@@ -118,16 +120,16 @@ def _device(run: Run) -> tuple[float | None, float | None]:
     seen = seen.filter((seen["device"] == device) & (seen["time_s"] > 0))
     if seen.is_empty():
         return None, None
-    busy = _mean(seen[UTIL].to_list(), seen["seconds"].to_list())
-    flushes = [rate * length for rate, length in zip(seen["f/s"], seen["seconds"], strict=True)]
-    flush_ms = _mean(seen["f_await"].to_list(), flushes)
+    busy = _mean(seen[UTIL], seen["seconds"])
+    flush_ms = _mean(seen["f_await"], seen["f/s"] * seen["seconds"])
     return (
         None if busy is None else busy / 100,
         None if flush_ms is None else flush_ms / 1000,
     )
 
 
-def _mean(values: list[float | None], weights: list[float]) -> float | None:
+def _mean(values: pl.Series, weights: pl.Series) -> float | None:
+    """Of the values that are known; None where there is none, or none that weighs anything."""
     known = [(one, by) for one, by in zip(values, weights, strict=True) if one is not None and by]
     whole = sum(by for _, by in known)
     return sum(one * by for one, by in known) / whole if whole else None

@@ -7,7 +7,7 @@ of its own, and by statement. What grew most is what limits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.analysis.client_time import client_time
@@ -16,7 +16,6 @@ from assay.analysis.findings.client_bound import SATURATED_SHARE
 from assay.analysis.findings.load_bound_by import CPU_BOUND_SHARE
 from assay.analysis.findings.processes import cpus_text
 from assay.analysis.student import mean_of
-from assay.model.finding import Evidence, Finding
 from assay.model.units import percent_text, seconds_text
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from assay.analysis.client_time import ClientTime
     from assay.record.reader import Run
 
-METHOD = "scaling-limit"
 RETRIES, LOCK, LATCH, CPU, LOG = "retries", "lock", "latch", "cpu", "log"
 READS, CLIENT, COMMIT, UNKNOWN = "reads", "client", "commit", "unknown"
 NAMES = {
@@ -38,6 +36,17 @@ NAMES = {
     CLIENT: "the network or the client itself",
     COMMIT: "commits, one after another",
     UNKNOWN: "something that was not measured",
+}
+SHORT_NAMES = {
+    RETRIES: "conflicts",
+    LOCK: "locks",
+    LATCH: "latches",
+    CPU: "CPU",
+    LOG: "log",
+    READS: "reads",
+    CLIENT: "network or client",
+    COMMIT: "commits",
+    UNKNOWN: "not measured",
 }
 # Parts of an operation's time, by what of them limits; the rest is not known.
 OF_CAUSES = {
@@ -91,7 +100,6 @@ class ScalingLimit:
         grown: Each cause, what grew most first.
         statement: Operation and statement whose time grew most, and by how many seconds.
         words: All that is claimed, as a sentence without its end.
-        evidence: What it rests on.
     """
 
     name: str | None
@@ -100,20 +108,6 @@ class ScalingLimit:
     grown: tuple[Grown, ...]
     words: str
     statement: tuple[str, str, float] | None = None
-    evidence: tuple[Evidence, ...] = field(default=())
-
-    def finding(self, runs: Sequence[str]) -> Finding:
-        """The same as a finding of these runs."""
-        first = next((one for one in self.grown if one.name == self.name), None)
-        return Finding(
-            claim=f"{self.words[:1].upper()}{self.words[1:]}",
-            effect_share=0.0 if first is None else min(1.0, max(0.0, first.share)),
-            interval=None if first is None else first.interval,
-            runs=tuple(runs),
-            method=METHOD,
-            tells="bound",
-            evidence=self.evidence,
-        )
 
 
 def limit_of(runs: Mapping[int, Sequence[Run]], knee_at: float | None) -> ScalingLimit | None:
@@ -157,10 +151,9 @@ def limiting(
     else:
         words = _words(named, statement, told, longer_s, fewest)
         words += _from_knee(times, named, knee_at, (fewest, most))
-    evidence = tuple(_evidence(after, grown))
-    words += "".join(f"; {one.says}" for one in evidence if one.at in ("timeline", "device"))
+    words = "; ".join((words, *_beside(after, None if named is None else named.name)))
     name = None if named is None else named.name
-    return ScalingLimit(name, most, fewest, grown, words, statement, evidence)
+    return ScalingLimit(name, most, fewest, grown, words, statement)
 
 
 def _mean_s(times: Sequence[ClientTime]) -> float:
@@ -252,11 +245,11 @@ def _words(
     fewest: int,
 ) -> str:
     """What limits, by how much, and most in which statement."""
-    before = f"with {fewest} {seconds_text(named.before_s)} an operation"
+    before = "none" if named.before_s <= 0 else seconds_text(named.before_s)
     words = (
-        f"what limits is {NAMES[named.name]}: {percent_text(named.share)} of a client's time"
-        f"{_interval(named)}, {seconds_text(named.after_s)} an operation, {before}; {told}, and"
-        f" {percent_text(min(1.0, named.longer_s / longer_s))} of that is it"
+        f"{told}, and what limits is {NAMES[named.name]}: {percent_text(named.share)} of a client's"
+        f" time{_interval(named)}, {seconds_text(named.after_s)} an operation ({before} with"
+        f" {fewest}), {percent_text(min(1.0, named.longer_s / longer_s))} of what is more"
     )
     if statement is None:
         return words
@@ -282,7 +275,7 @@ def _from_knee(
     fewest, most = ends
     from_knee = [n for n in sorted(times) if knee_at is not None and n >= knee_at]
     if knee_at is not None and not from_knee:
-        return "; that is before any knee"
+        return "; no knee is in the range"
     if not from_knee or from_knee[0] in (fewest, most):
         return ""
     own = _grown(times[fewest], times[from_knee[0]]) or ()
@@ -301,23 +294,17 @@ def _besides(grown: Sequence[Grown]) -> str:
     return f"; what is known to have grown is {' and '.join(each)}"
 
 
-def _evidence(after: Sequence[ClientTime], grown: Sequence[Grown]) -> Iterator[Evidence]:
-    """Causes beside the first, who had the CPUs, and how busy the disk was."""
-    for one in grown[:3]:
-        yield Evidence(
-            f"{NAMES[one.name]}: {percent_text(one.share)} of a client's time,"
-            f" {seconds_text(one.after_s)} an operation, before {seconds_text(one.before_s)}",
-            "where",
-        )
+def _beside(after: Sequence[ClientTime], name: str | None) -> Iterator[str]:
+    """Who had the CPUs, and, where the log limits, how busy the disk was."""
     cores = {name: _mean(one.cores.get(name) for one in after) for name in _of_cores(after)}
     cpus = after[0].cpus
     if cores and cpus is not None:
-        yield Evidence(_cpu_words(cores, cpus), "timeline")
+        yield _cpu_words(cores, cpus)
     busy = _mean(one.device_busy for one in after)
-    if busy is not None and any(one.name == LOG for one in grown[:1]):
+    if busy is not None and name == LOG:
         flush_s = _mean(one.flush_s for one in after)
         flush = "" if flush_s is None else f", a flush of it took {seconds_text(flush_s)}"
-        yield Evidence(f"the data's device was busy {percent_text(busy)}{flush}", "device")
+        yield f"the data's device was busy {percent_text(busy)}{flush}"
 
 
 def _of_cores(after: Sequence[ClientTime]) -> list[str]:
