@@ -400,4 +400,4 @@ def _missing(asked: Asked, swept: Sequence[Swept]) -> Iterator[str]:
                 f" {PARAMETERS}"
             )
         if one.limit is None:
-            yield f"{one.name}: what limits it: where the time of its clients went is not known"
+            yield f"{one.name}: what limits it takes two numbers of clients that can be compared"
