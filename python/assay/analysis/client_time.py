@@ -13,9 +13,14 @@ from assay.record.layout import ACCOUNT_DRIVER, ENGINE_ACCOUNTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
+
     from assay.analysis.accounts import Accounts
     from assay.analysis.summary import Summary
     from assay.record.reader import Run
+
+# Threads at work of which there is so much more or less time than of operations are no sessions.
+APART_MAX = 0.25
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class ClientTime:
         clients: How many there were.
         operation_s: All of its time: what failed, and what was made again, is in it.
         failed_s: Time in attempts that failed, by operation; of it nothing else is told.
-        causes: The rest by cause; empty where sessions cannot be told apart.
+        causes: The rest by cause; empty where it is not known of sessions.
         statements: Time of statements that were answered, by operation and name; an operation of
             one statement is one.
         cores: CPUs that were busy, by `engine`, `driver` and `others`; those that are known.
@@ -61,7 +66,9 @@ def client_time(run: Run, told: Summary) -> ClientTime | None:
         clients=load.load.clients,
         operation_s=work.service_s / done,
         failed_s={name: seconds / done for name, seconds in failed.items()},
-        causes={name: share * rest_s / done for name, share in _causes(told).items()},
+        causes={
+            name: share * rest_s / done for name, share in _causes(told, work.service_s).items()
+        },
         statements=_statements(told, (work.service_s - work.failed_s) / done),
         cores={} if told.accounts is None else _cores(told.accounts),
         cpus=None if told.accounts is None else told.accounts.cpus,
@@ -70,11 +77,17 @@ def client_time(run: Run, told: Summary) -> ClientTime | None:
     )
 
 
-def _causes(told: Summary) -> dict[str, float]:
-    """Shares of the time of all operations; empty unless operations are told apart.
+def _causes(told: Summary, service_s: float) -> dict[str, float]:
+    """Shares of the time of all operations; empty where that is not known.
 
-    Threads that serve whatever session has work say where their own time went, not a client's.
+    Where operations are not told apart, threads at work stand for sessions if there was as much of
+    their time as of operations: those that serve whatever session has work do not.
     """
+    where = told.where
+    if where is not None and where.together_s is not None:
+        if abs(where.together_s - service_s) > APART_MAX * service_s:
+            return {}
+        return {name: share for name, share in where.shares.items() if share is not None}
     shares = dict.fromkeys(PARTS, 0.0)
     known = 0.0
     for operation in told.operations:
@@ -118,16 +131,16 @@ def _device(run: Run) -> tuple[float | None, float | None]:
     seen = seen.filter((seen["device"] == device) & (seen["time_s"] > 0))
     if seen.is_empty():
         return None, None
-    busy = _mean(seen[UTIL].to_list(), seen["seconds"].to_list())
-    flushes = [rate * length for rate, length in zip(seen["f/s"], seen["seconds"], strict=True)]
-    flush_ms = _mean(seen["f_await"].to_list(), flushes)
+    busy = _mean(seen[UTIL], seen["seconds"])
+    flush_ms = _mean(seen["f_await"], seen["f/s"] * seen["seconds"])
     return (
         None if busy is None else busy / 100,
         None if flush_ms is None else flush_ms / 1000,
     )
 
 
-def _mean(values: list[float | None], weights: list[float]) -> float | None:
+def _mean(values: pl.Series, weights: pl.Series) -> float | None:
+    """Of the values that are known; None where there is none, or none that weighs anything."""
     known = [(one, by) for one, by in zip(values, weights, strict=True) if one is not None and by]
     whole = sum(by for _, by in known)
     return sum(one * by for one, by in known) / whole if whole else None

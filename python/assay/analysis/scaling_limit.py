@@ -7,7 +7,7 @@ of its own, and by statement. What grew most is what limits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.client_time import client_time
@@ -16,7 +16,6 @@ from assay.analysis.findings.client_bound import SATURATED_SHARE
 from assay.analysis.findings.load_bound_by import CPU_BOUND_SHARE
 from assay.analysis.findings.processes import cpus_text
 from assay.analysis.student import mean_of
-from assay.model.finding import Evidence, Finding
 from assay.model.units import percent_text, seconds_text
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from assay.analysis.client_time import ClientTime
     from assay.record.reader import Run
 
-METHOD = "scaling-limit"
 RETRIES, LOCK, LATCH, CPU, LOG = "retries", "lock", "latch", "cpu", "log"
 READS, CLIENT, COMMIT, UNKNOWN = "reads", "client", "commit", "unknown"
 NAMES = {
@@ -36,8 +34,19 @@ NAMES = {
     LOG: "the log, written and synced at commits",
     READS: "reading the disk",
     CLIENT: "the network or the client itself",
-    COMMIT: "commits, one after another",
+    COMMIT: "commits, which wait for the log or for one another",
     UNKNOWN: "something that was not measured",
+}
+SHORT_NAMES = {
+    RETRIES: "conflicts",
+    LOCK: "locks",
+    LATCH: "latches",
+    CPU: "CPU",
+    LOG: "log",
+    READS: "reads",
+    CLIENT: "network or client",
+    COMMIT: "commits",
+    UNKNOWN: "not measured",
 }
 # Parts of an operation's time, by what of them limits; the rest is not known.
 OF_CAUSES = {
@@ -91,7 +100,6 @@ class ScalingLimit:
         grown: Each cause, what grew most first.
         statement: Operation and statement whose time grew most, and by how many seconds.
         words: All that is claimed, as a sentence without its end.
-        evidence: What it rests on.
     """
 
     name: str | None
@@ -100,20 +108,6 @@ class ScalingLimit:
     grown: tuple[Grown, ...]
     words: str
     statement: tuple[str, str, float] | None = None
-    evidence: tuple[Evidence, ...] = field(default=())
-
-    def finding(self, runs: Sequence[str]) -> Finding:
-        """The same as a finding of these runs."""
-        first = next((one for one in self.grown if one.name == self.name), None)
-        return Finding(
-            claim=f"{self.words[:1].upper()}{self.words[1:]}",
-            effect_share=0.0 if first is None else min(1.0, max(0.0, first.share)),
-            interval=None if first is None else first.interval,
-            runs=tuple(runs),
-            method=METHOD,
-            tells="bound",
-            evidence=self.evidence,
-        )
 
 
 def limit_of(runs: Mapping[int, Sequence[Run]], knee_at: float | None) -> ScalingLimit | None:
@@ -139,8 +133,6 @@ def limiting(
     fewest, most = min(times), max(times)
     before, after = times[fewest], times[most]
     grown = _grown(before, after)
-    if grown is None:
-        return None
     before_s, after_s = _mean_s(before), _mean_s(after)
     longer_s = after_s - before_s
     named = grown[0] if _stands_out(grown[0], before_s, longer_s) else None
@@ -152,15 +144,14 @@ def limiting(
     if longer_s < LONGER_MIN * before_s:
         words = f"nothing limits up to {most} clients: {whole}"
     elif named is None or named.name == UNKNOWN:
-        words = f"{told}, and what for was not measured{_besides(grown)}"
+        words = f"{told}, and what for was not measured{_besides(grown)}{_most_in(statement)}"
         named = None
     else:
         words = _words(named, statement, told, longer_s, fewest)
         words += _from_knee(times, named, knee_at, (fewest, most))
-    evidence = tuple(_evidence(after, grown))
-    words += "".join(f"; {one.says}" for one in evidence if one.at in ("timeline", "device"))
+    words = "; ".join((words, *_beside(after, None if named is None else named.name)))
     name = None if named is None else named.name
-    return ScalingLimit(name, most, fewest, grown, words, statement, evidence)
+    return ScalingLimit(name, most, fewest, grown, words, statement)
 
 
 def _mean_s(times: Sequence[ClientTime]) -> float:
@@ -178,11 +169,15 @@ def _parts(one: ClientTime) -> dict[str, float]:
     return told
 
 
-def _grown(before: Sequence[ClientTime], after: Sequence[ClientTime]) -> tuple[Grown, ...] | None:
-    """Every cause, what grew most first; None where no time was split and nothing failed."""
-    known = all(one.causes for one in (*before, *after))
-    if not known and not any(one.failed_s for one in after):
-        return None
+def _grown(before: Sequence[ClientTime], after: Sequence[ClientTime]) -> tuple[Grown, ...]:
+    """Every cause, what grew most first.
+
+    Rounds whose time was not split are left out where others of the same number were; where none
+    was on one of the two sides, nothing but failed attempts is told apart.
+    """
+    before, after = _split(before), _split(after)
+    if not all(one.causes for one in (*before, *after)):
+        before, after = ([replace(one, causes={}) for one in own] for own in (before, after))
     found = []
     for name in _parts(after[0]):
         shares = mean_of([_parts(one)[name] / one.operation_s for one in after])
@@ -196,6 +191,11 @@ def _grown(before: Sequence[ClientTime], after: Sequence[ClientTime]) -> tuple[G
             )
         )
     return tuple(sorted(found, key=lambda one: (-one.longer_s, one.name)))
+
+
+def _split(times: Sequence[ClientTime]) -> Sequence[ClientTime]:
+    """Those whose time was split, if any was."""
+    return [one for one in times if one.causes] or times
 
 
 def _stands_out(first: Grown, before_s: float, longer_s: float) -> bool:
@@ -252,17 +252,22 @@ def _words(
     fewest: int,
 ) -> str:
     """What limits, by how much, and most in which statement."""
-    before = f"with {fewest} {seconds_text(named.before_s)} an operation"
+    before = "none" if named.before_s <= 0 else seconds_text(named.before_s)
     words = (
-        f"what limits is {NAMES[named.name]}: {percent_text(named.share)} of a client's time"
-        f"{_interval(named)}, {seconds_text(named.after_s)} an operation, {before}; {told}, and"
-        f" {percent_text(min(1.0, named.longer_s / longer_s))} of that is it"
+        f"{told}, and what limits is {NAMES[named.name]}: {percent_text(named.share)} of a client's"
+        f" time{_interval(named)}, {seconds_text(named.after_s)} an operation ({before} with"
+        f" {fewest}), {percent_text(min(1.0, named.longer_s / longer_s))} of what is more"
     )
+    return f"{words}{_most_in(statement)}"
+
+
+def _most_in(statement: tuple[str, str, float] | None) -> str:
+    """What grew most, as it ends a sentence."""
     if statement is None:
-        return words
+        return ""
     operation, name, grown_s = statement
     where = f"statement {name} of {operation}" if name else operation
-    return f"{words}; most in {where} (+{seconds_text(grown_s)} an operation of the mix)"
+    return f"; most in {where} (+{seconds_text(grown_s)} an operation of the mix)"
 
 
 def _interval(named: Grown) -> str:
@@ -282,10 +287,10 @@ def _from_knee(
     fewest, most = ends
     from_knee = [n for n in sorted(times) if knee_at is not None and n >= knee_at]
     if knee_at is not None and not from_knee:
-        return "; that is before any knee"
+        return "; no knee is in the range"
     if not from_knee or from_knee[0] in (fewest, most):
         return ""
-    own = _grown(times[fewest], times[from_knee[0]]) or ()
+    own = _grown(times[fewest], times[from_knee[0]])
     there = next((one for one in own if one.name == named.name), None)
     if there is None:
         return ""
@@ -301,23 +306,17 @@ def _besides(grown: Sequence[Grown]) -> str:
     return f"; what is known to have grown is {' and '.join(each)}"
 
 
-def _evidence(after: Sequence[ClientTime], grown: Sequence[Grown]) -> Iterator[Evidence]:
-    """Causes beside the first, who had the CPUs, and how busy the disk was."""
-    for one in grown[:3]:
-        yield Evidence(
-            f"{NAMES[one.name]}: {percent_text(one.share)} of a client's time,"
-            f" {seconds_text(one.after_s)} an operation, before {seconds_text(one.before_s)}",
-            "where",
-        )
+def _beside(after: Sequence[ClientTime], name: str | None) -> Iterator[str]:
+    """Who had the CPUs, and, where the log limits, how busy the disk was."""
     cores = {name: _mean(one.cores.get(name) for one in after) for name in _of_cores(after)}
     cpus = after[0].cpus
     if cores and cpus is not None:
-        yield Evidence(_cpu_words(cores, cpus), "timeline")
+        yield _cpu_words(cores, cpus)
     busy = _mean(one.device_busy for one in after)
-    if busy is not None and any(one.name == LOG for one in grown[:1]):
+    if busy is not None and name in (LOG, COMMIT):
         flush_s = _mean(one.flush_s for one in after)
         flush = "" if flush_s is None else f", a flush of it took {seconds_text(flush_s)}"
-        yield Evidence(f"the data's device was busy {percent_text(busy)}{flush}", "device")
+        yield f"the data's device was busy {percent_text(busy)}{flush}"
 
 
 def _of_cores(after: Sequence[ClientTime]) -> list[str]:

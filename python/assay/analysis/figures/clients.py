@@ -20,7 +20,7 @@ from assay.analysis.figures.quantities import (
 from assay.analysis.figures.subjects import subjects_of
 from assay.analysis.load import load_of
 from assay.analysis.scalability import LEVELS_ENOUGH, PARAMETERS, scaling
-from assay.analysis.scaling_limit import limit_of
+from assay.analysis.scaling_limit import SHORT_NAMES, limit_of
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
@@ -137,6 +137,7 @@ def figure(asked: Asked) -> Figure:
         _table(swept),
         _rounds_table(swept),
         *_law_table(swept),
+        *_limits_table(swept),
         *curve_tables(swept, levels, DRAWN),
     )
     return Figure(
@@ -263,6 +264,36 @@ def _law_table(swept: Sequence[Swept]) -> tuple[Table, ...]:
     return (Table("law", "the Universal Scalability Law", LAW_COLUMNS, tuple(rows)),)
 
 
+def _limits_table(swept: Sequence[Swept]) -> tuple[Table, ...]:
+    """What an operation takes its time for, with the fewest clients and with most."""
+    columns = (
+        Column("subject"),
+        Column("cause"),
+        Column("fewest clients", SECONDS),
+        Column("most clients", SECONDS),
+        Column("of a client's time", SHARE),
+        Column("at least", SHARE),
+        Column("at most", SHARE),
+    )
+    rows = [
+        (
+            one.name,
+            SHORT_NAMES[cause.name],
+            cause.before_s,
+            cause.after_s,
+            cause.share,
+            *(cause.interval or (None, None)),
+        )
+        for one in swept
+        if one.limit is not None
+        for cause in one.limit.grown
+    ]
+    if not rows:
+        return ()
+    title = "what a client's time goes into, for each operation that succeeds"
+    return (Table("limits", title, columns, tuple(rows)),)
+
+
 def _finite(value: float | None) -> float | None:
     return value if value is not None and value != float("inf") else None
 
@@ -296,14 +327,18 @@ def _knee(one: Swept) -> str:
         return ""
     if knee.value > last:
         return f"; no knee in the range, up to {_clients(last)}"
-    ends = None if knee.ends is None else (knee.ends[0], min(knee.ends[1], float("inf")))
-    return f"; the knee is at {knee.value:.2g} clients{_ends(ends)}"
+    return f"; the knee is at {_number(knee.value)} clients{_ends(knee.ends)}"
 
 
 def _ends(ends: tuple[float, float] | None) -> str:
     if ends is None:
         return ""
-    return f" [{ends[0]:.2g}, {'no end' if ends[1] == float('inf') else f'{ends[1]:.2g}'}]"
+    return f" [{_number(ends[0])}, {_number(ends[1])}]"
+
+
+def _number(clients: float) -> str:
+    """Such as `5.3`: parts of a client are of a line, and no more than that is known."""
+    return "no end" if clients == float("inf") else f"{clients:.1f}"
 
 
 def _waste(one: Swept) -> Iterator[str]:
@@ -365,4 +400,4 @@ def _missing(asked: Asked, swept: Sequence[Swept]) -> Iterator[str]:
                 f" {PARAMETERS}"
             )
         if one.limit is None:
-            yield f"{one.name}: what limits it: where the time of its clients went is not known"
+            yield f"{one.name}: what limits it takes two numbers of clients that can be compared"
