@@ -47,6 +47,8 @@ EXECUTING = (
 )
 # What is done for nobody in particular where no frame says for whom, as by a collector's threads.
 SERVING = ("memory", "scheduling", "locking", "kernel memory", "idle")
+# Of work on plans what no step claims: a plan that was kept is made ready, and given back.
+SET_UP = "setting up plans"
 # Never for a statement.
 BESIDE = ("maintenance", "idle", DRIVER)
 
@@ -59,7 +61,8 @@ class StatementWork:
         executions: operation, statement (null of an operation that is one statement), executions,
             mean_s (wall time).
         work: operation, statement, work, samples, seconds (CPU of an execution): what was done for
-            the statement. Planning is no work here, whoever serves it.
+            the statement. Planning is no work here, whoever serves it; what is left of its work is
+            `SET_UP`.
         planning: operation, statement, step, samples, seconds, low_s, high_s (95 %; null of a
             single execution). `step` is `optimiser/parse` where rules do not tell steps apart; null
             is all of planning.
@@ -137,7 +140,9 @@ def statement_work(run: Run) -> StatementWork | None:
         pl.col("work").is_in(SERVING) & ~pl.col("is_claimed")
     )
     planned = sampled.filter(pl.col("step").is_not_null())
-    other = sampled.filter(pl.col("step").is_null())
+    other = sampled.filter(pl.col("step").is_null()).with_columns(
+        pl.col("work").replace(PLANNING, SET_UP)
+    )
     each_s = profile.seconds_each
     return StatementWork(
         counts,
