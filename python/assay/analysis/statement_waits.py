@@ -55,7 +55,9 @@ def statement_waits(run: Run) -> pl.DataFrame | None:
         "finished_ns",
     )
     placed = looked(asleep.filter(told), passes).with_columns(pl.lit(threads.LEADER).alias("kind"))
-    found = slept(placed).filter(pl.col("cause").is_in(WAITS)).select("operation", "cause", "looked_ns")
+    found = (
+        slept(placed).filter(pl.col("cause").is_in(WAITS)).select("operation", "cause", "looked_ns")
+    )
     queued = (
         growth(spans, existed(lives_of(spans), passes))
         .group_by("operation", maintain_order=True)

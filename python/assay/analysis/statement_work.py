@@ -124,7 +124,9 @@ def statement_work(run: Run) -> StatementWork | None:
         "started_ns",
         "finished_ns",
     )
-    within = profile.samples.filter(pl.col("operation").is_not_null() & pl.col("work").is_not_null())
+    within = profile.samples.filter(
+        pl.col("operation").is_not_null() & pl.col("work").is_not_null()
+    )
     placed, _ = place(within.drop("session", "sequence", "operation"), passes, None)
     told = placed.drop_nulls("operation").select(
         pl.col("sequence").cast(pl.UInt32).alias("execution"), "stack", "work"
@@ -172,9 +174,7 @@ def _with_ends(planned: pl.DataFrame, counts: pl.DataFrame, each_s: float) -> pl
     The variance of a mean is that of the counts of executions, and that of a Poisson count at
     least: of a rare sample a few executions say too little.
     """
-    both = pl.concat(
-        [planned, planned.with_columns(pl.lit(None, dtype=pl.String).alias("step"))]
-    )
+    both = pl.concat([planned, planned.with_columns(pl.lit(None, dtype=pl.String).alias("step"))])
     of_each = both.group_by(*KEYS, "step", "execution", maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("samples")
     )

@@ -158,9 +158,7 @@ def _in_seconds(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def named_spans(
-    run: Run, spans: pl.DataFrame, placed: pl.DataFrame | None = None
-) -> pl.DataFrame:
+def named_spans(run: Run, spans: pl.DataFrame, placed: pl.DataFrame | None = None) -> pl.DataFrame:
     """Spans with causes of those asleep: by_kernel, by_word.
 
     Args:

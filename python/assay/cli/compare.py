@@ -61,9 +61,7 @@ Alike = Annotated[
 ]
 UnequalDurability = Annotated[
     bool,
-    typer.Option(
-        "--unequal-durability", help="Compare although commits survive less on one side."
-    ),
+    typer.Option("--unequal-durability", help="Compare although commits survive less on one side."),
 ]
 Repeat = Annotated[int, typer.Option(help="Rounds: in each, a run of both sides.", min=1)]
 Profile = Annotated[

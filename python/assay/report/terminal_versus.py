@@ -77,7 +77,7 @@ def _ratios(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[
     names = [column["name"] for column in table["columns"]][2:4]
     of = max(12, width - 53)
     yield f"Ratios: {table['title']}"[:width]
-    yield f"{LEAD}{'':<{of}} {_short(names[0], 11):>11} {_short(names[1], 11):>11} {'ratio':>8}  95 %"
+    yield f"{LEAD}{'':<{of}}{_heads(names)} {'ratio':>8}  95 %"
     rows = _first_of(table["rows"], most)
     for of_what, quantity, first, second, ratio, low, high, differs in rows:
         mark = " " if differs == "yes" else "~"
@@ -101,13 +101,17 @@ def _gain(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[st
         cause, seconds, low, high, share, differs = row
         mark = "~" if differs == "no" else " "
         yield (
-            f"{LEAD}{_short(cause, of):<{of}} {text(seconds, SECONDS):>9} {text(share, SHARE):>7}{mark}"
-            f" {_ends(low, high, SECONDS)}"
+            f"{LEAD}{_short(cause, of):<{of}} {text(seconds, SECONDS):>9}"
+            f" {text(share, SHARE):>7}{mark} {_ends(low, high, SECONDS)}"
         ).rstrip()
 
 
 def _others(every: Sequence[Sequence[Any]], rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
-    left = every[len(rows) :] if every[: len(rows)] == list(rows) else [r for r in every if r not in rows]
+    left = (
+        every[len(rows) :]
+        if every[: len(rows)] == list(rows)
+        else [r for r in every if r not in rows]
+    )
     if not left:
         return []
     shares = [row[4] for row in left]
@@ -131,15 +135,17 @@ def _planning(table: Mapping[str, Any], width: int, most: int | None) -> Iterato
     names = [column["name"] for column in table["columns"]][2:4]
     of = max(12, width - 50)
     yield f"{_capital(table['title'])}"[:width]
-    yield f"{LEAD}{'':<{of}} {_short(names[0], 11):>11} {_short(names[1], 11):>11} {'change':>9} samples"
-    every = table["rows"] if most is None else [row for row in table["rows"] if row[1] == "all steps"]
+    yield f"{LEAD}{'':<{of}}{_heads(names)} {'change':>9} samples"
+    every = (
+        table["rows"] if most is None else [row for row in table["rows"] if row[1] == "all steps"]
+    )
     rows = _first_of(every, most)
     for name, step, first, second, change, low, high, samples in rows:
         mark = "~" if low is None or low <= 0 <= high else " "
         words = name if step == "all steps" else f"{name}, {step}"
         yield (
-            f"{LEAD}{_short(words, of):<{of}} {text(first, SECONDS):>11} {text(second, SECONDS):>11}"
-            f" {text(change, SECONDS):>9}{mark} {samples:>6}"
+            f"{LEAD}{_short(words, of):<{of}} {text(first, SECONDS):>11}"
+            f" {text(second, SECONDS):>11} {text(change, SECONDS):>9}{mark} {samples:>6}"
         )
     yield from _left(every, rows)
 
@@ -163,7 +169,13 @@ def _plans(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[s
     rows = _first_of(table["rows"], most)
     for name, what, says, *_ in rows:
         lead = f"{LEAD}{name}, {what}: "
-        yield from textwrap.wrap(f"{lead}{says}", width, subsequent_indent=LEAD * 2, drop_whitespace=True, initial_indent="")
+        yield from textwrap.wrap(
+            f"{lead}{says}",
+            width,
+            subsequent_indent=LEAD * 2,
+            drop_whitespace=True,
+            initial_indent="",
+        )
     yield from _left(table["rows"], rows)
 
 
@@ -186,6 +198,10 @@ def _left(rows: Sequence[Any], shown: Sequence[Any]) -> Iterator[str]:
 
 def _ends(low: float | None, high: float | None, unit: str) -> str:
     return "" if low is None or high is None else f"{text(low, unit)} to {text(high, unit)}"
+
+
+def _heads(names: Sequence[str]) -> str:
+    return "".join(f" {_short(name, 11):>11}" for name in names)
 
 
 def _short(words: str, most: int) -> str:

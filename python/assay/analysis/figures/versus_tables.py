@@ -49,7 +49,13 @@ def tables_of(found: Versus, names: Sequence[str]) -> tuple[Table, ...]:
         _table(
             GAIN,
             f"how much of the difference each change explains ({whole_of(gain)})",
-            (Column("cause"), Column("seconds", SECONDS), *ends, Column("share", SHARE), Column("differs")),
+            (
+                Column("cause"),
+                Column("seconds", SECONDS),
+                *ends,
+                Column("share", SHARE),
+                Column("differs"),
+            ),
             () if gain is None else _gain(gain),
         ),
         _table(
@@ -70,7 +76,12 @@ def tables_of(found: Versus, names: Sequence[str]) -> tuple[Table, ...]:
             (of, *(Column(f"{name}: {what}", unit) for name in names for what, unit in TAILS)),
             _tail(found),
         ),
-        _table(CPU, f"CPU time by kind of work ({whole_of(gain)})", (Column("work"), *both), _cpu(found)),
+        _table(
+            CPU,
+            f"CPU time by kind of work ({whole_of(gain)})",
+            (Column("work"), *both),
+            _cpu(found),
+        ),
         _table(
             PLANNING,
             "optimiser's time of an execution, by CPU samples",
@@ -103,7 +114,10 @@ def name_of(operation: str | None, statement: str | None) -> str:
 
 
 def _table(
-    name: str, title: str, columns: tuple[Column, ...], rows: Iterator[tuple[Cell, ...]] | Sequence[tuple[Cell, ...]]
+    name: str,
+    title: str,
+    columns: tuple[Column, ...],
+    rows: Iterator[tuple[Cell, ...]] | Sequence[tuple[Cell, ...]],
 ) -> Table:
     return Table(name, title, columns, tuple(rows))
 

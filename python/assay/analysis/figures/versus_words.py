@@ -65,7 +65,8 @@ def _first(found: Versus, names: Sequence[str], whole: Ratio) -> str:
     told = f"{text(ratio.ratio, TIMES)}{interval_text(ratio.interval, TIMES)} {of}"
     if whole.differs is False:
         return (
-            f"No difference beyond noise: {names[1]} has {told} of {names[0]}; {unit} takes {times}."
+            f"No difference beyond noise: {names[1]} has {told} of {names[0]};"
+            f" {unit} takes {times}."
         )
     unsure = "" if whole.interval else " By one round, so nobody knows how sure that is."
     return f"{names[1]} has {told} of {names[0]}: {unit} takes {times}.{unsure}"
@@ -154,8 +155,8 @@ def _tails(found: Versus, names: Sequence[str]) -> Iterator[str]:
             continue
         if one.first.statement != one.second.statement:
             yield (
-                f"The tail of {one.operation} is made by {one.second.statement} with {names[1]}, and"
-                f" by {one.first.statement} with {names[0]}."
+                f"The tail of {one.operation} is made by {one.second.statement} with {names[1]},"
+                f" and by {one.first.statement} with {names[0]}."
             )
 
 
@@ -179,7 +180,8 @@ def notes_of(found: Versus, rounds: int) -> Iterator[str]:
     if found.gain is not None:
         yield (
             "What a transaction takes is split by statements exactly, and each statement's"
-            f" difference is put down in this order: {PLANNING} (CPU samples); then, where the plan"
-            " differs, all of its execution to the plan, else to columns or rows that are read, else"
-            " to CPU time by kind of work and to waits. Rows sum to the whole difference."
+            f" difference is put down in this order: {PLANNING} (CPU samples); then, where the"
+            " plan differs, all of its execution to the plan, else to columns or rows that are"
+            " read, else to CPU time by kind of work and to waits. Rows sum to the whole"
+            " difference."
         )

@@ -102,8 +102,10 @@ def parts_of(run: Run) -> dict[Key, Parts] | None:
             # Whoever works for nobody in particular waits for a CPU, too.
             busy_s = planning.get(key, 0.0) + sum(cpu.get(key, {}).values())
             other_s = beside.get(key, 0.0)
-            seconds *= busy_s / (busy_s + other_s) if busy_s else 0.0
-        waits.setdefault(key, {})[name] = seconds
+            share = busy_s / (busy_s + other_s) if busy_s else 0.0
+            waits.setdefault(key, {})[name] = seconds * share
+        else:
+            waits.setdefault(key, {})[name] = seconds
     return {
         (operation, statement): _fitting(
             mean_s,
@@ -141,7 +143,8 @@ def amounts(
 
     Args:
         terms: As `split` gives them.
-        first, second: What executions are made of; None: not measured.
+        first: What executions of the first side are made of; None: not measured.
+        second: The same of the second side.
         evidence: What differs of statements.
     """
     for term in terms:

@@ -53,7 +53,9 @@ def evidence_of(first: Run, second: Run) -> dict[Key, Evidence]:
     found = {}
     for key in dict.fromkeys([*ours, *theirs]):
         one, other = ours.get(key), theirs.get(key)
-        plans = None if one is None or other is None else compare_plans(one, other, same_engine=same)
+        plans = (
+            None if one is None or other is None else compare_plans(one, other, same_engine=same)
+        )
         reads = () if one is None or other is None else _reads(one, other)
         columns = _column_words(before.get(key, {}), after.get(key, {}))
         found[key] = Evidence(plans, columns, reads)
@@ -136,7 +138,9 @@ def settings_that_differ(first: Run, second: Run) -> list[tuple[str, str, str]]:
     Of two engines, or two versions, only what was asked: their other settings are their own.
     """
     asked = [_asked(run) for run in (first, second)]
-    engines = [(run.facts["engine"]["name"], run.facts["engine"]["version"]) for run in (first, second)]
+    engines = [
+        (run.facts["engine"]["name"], run.facts["engine"]["version"]) for run in (first, second)
+    ]
     told = asked
     if engines[0] == engines[1]:
         told = [_effective(run) | own for run, own in zip((first, second), asked, strict=True)]

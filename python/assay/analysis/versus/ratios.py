@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from assay.analysis.load import load_of, summarise_load
-from assay.analysis.operations import NS, operation_table
+from assay.analysis.operations import operation_table
 from assay.analysis.student import CONFIDENCE, mean_of
 from assay.analysis.versus.account import account_of
 

@@ -113,7 +113,9 @@ def _cpu(run: Run) -> dict[tuple[str | None, ...], float]:
         return {}
     counts = dict(profile.passes["operation"].value_counts().iter_rows())
     found: dict[tuple[str | None, ...], float] = {}
-    for operation, work, seconds in matrix(profile).select("operation", "work", "seconds").iter_rows():
+    for operation, work, seconds in (
+        matrix(profile).select("operation", "work", "seconds").iter_rows()
+    ):
         own = account.operations.get(operation)
         if own is not None:
             each = own.weight * seconds / counts[operation]
@@ -152,13 +154,19 @@ def _planning(rounds: Sequence[Round]) -> tuple[Difference, ...]:
     return tuple(
         sorted(
             found,
-            key=lambda one: (-whole.get(one.key[:2], 0.0), *map(str, one.key[:2]), step_order(one.key[2])),
+            key=lambda one: (
+                -whole.get(one.key[:2], 0.0),
+                *map(str, one.key[:2]),
+                step_order(one.key[2]),
+            ),
         )
     )
 
 
 def _differences(
-    rounds: Sequence[tuple[dict[tuple[str | None, ...], float], dict[tuple[str | None, ...], float]]],
+    rounds: Sequence[
+        tuple[dict[tuple[str | None, ...], float], dict[tuple[str | None, ...], float]]
+    ],
     samples: dict[tuple[str | None, ...], int] | None = None,
 ) -> tuple[Difference, ...]:
     if not all(one and other for one, other in rounds):

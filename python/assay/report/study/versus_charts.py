@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 ROW, LABEL = 20, 230
+PLOT = WIDTH - LABEL + 120
 # Statements stand in the table; a chart of more rows is not read.
 RATIOS_MAX, STEPS_MAX = 24, 10
 OTHERS, TOTAL = "all others", "all of it"
@@ -52,17 +53,31 @@ def _forest(title: str, rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
     import altair as alt
 
     names = [row["name"] for row in rows]
-    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH - LABEL + 120, height=ROW * len(rows))
+    base = alt.Chart(alt.InlineData(values=rows), width=PLOT, height=ROW * len(rows))
     scale = logarithmic([1.0, *(row[end] for row in rows for end in ("low", "high"))])
-    y = alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=LABEL, grid=True, gridOpacity=0.3))
-    x = alt.X("ratio:Q", title=f"ratio: {title}", scale=scale or alt.Scale(zero=False), axis=alt.Axis(tickCount=6, format="~r"))
+    y = alt.Y(
+        "name:N",
+        title=None,
+        sort=names,
+        axis=alt.Axis(labelLimit=LABEL, grid=True, gridOpacity=0.3),
+    )
+    x = alt.X(
+        "ratio:Q",
+        title=f"ratio: {title}",
+        scale=scale or alt.Scale(zero=False),
+        axis=alt.Axis(tickCount=6, format="~r"),
+    )
     colour = alt.Color("says:N", title=None, scale=_colours(rows))
     tips = ["name:N", "label:N", "low:Q", "high:Q", "says:N"]
-    alike = alt.Chart(alt.InlineData(values=[{"ratio": 1.0}])).mark_rule(strokeDash=[4, 3], opacity=0.6)
+    alike = alt.Chart(alt.InlineData(values=[{"ratio": 1.0}])).mark_rule(
+        strokeDash=[4, 3], opacity=0.6
+    )
     return alt.layer(
         alike.encode(x=alt.X("ratio:Q")),
         base.mark_rule(strokeWidth=1.6).encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=colour),
-        base.mark_point(size=55, filled=True, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips),
+        base.mark_point(size=55, filled=True, opacity=1).encode(
+            x=x, y=y, color=colour, tooltip=tips
+        ),
     )
 
 
@@ -72,7 +87,9 @@ def _steps(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     shown, others = parts[:STEPS_MAX], parts[STEPS_MAX:]
     reached = 0.0
     for row in shown:
-        yield _step(row["cause"], reached, row["seconds"], row["share"], noise=row["differs"] == "no")
+        yield _step(
+            row["cause"], reached, row["seconds"], row["share"], noise=row["differs"] == "no"
+        )
         reached += row["seconds"]
     if others:
         rest = sum(row["seconds"] for row in others)
@@ -90,7 +107,8 @@ def _step(
         "begin": begin * 1e3,
         "end": (begin + seconds) * 1e3,
         "says": NOISE if noise else (MORE if seconds > 0 else LESS),
-        "label": f"{text(seconds, SECONDS)}" + ("" if share is None else f" ({text(share, SHARE)})"),
+        "label": f"{text(seconds, SECONDS)}"
+        + ("" if share is None else f" ({text(share, SHARE)})"),
     }
 
 
@@ -103,7 +121,7 @@ def _waterfall(title: str, rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
     room = 0.25 * ((max(ends) - min(ends)) or 1.0)
     domain = [min(0.0, *ends), max(0.0, *ends) + room]
     placed = [row | {"tip": max(row["begin"], row["end"])} for row in rows]
-    base = alt.Chart(alt.InlineData(values=placed), width=WIDTH - LABEL + 120, height=ROW * len(rows))
+    base = alt.Chart(alt.InlineData(values=placed), width=PLOT, height=ROW * len(rows))
     y = alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=LABEL))
     scale = alt.Scale(domain=domain, nice=False)
     x = alt.X("begin:Q", title=f"{title}, ms", scale=scale, axis=alt.Axis(tickCount=6))
