@@ -147,6 +147,7 @@ class Plan:
         memory_bytes: The most memory that was held at once.
         details: What else the engine tells of the whole, its words as keys.
         name: What the statement is called; None: it has no name.
+        text: As it was sent, with `$1`, ... for bound values; None: the record is older than that.
         reads: What it asked storage for; None: the engine does not tell.
     """
 
@@ -166,6 +167,7 @@ class Plan:
     cost: float | None = None
     details: dict[str, Any] = field(default_factory=dict)
     name: str | None = None
+    text: str | None = None
     reads: Reads | None = None
 
     @property

@@ -90,4 +90,5 @@ def plan_facts(plan: Plan) -> dict[str, Any]:
         }
 
     own = {name: value for name, value in vars(plan).items() if name != "root"}
-    return own | {"seconds": plan.seconds, "root": facts(plan.root)}
+    reads = None if plan.reads is None else asdict(plan.reads)
+    return own | {"reads": reads, "seconds": plan.seconds, "root": facts(plan.root)}

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from assay.engines.postgresql.plan_reads import columns_of, reads_of
 from assay.engines.postgresql.plan_times import GATHERS, MS_PER_S, inputs, spent
 from assay.model.plan import Plan, PlanNode
 
@@ -64,6 +65,8 @@ OPERATORS = {
     "Subquery Scan": "projection",
     "Values Scan": "values",
     "ModifyTable": "modify",
+    # It writes into rows who has locked them.
+    "LockRows": "modify",
     "Result": "result",
     "ProjectSet": "projection",
 }
@@ -168,6 +171,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         memory_bytes=_memory_bytes(root),
         cost=_cost(root),
         details={key: value for key, value in whole.items() if key != "Plan"},
+        reads=reads_of(tree) if timed else None,
     )
 
 
@@ -245,6 +249,7 @@ def _tree(node: Node, own: dict[int, Spent], above: _Above, settings: dict[str, 
         read_bytes=_bytes(mine, "Shared Read Blocks", "Local Read Blocks"),
         cached_bytes=_bytes(mine, "Shared Hit Blocks", "Local Hit Blocks"),
         spilled_bytes=_bytes(mine, "Temp Written Blocks"),
+        columns=columns_of(node),
         details=_details(node),
         children=tuple(map(_wrapped, ordered, made)),
     )
