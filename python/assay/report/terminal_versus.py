@@ -120,13 +120,15 @@ def _others(every: Sequence[Sequence[Any]], rows: Sequence[Sequence[Any]]) -> li
 
 
 def _statements(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
-    of = max(12, (width - 20) // 2)
+    of = max(12, width - 56)
     yield from textwrap.wrap(_capital(table["title"]), width)
     rows = _first_of(table["rows"], most)
-    for name, cause, seconds, _, _, share in rows:
+    yield f"{LEAD}{'':<{of}} {'seconds':>9} {'share':>7}  most by"
+    for name, seconds, _, _, share, differs, cause, own in rows:
+        mark = "~" if differs == "no" else " "
         yield (
-            f"{LEAD}{_short(name, of):<{of}} {_short(cause, of - 4):<{of - 4}}"
-            f" {text(seconds, SECONDS):>9} {text(share, SHARE):>7}"
+            f"{LEAD}{_short(name, of):<{of}} {text(seconds, SECONDS):>9}"
+            f" {text(share, SHARE):>7}{mark} {_short(f'{cause} {text(own, SECONDS)}', 33)}"
         )
     yield from _left(table["rows"], rows)
 

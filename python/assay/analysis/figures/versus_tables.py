@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from assay.analysis.versus.gain import Gain
     from assay.analysis.versus.sides import Difference, Versus
 
-FOREST, GAIN, STATEMENTS = "ratios", "gain", "statements"
+FOREST, GAIN, STATEMENTS, CAUSES = "ratios", "gain", "statements", "causes"
 PLANS, TAIL, CPU, PLANNING, SETTINGS = "plans", "tail", "cpu", "planning", "settings"
 TOTAL = "all of it"
+# Less than that is what sums of other numbers leave.
+DUST_S = 1e-10
 DIFFERS = {True: "yes", False: "no", None: "-"}
 
 
@@ -61,8 +63,22 @@ def tables_of(found: Versus, names: Sequence[str]) -> tuple[Table, ...]:
         _table(
             STATEMENTS,
             f"what each statement adds to the difference ({whole_of(gain)})",
-            (of, Column("cause"), Column("seconds", SECONDS), *ends, Column("share", SHARE)),
+            (
+                of,
+                Column("seconds", SECONDS),
+                *ends,
+                Column("share", SHARE),
+                Column("differs"),
+                Column("most by"),
+                Column("of that", SECONDS),
+            ),
             () if gain is None else _statements(gain),
+        ),
+        _table(
+            CAUSES,
+            f"what each statement adds, by cause ({whole_of(gain)})",
+            (of, Column("cause"), Column("seconds", SECONDS), *ends, Column("share", SHARE)),
+            () if gain is None else _causes(gain),
         ),
         _table(
             PLANS,
@@ -156,9 +172,35 @@ def _gain(gain: Gain) -> Iterator[tuple[Cell, ...]]:
 def _statements(gain: Gain) -> Iterator[tuple[Cell, ...]]:
     total = gain.total.value
     for row in gain.by_statement:
+        if abs(row.seconds.value) < DUST_S:
+            continue
+        most = next(one for one in gain.by_both if one.key[:2] == row.key)
+        share = row.seconds.value / total if total else None
+        differs = None if row.is_noise is None else not row.is_noise
+        yield (
+            name_of(*row.key),
+            row.seconds.value,
+            *_ends(row.seconds),
+            share,
+            DIFFERS[differs],
+            most.key[2],
+            most.seconds.value,
+        )
+
+
+def _causes(gain: Gain) -> Iterator[tuple[Cell, ...]]:
+    total = gain.total.value
+    for row in gain.by_both:
         operation, statement, cause = row.key
         share = row.seconds.value / total if total else None
-        yield name_of(operation, statement), cause, row.seconds.value, *_ends(row.seconds), share
+        if abs(row.seconds.value) >= DUST_S:
+            yield (
+                name_of(operation, statement),
+                cause,
+                row.seconds.value,
+                *_ends(row.seconds),
+                share,
+            )
 
 
 def _plans(found: Versus) -> Iterator[tuple[Cell, ...]]:

@@ -13,7 +13,14 @@ from assay.analysis.figures.quantities import (
     text,
 )
 from assay.analysis.figures.versus_tables import name_of, whole_of
-from assay.analysis.versus.causes import COLUMNS, NOT_EXPLAINED, PLAN, PLANNING, READS
+from assay.analysis.versus.causes import (
+    COLUMNS,
+    FOR_A_CPU,
+    NOT_EXPLAINED,
+    PLAN,
+    PLANNING,
+    READS,
+)
 from assay.analysis.versus.ratios import THROUGHPUT, WHOLE, by_chance
 
 if TYPE_CHECKING:
@@ -25,6 +32,8 @@ if TYPE_CHECKING:
 
 # Smaller shares are in the table, and in no sentence.
 SHARE_MIN = 0.03
+# Of the whole: by so much more or less waiting for a CPU a comparison is of the host.
+DISTURBED_MIN = 0.03
 CAUSES_MAX = 5
 STATEMENTS_MAX = 3
 # Causes that name statements: what else would a reader ask first.
@@ -38,7 +47,7 @@ def says_of(found: Versus, names: Sequence[str]) -> Iterator[str]:
         yield "One of the sides succeeded in nothing, so there is nothing to compare."
         return
     yield _first(found, names, whole)
-    if whole.differs is False:
+    if whole.differs is False or not found.gain.total.value:
         yield (
             "Nothing is explained, because the difference is no more than noise: what its rows say"
             " are differences of the same kind."
@@ -46,6 +55,7 @@ def says_of(found: Versus, names: Sequence[str]) -> Iterator[str]:
     else:
         yield _explained(found.gain)
         yield from _where(found.gain)
+    yield from _disturbed(found.gain)
     yield from _ways(found, names)
     yield from _planning(found, names)
     yield from _tails(found, names)
@@ -97,25 +107,36 @@ def _cause(gain: Gain, row: Row) -> str:
     (cause,) = row.key
     if cause not in OF_STATEMENTS:
         return str(cause)
-    own = [one for one in gain.by_statement if one.key[2] == cause]
-    names = [name_of(*one.key[:2]) for one in own if not one.is_noise] or [name_of(*own[0].key[:2])]
+    own = [one for one in gain.by_both if one.key[2] == cause]
+    named = [one for one in own if not one.is_noise] or own[:1]
+    names = [name_of(*one.key[:2]) for one in named]
     return f"{cause} of {listed(names, STATEMENTS_MAX)}"
 
 
 def _where(gain: Gain) -> Iterator[str]:
     """Statements that add most to the difference."""
     total = gain.total.value
-    sums: dict[tuple[str | None, ...], float] = {}
-    for row in gain.by_statement:
-        sums[row.key[:2]] = sums.get(row.key[:2], 0.0) + row.seconds.value
-    most = sorted(sums, key=lambda key: -sums[key] / total)[:STATEMENTS_MAX]
     told = [
-        f"{name_of(*key)} {text(sums[key] / total, SHARE)}"
-        for key in most
-        if sums[key] / total >= SHARE_MIN
+        f"{name_of(*row.key)} {text(row.seconds.value / total, SHARE)}"
+        for row in gain.by_statement
+        if row.seconds.value / total >= SHARE_MIN and not row.is_noise
     ]
     if told:
         yield f"It is made by {listed(told)}."
+
+
+def _disturbed(gain: Gain) -> Iterator[str]:
+    """What is left without waiting for a CPU, where that differs as much as matters."""
+    queued = next((row for row in gain.by_cause if row.key == (FOR_A_CPU,)), None)
+    if queued is None or abs(queued.seconds.value) < DISTURBED_MIN * gain.first_s:
+        return
+    left = gain.undisturbed
+    yield (
+        f"{FOR_A_CPU[0].upper()}{FOR_A_CPU[1:]} is time in which something else had it: on a host that does"
+        " nothing else it is hardly any. Without it"
+        f" {whole_of(gain)} takes {text(abs(left.value), SECONDS)}"
+        f" {'more' if left.value > 0 else 'less'}{interval_text(left.interval, SECONDS)}."
+    )
 
 
 def _ways(found: Versus, names: Sequence[str]) -> Iterator[str]:

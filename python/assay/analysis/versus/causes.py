@@ -27,6 +27,7 @@ CPU, NOT_EXPLAINED = "CPU: ", "not explained"
 EXECUTIONS, MIX = "executed more or less often", "mix of operations"
 BETWEEN_STATEMENTS, BETWEEN = "between statements", "between transactions"
 WAITING = "waiting"
+FOR_A_CPU = TITLES[RUN_QUEUE]
 OF_TERMS = {
     "executions": EXECUTIONS,
     "mix": MIX,

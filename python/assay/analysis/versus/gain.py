@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.student import mean_of
 from assay.analysis.versus.account import account_of
-from assay.analysis.versus.causes import Amount, amounts, parts_of
+from assay.analysis.versus.causes import FOR_A_CPU, Amount, amounts, parts_of
 from assay.analysis.versus.split import split
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ class Gain:
         first_s, second_s: The wholes, means over the rounds.
         total: Their difference.
         by_cause: (cause,) largest first; they sum to the total.
-        by_statement: (operation, statement, cause); they sum to the total, too.
+        by_statement: (operation, statement), whatever causes it; they sum to the total, too.
+        by_both: (operation, statement, cause); so do these.
+        undisturbed: The total without what waiting for a CPU adds: the host's other work.
         sampled: Whether CPU time was told apart by statement in every run.
     """
 
@@ -59,13 +61,9 @@ class Gain:
     total: Mean
     by_cause: tuple[Row, ...]
     by_statement: tuple[Row, ...]
+    by_both: tuple[Row, ...]
+    undisturbed: Mean
     sampled: bool
-
-    def of_statement(self, operation: str | None, statement: str | None) -> float:
-        """What a statement adds to the difference, whatever causes it."""
-        return math.fsum(
-            row.seconds.value for row in self.by_statement if row.key[:2] == (operation, statement)
-        )
 
 
 def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> Gain | None:
@@ -90,7 +88,9 @@ def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> Gain |
         math.fsum(other for _, other in wholes) / len(wholes),
         mean_of([other - one for one, other in wholes]),
         _rows(found, lambda one: (one.cause,)),
+        _rows(found, lambda one: (one.operation, one.statement)),
         _rows(found, lambda one: (one.operation, one.statement, one.cause)),
+        mean_of([math.fsum(a.seconds for a in one if a.cause != FOR_A_CPU) for one in found]),
         sampled,
     )
 

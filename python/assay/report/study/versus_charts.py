@@ -82,7 +82,7 @@ def _forest(title: str, rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
 
 
 def _steps(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Steps from none to the whole difference, the smaller ones as one, which is before the last."""
+    """Steps from none to the whole difference, the smaller ones as one before the last."""
     parts = [row for row in rows if row["cause"] != TOTAL]
     shown, others = parts[:STEPS_MAX], parts[STEPS_MAX:]
     reached = 0.0
