@@ -35,6 +35,8 @@ def columns_read(
     cursors: dict[int, dict[int, tuple[str, str]]] = {}
     found: dict[str, list[str]] = {}
     for step in program:
+        if step.p1 is None or step.p2 is None:
+            continue
         if step.opcode in OPENING:
             cursors[step.p1] = places.get(step.p2, {}) if step.p3 == MAIN_DATABASE else {}
             continue
