@@ -16,6 +16,7 @@ from assay.analysis.figures.versus_tables import (
     TAIL,
     TOTAL,
 )
+from assay.analysis.profile_compare import SAMPLES_MIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +77,7 @@ def _end(
 def _ratios(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
     names = [column["name"] for column in table["columns"]][2:4]
     of = max(12, width - 53)
-    yield f"Ratios: {table['title']}"[:width]
+    yield from textwrap.wrap(f"Ratios: {table['title']}", width)
     yield f"{LEAD}{'':<{of}}{_heads(names)} {'ratio':>8}  95 %"
     rows = _first_of(table["rows"], most)
     for of_what, quantity, first, second, ratio, low, high, differs in rows:
@@ -143,7 +144,7 @@ def _planning(table: Mapping[str, Any], width: int, most: int | None) -> Iterato
     )
     rows = _first_of(every, most)
     for name, step, first, second, change, low, high, samples in rows:
-        mark = "~" if low is None or low <= 0 <= high else " "
+        mark = "~" if low is None or low <= 0 <= high or samples < SAMPLES_MIN else " "
         words = name if step == "all steps" else f"{name}, {step}"
         yield (
             f"{LEAD}{_short(words, of):<{of}} {text(first, SECONDS):>11}"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PART, FIGURE, FACTOR, ENGINE = "sides", "versus", "side", "engine"
 SIDES = 2
+# Of more settings the name of a side has the first one.
+NAMED_MAX = 2
 
 
 @dataclass(frozen=True)
@@ -152,10 +154,20 @@ def _add(keys: dict[str, Any], factor: str, value: str) -> None:
 def _names(sides: Sequence[Mapping[str, Any]]) -> list[str]:
     """What sides are called: by what one has and the other has not."""
     told = [_said_of(side) for side in sides]
-    names = [" ".join(one for one in told[at] if one not in told[1 - at]) for at in (0, 1)]
-    if not any(names):
+    own = [[one for one in told[at] if one not in told[1 - at]] for at in (0, 1)]
+    if not any(own):
         return ["first", "second"]
+    names = [_briefly(parts) for parts in own]
+    if names[0] == names[1]:
+        names = [" ".join(parts) for parts in own]
     return [name or "as it is" for name in names]
+
+
+def _briefly(parts: Sequence[str]) -> str:
+    """What a side has of its own, the first of many things: all of them stand in its levels."""
+    if len(parts) <= NAMED_MAX:
+        return " ".join(parts)
+    return f"{parts[0]} and {len(parts) - 1} more"
 
 
 def _said_of(side: Mapping[str, Any]) -> list[str]:

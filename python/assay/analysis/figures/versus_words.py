@@ -13,6 +13,7 @@ from assay.analysis.figures.quantities import (
     text,
 )
 from assay.analysis.figures.versus_tables import name_of, whole_of
+from assay.analysis.statement_work import is_sampled
 from assay.analysis.versus.causes import (
     COLUMNS,
     FOR_A_CPU,
@@ -132,8 +133,8 @@ def _disturbed(gain: Gain) -> Iterator[str]:
         return
     left = gain.undisturbed
     yield (
-        f"{FOR_A_CPU[0].upper()}{FOR_A_CPU[1:]} is time in which something else had it: on a host that does"
-        " nothing else it is hardly any. Without it"
+        f"{FOR_A_CPU[0].upper()}{FOR_A_CPU[1:]} is time in which something else had it: on a host"
+        " that does nothing else it is hardly any. Without it"
         f" {whole_of(gain)} takes {text(abs(left.value), SECONDS)}"
         f" {'more' if left.value > 0 else 'less'}{interval_text(left.interval, SECONDS)}."
     )
@@ -161,6 +162,8 @@ def _planning(found: Versus, names: Sequence[str]) -> Iterator[str]:
         operation, statement, step = one.key
         ends = one.seconds.interval
         if step is not None or ends is None or ends[0] <= 0.0 <= ends[1]:
+            continue
+        if not is_sampled(one.samples):
             continue
         yield (
             f"The optimiser's time differs most in {name_of(operation, statement)}:"

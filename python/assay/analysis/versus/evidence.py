@@ -144,7 +144,7 @@ def settings_that_differ(first: Run, second: Run) -> list[tuple[str, str, str]]:
     told = asked
     if engines[0] == engines[1]:
         told = [_effective(run) | own for run, own in zip((first, second), asked, strict=True)]
-        known = {f"{SET}{name}" for name in {*told[0]} & {*told[1]}}
+        known = {f"{SET}{name}" for one in told for name in one}
         told = [{name: one[name] for name in one if name not in known} for one in told]
     names = sorted({*told[0], *told[1]})
     return [

@@ -10,6 +10,7 @@ from assay.analysis.statement_times import statement_times
 from assay.analysis.statement_work import statement_work, step_order
 from assay.analysis.student import mean_of
 from assay.analysis.versus.account import account_of
+from assay.analysis.versus.causes import PLANNING
 from assay.analysis.versus.evidence import evidence_of, settings_that_differ
 from assay.analysis.versus.gain import gain_of
 from assay.analysis.versus.ratios import ratios_of
@@ -78,15 +79,22 @@ def versus(rounds: Sequence[Round]) -> Versus:
         rounds: (first side, second side) of each; at least one.
     """
     evidence = evidence_of(*rounds[0])
+    gain = gain_of(rounds, evidence)
+    weights = {} if gain is None else _weights(gain)
     return Versus(
         ratios_of(rounds),
-        gain_of(rounds, evidence),
-        evidence,
+        gain,
+        dict(sorted(evidence.items(), key=lambda one: -weights.get(one[0], 0.0))),
         tuple(_tails(rounds)),
         _differences([(_cpu(one), _cpu(other)) for one, other in rounds]),
-        _planning(rounds),
+        _planning(rounds, gain),
         tuple(settings_that_differ(*rounds[0])),
     )
+
+
+def _weights(gain: Gain) -> dict[tuple[str | None, ...], float]:
+    """By how much each statement adds to the difference or takes from it."""
+    return {row.key: abs(row.seconds.value) for row in gain.by_statement}
 
 
 def _tails(rounds: Sequence[Round]) -> list[Tails]:
@@ -131,7 +139,8 @@ def _executions(run: Run) -> int:
     return max(1, run.table("events").filter(outcome="ok").height)
 
 
-def _planning(rounds: Sequence[Round]) -> tuple[Difference, ...]:
+def _planning(rounds: Sequence[Round], gain: Gain | None) -> tuple[Difference, ...]:
+    """CPU time before execution; first the statements whose adds most to the difference."""
     told = [(statement_work(one), statement_work(other)) for one, other in rounds]
     if any(work is None for pair in told for work in pair):
         return ()
@@ -150,7 +159,8 @@ def _planning(rounds: Sequence[Round]) -> tuple[Difference, ...]:
             both.append(own)
         sums.append(tuple(both))
     found = _differences([(one, other) for one, other in sums], samples)
-    whole = {one.key[:2]: abs(one.seconds.value) for one in found if one.key[2] is None}
+    of_cause = () if gain is None else [row for row in gain.by_both if row.key[2] == PLANNING]
+    whole = {row.key[:2]: abs(row.seconds.value) for row in of_cause}
     return tuple(
         sorted(
             found,
