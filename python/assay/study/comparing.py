@@ -22,6 +22,7 @@ PART, FIGURE, FACTOR, ENGINE = "sides", "versus", "side", "engine"
 SIDES = 2
 # Of more settings the name of a side has the first one.
 NAMED_MAX = 2
+AS_IT_IS = "as it is"
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def _names(sides: Sequence[Mapping[str, Any]]) -> list[str]:
     names = [_briefly(parts) for parts in own]
     if names[0] == names[1]:
         names = [" ".join(parts) for parts in own]
-    return [name or "as it is" for name in names]
+    return [name or str(side.get(ENGINE, AS_IT_IS)) for name, side in zip(names, sides, strict=True)]
 
 
 def _briefly(parts: Sequence[str]) -> str:
