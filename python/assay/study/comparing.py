@@ -161,7 +161,9 @@ def _names(sides: Sequence[Mapping[str, Any]]) -> list[str]:
     names = [_briefly(parts) for parts in own]
     if names[0] == names[1]:
         names = [" ".join(parts) for parts in own]
-    return [name or str(side.get(ENGINE, AS_IT_IS)) for name, side in zip(names, sides, strict=True)]
+    return [
+        name or str(side.get(ENGINE, AS_IT_IS)) for name, side in zip(names, sides, strict=True)
+    ]
 
 
 def _briefly(parts: Sequence[str]) -> str:
