@@ -334,6 +334,7 @@ class TestKinds:
             "transactions",
             "utilisation",
             "verdict",
+            "versus",
         }
         assert all(kind.about.endswith(".") for kind in kinds().values())
 

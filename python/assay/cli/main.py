@@ -17,6 +17,7 @@ from assay.cli import (
     browse,
     catalogue,
     ceiling,
+    compare,
     doctor,
     explain,
     plans,
@@ -59,6 +60,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     run.run,
     study.study,
     sweep.sweep,
+    compare.compare,
     plans.plans,
     ceiling.ceiling,
     browse.show,
@@ -76,6 +78,7 @@ LOOKING: dict[Callable[..., None], type[TyperCommand]] = {
     whatif.whatif: whatif.InOrder,
     run.run: NamedScale,
     sweep.sweep: NamedScale,
+    compare.compare: NamedScale,
 }
 for verb in VERBS:
     # `try` is a word of Python, which no function can be named.

@@ -1,0 +1,243 @@
+"""Tables of two sides beside each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Column, Table
+from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, TIMES
+from assay.analysis.versus.ratios import THROUGHPUT, WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.analysis.figures.contract import Cell
+    from assay.analysis.statement_times import Tail
+    from assay.analysis.student import Mean
+    from assay.analysis.versus.gain import Gain
+    from assay.analysis.versus.sides import Difference, Versus
+
+FOREST, GAIN, STATEMENTS, CAUSES = "ratios", "gain", "statements", "causes"
+PLANS, TAIL, CPU, PLANNING, SETTINGS = "plans", "tail", "cpu", "planning", "settings"
+TOTAL = "all of it"
+# Less than that is what sums of other numbers leave.
+DUST_S = 1e-10
+DIFFERS = {True: "yes", False: "no", None: "-"}
+
+
+def tables_of(found: Versus, names: Sequence[str]) -> tuple[Table, ...]:
+    """All tables that have rows."""
+    first, second = (Column(name, SECONDS) for name in names)
+    ends = (Column("at least", SECONDS), Column("at most", SECONDS))
+    both = (first, second, Column("difference", SECONDS), *ends)
+    of = Column("of")
+    gain = found.gain
+    made = (
+        _table(
+            FOREST,
+            f"{names[1]} by {names[0]}",
+            (
+                of,
+                Column("quantity"),
+                Column(names[0]),
+                Column(names[1]),
+                Column("ratio", TIMES),
+                Column("at least", TIMES),
+                Column("at most", TIMES),
+                Column("differs"),
+            ),
+            _ratios(found),
+        ),
+        _table(
+            GAIN,
+            f"how much of the difference each change explains ({whole_of(gain)})",
+            (
+                Column("cause"),
+                Column("seconds", SECONDS),
+                *ends,
+                Column("share", SHARE),
+                Column("differs"),
+            ),
+            () if gain is None else _gain(gain),
+        ),
+        _table(
+            STATEMENTS,
+            f"what each statement adds to the difference ({whole_of(gain)})",
+            (
+                of,
+                Column("seconds", SECONDS),
+                *ends,
+                Column("share", SHARE),
+                Column("differs"),
+                Column("most by"),
+                Column("of that", SECONDS),
+            ),
+            () if gain is None else _statements(gain),
+        ),
+        _table(
+            CAUSES,
+            f"what each statement adds, by cause ({whole_of(gain)})",
+            (of, Column("cause"), Column("seconds", SECONDS), *ends, Column("share", SHARE)),
+            () if gain is None else _causes(gain),
+        ),
+        _table(
+            PLANS,
+            "plans, columns and reads that differ",
+            (of, Column("what"), Column("says"), *both[:2]),
+            _plans(found),
+        ),
+        _table(
+            TAIL,
+            "which statement makes the tail",
+            (of, *(Column(f"{name}: {what}", unit) for name in names for what, unit in TAILS)),
+            _tail(found),
+        ),
+        _table(
+            CPU,
+            f"CPU time by kind of work ({whole_of(gain)})",
+            (Column("work"), *both),
+            _cpu(found),
+        ),
+        _table(
+            PLANNING,
+            "optimiser's time of an execution, by CPU samples",
+            (of, Column("step"), *both, Column("samples", COUNT)),
+            _planning(found.planning),
+        ),
+        _table(
+            SETTINGS,
+            "what was asked for otherwise",
+            (Column("setting"), *map(Column, names)),
+            found.settings,
+        ),
+    )
+    return tuple(table for table in made if table.rows)
+
+
+TAILS = (("statement", None), ("share", SHARE), ("slower than", SECONDS))
+
+
+def whole_of(gain: Gain | None) -> str:
+    """What the whole is called."""
+    return "a transaction" if gain is None or gain.is_mix else "a pass over all operations"
+
+
+def name_of(operation: str | None, statement: str | None) -> str:
+    """A statement as people read it."""
+    if operation is None:
+        return "all operations"
+    return operation if statement is None else f"{operation}/{statement}"
+
+
+def _table(
+    name: str,
+    title: str,
+    columns: tuple[Column, ...],
+    rows: Iterator[tuple[Cell, ...]] | Sequence[tuple[Cell, ...]],
+) -> Table:
+    return Table(name, title, columns, tuple(rows))
+
+
+def _ends(mean: Mean) -> tuple[float | None, float | None]:
+    return (None, None) if mean.interval is None else mean.interval
+
+
+def _ratios(found: Versus) -> Iterator[tuple[Cell, ...]]:
+    for one in found.ratios:
+        ends = (None, None) if one.interval is None else one.interval
+        name = whole_of(found.gain) if one.what == WHOLE else one.what
+        unit = COUNT if one.what == THROUGHPUT else SECONDS
+        shown = tuple(_text(value, unit) for value in (one.first, one.second))
+        yield (name, one.quantity, *shown, one.ratio, *ends, DIFFERS[one.differs])
+
+
+def _text(value: float, unit: str) -> str:
+    from assay.analysis.figures.quantities import text
+
+    return text(value, unit)
+
+
+def _gain(gain: Gain) -> Iterator[tuple[Cell, ...]]:
+    total = gain.total.value
+    for row in gain.by_cause:
+        share = row.seconds.value / total if total else None
+        (cause,) = row.key
+        differs = None if row.is_noise is None else not row.is_noise
+        yield cause, row.seconds.value, *_ends(row.seconds), share, DIFFERS[differs]
+    ends = gain.total.interval
+    differs = None if ends is None else not ends[0] <= 0.0 <= ends[1]
+    yield TOTAL, total, *_ends(gain.total), 1.0 if total else None, DIFFERS[differs]
+
+
+def _statements(gain: Gain) -> Iterator[tuple[Cell, ...]]:
+    total = gain.total.value
+    for row in gain.by_statement:
+        if abs(row.seconds.value) < DUST_S:
+            continue
+        most = next(one for one in gain.by_both if one.key[:2] == row.key)
+        share = row.seconds.value / total if total else None
+        differs = None if row.is_noise is None else not row.is_noise
+        yield (
+            name_of(*row.key),
+            row.seconds.value,
+            *_ends(row.seconds),
+            share,
+            DIFFERS[differs],
+            most.key[2],
+            most.seconds.value,
+        )
+
+
+def _causes(gain: Gain) -> Iterator[tuple[Cell, ...]]:
+    total = gain.total.value
+    for row in gain.by_both:
+        operation, statement, cause = row.key
+        share = row.seconds.value / total if total else None
+        if abs(row.seconds.value) >= DUST_S:
+            yield (
+                name_of(operation, statement),
+                cause,
+                row.seconds.value,
+                *_ends(row.seconds),
+                share,
+            )
+
+
+def _plans(found: Versus) -> Iterator[tuple[Cell, ...]]:
+    for (operation, statement), one in found.evidence.items():
+        name = name_of(operation, statement)
+        for change in () if one.plans is None else one.plans.changes:
+            yield name, change.kind, change.says, change.before_s, change.after_s
+        for words in one.columns:
+            yield name, "columns read", words, None, None
+        for words in one.reads:
+            yield name, "rows read", words, None, None
+
+
+def _tail(found: Versus) -> Iterator[tuple[Cell, ...]]:
+    for one in found.tails:
+        yield one.operation, *_of_tail(one.first), *_of_tail(one.second)
+
+
+def _of_tail(tail: Tail | None) -> tuple[Cell, ...]:
+    return (None, None, None) if tail is None else (tail.statement, tail.share, tail.beyond_s)
+
+
+def _cpu(found: Versus) -> Iterator[tuple[Cell, ...]]:
+    for one in found.cpu:
+        (work,) = one.key
+        yield work, one.first_s, one.second_s, one.seconds.value, *_ends(one.seconds)
+
+
+def _planning(found: Sequence[Difference]) -> Iterator[tuple[Cell, ...]]:
+    for one in found:
+        operation, statement, step = one.key
+        yield (
+            name_of(operation, statement),
+            step or "all steps",
+            one.first_s,
+            one.second_s,
+            one.seconds.value,
+            *_ends(one.seconds),
+            one.samples,
+        )
