@@ -143,7 +143,9 @@ class TestMultiples:
         assert shown.subjects == ("PostgreSQL",)
         assert middles(shown, "reads") == {"PostgreSQL": pytest.approx(4.0)}
         assert middles(shown, "writes") == {"PostgreSQL": pytest.approx(3.0)}
-        assert shown.says[0].endswith("as DuckDB: 4 x in reads and 3 x in what writes.")
+        assert shown.says[0] == (
+            "In times of what DuckDB takes: reads 4 x (PostgreSQL); what writes 3 x (PostgreSQL)."
+        )
         every = rows(shown, "operations")
         found = {(row["workload"], row["engine"]): row["takes"] for row in every}
         assert found["points", "PostgreSQL"] == pytest.approx(2.0)
@@ -203,6 +205,7 @@ class TestStatements:
             "DuckDB": pytest.approx(0.001),
         }
         assert middles(shown, "update.write_times") == {"PostgreSQL": pytest.approx(3.0)}
+        assert shown.says == ("Furthest behind DuckDB: update.read, 3 x (PostgreSQL).",)
 
     def test_only_those_that_are_asked_for_and_there_are_shown(self, tmp_path: Path) -> None:
         made = MadeStudy(tmp_path)

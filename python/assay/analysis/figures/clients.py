@@ -183,6 +183,15 @@ def _measures(swept: Sequence[Swept], levels: Sequence[int]) -> Iterator[Measure
             values = by_subject((one.name, one.of(what, level)) for one in swept)
             title = f"{what.title}, {_clients(level)}"
             yield Measure(f"{level} {what.key}", title, what.unit, values, at=float(level))
+    for what in (TPS, QPS):
+        values = by_subject((one.name, _most(one, what)) for one in swept)
+        yield Measure(f"most {what.key}", f"{what.title}, at most", what.unit, values)
+
+
+def _most(one: Swept, what: Quantified) -> Spread | None:
+    """What is known of the number of clients at which it is most."""
+    known = (one.of(what, clients) for clients in one.runs)
+    return max((value for value in known if value), key=lambda value: value.middle, default=None)
 
 
 def _table(swept: Sequence[Swept]) -> Table:

@@ -18,7 +18,15 @@ from assay.analysis.figures.against import (
 )
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.mixes import Mix, mix_of
-from assay.analysis.figures.quantities import COUNT, SECONDS, TIMES, by_subject, listed, text
+from assay.analysis.figures.quantities import (
+    COUNT,
+    SECONDS,
+    TIMES,
+    by_subject,
+    each_text,
+    listed,
+    text,
+)
 from assay.analysis.figures.subjects import subjects_of
 
 if TYPE_CHECKING:
@@ -136,7 +144,7 @@ def figure(asked: Asked) -> Figure:
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(_says(groups, shown)),
+        says=tuple(_says(groups)),
         subjects=shown,
         measures=measures,
         tables=(
@@ -221,16 +229,15 @@ def _mean(values: Mapping[int, float]) -> float | None:
     return math.fsum(values.values()) / len(values) if values else None
 
 
-def _says(groups: Sequence[Group], shown: Sequence[str]) -> Iterator[str]:
-    for name in shown:
-        told = [
-            f"{text(factor.times, TIMES)} in {group.title}"
-            for group in groups
-            if name in group.others and (factor := group.whole(name)) is not None
-        ]
-        bases = listed(list(dict.fromkeys(one.base for one in groups if one.base)))
-        if told:
-            yield f"{name} takes so many times as long as {bases}: {listed(told, len(told))}."
+def _says(groups: Sequence[Group]) -> Iterator[str]:
+    told: dict[str, list[str]] = {}
+    for group in groups:
+        known = ((name, group.whole(name)) for name in group.others)
+        each = [(name, text(factor.times, TIMES)) for name, factor in known if factor is not None]
+        if each:
+            told.setdefault(str(group.base), []).append(f"{group.title} {each_text(each)}")
+    for base, words in told.items():
+        yield f"In times of what {base} takes: {'; '.join(words)}."
     for group in groups:
         yield from _slowest(group)
 

@@ -243,15 +243,15 @@ def _read_row(one: Subject, name: str) -> tuple[Cell, ...] | None:
 
 
 def _says(subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]) -> Iterator[str]:
-    """Where each subject stands worst beside the base, and where plans are other ones."""
+    """Where each subject stands worst beside the base, and where versions have other plans."""
+    told = []
     for one in subjects:
         known = {n: f.times for n in names if (f := _ratio(one, base, n)) is not None}
-        if known and base is not None:
-            worst, best = (pick(known, key=known.__getitem__) for pick in (max, min))
-            yield (
-                f"{one.name} takes from {text(known[best], TIMES)} ({best}) to"
-                f" {text(known[worst], TIMES)} ({worst}) of what {base.name} takes."
-            )
+        if known:
+            worst = max(known, key=known.__getitem__)
+            told.append((one.name, f"{worst}, {text(known[worst], TIMES)}"))
+    if told and base is not None:
+        yield f"Furthest behind {base.name}: {each_text(told)}."
     for name in names:
         yield from _other_plans(subjects, name)
 
