@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from assay.engines.sql_text import SqlText
 
 if TYPE_CHECKING:
     from psycopg.sql import Composed
 
 CONF = Path(__file__).parent / "conf"
 
-# What may hold a semicolon that ends nothing: texts, names, comments, dollar-quoted bodies.
-_TOKEN = re.compile(
-    r"""
-      (?P<end> ; )
-    | (?P<comment> --[^\n]* | /\*.*?\*/ )
-    | (?P<opaque>
-        [eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*"
-      | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$ )
-    """,
-    re.VERBOSE | re.DOTALL,
+_SQL = SqlText(
+    comment=r"--[^\n]* | /\*.*?\*/",
+    # Bodies in dollars are texts, too.
+    opaque=r"""[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*"
+      | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$""",
 )
 
 
 def split(sql: str) -> list[str]:
     """The statements of a file, without comments and the semicolons between them."""
-    statements, statement, at = [], "", 0
-    for token in _TOKEN.finditer(sql):
-        statement += sql[at : token.start()] + (token["opaque"] or " ")
-        at = token.end()
-        if token["end"]:
-            statements.append(statement.strip())
-            statement = ""
-    statements.append((statement + sql[at:]).strip())
-    return [text for text in statements if text]
+    return _SQL.split(sql)
 
 
 def file_text(name: str) -> str:
