@@ -58,6 +58,7 @@ class OperationSummary:
         minor_faults: Page faults of one execution, median.
         disk_method: How waiting for disk was measured.
         failed, skipped, retries: Counts over the measured part.
+        retries_by_class: Of a load: retries by class of the error that each came of.
         throughput_per_s, latency, service: Of a closed or an open load; None in the power order.
     """
 
@@ -84,6 +85,7 @@ class OperationSummary:
     failed: int = 0
     skipped: int = 0
     retries: int = 0
+    retries_by_class: dict[str, int] = field(default_factory=dict)
     memory_peak_pss_bytes: int | None = None
     engine_memory_bytes: int | None = None
     throughput_per_s: float | None = None
@@ -220,6 +222,7 @@ def _loaded(operation: OperationSummary, load: OperationLoad) -> OperationSummar
     return replace(
         operation,
         share=load.service_share,
+        retries_by_class=load.retries_by_class,
         throughput_per_s=load.throughput_per_s,
         latency=load.latency,
         service=load.service,
