@@ -88,6 +88,17 @@ def geometric_mean(values: Sequence[float]) -> float | None:
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))
 
 
+def total_and_mean(seconds: Sequence[float | None]) -> tuple[float | None, float | None]:
+    """Sum and geometric mean of operations' times.
+
+    None where one has no time, or there is none: the rest would look like a result.
+    """
+    known = [value for value in seconds if value is not None]
+    if not known or len(known) != len(seconds):
+        return None, None
+    return sum(known), geometric_mean(known)
+
+
 def window_ns(events: pl.DataFrame) -> tuple[int, int] | None:
     """First start and last end of the measured phase; None if nothing ended in it."""
     begun, over = (
