@@ -5,24 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.engines.sql_text import SqlText
+from assay.engines.postgres_family.statements import SQL, composed
 
 if TYPE_CHECKING:
     from psycopg.sql import Composed
 
 CONF = Path(__file__).parent / "conf"
 
-_SQL = SqlText(
-    comment=r"--[^\n]* | /\*.*?\*/",
-    # Bodies in dollars are texts, too.
-    opaque=r"""[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*"
-      | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$""",
-)
-
 
 def split(sql: str) -> list[str]:
     """The statements of a file, without comments and the semicolons between them."""
-    return _SQL.split(sql)
+    return SQL.split(sql)
 
 
 def file_text(name: str) -> str:
@@ -32,11 +25,4 @@ def file_text(name: str) -> str:
 
 def filled(file: str, **values: str) -> Composed:
     """The SQL of a file in `conf/` with names in it; `mark` is a text, anything else a name."""
-    from psycopg import sql
-
-    parts = {
-        key: sql.Literal(value) if key == "mark" else sql.Identifier(value)
-        for key, value in values.items()
-    }
-    # The file is ours, so its text is no stranger's.
-    return sql.SQL(file_text(file)).format(**parts)
+    return composed(file_text(file), **values)
