@@ -255,3 +255,13 @@ def test_columns_are_told_from_what_is_written_around_them(
 ) -> None:
     told = {"Node Type": "Seq Scan", "Relation Name": "t", "Alias": "x", "Output": output}
     assert columns_of(told) == columns
+
+
+def test_of_rows_that_a_join_is_given_whole_the_columns_that_it_takes_count() -> None:
+    join = plan_of("postgresql", "tpcc-customer-18")
+    customer = {"c_id", "c_d_id", "c_w_id", "c_last", "c_credit", "c_discount"}
+    assert set(node(join, "customer_key").columns or ()) == customer
+    assert node(join, "Seq Scan").columns == ("w_id", "w_tax")
+    # What is computed for a value is no column.
+    hashed = plan_of("postgresql", "hashed-subplan-18")
+    assert nodes(hashed, "t")[0].columns == ("a",)
