@@ -132,6 +132,10 @@ def test_sessions_that_cannot_be_told_apart_still_have_their_conflicts() -> None
     at_commits = limiting({1: [alone], 8: [unsplit]}, None)
     assert at_commits is not None
     assert at_commits.name == COMMIT
+    # Its share is that of the statement: what the rest of the time went into is not known.
+    assert at_commits.grown[0].share == pytest.approx(3.3 / 4)
+    assert [one.name for one in at_commits.grown] == [COMMIT, RETRIES, UNKNOWN]
+    assert at_commits.grown[2].share == pytest.approx(0.7 / 4)
 
 
 def test_rounds_that_were_not_split_are_left_out_where_others_were() -> None:

@@ -137,7 +137,7 @@ def limiting(
     longer_s = after_s - before_s
     named = grown[0] if _stands_out(grown[0], before_s, longer_s) else None
     statement = _statement(before, after, None if named is None else named.name)
-    grown = _as_commits(grown, named, statement)
+    grown = _as_commits(grown, named, statement, (before, after))
     named = None if named is None else grown[0]
     whole = f"an operation takes {seconds_text(after_s)} instead of {seconds_text(before_s)}"
     told = f"with {most} clients {whole}"
@@ -161,10 +161,11 @@ def _mean_s(times: Sequence[ClientTime]) -> float:
 def _parts(one: ClientTime) -> dict[str, float]:
     """Seconds by cause; what is not known is the rest."""
     told = {RETRIES: sum(one.failed_s.values())}
-    told |= {
-        name: sum(one.causes.get(cause, 0.0) for cause in causes)
-        for name, causes in OF_CAUSES.items()
-    }
+    if one.causes:
+        told |= {
+            name: sum(one.causes.get(cause, 0.0) for cause in causes)
+            for name, causes in OF_CAUSES.items()
+        }
     told[UNKNOWN] = max(0.0, one.operation_s - sum(told.values()))
     return told
 
@@ -230,18 +231,33 @@ def _growth(
 
 
 def _as_commits(
-    grown: tuple[Grown, ...], named: Grown | None, statement: tuple[str, str, float] | None
+    grown: tuple[Grown, ...],
+    named: Grown | None,
+    statement: tuple[str, str, float] | None,
+    rounds: tuple[Sequence[ClientTime], Sequence[ClientTime]],
 ) -> tuple[Grown, ...]:
-    """A wait without a better name that is at commits is one for other commits."""
+    """A wait without a better name that is at commits is one for the log or for other commits."""
     if named is None or statement is None or named.name not in (LATCH, LOCK, UNKNOWN):
         return grown
     at_commit = "commit" in statement[1].lower().split() and statement[2] >= named.longer_s / 2
     if not at_commit:
         return grown
-    return (
-        Grown(COMMIT, named.before_s, named.after_s, named.share, named.interval),
-        *(one for one in grown if one is not named),
+    others = tuple(one for one in grown if one is not named)
+    if named.name != UNKNOWN:
+        return (replace(named, name=COMMIT), *others)
+    # Of what was not split the statement's own time is all that is known.
+    before, after = ([one.statements.get(statement[:2], 0.0) for one in own] for own in rounds)
+    shares = mean_of([s / one.operation_s for s, one in zip(after, rounds[1], strict=True)])
+    before_s, after_s = sum(before) / len(before), sum(after) / len(after)
+    commits = Grown(COMMIT, before_s, after_s, shares.value, shares.interval)
+    rest = replace(
+        named,
+        before_s=max(0.0, named.before_s - before_s),
+        after_s=max(0.0, named.after_s - after_s),
+        share=max(0.0, named.share - shares.value),
+        interval=None,
     )
+    return (commits, *sorted((*others, rest), key=lambda one: -one.longer_s))
 
 
 def _words(
