@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from assay.analysis.versus.gain import Gain, gain_of
 from assay.analysis.versus.ratios import THROUGHPUT, by_chance, ratios_of
 from assay.analysis.versus.split import split
 from assay.record.reader import Run
+from assay.report.terminal_versus import versus_lines
 from tests.plans import made, made_plan
 from tests.sides import OPERATION, Doing, Side
 
@@ -113,6 +115,18 @@ class TestGain:
         }
 
 
+def lines(shown: Figure, *, whole: bool = False) -> list[str]:
+    document = {
+        "title": "tpcc: old and new",
+        "verdict": "valid",
+        "answers": ["The answers of all 8 runs are right."],
+        "figures": [asdict(shown)],
+        "report": None,
+        "legal": [],
+    }
+    return list(versus_lines(document, 80, whole=whole))
+
+
 class TestFigure:
     def test_sides_that_are_alike_do_not_differ(self, tmp_path: Path) -> None:
         shown = figure(rounds(tmp_path, Side(USUAL, jitter=0.3), Side(USUAL, jitter=0.3)))
@@ -128,6 +142,11 @@ class TestFigure:
         rows = {row[0]: row for table in shown.tables if table.name == "gain" for row in table.rows}
         parts = [row[1] for name, row in rows.items() if name != "all of it"]
         assert sum(float(one or 0) for one in parts) == pytest.approx(rows["all of it"][1])
+        told = "\n".join(lines(shown))
+        assert "How much of the difference each change explains (a transaction)" in told
+        assert re.search(r"optimiser time +[\d.]+ (ms|µs) +\d+ %", told)
+        for line in [*lines(shown), *lines(shown, whole=True)]:
+            assert len(line) <= 80, line
         turned = figure(pairs, first="new")
         assert turned.says[0].startswith("old has ")
 

@@ -76,7 +76,7 @@ def _end(
 
 def _ratios(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
     names = [column["name"] for column in table["columns"]][2:4]
-    of = max(12, width - 53)
+    of = max(12, width - 57)
     yield from textwrap.wrap(f"Ratios: {table['title']}", width)
     yield f"{LEAD}{'':<{of}}{_heads(names)} {'ratio':>8}  95 %"
     rows = _first_of(table["rows"], most)
