@@ -86,7 +86,7 @@ def _ratios(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[
         yield (
             f"{LEAD}{name:<{of}} {first:>11} {second:>11} {text(ratio, TIMES):>8}{mark}"
             f" {_ends(low, high, TIMES)}"
-        ).rstrip()
+        ).rstrip()[:width]
     yield from _left(table["rows"], rows)
     yield f"{LEAD}~ may be noise"
 
@@ -104,7 +104,7 @@ def _gain(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[st
         yield (
             f"{LEAD}{_short(cause, of):<{of}} {text(seconds, SECONDS):>9}"
             f" {text(share, SHARE):>7}{mark} {_ends(low, high, SECONDS)}"
-        ).rstrip()
+        ).rstrip()[:width]
 
 
 def _others(every: Sequence[Sequence[Any]], rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:

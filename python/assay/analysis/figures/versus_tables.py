@@ -122,6 +122,8 @@ def _gain(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
     for row in gain.by_cause:
         share = row.seconds.value / total if shown else None
         (cause,) = row.key
+        if abs(row.seconds.value) < DUST_S:
+            continue
         differs = None if row.is_noise is None else not row.is_noise
         yield cause, row.seconds.value, *_ends(row.seconds), share, DIFFERS[differs]
     ends = gain.total.interval
