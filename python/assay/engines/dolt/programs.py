@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +12,18 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.engines.dolt.configuration import configured, is_number, is_variable
-from assay.engines.mysql_family.statements import file_text, filled, name_of, text_of
+from assay.engines.mysql_family.server import HOST
+from assay.engines.mysql_family.statements import file_text, filled, text_of
+from assay.engines.programs import MEND, inherited, told_by
 from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping
 
+    from assay.engines.contract import Product
+
 CONF = Path(__file__).parent / "conf"
-PATIENCE_S = 60.0
 # Where the program lies below a product's home: named itself, or built.
 PLACES = ("dolt", "bin/dolt")
 # No network is asked whether there is a newer version, or told what is used.
@@ -48,8 +50,7 @@ class Program:
         found = re.match(r"dolt version (\d[\w.-]*)", told.stdout)
         if found is None:
             raise EngineError(
-                f"{self.file} does not run on this host, or is no Dolt: {_words(told)}. Choose"
-                " another version, or name a directory with one that does with --bin-dir."
+                f"{self.file} does not run on this host, or is no Dolt: {_words(told)}. {MEND}"
             )
         return found[1]
 
@@ -63,10 +64,11 @@ class Program:
                 self._check_variables(here, variables)
 
     def _check_file(self, here: Path, settings: Mapping[str, str]) -> None:
-        # With no data the server ends at once, after it has read the file.
+        # With no data the server ends at once, after it has read the file; an old one with no port.
         file = here / CONFIGURATION_FILE
         given = {name: value for name, value in settings.items() if not is_variable(name)}
-        file.write_text(configured({**given, "data_dir": str(here / "none")}), encoding="utf-8")
+        nowhere = {"data_dir": str(here / "none"), "listener.host": HOST, "listener.port": "0"}
+        file.write_text(configured({**given, **nowhere}), encoding="utf-8")
         told = self._told(here, "sql-server", "--config", str(file))
         refused = _UNREAD.search(_words(told))
         if refused is not None:
@@ -84,30 +86,14 @@ class Program:
                     " file are named with their sections, such as behavior.read_only."
                 )
             written = value if is_number(value) else text_of(value)
-            plain = {"value": written, "name": name_of(name)}
+            plain = {"value": written, "name": name.lower()}
             asked = filled("set_global.sql", plain=plain, conf=CONF)
             said = _words(self._told(here, "sql", "-q", asked))
             if "error" in said.lower():
                 raise EngineError(f"Dolt refuses {name}={value}: {said}. Mend that --set.")
 
     def _told(self, here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        try:
-            return subprocess.run(
-                [str(self.file), *arguments],
-                env=environment(here),
-                cwd=here,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                stdin=subprocess.DEVNULL,
-                check=False,
-                timeout=PATIENCE_S,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise EngineError(
-                f"{self.file} does not run on this host: {error}. Choose another version, or name a"
-                " directory with one that does with --bin-dir."
-            ) from error
+        return told_by([str(self.file), *arguments], environment(here), self.file, here)
 
 
 def find_program(home: Path) -> Program:
@@ -118,16 +104,22 @@ def find_program(home: Path) -> Program:
     raise EngineError(f"{home} has no program `dolt`: --bin-dir names the directory that it is in.")
 
 
+def home_of(product: Product) -> Path:
+    """Where a product lies. Raises `EngineError` if it has no program here."""
+    if product.home is None:
+        raise EngineError("Dolt has no program here: obtain it before it is started.")
+    return product.home
+
+
 def environment(home: Path) -> dict[str, str]:
     """All that the program inherits; its own configuration is below `home`, and made there."""
     file = home / GLOBAL_FILE
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(GLOBAL_CONFIGURATION), encoding="utf-8")
-    path = os.environ.get("PATH", os.defpath)
     # Else each command leaves a process behind that writes below `home`, metrics disabled or not.
     alone = {"DOLT_DISABLE_EVENT_FLUSH": "true"}
-    return {"PATH": path, "LC_ALL": "C", "HOME": str(home), "DOLT_ROOT_PATH": str(home), **alone}
+    return {**inherited(), "HOME": str(home), "DOLT_ROOT_PATH": str(home), **alone}
 
 
 def _words(told: subprocess.CompletedProcess[str]) -> str:
