@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlglot import exp
+    from sqlglot.expressions import Expr
 
     from assay.model.plan import Plan
     from assay.record.reader import Run
@@ -157,9 +158,9 @@ def named_columns(
     for tree in trees:
         for column in tree.find_all(exp.Column):
             _note(column, found, aliases, tables)
-        for table in _taken_whole(tree):
-            if table in found:
-                found[table] = set(tables[table])
+        for whole in _taken_whole(tree):
+            if whole in found:
+                found[whole] = set(tables[whole])
     ordered = {
         table: tuple(one for one in tables[table] if one in named) for table, named in found.items()
     }
@@ -181,7 +182,7 @@ def _note(
             found[table].add(column.name.lower())
 
 
-def _taken_whole(tree: exp.Expression) -> set[str]:
+def _taken_whole(tree: Expr) -> set[str]:
     """Tables of queries that have a star alone among what they select."""
     from sqlglot import exp
 

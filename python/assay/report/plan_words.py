@@ -24,9 +24,9 @@ def reads_words(plan: dict[str, Any]) -> str:
     if reads is None:
         return ""
     parts = [
-        f"{count_text(reads[key])} {words}"
+        f"{words} {count_text(reads[key])}"
         for words, key in (
-            ("lookups in indexes", "index_lookups"),
+            ("index lookups", "index_lookups"),
             ("rows by index", "index_rows"),
             ("rows by scans", "scan_rows"),
         )

@@ -39,7 +39,9 @@ def plan_lines(
     plans: list[dict[str, Any]], capture: dict[str, Any], width: int, *, everything: bool = False
 ) -> Iterator[str]:
     """The plans of one operation: its statements in order, and what there is no plan of."""
-    for plan in plans:
+    for number, plan in enumerate(plans):
+        if number:
+            yield ""
         yield from _one_plan(plan, capture, width, several=len(plans) > 1, everything=everything)
     for missing in capture["missing"]:
         words = f"{statement_words(missing)} has no plan: {one_line(missing['reason'])}"

@@ -224,12 +224,20 @@ def _held_kib(node: Node) -> Iterator[int]:
                 yield int(teller[size])
 
 
-def _tree(node: Node, own: dict[int, Spent], above: _Above, settings: dict[str, str]) -> PlanNode:
+def _tree(
+    node: Node,
+    own: dict[int, Spent],
+    above: _Above,
+    settings: dict[str, str],
+    parent: Node | None = None,
+) -> PlanNode:
     below = _below(node, above, settings)
     known = _rows(node, above)
     mine = own[id(node)]
     ordered = sorted(inputs(node), key=lambda child: SUBPLAN in child)
-    made = [_tree(child, own, _of_child(node, child, known, below), settings) for child in ordered]
+    made = [
+        _tree(child, own, _of_child(node, child, known, below), settings, node) for child in ordered
+    ]
     return PlanNode(
         operator=_operator(node),
         native=_native(node),
@@ -249,7 +257,7 @@ def _tree(node: Node, own: dict[int, Spent], above: _Above, settings: dict[str, 
         read_bytes=_bytes(mine, "Shared Read Blocks", "Local Read Blocks"),
         cached_bytes=_bytes(mine, "Shared Hit Blocks", "Local Hit Blocks"),
         spilled_bytes=_bytes(mine, "Temp Written Blocks"),
-        columns=columns_of(node),
+        columns=columns_of(node, parent),
         details=_details(node),
         children=tuple(map(_wrapped, ordered, made)),
     )
