@@ -19,7 +19,8 @@ def rows(figure: dict[str, Any], table: str) -> list[dict[str, Any]]:
     return [dict(zip(heads, row, strict=True)) for row in found["rows"]]
 
 
-def test_clients_are_swept_told_and_not_run_twice(lab: Lab) -> None:
+def test_clients_are_swept_told_and_not_run_twice(server_lab: Lab) -> None:
+    lab = server_lab
     document = lab.document(*SWEEP)
     (figure,) = document["figures"]
     assert figure["kind"] == "clients"

@@ -118,7 +118,7 @@ def test_an_operation_that_takes_no_longer_is_limited_by_nothing() -> None:
 def test_what_was_not_measured_is_said_to_be_that() -> None:
     found = limit(planted(UNKNOWN, 0.7))
     assert found.name is None
-    assert "what for was not measured" in found.words
+    assert "what for was not measured; most in statement write row of pay" in found.words
 
 
 def test_sessions_that_cannot_be_told_apart_still_have_their_conflicts() -> None:
@@ -127,7 +127,21 @@ def test_sessions_that_cannot_be_told_apart_still_have_their_conflicts() -> None
     found = limiting({1: [alone], 8: [replace(planted(RETRIES, 0.8), causes={})]}, None)
     assert found is not None
     assert found.name == RETRIES
-    assert limiting({1: [alone], 8: [replace(alone, clients=8)]}, None) is None
+    slower = {("pay", "commit"): 3.3e-3}
+    unsplit = replace(alone, clients=8, operation_s=4e-3, statements=dict(ONE.statements) | slower)
+    at_commits = limiting({1: [alone], 8: [unsplit]}, None)
+    assert at_commits is not None
+    assert at_commits.name == COMMIT
+    # Its share is that of the statement: what the rest of the time went into is not known.
+    assert at_commits.grown[0].share == pytest.approx(3.3 / 4)
+    assert [one.name for one in at_commits.grown] == [COMMIT, RETRIES, UNKNOWN]
+    assert at_commits.grown[2].share == pytest.approx(0.7 / 4)
+
+
+def test_rounds_that_were_not_split_are_left_out_where_others_were() -> None:
+    found = limit(planted(LOCK, 0.7), replace(planted(LOCK, 0.7), causes={}))
+    assert found.name == LOCK
+    assert found.grown[0].share == pytest.approx(0.7)
 
 
 def test_no_cause_that_is_a_small_part_of_many_is_named_alone() -> None:

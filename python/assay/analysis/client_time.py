@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from assay.analysis.summary import Summary
     from assay.record.reader import Run
 
+# Threads at work of which there is so much more or less time than of operations are no sessions.
+APART_MAX = 0.25
+
 
 @dataclass(frozen=True)
 class ClientTime:
@@ -28,7 +31,7 @@ class ClientTime:
         clients: How many there were.
         operation_s: All of its time: what failed, and what was made again, is in it.
         failed_s: Time in attempts that failed, by operation; of it nothing else is told.
-        causes: The rest by cause; empty where sessions cannot be told apart.
+        causes: The rest by cause; empty where it is not known of sessions.
         statements: Time of statements that were answered, by operation and name; an operation of
             one statement is one.
         cores: CPUs that were busy, by `engine`, `driver` and `others`; those that are known.
@@ -63,7 +66,9 @@ def client_time(run: Run, told: Summary) -> ClientTime | None:
         clients=load.load.clients,
         operation_s=work.service_s / done,
         failed_s={name: seconds / done for name, seconds in failed.items()},
-        causes={name: share * rest_s / done for name, share in _causes(told).items()},
+        causes={
+            name: share * rest_s / done for name, share in _causes(told, work.service_s).items()
+        },
         statements=_statements(told, (work.service_s - work.failed_s) / done),
         cores={} if told.accounts is None else _cores(told.accounts),
         cpus=None if told.accounts is None else told.accounts.cpus,
@@ -72,11 +77,17 @@ def client_time(run: Run, told: Summary) -> ClientTime | None:
     )
 
 
-def _causes(told: Summary) -> dict[str, float]:
-    """Shares of the time of all operations; empty unless operations are told apart.
+def _causes(told: Summary, service_s: float) -> dict[str, float]:
+    """Shares of the time of all operations; empty where that is not known.
 
-    Threads that serve whatever session has work say where their own time went, not a client's.
+    Where operations are not told apart, threads at work stand for sessions if there was as much of
+    their time as of operations: those that serve whatever session has work do not.
     """
+    where = told.where
+    if where is not None and where.together_s is not None:
+        if abs(where.together_s - service_s) > APART_MAX * service_s:
+            return {}
+        return {name: share for name, share in where.shares.items() if share is not None}
     shares = dict.fromkeys(PARTS, 0.0)
     known = 0.0
     for operation in told.operations:

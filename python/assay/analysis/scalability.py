@@ -55,13 +55,13 @@ class Law(NamedTuple):
         """Clients at which throughput is highest; infinity where it never falls."""
         if self.sigma >= 1:
             return 1.0
-        return math.sqrt((1 - self.sigma) / self.kappa) if self.kappa > TINY else math.inf
+        return max(1.0, math.sqrt((1 - self.sigma) / self.kappa)) if self.kappa > TINY else math.inf
 
     def most(self) -> float:
         """The highest throughput, or what it grows towards."""
         at = self.most_at()
         if at < math.inf:
-            return self.throughput(max(1.0, at))
+            return self.throughput(at)
         return self.one / self.sigma if self.sigma > TINY else math.inf
 
     def knee_at(self) -> float:

@@ -7,7 +7,7 @@ of its own, and by statement. What grew most is what limits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.client_time import client_time
@@ -34,7 +34,7 @@ NAMES = {
     LOG: "the log, written and synced at commits",
     READS: "reading the disk",
     CLIENT: "the network or the client itself",
-    COMMIT: "commits, one after another",
+    COMMIT: "commits, which wait for the log or for one another",
     UNKNOWN: "something that was not measured",
 }
 SHORT_NAMES = {
@@ -133,20 +133,18 @@ def limiting(
     fewest, most = min(times), max(times)
     before, after = times[fewest], times[most]
     grown = _grown(before, after)
-    if grown is None:
-        return None
     before_s, after_s = _mean_s(before), _mean_s(after)
     longer_s = after_s - before_s
     named = grown[0] if _stands_out(grown[0], before_s, longer_s) else None
     statement = _statement(before, after, None if named is None else named.name)
-    grown = _as_commits(grown, named, statement)
+    grown = _as_commits(grown, named, statement, (before, after))
     named = None if named is None else grown[0]
     whole = f"an operation takes {seconds_text(after_s)} instead of {seconds_text(before_s)}"
     told = f"with {most} clients {whole}"
     if longer_s < LONGER_MIN * before_s:
         words = f"nothing limits up to {most} clients: {whole}"
     elif named is None or named.name == UNKNOWN:
-        words = f"{told}, and what for was not measured{_besides(grown)}"
+        words = f"{told}, and what for was not measured{_besides(grown)}{_most_in(statement)}"
         named = None
     else:
         words = _words(named, statement, told, longer_s, fewest)
@@ -163,19 +161,24 @@ def _mean_s(times: Sequence[ClientTime]) -> float:
 def _parts(one: ClientTime) -> dict[str, float]:
     """Seconds by cause; what is not known is the rest."""
     told = {RETRIES: sum(one.failed_s.values())}
-    told |= {
-        name: sum(one.causes.get(cause, 0.0) for cause in causes)
-        for name, causes in OF_CAUSES.items()
-    }
+    if one.causes:
+        told |= {
+            name: sum(one.causes.get(cause, 0.0) for cause in causes)
+            for name, causes in OF_CAUSES.items()
+        }
     told[UNKNOWN] = max(0.0, one.operation_s - sum(told.values()))
     return told
 
 
-def _grown(before: Sequence[ClientTime], after: Sequence[ClientTime]) -> tuple[Grown, ...] | None:
-    """Every cause, what grew most first; None where no time was split and nothing failed."""
-    known = all(one.causes for one in (*before, *after))
-    if not known and not any(one.failed_s for one in after):
-        return None
+def _grown(before: Sequence[ClientTime], after: Sequence[ClientTime]) -> tuple[Grown, ...]:
+    """Every cause, what grew most first.
+
+    Rounds whose time was not split are left out where others of the same number were; where none
+    was on one of the two sides, nothing but failed attempts is told apart.
+    """
+    before, after = _split(before), _split(after)
+    if not all(one.causes for one in (*before, *after)):
+        before, after = ([replace(one, causes={}) for one in own] for own in (before, after))
     found = []
     for name in _parts(after[0]):
         shares = mean_of([_parts(one)[name] / one.operation_s for one in after])
@@ -189,6 +192,11 @@ def _grown(before: Sequence[ClientTime], after: Sequence[ClientTime]) -> tuple[G
             )
         )
     return tuple(sorted(found, key=lambda one: (-one.longer_s, one.name)))
+
+
+def _split(times: Sequence[ClientTime]) -> Sequence[ClientTime]:
+    """Those whose time was split, if any was."""
+    return [one for one in times if one.causes] or times
 
 
 def _stands_out(first: Grown, before_s: float, longer_s: float) -> bool:
@@ -223,18 +231,33 @@ def _growth(
 
 
 def _as_commits(
-    grown: tuple[Grown, ...], named: Grown | None, statement: tuple[str, str, float] | None
+    grown: tuple[Grown, ...],
+    named: Grown | None,
+    statement: tuple[str, str, float] | None,
+    rounds: tuple[Sequence[ClientTime], Sequence[ClientTime]],
 ) -> tuple[Grown, ...]:
-    """A wait without a better name that is at commits is one for other commits."""
+    """A wait without a better name that is at commits is one for the log or for other commits."""
     if named is None or statement is None or named.name not in (LATCH, LOCK, UNKNOWN):
         return grown
     at_commit = "commit" in statement[1].lower().split() and statement[2] >= named.longer_s / 2
     if not at_commit:
         return grown
-    return (
-        Grown(COMMIT, named.before_s, named.after_s, named.share, named.interval),
-        *(one for one in grown if one is not named),
+    others = tuple(one for one in grown if one is not named)
+    if named.name != UNKNOWN:
+        return (replace(named, name=COMMIT), *others)
+    # Of what was not split the statement's own time is all that is known.
+    before, after = ([one.statements.get(statement[:2], 0.0) for one in own] for own in rounds)
+    shares = mean_of([s / one.operation_s for s, one in zip(after, rounds[1], strict=True)])
+    before_s, after_s = sum(before) / len(before), sum(after) / len(after)
+    commits = Grown(COMMIT, before_s, after_s, shares.value, shares.interval)
+    rest = replace(
+        named,
+        before_s=max(0.0, named.before_s - before_s),
+        after_s=max(0.0, named.after_s - after_s),
+        share=max(0.0, named.share - shares.value),
+        interval=None,
     )
+    return (commits, *sorted((*others, rest), key=lambda one: -one.longer_s))
 
 
 def _words(
@@ -251,11 +274,16 @@ def _words(
         f" time{_interval(named)}, {seconds_text(named.after_s)} an operation ({before} with"
         f" {fewest}), {percent_text(min(1.0, named.longer_s / longer_s))} of what is more"
     )
+    return f"{words}{_most_in(statement)}"
+
+
+def _most_in(statement: tuple[str, str, float] | None) -> str:
+    """What grew most, as it ends a sentence."""
     if statement is None:
-        return words
+        return ""
     operation, name, grown_s = statement
     where = f"statement {name} of {operation}" if name else operation
-    return f"{words}; most in {where} (+{seconds_text(grown_s)} an operation of the mix)"
+    return f"; most in {where} (+{seconds_text(grown_s)} an operation of the mix)"
 
 
 def _interval(named: Grown) -> str:
@@ -278,7 +306,7 @@ def _from_knee(
         return "; no knee is in the range"
     if not from_knee or from_knee[0] in (fewest, most):
         return ""
-    own = _grown(times[fewest], times[from_knee[0]]) or ()
+    own = _grown(times[fewest], times[from_knee[0]])
     there = next((one for one in own if one.name == named.name), None)
     if there is None:
         return ""
@@ -301,7 +329,7 @@ def _beside(after: Sequence[ClientTime], name: str | None) -> Iterator[str]:
     if cores and cpus is not None:
         yield _cpu_words(cores, cpus)
     busy = _mean(one.device_busy for one in after)
-    if busy is not None and name == LOG:
+    if busy is not None and name in (LOG, COMMIT):
         flush_s = _mean(one.flush_s for one in after)
         flush = "" if flush_s is None else f", a flush of it took {seconds_text(flush_s)}"
         yield f"the data's device was busy {percent_text(busy)}{flush}"

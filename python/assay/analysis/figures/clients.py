@@ -36,6 +36,8 @@ CLIENTS = "clients"
 OPTIONS = {"factor": "the factor whose levels are numbers of clients; without it clients"}
 # Where a level does this much less than the one before it, throughput is said to fall.
 FALLS = 0.97
+# A law that is off by more, as the root of the mean square, does not tell where its knee is.
+OFF_MIN = 0.15
 
 
 @dataclass(frozen=True)
@@ -326,8 +328,14 @@ def _knee(one: Swept) -> str:
     if knee is None:
         return ""
     if knee.value > last:
-        return f"; no knee in the range, up to {_clients(last)}"
-    return f"; the knee is at {_number(knee.value)} clients{_ends(knee.ends)}"
+        return f"; no knee in the range, up to {_clients(last)}{_doubt(one)}"
+    return f"; the knee is at {_number(knee.value)} clients{_ends(knee.ends)}{_doubt(one)}"
+
+
+def _doubt(one: Swept) -> str:
+    """That the law hardly holds, where it does not."""
+    error = one.fits[TPS.key].error
+    return f" (the law is off by {percent_text(error)})" if error >= OFF_MIN else ""
 
 
 def _ends(ends: tuple[float, float] | None) -> str:
@@ -400,4 +408,4 @@ def _missing(asked: Asked, swept: Sequence[Swept]) -> Iterator[str]:
                 f" {PARAMETERS}"
             )
         if one.limit is None:
-            yield f"{one.name}: what limits it: where the time of its clients went is not known"
+            yield f"{one.name}: what limits it takes two numbers of clients that can be compared"

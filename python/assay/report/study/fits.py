@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 FITTED = "fitted"
-HEIGHT = 280
+HEIGHT, ROOM = 280, 1.15
 # Columns of quantities that are drawn in milliseconds where all of them are short.
 ENDS = ("y", "low", "high")
 
@@ -37,7 +37,12 @@ def fitted(
     range_ = [colours.get(name) or next(free, GREY) for name in names]
     base = alt.Chart(alt.InlineData(values=shown), width=WIDTH - 120, height=HEIGHT)
     x = alt.X("x:Q", title=told["keys"][0], scale=alt.Scale(zero=True), axis=_whole(shown))
-    y = alt.Y("y:Q", title=title, axis=alt.Axis(format=form, tickCount=6, gridOpacity=0.5))
+    y = alt.Y(
+        "y:Q",
+        title=title,
+        scale=alt.Scale(domain=[0.0, _top(shown)]),
+        axis=alt.Axis(format=form, tickCount=6, gridOpacity=0.5),
+    )
     legend = alt.Legend(title=None, symbolOpacity=1)
     colour = alt.Color("curve:N", scale=alt.Scale(domain=names, range=range_), legend=legend)
     lines = base.transform_filter(f"datum.drawn == '{LINE}'")
@@ -45,7 +50,9 @@ def fitted(
     with_ends = "isValid(datum.low) && isValid(datum.high)"
     ends = {"y": alt.Y("low:Q", title=title), "y2": "high:Q"}
     return alt.layer(
-        lines.transform_filter(with_ends).mark_area(opacity=0.15).encode(x=x, color=colour, **ends),
+        lines.transform_filter(with_ends)
+        .mark_area(opacity=0.15, clip=True)
+        .encode(x=x, color=colour, **ends),
         lines.mark_line(strokeWidth=1.8).encode(x=x, y=y, color=colour),
         points.transform_filter(with_ends)
         .mark_rule(strokeWidth=1.5)
@@ -54,6 +61,13 @@ def fitted(
             x=x, y=y, color=colour, tooltip=["curve:N", "clients:N", "value:N"]
         ),
     )
+
+
+def _top(rows: Sequence[Mapping[str, Any]]) -> float:
+    """Room for what was measured and for lines; a band that is wider is cut off."""
+    lines = [row["y"] for row in rows]
+    points = [row["high"] for row in rows if row["drawn"] == POINT and row["high"] is not None]
+    return ROOM * max(*lines, *points, 0.0) or 1.0
 
 
 def _whole(rows: Sequence[Mapping[str, Any]]) -> alt.Axis:
