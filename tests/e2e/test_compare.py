@@ -17,7 +17,8 @@ def rows(figure: dict[str, Any], table: str) -> list[dict[str, Any]]:
     return [dict(zip(heads, row, strict=True)) for row in found["rows"]]
 
 
-def test_a_plan_without_its_index_explains_the_difference(lab: Lab) -> None:
+def test_a_plan_without_its_index_explains_the_difference(server_lab: Lab) -> None:
+    lab = server_lab
     document = lab.document(*COMPARE)
     (figure,) = document["figures"]
     assert (figure["kind"], len(document["runs"])) == ("versus", 4)

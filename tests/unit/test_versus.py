@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
+from assay import engines
 from assay.analysis.figures.contract import Asked, Figure, StudyRun
 from assay.analysis.figures.discovery import make
 from assay.analysis.statement_work import statement_work
@@ -16,7 +18,10 @@ from assay.analysis.versus.evidence import Evidence, evidence_of, settings_that_
 from assay.analysis.versus.gain import Gain, gain_of
 from assay.analysis.versus.ratios import THROUGHPUT, by_chance, ratios_of
 from assay.analysis.versus.split import split
+from assay.analysis.work.rules import STEPS, parse_rules
+from assay.model.errors import UsageError
 from assay.record.reader import Run
+from assay.report.terminal_versus import versus_lines
 from tests.plans import made, made_plan
 from tests.sides import OPERATION, Doing, Side
 
@@ -113,6 +118,18 @@ class TestGain:
         }
 
 
+def lines(shown: Figure, *, whole: bool = False) -> list[str]:
+    document = {
+        "title": "tpcc: old and new",
+        "verdict": "valid",
+        "answers": ["The answers of all 8 runs are right."],
+        "figures": [asdict(shown)],
+        "report": None,
+        "legal": [],
+    }
+    return list(versus_lines(document, 80, whole=whole))
+
+
 class TestFigure:
     def test_sides_that_are_alike_do_not_differ(self, tmp_path: Path) -> None:
         shown = figure(rounds(tmp_path, Side(USUAL, jitter=0.3), Side(USUAL, jitter=0.3)))
@@ -128,6 +145,11 @@ class TestFigure:
         rows = {row[0]: row for table in shown.tables if table.name == "gain" for row in table.rows}
         parts = [row[1] for name, row in rows.items() if name != "all of it"]
         assert sum(float(one or 0) for one in parts) == pytest.approx(rows["all of it"][1])
+        told = "\n".join(lines(shown))
+        assert "How much of the difference each change explains (a transaction)" in told
+        assert re.search(r"optimiser time +[\d.]+ (ms|µs) +\d+ %", told)
+        for line in [*lines(shown), *lines(shown, whole=True)]:
+            assert len(line) <= 80, line
         turned = figure(pairs, first="new")
         assert turned.says[0].startswith("old has ")
 
@@ -184,3 +206,26 @@ def test_settings_that_differ_are_listed_once(tmp_path: Path) -> None:
     for run, size in zip(runs, ("4MB", "64MB"), strict=True):
         run.environment["engine"] = {"settings": {"work_mem": size, "data_directory": str(run.dir)}}
     assert settings_that_differ(runs[0], runs[1]) == [("work_mem", "4MB", "64MB")]
+
+
+class TestSteps:
+    @pytest.mark.parametrize("engine", ["dolt", "mysql", "mariadb", "postgresql"])
+    def test_an_engine_s_rules_tell_steps_apart(self, engine: str) -> None:
+        path = Path(engines.__path__[0]) / engine / "operations.toml"
+        rules = parse_rules(path.read_text(encoding="utf-8"), engine)
+        assert {rule.step for rule in rules.rules} - {None} == set(STEPS)
+
+    def test_a_step_that_is_none_is_refused(self) -> None:
+        rule = '[[rules]]\nwork = "{}"\nstep = "{}"\nsymbols = ["f"]\nsays = "Does."\n'
+        with pytest.raises(UsageError, match="step 'parsing' is no known one; did you mean"):
+            parse_rules(rule.format("optimiser/parse", "parsing"), "mine")
+        with pytest.raises(UsageError, match="only work 'optimiser/parse' has a step"):
+            parse_rules(rule.format("scan", "parse"), "mine")
+
+    def test_rules_without_steps_are_one_step(self, tmp_path: Path) -> None:
+        run = Side(USUAL, count=100).write(tmp_path)
+        for rule in run.facts["engine"]["operations"]["rules"]:
+            rule.pop("step", None)
+        work = statement_work(run)
+        assert work is not None
+        assert set(work.planning["step"]) == {"optimiser/parse", None}

@@ -1,8 +1,9 @@
 """What statements waited for: time in which a thread of the engine that may serve them slept.
 
-Of a server with a process a session it is that session's process; of others it is any thread that
-slept for the disk or for a lock, because threads do not tell for whom they write a log. Time in the
-run queue is counted by the kernel between looks, and is taken to have passed evenly between them.
+Of a server with a process a session it is that session's process. Threads of one process do not
+tell for whom they work: the one that worked most is taken for the session's, and of all others, who
+may write its log, only waits for a disk that nothing ends count. Time in the run queue is counted
+by the kernel between looks, and is taken to have passed evenly between them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from assay.analysis.sessions import OTHER_CLIENTS
 from assay.analysis.statement_work import KEYS, executed
 from assay.analysis.waiting import named_spans
 from assay.analysis.waits import threads
-from assay.analysis.waits.naming import slept
+from assay.analysis.waits.naming import DISK_STATE, slept
 from assay.analysis.waits.spans import RUNNING, existed, growth, lives_of, looked, spans_of
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ def statement_waits(run: Run) -> pl.DataFrame | None:
         pl.col("state") != RUNNING
     )
     told = pl.col("by_kernel").is_in(WAITS) | pl.col("by_word").is_not_null()
+    if owners_of(run) is None:
+        worked = pl.col("on_cpu_ns").max() - pl.col("on_cpu_ns").min()
+        most = spans.group_by("life", maintain_order=True).agg(worked).sort("on_cpu_ns")["life"][-1]
+        told &= (pl.col("life") == most) | (pl.col("state") == DISK_STATE)
     passes = executions.select(
         pl.int_range(pl.len(), dtype=pl.UInt64).alias("sequence"),
         pl.struct(KEYS).rank("dense").cast(pl.String).alias("operation"),

@@ -76,7 +76,7 @@ def _end(
 
 def _ratios(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
     names = [column["name"] for column in table["columns"]][2:4]
-    of = max(12, width - 53)
+    of = max(12, width - 57)
     yield from textwrap.wrap(f"Ratios: {table['title']}", width)
     yield f"{LEAD}{'':<{of}}{_heads(names)} {'ratio':>8}  95 %"
     rows = _first_of(table["rows"], most)
@@ -86,7 +86,7 @@ def _ratios(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[
         yield (
             f"{LEAD}{name:<{of}} {first:>11} {second:>11} {text(ratio, TIMES):>8}{mark}"
             f" {_ends(low, high, TIMES)}"
-        ).rstrip()
+        ).rstrip()[:width]
     yield from _left(table["rows"], rows)
     yield f"{LEAD}~ may be noise"
 
@@ -104,7 +104,7 @@ def _gain(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[st
         yield (
             f"{LEAD}{_short(cause, of):<{of}} {text(seconds, SECONDS):>9}"
             f" {text(share, SHARE):>7}{mark} {_ends(low, high, SECONDS)}"
-        ).rstrip()
+        ).rstrip()[:width]
 
 
 def _others(every: Sequence[Sequence[Any]], rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:

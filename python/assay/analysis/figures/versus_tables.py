@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Column, Table
-from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, TIMES
+from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, TIMES, text
 from assay.analysis.versus.ratios import THROUGHPUT, WHOLE
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 FOREST, GAIN, STATEMENTS, CAUSES = "ratios", "gain", "statements", "causes"
 PLANS, TAIL, CPU, PLANNING, SETTINGS = "plans", "tail", "cpu", "planning", "settings"
 TOTAL = "all of it"
+OF = Column("of")
+ENDS = (Column("at least", SECONDS), Column("at most", SECONDS))
 # Less than that is what sums of other numbers leave.
 DUST_S = 1e-10
 DIFFERS = {True: "yes", False: "no", None: "-"}
@@ -27,94 +29,67 @@ DIFFERS = {True: "yes", False: "no", None: "-"}
 
 def tables_of(found: Versus, names: Sequence[str]) -> tuple[Table, ...]:
     """All tables that have rows."""
-    first, second = (Column(name, SECONDS) for name in names)
-    ends = (Column("at least", SECONDS), Column("at most", SECONDS))
-    both = (first, second, Column("difference", SECONDS), *ends)
-    of = Column("of")
-    gain = found.gain
-    made = (
-        _table(
-            FOREST,
-            f"{names[1]} by {names[0]}",
-            (
-                of,
-                Column("quantity"),
-                Column(names[0]),
-                Column(names[1]),
-                Column("ratio", TIMES),
-                Column("at least", TIMES),
-                Column("at most", TIMES),
-                Column("differs"),
-            ),
-            _ratios(found),
-        ),
-        _table(
-            GAIN,
-            f"how much of the difference each change explains ({whole_of(gain)})",
-            (
-                Column("cause"),
-                Column("seconds", SECONDS),
-                *ends,
-                Column("share", SHARE),
-                Column("differs"),
-            ),
-            () if gain is None else _gain(gain),
-        ),
-        _table(
-            STATEMENTS,
-            f"what each statement adds to the difference ({whole_of(gain)})",
-            (
-                of,
-                Column("seconds", SECONDS),
-                *ends,
-                Column("share", SHARE),
-                Column("differs"),
-                Column("most by"),
-                Column("of that", SECONDS),
-            ),
-            () if gain is None else _statements(gain),
-        ),
-        _table(
-            CAUSES,
-            f"what each statement adds, by cause ({whole_of(gain)})",
-            (of, Column("cause"), Column("seconds", SECONDS), *ends, Column("share", SHARE)),
-            () if gain is None else _causes(gain),
-        ),
-        _table(
-            PLANS,
-            "plans, columns and reads that differ",
-            (of, Column("what"), Column("says"), *both[:2]),
-            _plans(found),
-        ),
-        _table(
-            TAIL,
-            "which statement makes the tail",
-            (of, *(Column(f"{name}: {what}", unit) for name in names for what, unit in TAILS)),
-            _tail(found),
-        ),
-        _table(
-            CPU,
-            f"CPU time by kind of work ({whole_of(gain)})",
-            (Column("work"), *both),
-            _cpu(found),
-        ),
-        _table(
-            PLANNING,
-            "optimiser's time of an execution, by CPU samples",
-            (of, Column("step"), *both, Column("samples", COUNT)),
-            _planning(found.planning),
-        ),
-        _table(
-            SETTINGS,
-            "what was asked for otherwise",
-            (Column("setting"), *map(Column, names)),
-            found.settings,
-        ),
-    )
+    made = [_forest(found, names), *_of_gain(found), *_of_sides(found, names)]
     return tuple(table for table in made if table.rows)
 
 
+def _forest(found: Versus, names: Sequence[str]) -> Table:
+    columns = (
+        OF,
+        Column("quantity"),
+        *map(Column, names),
+        Column("ratio", TIMES),
+        Column("at least", TIMES),
+        Column("at most", TIMES),
+        Column("differs"),
+    )
+    return Table(FOREST, f"{names[1]} by {names[0]}", columns, tuple(_ratios(found)))
+
+
+def _of_gain(found: Versus) -> Iterator[Table]:
+    """What explains the difference, by cause, by statement and by both."""
+    gain, shown = found.gain, not is_noise(found)
+    if gain is None:
+        return
+    unit = whole_of(gain)
+    amount = (Column("seconds", SECONDS), *ENDS, Column("share", SHARE))
+    cause, differs = Column("cause"), Column("differs")
+    title = f"how much of the difference each change explains ({unit})"
+    yield Table(GAIN, title, (cause, *amount, differs), tuple(_gain(gain, shown=shown)))
+    title = f"what each statement adds to the difference ({unit})"
+    most = (Column("most by"), Column("of that", SECONDS))
+    columns = (OF, *amount, differs, *most)
+    yield Table(STATEMENTS, title, columns, tuple(_statements(gain, shown=shown)))
+    title = f"what each statement adds, by cause ({unit})"
+    yield Table(CAUSES, title, (OF, cause, *amount), tuple(_causes(gain, shown=shown)))
+
+
+def _of_sides(found: Versus, names: Sequence[str]) -> Iterator[Table]:
+    """What was seen of both sides."""
+    sides = tuple(Column(name, SECONDS) for name in names)
+    both = (*sides, Column("difference", SECONDS), *ENDS)
+    columns = (OF, Column("what"), Column("says"), *sides)
+    yield Table(PLANS, "plans, columns and reads that differ", columns, tuple(_plans(found)))
+    tails = (Column(f"{name}: {what}", unit) for name in names for what, unit in TAILS)
+    yield Table(TAIL, "which statement makes the tail", (OF, *tails), tuple(_tail(found)))
+    title = f"CPU time by kind of work ({whole_of(found.gain)})"
+    yield Table(CPU, title, (Column("work"), *both), tuple(_cpu(found)))
+    title = "optimiser's time of an execution, by CPU samples"
+    columns = (OF, Column("step"), *both, Column("samples", COUNT))
+    yield Table(PLANNING, title, columns, tuple(_planning(found.planning)))
+    columns = (Column("setting"), *map(Column, names))
+    yield Table(SETTINGS, "what was asked for otherwise", columns, found.settings)
+
+
 TAILS = (("statement", None), ("share", SHARE), ("slower than", SECONDS))
+
+
+def is_noise(found: Versus) -> bool:
+    """Whether the whole may be the same: nothing is a share of a difference that is none."""
+    whole = next((one for one in found.ratios if one.what == WHOLE), None)
+    if whole is None or found.gain is None:
+        return True
+    return whole.differs is False or not found.gain.total.value
 
 
 def whole_of(gain: Gain | None) -> str:
@@ -129,15 +104,6 @@ def name_of(operation: str | None, statement: str | None) -> str:
     return operation if statement is None else f"{operation}/{statement}"
 
 
-def _table(
-    name: str,
-    title: str,
-    columns: tuple[Column, ...],
-    rows: Iterator[tuple[Cell, ...]] | Sequence[tuple[Cell, ...]],
-) -> Table:
-    return Table(name, title, columns, tuple(rows))
-
-
 def _ends(mean: Mean) -> tuple[float | None, float | None]:
     return (None, None) if mean.interval is None else mean.interval
 
@@ -147,35 +113,31 @@ def _ratios(found: Versus) -> Iterator[tuple[Cell, ...]]:
         ends = (None, None) if one.interval is None else one.interval
         name = whole_of(found.gain) if one.what == WHOLE else one.what
         unit = COUNT if one.what == THROUGHPUT else SECONDS
-        shown = tuple(_text(value, unit) for value in (one.first, one.second))
+        shown = tuple(text(value, unit) for value in (one.first, one.second))
         yield (name, one.quantity, *shown, one.ratio, *ends, DIFFERS[one.differs])
 
 
-def _text(value: float, unit: str) -> str:
-    from assay.analysis.figures.quantities import text
-
-    return text(value, unit)
-
-
-def _gain(gain: Gain) -> Iterator[tuple[Cell, ...]]:
+def _gain(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
     total = gain.total.value
     for row in gain.by_cause:
-        share = row.seconds.value / total if total else None
+        share = row.seconds.value / total if shown else None
         (cause,) = row.key
+        if abs(row.seconds.value) < DUST_S:
+            continue
         differs = None if row.is_noise is None else not row.is_noise
         yield cause, row.seconds.value, *_ends(row.seconds), share, DIFFERS[differs]
     ends = gain.total.interval
     differs = None if ends is None else not ends[0] <= 0.0 <= ends[1]
-    yield TOTAL, total, *_ends(gain.total), 1.0 if total else None, DIFFERS[differs]
+    yield TOTAL, total, *_ends(gain.total), 1.0 if shown else None, DIFFERS[differs]
 
 
-def _statements(gain: Gain) -> Iterator[tuple[Cell, ...]]:
+def _statements(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
     total = gain.total.value
     for row in gain.by_statement:
         if abs(row.seconds.value) < DUST_S:
             continue
         most = next(one for one in gain.by_both if one.key[:2] == row.key)
-        share = row.seconds.value / total if total else None
+        share = row.seconds.value / total if shown else None
         differs = None if row.is_noise is None else not row.is_noise
         yield (
             name_of(*row.key),
@@ -188,11 +150,11 @@ def _statements(gain: Gain) -> Iterator[tuple[Cell, ...]]:
         )
 
 
-def _causes(gain: Gain) -> Iterator[tuple[Cell, ...]]:
+def _causes(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
     total = gain.total.value
     for row in gain.by_both:
         operation, statement, cause = row.key
-        share = row.seconds.value / total if total else None
+        share = row.seconds.value / total if shown else None
         if abs(row.seconds.value) >= DUST_S:
             yield (
                 name_of(operation, statement),

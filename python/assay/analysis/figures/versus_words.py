@@ -12,7 +12,7 @@ from assay.analysis.figures.quantities import (
     listed,
     text,
 )
-from assay.analysis.figures.versus_tables import name_of, whole_of
+from assay.analysis.figures.versus_tables import is_noise, name_of, whole_of
 from assay.analysis.statement_work import is_sampled
 from assay.analysis.versus.causes import (
     COLUMNS,
@@ -48,7 +48,7 @@ def says_of(found: Versus, names: Sequence[str]) -> Iterator[str]:
         yield "One of the sides succeeded in nothing, so there is nothing to compare."
         return
     yield _first(found, names, whole)
-    if whole.differs is False or not found.gain.total.value:
+    if is_noise(found):
         yield (
             "Nothing is explained, because the difference is no more than noise: what its rows say"
             " are differences of the same kind."
