@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.operations import CANCELLED, NS, is_measured
+from assay.analysis.attempts import STREAM as ATTEMPTS
+from assay.analysis.operations import NS, is_counted
 from assay.analysis.statement_times import STREAM
-from assay.analysis.transactions import ATTEMPTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,10 +66,7 @@ class Work:
 def work_of(run: Run) -> Work:
     """What was done in the measured part of a run, without what its end cut short."""
     events = run.table("events")
-    cut_short = pl.col("error").eq_missing(CANCELLED)
-    done = events.filter(
-        is_measured(events) & (pl.col("outcome") != "skipped") & ~cut_short
-    ).select(
+    done = events.filter(is_counted(events) & (pl.col("outcome") != "skipped")).select(
         "sequence",
         "operation",
         (pl.col("outcome") == "ok").alias("ok"),
