@@ -18,7 +18,6 @@ from tests.e2e.conftest import (
     laboratory_in_memory,
     wait_for_phase,
 )
-from tests.e2e.program_plans import assert_programs_have_plans
 from tests.e2e.test_run import SCHEMA
 
 ON_POSTGRESQL = ["--engine", POSTGRESQL, "--no-plans", "--warmup", "200ms"]
@@ -57,10 +56,6 @@ def test_the_mix_is_whole_and_the_data_are_consistent(tpcc: dict) -> None:
     )
     assert verdict(tpcc, "outcomes")[0] == "valid"
     assert verdict(tpcc, "answers")[0] == "valid"
-
-
-def test_each_statement_of_its_programs_has_a_plan(tpcc: dict) -> None:
-    assert_programs_have_plans(tpcc)
 
 
 def test_its_level_of_durability_is_recorded(tpcc: dict) -> None:

@@ -261,7 +261,7 @@ def test_of_rows_that_a_join_is_given_whole_the_columns_that_it_takes_count() ->
     join = plan_of("postgresql", "tpcc-customer-18")
     customer = {"c_id", "c_d_id", "c_w_id", "c_last", "c_credit", "c_discount"}
     assert set(node(join, "customer_key").columns or ()) == customer
-    assert node(join, "Seq Scan").columns == ("w_id", "w_tax")
+    assert set(node(join, "Seq Scan").columns or ()) == {"w_id", "w_tax"}
     # What is computed for a value is no column.
     hashed = plan_of("postgresql", "hashed-subplan-18")
     assert nodes(hashed, "t")[0].columns == ("a",)

@@ -92,7 +92,7 @@ def _ratios(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[
 
 
 def _gain(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
-    of = max(12, width - 40)
+    of = max(12, width - 44)
     yield from textwrap.wrap(_capital(table["title"]), width)
     every = [row for row in table["rows"] if row[0] != TOTAL]
     large = [row for row in every if row[4] is None or abs(row[4]) >= SHARE_MIN]

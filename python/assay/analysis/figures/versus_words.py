@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # Smaller shares are in the table, and in no sentence.
 SHARE_MIN = 0.03
+# Of the whole: a part of a difference that may be none is in a sentence from here on.
+PART_MIN = 0.01
 # Of the whole: by so much more or less waiting for a CPU a comparison is of the host.
 DISTURBED_MIN = 0.03
 CAUSES_MAX = 5
@@ -49,10 +51,7 @@ def says_of(found: Versus, names: Sequence[str]) -> Iterator[str]:
         return
     yield _first(found, names, whole)
     if is_noise(found):
-        yield (
-            "Nothing is explained, because the difference is no more than noise: what its rows say"
-            " are differences of the same kind."
-        )
+        yield _within_noise(found.gain)
     else:
         yield _explained(found.gain)
         yield from _where(found.gain)
@@ -101,6 +100,24 @@ def _explained(gain: Gain) -> str:
     if not told:
         return f"{lead} no cause can be told from noise; {left}."
     return f"{lead}, these explain: {listed(told, CAUSES_MAX)}; {left}."
+
+
+def _within_noise(gain: Gain) -> str:
+    """Of a whole that is no more than noise, the parts that are more, if any is."""
+    told = [
+        f"{_cause(gain, row)} {text(abs(row.seconds.value), SECONDS)}"
+        f" {'more' if row.seconds.value > 0 else 'less'}"
+        for row in gain.by_cause
+        if row.is_noise is False
+        and row.key[0] != NOT_EXPLAINED
+        and abs(row.seconds.value) >= PART_MIN * gain.first_s
+    ]
+    if told:
+        return (
+            "Nothing is a share of a difference that may be none; of its parts these differ by"
+            f" their intervals: {listed(told, CAUSES_MAX)}."
+        )
+    return "Nothing is explained, because the difference is no more than noise, in its parts, too."
 
 
 def _cause(gain: Gain, row: Row) -> str:
