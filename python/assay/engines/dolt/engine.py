@@ -102,7 +102,7 @@ class DoltEngine(FamilyEngine):
 
     def plan_reader(self, instance: Instance) -> DoltPlans:
         """A reader on a connection of its own."""
-        return DoltPlans(instance.address, self.conf)
+        return DoltPlans(instance.address, self.conf, is_old=is_old(self.version(instance)))
 
     def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
         """What EXPLAIN told."""

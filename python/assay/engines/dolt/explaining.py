@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from assay.engines.dolt.plans import REASON
 from assay.engines.mysql_family.explaining import FamilyPlans
 from assay.engines.mysql_family.statements import file_text
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.engines.contract import Address
+
 
 class DoltPlans(FamilyPlans):
-    """See `assay.engines.contract.PlanReader`: a drawing of many rows, and nothing is executed."""
+    """See `assay.engines.contract.PlanReader`: a drawing of many rows, and nothing is executed.
+
+    Args:
+        address: Of the server.
+        conf: Of the engine.
+        is_old: Whether it draws the same under another word.
+    """
 
     executes = False
+
+    def __init__(self, address: Address, conf: Path, *, is_old: bool) -> None:
+        super().__init__(address, conf)
+        self._asks = file_text("plans/estimated-old.sql" if is_old else "plans/estimated.sql", conf)
 
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
         """A statement's plan, and why it has its shape only."""
         del limit_s
-        rows = self.rows(f"{file_text('plans/estimated.sql', self._conf)}\n{asked}")
+        rows = self.rows(f"{self._asks}\n{asked}")
         return "\n".join(str(row[0]) for row in rows), REASON
