@@ -119,7 +119,7 @@ class TestTransactions:
 
     def test_a_base_that_was_not_run_is_not_asked_for_twice(self, three: MadeStudy) -> None:
         shown = figure(three, "transactions", base="mysql")
-        assert set(middles(shown, "latency_times")) == {"PostgreSQL 18", "DuckDB"}
+        assert set(middles(shown, "latency_times of PostgreSQL 17")) == {"PostgreSQL 18", "DuckDB"}
 
     def test_a_run_without_a_load_is_said_to_be(self, tmp_path: Path) -> None:
         made = MadeStudy(tmp_path)
@@ -182,7 +182,9 @@ class TestMultiples:
     def test_without_the_base_times_are_of_the_first_and_it_is_said(self, three: MadeStudy) -> None:
         shown = figure(three, "multiples", base="mysql")
         assert shown.missing == ("no run is of mysql, so times are those of PostgreSQL 17",)
-        assert middles(shown, "mix")["DuckDB"] == pytest.approx(1 / 3.5)
+        # An article's multiples are of another base.
+        assert shown.measure("mix") is None
+        assert middles(shown, "mix of PostgreSQL 17")["DuckDB"] == pytest.approx(1 / 3.5)
 
     def test_one_engine_alone_is_nothing_to_compare_with(self, tmp_path: Path) -> None:
         made = MadeStudy(tmp_path)
@@ -237,6 +239,14 @@ class TestStatements:
         }
         # Engines tell their plans in words of their own, so only versions of one are compared.
         assert not any("is executed by" in words for words in shown.says)
+
+    def test_what_a_version_gained_on_the_first(self, three: MadeStudy) -> None:
+        shown = figure(three, "statements", base="duckdb")
+        assert middles(shown, "select_gain") == {"PostgreSQL 18": pytest.approx(2.0)}
+        assert (
+            "PostgreSQL 17 takes from 1 x (update) to 2 x (select) of what PostgreSQL 18 takes."
+            in shown.says
+        )
 
     def test_versions_with_other_plans_are_said(self, tmp_path: Path) -> None:
         made = MadeStudy(tmp_path)

@@ -27,7 +27,7 @@ STATEMENTS = find_workload(str(FOLDER / "workload")).facts.order
 ALONE = {
     "transactions": {"tps_before", "latency_before"},
     "multiples": {"one-client_before", "target"},
-    "statements": {"join_before", "join_gain"},
+    "statements": {"by-name_before", "by-name_columns_before", "join_before"},
     "rules": {"rules", "rules_before"},
 }
 
@@ -51,7 +51,7 @@ def keys_of(figure: dict[str, Any]) -> set[str]:
     if figure["kind"] == "clients":
         return {"most tps", "most qps"}
     names = STATEMENTS
-    ends = ("", statements.RATIO, statements.READ)
+    ends = ("", statements.RATIO, statements.READ, statements.GAIN)
     wide = {f"{name}{statements.PRUNED}" for name in figure["options"]["wide"]}
     return {name + end for name in names for end in ends} | wide
 

@@ -8,7 +8,7 @@ from assay.analysis.figures.contract import Spread
 from assay.analysis.rounds import factor_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from assay.analysis.figures.subjects import Subject
     from assay.analysis.rounds import Factor
@@ -28,6 +28,22 @@ def base_of(subjects: Sequence[Subject], wanted: object) -> Subject | None:
         return None
     named = (one for one in subjects if one.first.facts["engine"]["name"] == wanted)
     return next(named, subjects[0])
+
+
+def key_of(key: str, base: Subject, wanted: object) -> str:
+    """The key of a ratio to a base: one that was not asked for is named, for no article has it."""
+    is_asked = wanted is None or base.first.facts["engine"]["name"] == wanted
+    return key if is_asked else f"{key} of {base.name}"
+
+
+def versions(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject]]:
+    """The first subject of an engine beside each later one whose version differs."""
+    first: dict[str, Subject] = {}
+    for one in subjects:
+        engine = one.first.facts["engine"]
+        old = first.setdefault(str(engine["name"]), one)
+        if old.first.facts["engine"]["version"] != engine["version"]:
+            yield old, one
 
 
 def by_round(subject: Subject, known: Callable[[Run], float | None]) -> dict[int, float]:

@@ -13,6 +13,7 @@ from assay.analysis.figures.against import (
     alone,
     base_of,
     ends_of,
+    key_of,
     spread_of,
     times,
 )
@@ -68,12 +69,14 @@ class Group:
 
     Attributes:
         part: Its name.
+        key: Of its measure.
         title: What it is called.
         base: What others are told in times of; None where there is nothing else.
         mixes: By name of subject, then by round and workload.
     """
 
     part: str
+    key: str
     title: str
     base: str | None
     mixes: Mapping[str, Mapping[tuple[int, str], Mix]]
@@ -151,7 +154,7 @@ def figure(asked: Asked) -> Figure:
             Table("groups", f"mean time of a transaction, {title}", GROUPS, _rows(groups)),
             Table("operations", f"each operation, {title}", OPERATIONS, _operations(groups)),
         ),
-        charts=(Chart("multiples", title, "bars", tuple(group.part for group in groups)),)
+        charts=(Chart("multiples", title, "bars", tuple(group.key for group in groups)),)
         if shown
         else (),
         notes=((ONE_ROUND if alone(factors) else SEVERAL),) if shown else (),
@@ -166,6 +169,7 @@ def _group(asked: Asked, part: str) -> Group:
     titles = asked.options.get("titles", {})
     return Group(
         part,
+        part if base is None else key_of(part, base, asked.options.get("base")),
         str(titles.get(part, part)),
         None if base is None else base.name,
         {one.name: _mixes(one) for one in subjects},
@@ -194,11 +198,11 @@ def _flat(
 def _measures(groups: Sequence[Group]) -> Iterator[Measure]:
     for group in groups:
         whole = by_subject((name, spread_of(group.whole(name))) for name in group.others)
-        yield Measure(group.part, group.title, TIMES, whole)
+        yield Measure(group.key, group.title, TIMES, whole)
         if len(group.operations()) > 1:
             alike = by_subject((name, spread_of(group.alike(name))) for name in group.others)
             title = f"{group.title}, each operation alike"
-            yield Measure(f"{group.part}{ALIKE}", title, TIMES, alike)
+            yield Measure(f"{group.key}{ALIKE}", title, TIMES, alike)
 
 
 def _rows(groups: Sequence[Group]) -> tuple[tuple[Cell, ...], ...]:

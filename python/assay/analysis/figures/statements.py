@@ -13,8 +13,10 @@ from assay.analysis.figures.against import (
     base_of,
     by_round,
     ends_of,
+    key_of,
     spread_of,
     times,
+    versions,
 )
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.quantities import (
@@ -54,7 +56,7 @@ OPTIONS = {
     "base": BASE,
 }
 # Behind the name of a statement: keys of measures.
-RATIO, PRUNED, READ = "_times", "_pruning", "_columns"
+RATIO, PRUNED, READ, GAIN = "_times", "_pruning", "_columns", "_gain"
 # Below it, what columns that are not needed cost is not seen.
 PRUNED_MIN = 1.1
 PATHS = (Column("statement"), Column("engine"), Column("is executed by"))
@@ -96,7 +98,7 @@ def figure(asked: Asked) -> Figure:
         asked.title,
         says=(*_says(subjects, base, names), *_pruned(subjects, wide)),
         subjects=tuple(one.name for one in subjects),
-        measures=(*_measures(subjects, base, names), *_of_columns(subjects, names, wide)),
+        measures=(*_measures(asked, subjects, base, names), *_of_columns(subjects, names, wide)),
         tables=tuple(_tables(subjects, base, names)),
         charts=(Chart("medians", "median latency", "dots", tuple(names), logarithmic=True),)
         if names
@@ -132,14 +134,19 @@ def _ratio(one: Subject, base: Subject | None, name: str) -> Factor | None:
 
 
 def _measures(
-    subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]
+    asked: Asked, subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]
 ) -> Iterator[Measure]:
     for name in names:
         yield measure(name, name, SECONDS, subjects, _median(name))
-    for name in names if base is not None else ():
-        ratios = by_subject((one.name, spread_of(_ratio(one, base, name))) for one in subjects)
-        title = f"{name}, in times of {'' if base is None else base.name}"
-        yield Measure(f"{name}{RATIO}", title, TIMES, ratios)
+    if base is not None:
+        for name in names:
+            ratios = by_subject((one.name, spread_of(_ratio(one, base, name))) for one in subjects)
+            key = key_of(f"{name}{RATIO}", base, asked.options.get("base"))
+            yield Measure(key, f"{name}, in times of {base.name}", TIMES, ratios)
+    pairs = list(versions(subjects))
+    for name in names if pairs else ():
+        gains = by_subject((new.name, spread_of(_ratio(old, new, name))) for old, new in pairs)
+        yield Measure(f"{name}{GAIN}", f"{name}, the first version over it", TIMES, gains)
 
 
 def _of_columns(
@@ -252,6 +259,14 @@ def _says(subjects: Sequence[Subject], base: Subject | None, names: Sequence[str
             told.append((one.name, f"{worst}, {text(known[worst], TIMES)}"))
     if told and base is not None:
         yield f"Furthest behind {base.name}: {each_text(told)}."
+    for old, new in versions(subjects):
+        known = {n: f.times for n in names if (f := _ratio(old, new, n)) is not None}
+        if known:
+            most, least = (pick(known, key=known.__getitem__) for pick in (max, min))
+            yield (
+                f"{old.name} takes from {text(known[least], TIMES)} ({least}) to"
+                f" {text(known[most], TIMES)} ({most}) of what {new.name} takes."
+            )
     for name in names:
         yield from _other_plans(subjects, name)
 
@@ -290,4 +305,6 @@ def _missing(subjects: Sequence[Subject], names: Sequence[str]) -> Iterator[str]
         if lacking:
             yield f"{one.name} has no time of {listed(lacking)}"
         if all(_plan(one, name) is None for name in names):
-            yield f"{one.name} has no plans: {captured(one.first).reason or 'none were told'}"
+            known = captured(one.first)
+            why = known.reason or next((each.reason for each in known.missing), "none were told")
+            yield f"{one.name} has no plans: {why}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.against import (
@@ -13,8 +12,10 @@ from assay.analysis.figures.against import (
     base_of,
     by_round,
     ends_of,
+    key_of,
     spread_of,
     times,
+    versions,
 )
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.mixes import mix_of, operations_of
@@ -86,7 +87,7 @@ def figure(asked: Asked) -> Figure:
         asked.title,
         says=tuple(_says(subjects, base, types)),
         subjects=tuple(one.name for one in subjects),
-        measures=tuple(_measures(subjects, base, types)),
+        measures=tuple(_measures(asked, subjects, base, types)),
         tables=(
             Table("runs", "the mix on each engine", RUNS, _rows(subjects)),
             Table("types", "latency by type", TYPES, _by_type(subjects, types)),
@@ -149,7 +150,7 @@ def _types(subject: Subject) -> list[str]:
 
 
 def _measures(
-    subjects: Sequence[Subject], base: Subject | None, types: Sequence[str]
+    asked: Asked, subjects: Sequence[Subject], base: Subject | None, types: Sequence[str]
 ) -> Iterator[Measure]:
     yield measure(PER_S, "transactions a second", PER_SECOND, subjects, _per_s)
     yield measure(LATENCY, "mean latency", SECONDS, subjects, _mean)
@@ -159,27 +160,20 @@ def _measures(
     if base is not None:
         ratios = by_subject((one.name, spread_of(_ratio(one, base, _mean))) for one in subjects)
         title = f"mean latency, in times of {base.name}"
-        yield Measure(RATIO, title, TIMES, {n: r for n, r in ratios.items() if n != base.name})
-    later = by_subject((new.name, spread_of(gain)) for _, new, gain in _versions(subjects))
+        key = key_of(RATIO, base, asked.options.get("base"))
+        yield Measure(key, title, TIMES, {n: r for n, r in ratios.items() if n != base.name})
+    later = by_subject((new.name, spread_of(gain)) for _, new, gain in _gains(subjects))
     if later:
-        yield Measure(LATER, "transactions a second, of the version before", TIMES, later)
+        yield Measure(LATER, "transactions a second, of the first version", TIMES, later)
     for name in types:
         for quantile in DRAWN:
             known = _quantile_of(name, quantile)
             yield measure(f"{name}_{quantile}", f"{name} {quantile}", SECONDS, subjects, known)
 
 
-def _versions(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject, Factor | None]]:
-    """Neighbours of one engine whose versions differ, in the study's order, and their rates."""
-    for name in dict.fromkeys(_engine(one, "name") for one in subjects):
-        mine = [one for one in subjects if _engine(one, "name") == name]
-        for old, new in pairwise(mine):
-            if _engine(old, "version") != _engine(new, "version"):
-                yield old, new, _ratio(new, old, _per_s)
-
-
-def _engine(subject: Subject, key: str) -> str:
-    return str(subject.first.facts["engine"][key])
+def _gains(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject, Factor | None]]:
+    """Versions of an engine beside its first one, and how many times its rate they have."""
+    return ((old, new, _ratio(new, old, _per_s)) for old, new in versions(subjects))
 
 
 def _ratio(one: Subject, base: Subject | None, known: Known) -> Factor | None:
@@ -247,7 +241,7 @@ def _says(subjects: Sequence[Subject], base: Subject | None, types: Sequence[str
                 f"A transaction takes {one.name} {text(factor.times, TIMES)} what it takes"
                 f" {base.name}{_most(one, base, types)}."
             )
-    for old, new, gain in _versions(subjects):
+    for old, new, gain in _gains(subjects):
         if gain is not None:
             yield f"{new.name} has {text(gain.times, TIMES)} the rate of {old.name}."
     yield from (words for one in subjects if (words := _tail(one, types)))
