@@ -27,7 +27,8 @@ STATEMENTS = find_workload(str(FOLDER / "workload")).facts.order
 ALONE = {
     "transactions": {"tps_before", "latency_before"},
     "multiples": {"one-client_before", "target"},
-    "statements": {"by-name_before", "by-name_columns_before", "join_before"},
+    "statements": {"join_before"},
+    "text": {"by-name_before", "by-name_columns_before"},
     "rules": {"rules", "rules_before"},
 }
 

@@ -305,6 +305,11 @@ def _missing(subjects: Sequence[Subject], names: Sequence[str]) -> Iterator[str]
         if lacking:
             yield f"{one.name} has no time of {listed(lacking)}"
         if all(_plan(one, name) is None for name in names):
-            known = captured(one.first)
-            why = known.reason or next((each.reason for each in known.missing), "none were told")
-            yield f"{one.name} has no plans: {why}"
+            yield f"{one.name} has no plans: {_why_none(one.first)}"
+
+
+def _why_none(run: Run) -> str:
+    """Why a run has no plans: of several reasons the one of most statements."""
+    known = captured(run)
+    reasons = [one.reason for one in known.missing]
+    return known.reason or max(reasons, key=reasons.count, default="none were told")
