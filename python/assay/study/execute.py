@@ -10,6 +10,7 @@ import logging
 import os
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -241,7 +242,11 @@ class _Execution:
             if self._request.dsn is not None:
                 self._run.update(durability=self._asked.durability(told["effective_settings"]))
             self._look_after_start(told["engine_cache"])
-            with self._counters(subject) as counters, self._probes(accounts, counters):
+            with (
+                self._counters(subject) as counters,
+                self._probes(accounts, counters),
+                self._copied(),
+            ):
                 self._changes.edge(START)
                 driver.send("go")
                 self._driven(driver, subject)
@@ -299,6 +304,21 @@ class _Execution:
         if error is not None:
             log.warning("the plans are not whole: %s", error)
         self._run.update(plans={"error": error})
+
+    @contextmanager
+    def _copied(self) -> Iterator[None]:
+        """What was written before has reached the device; copies are taken from `begin` on."""
+        copies = self._changes.copies
+        if copies is None:
+            yield
+            return
+        copies.settle()
+        try:
+            yield
+        finally:
+            copies.end()
+            self._run.update(copies=[asdict(copy) for copy in copies.taken])
+        copies.check()
 
     @contextmanager
     def _counters(self, subject: Subject) -> Iterator[CounterReader | None]:
@@ -368,6 +388,8 @@ class _Execution:
         phase = message["phase"]
         self._tell_probes(phase)
         self._teller.phase(phase, message["begun_s"])
+        if phase == PHASE_MEASURED and self._changes.copies is not None:
+            self._changes.copies.begin(message["begun_s"])
         before, expected = self._played[phase]
         if self._asked.test is not None and expected is not None:
             self._teller.amount(max(0, message["ended"] - before), expected, "operations")
