@@ -13,6 +13,9 @@ const RUNNING: u8 = 1;
 /// the next operation that is interrupted.
 const CANCELLING: u8 = 2;
 
+/// What begins the SQLSTATE of an error of the connection.
+const CONNECTION: &str = "08";
+
 /// What one session is doing, for the watchdog.
 #[derive(Default)]
 pub struct Watch {
@@ -87,7 +90,10 @@ impl Watch {
     ) -> Result<(), SessionError> {
         let limit_ns = plan.operation_deadline_ns;
         let late = limit_ns > 0 && finished_ns - started_ns > limit_ns;
-        self.end().judge(result, late)
+        let lost = matches!(&result, Err(error) if error.class.starts_with(CONNECTION));
+        let cut = self.end();
+        let cut = if plan.loses_engine && lost { Cut::Stopped } else { cut };
+        cut.judge(result, late)
     }
 
     /// Looks once: interrupts the session if the run stops or its operation is over the deadline.

@@ -35,11 +35,13 @@ from assay.study.crashes import Crashes
 from assay.study.datasets import DATASETS, DatasetCache
 from assay.study.devices import stat_file
 from assay.study.environment import describe_host, describe_ourselves
+from assay.study.faults import KILL, Kill
 from assay.study.hosting import host
 from assay.study.launcher import Guardian
 from assay.study.loading import Loading, loaded_now
 from assay.study.observing import observed
 from assay.study.places import cache_dir, instances_dir
+from assay.study.recovery import Recoveries
 from assay.study.reference import References
 from assay.study.request import STATE_HOT, STATE_LOADED, plan_sessions, steps
 from assay.study.slowing import slowed
@@ -133,6 +135,8 @@ class _Execution:
         self._before_measured = False
         self._crashes = Crashes(asked.engine.facts.title, run)
         self._changes: Changes
+        kill_s = asked.request.kill_s
+        self._kill = None if kill_s is None else Kill(kill_s, run)
 
     def carry_out(self) -> None:
         """All steps, in the order in which the record tells them."""
@@ -144,10 +148,20 @@ class _Execution:
                 with ready(self._asked, guardian, loading, self._run.raw, steps) as found:
                     references.keep_known()
                     self._measure(guardian, *found, loading)
+                    self._recover(guardian, found[0])
             references.make(guardian)
             # The engine's files are gone before the seal, so that nothing measures their removal.
         self._teller.phase("seal")
         self._run.seal()
+
+    def _recover(self, guardian: Guardian, subject: Subject) -> None:
+        """Has an engine that was killed started again on its data, and asks what is there."""
+        if self._kill is None:
+            return
+        assert subject.anew is not None  # noqa: S101 - a kill is of an engine of ours
+        self._teller.phase("recover")
+        recoveries = Recoveries(self._asked, guardian, self._run)
+        recoveries.add(KILL, None, subject.anew(self._changes.room.data))
 
     def _steps(self, guardian: Guardian) -> Steps:
         """What is done to the loaded data before anything is timed."""
@@ -288,7 +302,8 @@ class _Execution:
 
     @property
     def _wants_plans(self) -> bool:
-        return self._request.plans and isinstance(self._asked.behaviour, HasPlans)
+        wanted = self._request.plans and self._kill is None
+        return wanted and isinstance(self._asked.behaviour, HasPlans)
 
     def _explained(self, driver: Host, subject: Subject) -> None:
         """Has every operation asked with its plan; a failure is recorded and ends nothing."""
@@ -339,23 +354,45 @@ class _Execution:
     def _driven(self, driver: Host, subject: Subject) -> None:
         """Waits for the driver; on Ctrl-C or an error has it end, so that all it saw is written."""
         try:
-            while (message := driver.next())["kind"] != "driven":
-                self._tell(message)
-                self._crashes.look(subject)
+            message = self._last_word(driver, subject)
         except BaseException:
             self._teller.phase("stopping")
             self._end(driver)
             raise
         self._changes.edge(END)
+        if message is None:
+            return
         self._keep_report(message)
         ended_ns = max(phase["ended_ns"] for phase in message["report"]["phases"])
         self._teller.phase("plans" if self._wants_plans else "stop", ended_ns / NS_PER_S)
-        if message["report"]["ended"] != "done":
+        if message["report"]["ended"] != "done" and self._kill is None:
             self._await_absence(subject)
             raise RunFailedError(
                 f"the driver ended early ({message['report']['ended']}); why is in"
                 f" {self._run.raw}/host-drive.log"
             )
+
+    def _last_word(self, driver: Host, subject: Subject) -> dict[str, Any] | None:
+        """What the driver says when it has ended; None: it was killed with the engine in it."""
+        kill = self._kill
+        while True:
+            message = driver.next_within(None if kill is None else kill.due_in_s)
+            if kill is not None and message is None:
+                kill.strike(subject, driver.pid)
+                if subject.embedded:
+                    return None
+                driver.send("cancel")
+            elif message is not None:
+                if message["kind"] == "driven":
+                    break
+                self._tell(message)
+                if kill is None or not kill.done:
+                    self._crashes.look(subject)
+                if kill is not None:
+                    kill.hear(message)
+        if kill is not None:
+            kill.check()
+        return message
 
     def _check_presence(self, subject: Subject) -> None:
         if (words := subject.last_words()) is not None:

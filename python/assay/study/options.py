@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 ENGINE_DEFAULT = "duckdb"
 # Options that only one of the two kinds of load has a meaning for.
-OF_A_MIX = ("time", "warmup", "retries", "think_time", "pipeline", "copies")
+OF_A_MIX = ("time", "warmup", "retries", "think_time", "pipeline", "kill", "copies")
 OF_A_TEST = ("streams", "refresh", "refresh_batches")
 
 
@@ -128,6 +128,10 @@ class RunOptions(BaseModel):
     warmup: str = Field("5s", description="How long it is played before that.")
     retries: int | None = Field(
         None, ge=0, description="Attempts beyond the first after temporary errors."
+    )
+    kill: str | None = Field(
+        None,
+        description="The engine is killed so long after the measured part began, and recovered.",
     )
     min_time: str = Field("20s", description="Passes are repeated for at least this long.")
     parameters: str | None = Field(
@@ -267,6 +271,7 @@ def _load(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> dict[str
         "foreign_keys": options.foreign_keys,
         "pipeline": mixed and options.pipeline,
         "time_s": _above_zero("--time", _duration("--time", options.time)),
+        "kill_s": _kill(options),
         "retries_max": _retries(options, facts, mixed=mixed),
         "operation_deadline_s": _duration("--timeout", options.timeout),
     }
@@ -277,6 +282,12 @@ def _clients(options: RunOptions, facts: WorkloadFacts, scale: float, *, mixed: 
     if options.think_time and facts.terminals is not None:
         return count_at(facts.terminals, scale)
     return 1 if mixed else None
+
+
+def _kill(options: RunOptions) -> float | None:
+    if options.kill is None:
+        return None
+    return _above_zero("--kill", _duration("--kill", options.kill))
 
 
 def _retries(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int:
