@@ -30,6 +30,7 @@ from assay.record.layout import (
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.study.asking import understood
 from assay.study.changes.changing import END, START, changing
+from assay.study.changes.copies import COPY
 from assay.study.changes.left import restore_left
 from assay.study.crashes import Crashes
 from assay.study.datasets import DATASETS, DatasetCache
@@ -148,20 +149,27 @@ class _Execution:
                 with ready(self._asked, guardian, loading, self._run.raw, steps) as found:
                     references.keep_known()
                     self._measure(guardian, *found, loading)
-                    self._recover(guardian, found[0])
+                self._recover(guardian, found[0])
             references.make(guardian)
             # The engine's files are gone before the seal, so that nothing measures their removal.
         self._teller.phase("seal")
         self._run.seal()
 
     def _recover(self, guardian: Guardian, subject: Subject) -> None:
-        """Has an engine that was killed started again on its data, and asks what is there."""
-        if self._kill is None:
+        """Starts the engine, which is gone, on what is left of its data, and asks what is there."""
+        copies = self._changes.copies
+        if self._kill is None and copies is None:
             return
-        assert subject.anew is not None  # noqa: S101 - a kill is of an engine of ours
+        assert subject.anew is not None  # noqa: S101 - only an engine of ours is killed or copied
         self._teller.phase("recover")
+        data = self._changes.room.data
         recoveries = Recoveries(self._asked, guardian, self._run)
-        recoveries.add(KILL, None, subject.anew(self._changes.room.data))
+        if self._kill is not None:
+            recoveries.add(KILL, None, subject.anew(data))
+        for copy in copies.taken if copies is not None else ():
+            self._teller.amount(copy.number, self._request.copies, "copies")
+            with copies.opened(copy):
+                recoveries.add(COPY, copy.began_ns, subject.anew(data))
 
     def _steps(self, guardian: Guardian) -> Steps:
         """What is done to the loaded data before anything is timed."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from assay.study.changes.ledger import Ledger
 
+COPY = "copy"
 # <linux/fs.h>: _IOW(0x94, 9, int)
 FICLONE = 0x40049409
 _LIBC = ctypes.CDLL(None, use_errno=True)
