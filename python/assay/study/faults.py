@@ -23,20 +23,21 @@ GONE_PATIENCE_S, LOOK_S = 10.0, 0.001
 
 
 def check_faults(request: RunRequest, workload: Workload) -> None:
-    """Refuses a kill that could not be made, or would tell nothing.
+    """Refuses a kill that could not be made, or would tell nothing; and copies likewise.
 
     Raises:
         UsageError: With the mend.
     """
+    if request.kill_s is not None and request.copies:
+        raise UsageError(
+            "--kill and --copies: an engine that is gone writes nothing that could be copied; leave"
+            " one of the two out"
+        )
+    if request.copies:
+        _check_receipts("--copies", workload)
     if request.kill_s is None:
         return
-    receipt = workload.facts.receipt
-    if receipt is None or receipt.operation not in workload.facts.order:
-        able = [name for name, one in find_workloads().items() if one.facts.receipt is not None]
-        raise UsageError(
-            f"--kill: {workload.facts.name} does not say what its operations leave to be found, so"
-            f" nobody could tell what is lost: name one of {', '.join(able)}"
-        )
+    _check_receipts("--kill", workload)
     if request.dsn is not None:
         raise UsageError(
             "--kill: a running server is its owner's, and not ours to kill; leave one of --kill and"
@@ -50,6 +51,16 @@ def check_faults(request: RunRequest, workload: Workload) -> None:
         raise UsageError(
             f"--kill {request.kill_s:g}s: the load ends after {request.time_s:g} s; say a longer"
             " --time, or an earlier moment"
+        )
+
+
+def _check_receipts(option: str, workload: Workload) -> None:
+    receipt = workload.facts.receipt
+    if receipt is None or receipt.operation not in workload.facts.order:
+        able = [name for name, one in find_workloads().items() if one.facts.receipt is not None]
+        raise UsageError(
+            f"{option}: {workload.facts.name} does not say what its operations leave to be found,"
+            f" so nobody could tell what is lost: name one of {', '.join(able)}"
         )
 
 

@@ -109,9 +109,14 @@ class Copies:
             self._thread.join()
 
     def check(self) -> None:
-        """Raises `RunFailedError` if one could not be taken."""
+        """Raises `RunFailedError` if one was not taken."""
         if self._failure is not None:
             raise RunFailedError(f"a copy of the device could not be taken: {self._failure}")
+        if len(self.taken) < len(self._moments):
+            raise RunFailedError(
+                f"the load ended when {len(self.taken)} of {len(self._moments)} copies were taken:"
+                " say a longer --time, or fewer"
+            )
 
     @contextmanager
     def opened(self, copy: Copy) -> Iterator[None]:
