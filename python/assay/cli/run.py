@@ -263,6 +263,14 @@ def run(
             metavar="own[:SIZE]",
         ),
     ] = None,
+    copies: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Copy what reached the device so often while a mix is measured, recover from each"
+            " copy, and compare what is found with what was acknowledged (needs --device own).",
+        ),
+    ] = 0,
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -369,6 +377,7 @@ def run(
         buffer=buffer,
         read_ahead=read_ahead,
         device=device,
+        copies=copies,
         limit=parse_settings(limit or [], "--limit"),
         slow=parse_settings(slow or [], "--slow"),
         pin=pin,

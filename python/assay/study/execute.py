@@ -10,6 +10,7 @@ import logging
 import os
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from assay.record.layout import (
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.study.asking import understood
 from assay.study.changes.changing import END, START, changing
+from assay.study.changes.copies import COPY
 from assay.study.changes.left import restore_left
 from assay.study.crashes import Crashes
 from assay.study.datasets import DATASETS, DatasetCache
@@ -147,20 +149,27 @@ class _Execution:
                 with ready(self._asked, guardian, loading, self._run.raw, steps) as found:
                     references.keep_known()
                     self._measure(guardian, *found, loading)
-                    self._recover(guardian, found[0])
+                self._recover(guardian, found[0])
             references.make(guardian)
             # The engine's files are gone before the seal, so that nothing measures their removal.
         self._teller.phase("seal")
         self._run.seal()
 
     def _recover(self, guardian: Guardian, subject: Subject) -> None:
-        """Has an engine that was killed started again on its data, and asks what is there."""
-        if self._kill is None:
+        """Starts the engine, which is gone, on what is left of its data, and asks what is there."""
+        copies = self._changes.copies
+        if self._kill is None and copies is None:
             return
-        assert subject.anew is not None  # noqa: S101 - a kill is of an engine of ours
+        assert subject.anew is not None  # noqa: S101 - only an engine of ours is killed or copied
         self._teller.phase("recover")
+        data = self._changes.room.data
         recoveries = Recoveries(self._asked, guardian, self._run)
-        recoveries.add(KILL, None, subject.anew(self._changes.room.data))
+        if self._kill is not None:
+            recoveries.add(KILL, None, subject.anew(data))
+        for copy in copies.taken if copies is not None else ():
+            self._teller.amount(copy.number, self._request.copies, "copies")
+            with copies.opened(copy):
+                recoveries.add(COPY, copy.began_ns, subject.anew(data))
 
     def _steps(self, guardian: Guardian) -> Steps:
         """What is done to the loaded data before anything is timed."""
@@ -255,7 +264,11 @@ class _Execution:
             if self._request.dsn is not None:
                 self._run.update(durability=self._asked.durability(told["effective_settings"]))
             self._look_after_start(told["engine_cache"])
-            with self._counters(subject) as counters, self._probes(accounts, counters):
+            with (
+                self._counters(subject) as counters,
+                self._probes(accounts, counters),
+                self._copied(),
+            ):
                 self._changes.edge(START)
                 driver.send("go")
                 self._driven(driver, subject)
@@ -314,6 +327,21 @@ class _Execution:
         if error is not None:
             log.warning("the plans are not whole: %s", error)
         self._run.update(plans={"error": error})
+
+    @contextmanager
+    def _copied(self) -> Iterator[None]:
+        """What was written before has reached the device; copies are taken from `begin` on."""
+        copies = self._changes.copies
+        if copies is None:
+            yield
+            return
+        copies.settle()
+        try:
+            yield
+        finally:
+            copies.end()
+            self._run.update(copies=[asdict(copy) for copy in copies.taken])
+        copies.check()
 
     @contextmanager
     def _counters(self, subject: Subject) -> Iterator[CounterReader | None]:
@@ -405,6 +433,8 @@ class _Execution:
         phase = message["phase"]
         self._tell_probes(phase)
         self._teller.phase(phase, message["begun_s"])
+        if phase == PHASE_MEASURED and self._changes.copies is not None:
+            self._changes.copies.begin(message["begun_s"])
         before, expected = self._played[phase]
         if self._asked.test is not None and expected is not None:
             self._teller.amount(max(0, message["ended"] - before), expected, "operations")

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 ENGINE_DEFAULT = "duckdb"
 # Options that only one of the two kinds of load has a meaning for.
-OF_A_MIX = ("time", "warmup", "retries", "think_time", "pipeline", "kill")
+OF_A_MIX = ("time", "warmup", "retries", "think_time", "pipeline", "kill", "copies")
 OF_A_TEST = ("streams", "refresh", "refresh_batches")
 
 
@@ -156,6 +156,11 @@ class RunOptions(BaseModel):
     device: str | None = Field(
         None, description="own or own:SIZE: the data are on a loop device of this run alone."
     )
+    copies: int = Field(
+        0,
+        ge=0,
+        description="How often what reached the device is copied under load, to recover from.",
+    )
     limit: dict[str, Text] = Field(
         default_factory=dict,
         description="What the engine may use at most, by name: cpu (cores), cpus, read-iops,"
@@ -236,6 +241,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         read_ahead_bytes=parse_read_ahead(options.read_ahead),
         own_device=own_device,
         device_bytes=device_bytes,
+        copies=options.copies,
         limits=parse_limits(options.limit),
         slow=parse_slow(options.slow),
         seed=options.seed,

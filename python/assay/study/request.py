@@ -87,6 +87,7 @@ class RunRequest:
         read_ahead_bytes: Of the device that holds the data; None: as it is.
         own_device: Whether the data are on a device of ours.
         device_bytes: How large it is; None: as the data need.
+        copies: How often what reached that device is copied while a mix is measured.
         limits: What the engine may use at most, by `study.changes.limits.limit.NAMES`: cores, CPUs,
             operations a second, bytes a second, bytes.
         slow: How many times as long a resource of `study.slowing.NAMES` is to take for the engine.
@@ -141,6 +142,7 @@ class RunRequest:
     read_ahead_bytes: int | None = None
     own_device: bool = False
     device_bytes: int | None = None
+    copies: int = 0
     limits: dict[str, float] = field(default_factory=dict)
     slow: dict[str, float] = field(default_factory=dict)
 
