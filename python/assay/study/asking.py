@@ -256,6 +256,7 @@ def considered(request: RunRequest) -> Asked:
     _check_drivers(request, behaviour)
     _check_state(request, workload, engine)
     check_order(request, workload, engine.facts.kind)
+    check_faults(request, workload)
     check_conditions(request, engine.facts.kind)
     check_slow(request, engine.facts.kind)
     _check_probes(request)
@@ -263,7 +264,6 @@ def considered(request: RunRequest) -> Asked:
     _check_test(request, workload)
     _check_transactions(request, workload, engine)
     _check_clients(request, workload, engine)
-    check_faults(request, workload)
     asked = Asked(request, workload, engine, behaviour, "", None)
     asked.facts()
     return asked
