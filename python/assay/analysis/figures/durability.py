@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from assay.analysis.durability import level_of
 from assay.analysis.figures.contract import Chart, Column, Figure, Table
 from assay.analysis.figures.quantities import COUNT, SECONDS, spread, text
 from assay.analysis.figures.subjects import measure, subjects_of
@@ -36,15 +35,14 @@ KEEPS_CACHE = (
 )
 SUMS = (
     Column("engine"),
-    Column("level"),
     Column("from"),
     Column("times", COUNT),
     Column("acked", COUNT),
     Column("found", COUNT),
     Column("lost", COUNT),
     Column("recovery", SECONDS),
-    Column("shortest", SECONDS),
-    Column("longest", SECONDS),
+    Column("min", SECONDS),
+    Column("max", SECONDS),
 )
 EACH = (
     Column("engine"),
@@ -70,7 +68,6 @@ class _Crashed:
     subject: str
     kind: str
     operation: str
-    level: str | None
     looks: tuple[tuple[Run, Look], ...]
 
     def sum_of(self, name: str) -> int:
@@ -134,9 +131,8 @@ def _crashed(subject: Subject) -> Iterator[_Crashed]:
     found = [(one.run, look) for one in subject.runs for look in looks(one.run)]
     for kind in dict.fromkeys(look.kind for _, look in found):
         own = tuple(one for one in found if one[1].kind == kind)
-        facts = own[0][0].facts
-        operation = facts["workload"]["receipt"]["operation"]
-        yield _Crashed(subject.name, kind, operation, level_of(facts), own)
+        operation = own[0][0].facts["workload"]["receipt"]["operation"]
+        yield _Crashed(subject.name, kind, operation, own)
 
 
 def _recovery_s(run: Run) -> float | None:
@@ -155,7 +151,6 @@ def _sums(one: _Crashed) -> tuple[Cell, ...]:
     counts = ("acknowledged", "found", "lost")
     return (
         one.subject,
-        one.level,
         AFTER[one.kind][0],
         len(one.looks),
         *(one.sum_of(name) for name in counts),
