@@ -151,4 +151,20 @@ mod tests {
         let judged = watch.end().judge(Err(error), false).unwrap_err();
         assert_eq!((judged.class.as_str(), judged.retryable), ("cancelled", false));
     }
+
+    #[test]
+    fn a_lost_connection_is_no_failure_where_the_engine_is_to_be_killed() {
+        let class_of = |loses_engine: bool, class: &str| {
+            let plan: Plan = serde_json::from_value(serde_json::json!({
+                "operations": [], "phases": [], "seed": 1, "loses_engine": loses_engine,
+            }))
+            .unwrap();
+            let error = SessionError { class: class.into(), message: "m".into(), retryable: false };
+            Watch::default().judge(&plan, 1, 2, Err(error)).unwrap_err().class
+        };
+        assert_eq!(class_of(true, "08006"), "cancelled");
+        assert_eq!(class_of(true, "08001"), "cancelled");
+        assert_eq!(class_of(true, "23505"), "23505", "what the engine refused has failed");
+        assert_eq!(class_of(false, "08006"), "08006");
+    }
 }

@@ -229,6 +229,8 @@ impl Builder {
 mod tests {
     use super::*;
     use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
 
     static TABLE: Table = Table {
         file: "sample.arrows",
@@ -237,18 +239,22 @@ mod tests {
             Column::needed("time_ns", Kind::Int64, "when"),
             Column::optional("name", Kind::Word, "who"),
             Column::optional("read_bytes", Kind::UInt64, "how much"),
+            Column::optional("keys", Kind::Int64List, "which"),
         ],
     };
 
     #[test]
     fn absent_is_null_and_not_zero() {
         let mut rows = Rows::new(&TABLE);
-        rows.push(&[Cell::Int(1), Cell::Text("a"), None.into()]);
-        rows.push(&[Cell::Int(2), Cell::Null, Some(0).into()]);
+        rows.push(&[Cell::Int(1), Cell::Text("a"), None.into(), Cell::Ints(&[7, -1])]);
+        rows.push(&[Cell::Int(2), Cell::Null, Some(0).into(), Cell::Null]);
         let batch = rows.take().unwrap();
         assert_eq!(batch.num_rows(), 2);
         assert!(batch.column(2).is_null(0));
         assert!(batch.column(2).is_valid(1));
+        let keys = batch.column(3).as_list::<i32>();
+        assert_eq!(keys.value(0).as_primitive::<Int64Type>().values(), &[7, -1]);
+        assert!(keys.is_null(1));
         assert!(rows.is_empty());
     }
 

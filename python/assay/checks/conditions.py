@@ -44,7 +44,10 @@ def check(run: Run) -> CheckResult:
         # Of several databases the one that violates a condition most.
         known = dict.fromkeys(name for counts in recovered for name in counts)
         seen |= {
-            (PHASE_AFTER, name): max(counts.get(name, 0) for counts in recovered) for name in known
+            (PHASE_AFTER, name): max(
+                seen.get((PHASE_AFTER, name), 0), *(counts.get(name, 0) for counts in recovered)
+            )
+            for name in known
         }
         planned.add(PHASE_AFTER)
     broken = [key for key, rows in seen.items() if rows and key[1] in asked[key[0]]]

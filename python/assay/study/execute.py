@@ -166,7 +166,9 @@ class _Execution:
         recoveries = Recoveries(self._asked, guardian, self._run)
         if self._kill is not None:
             recoveries.add(KILL, None, subject.anew(data))
-        for copy in copies.taken if copies is not None else ():
+        if copies is None:
+            return
+        for copy in copies.taken:
             self._teller.amount(copy.number, self._request.copies, "copies")
             with copies.opened(copy):
                 recoveries.add(COPY, copy.began_ns, subject.anew(data))

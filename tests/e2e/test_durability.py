@@ -1,0 +1,108 @@
+"""Engines that are killed under load: all that they had acknowledged is there afterwards."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from assay.record.reader import Run
+from assay.study.places import engines_dir
+from tests.e2e.conftest import (
+    POSTGRESQL,
+    Lab,
+    end,
+    laboratory_in_memory,
+    wait_for_phase,
+)
+from tests.products import obtained
+
+BRIEF = ["--warehouses", "1", "--clients", "2", "--warmup", "0s", "--probes", "none"]
+KILLED = ["--kill", "500ms", "--time", "60s", "--durability", "full"]
+MYSQL = ["--set", "innodb_buffer_pool_size=256M"]
+ENGINES = {
+    "postgresql": [POSTGRESQL, "--pipeline"],
+    "mysql": ["mysql", *MYSQL],
+    "mariadb": ["mariadb", *MYSQL],
+    "dolt": ["dolt"],
+    "sqlite": ["sqlite"],
+}
+# They bring their programs with them, or have none.
+WITHOUT = ("postgresql", "sqlite")
+
+
+def verdicts(document: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    return {one["check"]: (one["verdict"], one["reason"]) for one in document["checks"]}
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest, server_place: Path) -> str:
+    """An engine whose product is there."""
+    name: str = request.param
+    shelf = server_place / "cache" / "assay" / "engines"
+    if name == "dolt":
+        obtained(name)
+        shelf.mkdir(parents=True, exist_ok=True)
+        if not (shelf / name).exists():
+            (shelf / name).symlink_to(engines_dir() / name)
+    elif name not in WITHOUT:
+        obtained(name, shelf)
+    return name
+
+
+@pytest.mark.parametrize("engine", ENGINES, indirect=True)
+def test_nothing_acknowledged_is_lost_to_a_kill(server_lab: Lab, engine: str) -> None:
+    document = server_lab.document("run", "tpcc", "--engine", *ENGINES[engine], *BRIEF, *KILLED)
+    told = verdicts(document)
+    for check in ("recovery", "conditions", "outcomes", "completeness"):
+        assert told[check][0] == "valid", told[check]
+    path = Path(document["path"])
+    facts = json.loads((path / "run.json").read_text())
+    assert facts["fault"]["with_driver"] == (engine == "sqlite")
+    (recovered,) = facts["recovered"]
+    assert recovered["error"] is None
+    assert recovered["recovery_s"] > 0
+    receipts = pl.read_ipc_stream(path / "raw" / "receipts.arrows")
+    assert receipts.height > 0
+    assert f"all {receipts.height:,} acknowledged new-order" in told["recovery"][1]
+    server_lab.assert_nothing_left()
+
+
+def test_a_study_goes_on_where_it_was_and_tells_its_kills(server_place: Path) -> None:
+    asked = ["durability", "tpcc", "--engine", "sqlite", "--kills", "2", "--between", "300ms-600ms"]
+    with laboratory_in_memory(server_place) as lab:
+        document = lab.document(*asked, "--clients", "2")
+        (figure,) = document["figures"]
+        sums, each = figure["tables"]
+        (row,) = sums["rows"]
+        told = dict(zip((column["name"] for column in sums["columns"]), row, strict=True))
+        assert (told["times"], told["lost"]) == (2, 0)
+        assert told["acked"] == told["found"] > 0
+        assert len(each["rows"]) == 2
+        kills = [
+            json.loads((lab.runs / one["id"] / "run.json").read_text())["fault"]["asked_s"]
+            for one in document["runs"]
+        ]
+        assert len(set(kills)) == 2
+        lab.assert_nothing_left()
+
+
+def test_a_killed_run_of_transactions_can_be_read_and_its_server_is_stopped(
+    server_lab: Lab,
+) -> None:
+    started = server_lab.begin(
+        *("run", "tpcc", "--engine", POSTGRESQL, *BRIEF, "--time", "10m", "--kill", "9m")
+    )
+    wait_for_phase(server_lab, started, "measured")
+    assert server_lab.titled("bin/postgres")
+    end(started, signal.SIGKILL)
+    server_lab.assert_nothing_left()
+    assert server_lab.status() == "running"
+    document = server_lab.document("show", "latest")
+    assert document["verdict"] == "unknown"
+    assert document["transactions"] is not None
+    assert Run(server_lab.latest()).table("receipts").height > 0
