@@ -43,7 +43,9 @@ WITHOUT = ("postgresql", "sqlite")
 RELAXABLE = ("postgresql", "mysql", "mariadb")
 EXIT_INVALID = 3
 
-needs_copies = pytest.mark.skipif(why_not(copied=True) is not None, reason=str(why_not(copied=True)))
+needs_copies = pytest.mark.skipif(
+    why_not(copied=True) is not None, reason=str(why_not(copied=True))
+)
 
 
 def verdicts(document: dict[str, Any]) -> dict[str, tuple[str, str]]:
