@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from assay.study.variants import Study
 
 MADE_BY = "assay durability"
-CLIENTS, WARMUP, BETWEEN = 4, "1s", "2s-5s"
+CLIENTS, BETWEEN = 4, "2s-5s"
 # What tells whether the host was quiet; nothing asks the engine, which is to be killed.
-PROBES = "system,processes"
+OBSERVED = {"warmup": "1s", "probes": "system,processes", "plans": False}
 EXAMPLES = """
 \b
 Examples:
@@ -44,6 +44,36 @@ that. Exit codes:
 """
 
 
+Level = Annotated[
+    str | None,
+    typer.Option(
+        "--durability",
+        help="What a transaction that committed is to survive [default: full].",
+        metavar="full|relaxed|none",
+    ),
+]
+Kills = Annotated[int, typer.Option(help="How often it is killed, in a run each.", min=0)]
+Copies = Annotated[
+    int,
+    typer.Option(
+        help="How often what reached its device is copied, in one more run (needs root and"
+        " --allow-host-changes).",
+        min=0,
+    ),
+]
+Between = Annotated[
+    str,
+    typer.Option(
+        help="From when to when after the load's begin it is killed; drawn from the seed.",
+        metavar="2s-5s",
+    ),
+]
+AllowHostChanges = Annotated[
+    bool,
+    typer.Option("--allow-host-changes", help="Allow the loop devices that --copies are made of."),
+]
+
+
 def durability(
     context: typer.Context,
     workload: Annotated[
@@ -56,45 +86,15 @@ def durability(
     ] = None,
     scale: Scale = None,
     settings: Settings = None,
-    level: Annotated[
-        str | None,
-        typer.Option(
-            "--durability",
-            help="What a transaction that committed is to survive [default: full].",
-            metavar="full|relaxed|none",
-        ),
-    ] = None,
-    kills: Annotated[
-        int, typer.Option(help="How often the engine is killed, in a run each.", min=0)
-    ] = 5,
-    copies: Annotated[
-        int,
-        typer.Option(
-            help="How often what reached its device is copied, in one more run (needs root and"
-            " --allow-host-changes).",
-            min=0,
-        ),
-    ] = 0,
-    between: Annotated[
-        str,
-        typer.Option(
-            help="From when to when after the load's begin it is killed; drawn from the seed.",
-            metavar="2s-5s",
-        ),
-    ] = BETWEEN,
+    level: Level = None,
+    kills: Kills = 5,
+    copies: Copies = 0,
+    between: Between = BETWEEN,
     clients: Annotated[int, typer.Option(help="Sessions that draw from the mix.", min=1)] = CLIENTS,
     pipeline: Annotated[
-        bool,
-        typer.Option(
-            "--pipeline", help="Send statements that need no earlier answer before it has come."
-        ),
+        bool, typer.Option("--pipeline", help="Send statements that need no earlier answer at once")
     ] = False,
-    allow_host_changes: Annotated[
-        bool,
-        typer.Option(
-            "--allow-host-changes", help="Allow the loop devices that --copies are made of."
-        ),
-    ] = False,
+    allow_host_changes: AllowHostChanges = False,
     seed: Annotated[int, typer.Option(help="Seed of moments and of the load.", min=0)] = 1,
     runs: RunsDir = None,
     as_json: AsJson = False,
@@ -109,26 +109,24 @@ def durability(
     from assay.study.options import RunOptions, request_of
     from assay.study.request import parse_settings
 
-    options = RunOptions.model_validate(
-        {
-            "workload": workload,
-            "engine": engine,
-            "bin_dir": None if bin_dir is None else str(bin_dir),
-            "scale": scale,
-            "set": parse_settings(settings or []),
-            "durability": level,
-            "clients": clients,
-            "pipeline": pipeline,
-            "warmup": WARMUP,
-            "allow_host_changes": allow_host_changes,
-            "seed": seed,
-            "probes": PROBES,
-            "plans": False,
-        }
+    options = {
+        "workload": workload,
+        "engine": engine,
+        "bin_dir": None if bin_dir is None else str(bin_dir),
+        "scale": scale,
+        "set": parse_settings(settings or []),
+        "durability": level,
+        "clients": clients,
+        "pipeline": pipeline,
+        "allow_host_changes": allow_host_changes,
+        "seed": seed,
+        **OBSERVED,
+    }
+    asked = [name for name in given(context) if name in RunOptions.model_fields]
+    study = durability_study(
+        request_of(RunOptions.model_validate(options), asked),
+        Crashes(kills, copies, parse_between(between)),
     )
-    names = [name for name in given(context) if name in RunOptions.model_fields]
-    crashes = Crashes(kills, copies, parse_between(between))
-    study = durability_study(request_of(options, names), crashes)
     _show(_carried_out(study, runs_dir(runs)), as_json=as_json)
 
 
