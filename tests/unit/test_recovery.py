@@ -150,7 +150,7 @@ def test_the_figure_sums_up_kills_and_names_each(tmp_path: Path) -> None:
     assert told.says == ("PostgreSQL lost 1 of 4 acknowledged select, in 1 of 2 kills.",)
     sums, each = told.tables
     assert sums.rows == (("PostgreSQL", "SIGKILL", 2, 4, 3, 1, 1.5, 1.5, 1.5),)
-    assert [row[-1] for row in each.rows] == [None, "lost w_id 1, o_id 1"]
+    assert [row[-1] for row in each.rows] == [None, "lost 2.00 s before: w_id 1, o_id 1"]
     assert any("page cache" in note for note in told.notes)
 
 

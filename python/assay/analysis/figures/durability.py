@@ -57,7 +57,8 @@ EACH = (
 NAMES = (
     "acked: operations whose success was answered before the crash; unanswered: found though no"
     " answer had come, which is right; after: seconds from the first answer to the crash; recovery:"
-    " from the engine's start until it answered."
+    " from the engine's start until it answered; remark: how long before the crash the first that was"
+    " lost had been answered, and its key."
 )
 
 
@@ -174,12 +175,17 @@ def _each(one: _Crashed) -> Iterator[tuple[Cell, ...]]:
 
 
 def _remark(run: Run, look: Look) -> str | None:
-    """Why it was not recovered, or the first that was lost."""
+    """Why it was not recovered, or how far back it lost something, and the first of it."""
     if look.error is not None or not look.comparison.first_lost:
         return look.error
     names = run.facts["workload"]["receipt"]["names"]
     key = zip(names, look.comparison.first_lost[0], strict=True)
-    return f"lost {', '.join(f'{name} {value}' for name, value in key)}"
+    first = ", ".join(f"{name} {value}" for name, value in key)
+    lost_ns = look.comparison.lost_from_ns
+    if look.at_ns is None or lost_ns is None:
+        return f"lost: {first}"
+    ago = text(max(0.0, (look.at_ns - lost_ns) * NS), SECONDS)
+    return f"lost {ago} before: {first}"
 
 
 def _after_s(run: Run, look: Look) -> float | None:
