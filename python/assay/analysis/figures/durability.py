@@ -57,8 +57,8 @@ EACH = (
 NAMES = (
     "acked: operations whose success was answered before the crash; unanswered: found though no"
     " answer had come, which is right; after: seconds from the first answer to the crash; recovery:"
-    " from the engine's start until it answered; remark: how long before the crash the first that was"
-    " lost had been answered, and its key."
+    " from the engine's start until it answered; remark: how long before the crash the first that"
+    " was lost had been answered, and its key."
 )
 
 
