@@ -65,6 +65,8 @@ def check(run: Run) -> CheckResult:
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     held = [f"{len(asked[phase])} {phase}" for phase in PHASES if phase in planned and asked[phase]]
     reason = f"all conditions held: {' and '.join(held)} the load"
+    if recovered:
+        reason = f"{reason}; those after it in each recovered database"
     if PHASE_BEFORE not in planned and asked[PHASE_BEFORE]:
         reason = f"{reason}; before it none was looked at, for that would have warmed the data"
     return CheckResult(NAME, Verdict.VALID, reason)

@@ -92,7 +92,8 @@ def durability(
     between: Between = BETWEEN,
     clients: Annotated[int, typer.Option(help="Sessions that draw from the mix.", min=1)] = CLIENTS,
     pipeline: Annotated[
-        bool, typer.Option("--pipeline", help="Send statements that need no earlier answer at once")
+        bool,
+        typer.Option("--pipeline", help="Send statements that need no earlier answer at once."),
     ] = False,
     allow_host_changes: AllowHostChanges = False,
     seed: Annotated[int, typer.Option(help="Seed of moments and of the load.", min=0)] = 1,
