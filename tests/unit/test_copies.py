@@ -9,6 +9,7 @@ import mmap
 import os
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +69,14 @@ class TestMoments:
     def test_are_those_of_the_seed(self) -> None:
         assert moments_s(1, 3, 10.0) == moments_s(1, 3, 10.0)
         assert moments_s(1, 3, 10.0) != moments_s(2, 3, 10.0)
+
+
+def test_fewer_copies_than_were_asked_for_are_told(tmp_path: Path) -> None:
+    copies = Copies(tmp_path, [1000.0, 2000.0], Ledger(tmp_path / "one"))
+    copies.begin(time.monotonic())
+    copies.end()
+    with pytest.raises(RunFailedError, match="0 of 2 copies were taken: say a longer --time"):
+        copies.check()
 
 
 class TestWhyNot:
