@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import grimp
+
 from tests.style.sources import ROOT
 
 # Importing these takes longer than printing a help text should.
@@ -57,3 +59,21 @@ def test_each_layer_imports_only_what_is_below_it() -> None:
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout[-3000:] + told.stderr[-1000:]
     assert "kept, 0 broken" in told.stdout
+
+
+def test_engines_know_neither_each_other_nor_are_they_known_by_what_they_share() -> None:
+    """Engines are those with a manifest, so that a new one is held to it without being named."""
+    folder = ROOT / "python" / "assay" / "engines"
+    engines = {f"assay.engines.{path.parent.name}" for path in folder.glob("*/engine.toml")}
+    assert len(engines) > 1
+    graph = grimp.build_graph("assay", cache_dir=None)
+    owner = {
+        module: engine for engine in engines for module in (engine, *graph.find_descendants(engine))
+    }
+    known = {
+        (module, imported)
+        for module in graph.find_descendants("assay.engines")
+        for imported in graph.find_modules_directly_imported_by(module)
+        if imported in owner and owner.get(module) != owner[imported]
+    }
+    assert known == set()

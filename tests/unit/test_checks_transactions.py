@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from assay.analysis.load import summarise_load
+from assay.analysis.summary import summarise
 from assay.analysis.transactions import transactions
 from assay.checks import conditions, mix, response_limits, specified_rate
 from assay.model.verdict import CheckResult, Verdict
 from assay.record.reader import Run
 from assay.record.seal import write_seal
 from assay.record.writer import write_json
+from assay.report.terminal_load import retries_words
 from assay.report.transactions_text import rate_words, transaction_lines
 from tests.conftest import write_stream
 from tests.loads import an_operation, closed, write_load
@@ -226,19 +228,38 @@ class TestTypes:
         # Of an operation that was not measured.
         rows += [again | {"sequence": 5000, "error": "40P01"}]
         write_stream(run.dir / "raw" / "attempts.arrows", rows)
-        found = transactions(run, summarise_load(run))
+        load = summarise_load(run)
+        assert load is not None
+        operation = {"retries": 3, "retries_by_class": load.by_name["update"].retries_by_class}
+        assert retries_words(operation) == "3 (40001 2, 40P01 1)"
+        found = transactions(run, load)
         assert found is not None
         update = {one.name: one for one in found.types}["update"]
         assert update.retries == {"40001": 2, "40P01": 1}
         assert (update.share, update.limit_kept) == (0.1, True)
         document = {"transactions": found.facts(), "metrics": {"throughput_per_s": 10.0}}
         lines = "\n".join(transaction_lines(document, 80))
-        assert "made again 3 (40001 2, 40P01 1)" in lines
         assert "10.00 % (at least 4.0 %)   limit 5.00 s kept" in lines
         words = rate_words(document)
         assert words is not None
         assert words.startswith("NOPM 540: 90 select that succeeded, a minute")
         assert words.endswith("so this is no tpmX")
+
+    def test_a_workload_without_a_rate_tells_the_classes_of_its_retries(
+        self, tmp_path: Path
+    ) -> None:
+        """Oracle: what was written; one attempt is of an operation that the stop cut short."""
+        events = played(90, 10)
+        events[-1] |= {"outcome": "failed", "error": "cancelled", "retries": 1}
+        run = specified(tmp_path, events)
+        moment = {"attempt": 0, "started_ns": BEGUN_NS, "finished_ns": BEGUN_NS, "error": "40001"}
+        rows = [
+            moment | {"sequence": one["sequence"], "operation": one["operation"]}
+            for one in (events[0], events[-1])
+        ]
+        write_stream(run.dir / "raw" / "attempts.arrows", rows)
+        told = {one.name: one.retries_by_class for one in summarise(run).operations}
+        assert told == {events[0]["operation"]: {"40001": 1}, events[-1]["operation"]: {}}
 
     def test_another_workload_has_none(self, tmp_path: Path) -> None:
         run = specified(tmp_path, played(1, 1))

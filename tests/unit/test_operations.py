@@ -8,7 +8,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.operations import geometric_mean, measured, operation_table, window_ns
+from assay.analysis.operations import (
+    geometric_mean,
+    measured,
+    operation_table,
+    total_and_mean,
+    window_ns,
+)
 from tests.conftest import an_event, stream_table
 
 SECOND_MS = 1000.0
@@ -35,6 +41,15 @@ SKIPPED = {
     "rows": None,
     "digest": None,
 }
+
+
+class TestTotals:
+    def test_they_are_of_all_operations(self) -> None:
+        assert total_and_mean([1.0, 4.0]) == pytest.approx((5.0, 2.0))
+
+    @pytest.mark.parametrize("seconds", [[], [1.0, None], [None]])
+    def test_without_one_of_them_there_is_none(self, seconds: list[float | None]) -> None:
+        assert total_and_mean(seconds) == (None, None)
 
 
 class TestSeconds:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.operations import CANCELLED, NS, is_measured
+from assay.analysis.operations import NS, is_counted
 from assay.model.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -86,10 +86,8 @@ def measured_times(events: pl.DataFrame) -> pl.DataFrame:
     Columns: operation, outcome (categories), scheduled_ns, started_ns, finished_ns, retries. Words
     stay categories here: as text, ten million of them take longer than all percentiles.
     """
-    cut_short = pl.col("error").eq_missing(CANCELLED)
     columns = ("operation", "outcome", "scheduled_ns", "started_ns", "finished_ns", "retries")
-    wanted = events.lazy().filter(is_measured(events) & ~cut_short)
-    return wanted.select(columns).collect()
+    return events.lazy().filter(is_counted(events)).select(columns).collect()
 
 
 def succeeded(times: pl.DataFrame) -> pl.DataFrame:

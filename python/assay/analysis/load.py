@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.analysis.attempts import retries_by_class
 from assay.analysis.backlog import Schedule, backlog, schedule
 from assay.analysis.latency import (
     Distribution,
@@ -59,6 +60,7 @@ class OperationLoad:
     Attributes:
         scheduled, ok, skipped, failed: Counts of the measured part.
         retries: Attempts beyond the first.
+        retries_by_class: The same by class of the error that each came of; of operations only.
         service_share: Of the service time of all operations.
         throughput_per_s: Operations that succeeded, a second.
         latency: From when it was due.
@@ -74,6 +76,7 @@ class OperationLoad:
     throughput_per_s: float
     latency: Distribution
     service: Distribution
+    retries_by_class: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,9 +117,9 @@ class LoadSummary:
 
 def load_of(facts: dict[str, Any]) -> Load | None:
     """The load of a run's measured phase; None for orders and where there is no plan."""
-    phase = _measured_phase(facts)
-    arrival = phase.get("arrival", {}) if phase else {}
-    if not phase or arrival.get("shape") not in (CLOSED, OPEN):
+    phase = measured_phase(facts)
+    arrival = phase.get("arrival", {})
+    if arrival.get("shape") not in (CLOSED, OPEN):
         return None
     return Load(
         shape=arrival["shape"],
@@ -127,10 +130,11 @@ def load_of(facts: dict[str, Any]) -> Load | None:
     )
 
 
-def _measured_phase(facts: dict[str, Any]) -> dict[str, Any] | None:
-    phases = facts.get("plan", {}).get("phases", [])
-    measured = measured_phases(phase["name"] for phase in phases)
-    return next((phase for phase in phases if phase["name"] in measured), None)
+def measured_phase(facts: dict[str, Any]) -> dict[str, Any]:
+    """The first phase of a run's plan that figures of operations are of; empty without one."""
+    phases = {phase["name"]: phase for phase in facts.get("plan", {}).get("phases", [])}
+    names = measured_phases(phases)
+    return phases[names[0]] if names else {}
 
 
 def load_window(run: Run, times: pl.DataFrame) -> Window | None:
@@ -141,7 +145,7 @@ def load_window(run: Run, times: pl.DataFrame) -> Window | None:
     begun, ended = times["scheduled_ns"].min(), times["finished_ns"].max()
     if not isinstance(begun, int) or not isinstance(ended, int):
         return None
-    phase = _measured_phase(run.facts) or {}
+    phase = measured_phase(run.facts)
     whole = (run.driver_report or {}).get("ended") == "done" and not phase.get("operations_max")
     if whole:
         ended = max(ended, begun + int(phase.get("duration_ns", 0)))
@@ -164,7 +168,7 @@ def summarise_load(run: Run) -> LoadSummary | None:
         load=load,
         window=window,
         all_operations=_all_operations(times, window),
-        by_name=_by_name(times, window),
+        by_name=_with_classes(_by_name(times, window), retries_by_class(run)),
         pace=_pace(times, window, waiting),
         schedule=_schedule(times, waiting, window, load),
     )
@@ -210,6 +214,14 @@ def _by_name(times: pl.DataFrame, window: Window) -> dict[str, OperationLoad]:
             row, parts.get(row["operation"], ended.clear()), window, whole_ns
         )
         for row in counted.iter_rows(named=True)
+    }
+
+
+def _with_classes(
+    operations: dict[str, OperationLoad], again: dict[str, dict[str, int]]
+) -> dict[str, OperationLoad]:
+    return {
+        name: replace(one, retries_by_class=again.get(name, {})) for name, one in operations.items()
     }
 
 

@@ -24,12 +24,17 @@ def measured(events: pl.DataFrame) -> pl.DataFrame:
 
     What was under way when the run was stopped is no pass of its operation and is left out.
     """
-    return plain(_measured(events))
+    return plain(events.filter(is_counted(events)))
 
 
-def _measured(events: pl.DataFrame) -> pl.DataFrame:
-    cut_short = pl.col("error").eq_missing(CANCELLED)
-    return events.filter(is_measured(events) & ~cut_short)
+def is_counted(events: pl.DataFrame) -> pl.Expr:
+    """Whether an event is one that figures are of: measured, and not under way at a stop."""
+    return is_measured(events) & ~cut_short()
+
+
+def cut_short() -> pl.Expr:
+    """Whether an operation was under way when the run was stopped."""
+    return pl.col("error").eq_missing(CANCELLED)
 
 
 def is_measured(frame: pl.DataFrame) -> pl.Expr:
@@ -54,7 +59,7 @@ def operation_table(events: pl.DataFrame) -> pl.DataFrame:
     service = (pl.col("finished_ns") - pl.col("started_ns")) * NS
     succeeded = pl.col("outcome") == "ok"
     return (
-        _measured(events)
+        events.filter(is_counted(events))
         .group_by("operation", maintain_order=True)
         .agg(
             pl.col("sequence").min(),
@@ -83,12 +88,22 @@ def geometric_mean(values: Sequence[float]) -> float | None:
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))
 
 
+def total_and_mean(seconds: Sequence[float | None]) -> tuple[float | None, float | None]:
+    """Sum and geometric mean of operations' times.
+
+    None where one has no time, or there is none: the rest would look like a result.
+    """
+    known = [value for value in seconds if value is not None]
+    if not known or len(known) != len(seconds):
+        return None, None
+    return sum(known), geometric_mean(known)
+
+
 def window_ns(events: pl.DataFrame) -> tuple[int, int] | None:
     """First start and last end of the measured phase; None if nothing ended in it."""
-    cut_short = pl.col("error").eq_missing(CANCELLED)
     begun, over = (
         events.lazy()
-        .filter(is_measured(events) & ~cut_short)
+        .filter(is_counted(events))
         .filter(pl.col("finished_ns").is_not_null())
         .select(pl.col("started_ns").min(), pl.col("finished_ns").max())
         .collect()

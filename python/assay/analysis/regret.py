@@ -21,11 +21,10 @@ from assay.analysis.answers import (
     difference,
     expected_text,
 )
-from assay.analysis.operations import DEADLINE, NS
+from assay.analysis.operations import DEADLINE, NS, measured
 from assay.analysis.plan_shape import estimated_join_rows, join_rows, joined
 from assay.analysis.plans import read_plans
 from assay.analysis.rounds import Factor, factor_of
-from assay.record.layout import PHASE_MEASURED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -202,8 +201,7 @@ def errors_by_name(run: Run) -> dict[str, str]:
 
 
 def _measured(run: Run) -> pl.DataFrame:
-    events = run.table("events")
-    return events.filter(pl.col("phase") == PHASE_MEASURED).sort("sequence")
+    return measured(run.table("events")).sort("sequence")
 
 
 def _differs(name: str, run: Run) -> str | None:

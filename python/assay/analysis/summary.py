@@ -14,7 +14,7 @@ from assay.analysis.findings.reading import read_case
 from assay.analysis.load import summarise_load
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.memory import Peak, memory_peaks
-from assay.analysis.operations import geometric_mean, operation_table, window_ns
+from assay.analysis.operations import operation_table, total_and_mean, window_ns
 from assay.analysis.sessions import sessions
 from assay.analysis.stalls import Stalls, stalls
 from assay.analysis.statement_times import OperationStatements, statement_times
@@ -58,6 +58,7 @@ class OperationSummary:
         minor_faults: Page faults of one execution, median.
         disk_method: How waiting for disk was measured.
         failed, skipped, retries: Counts over the measured part.
+        retries_by_class: Of a load: retries by class of the error that each came of.
         throughput_per_s, latency, service: Of a closed or an open load; None in the power order.
     """
 
@@ -84,6 +85,7 @@ class OperationSummary:
     failed: int = 0
     skipped: int = 0
     retries: int = 0
+    retries_by_class: dict[str, int] = field(default_factory=dict)
     memory_peak_pss_bytes: int | None = None
     engine_memory_bytes: int | None = None
     throughput_per_s: float | None = None
@@ -220,6 +222,7 @@ def _loaded(operation: OperationSummary, load: OperationLoad) -> OperationSummar
     return replace(
         operation,
         share=load.service_share,
+        retries_by_class=load.retries_by_class,
         throughput_per_s=load.throughput_per_s,
         latency=load.latency,
         service=load.service,
@@ -261,13 +264,10 @@ def _operation(
 def _metrics(
     operations: tuple[OperationSummary, ...], window: tuple[int, int] | None
 ) -> dict[str, float | None]:
-    """Totals over operations; None when one has no time: the rest would look like a result."""
-    seconds = [op.seconds for op in operations]
-    known = [value for value in seconds if value is not None]
-    whole = len(known) == len(seconds) and bool(known)
+    total_seconds, mean_seconds = total_and_mean([op.seconds for op in operations])
     return {
-        "total_seconds": sum(known) if whole else None,
-        "geometric_mean_seconds": geometric_mean(known) if whole else None,
+        "total_seconds": total_seconds,
+        "geometric_mean_seconds": mean_seconds,
         "passes": min((op.passes for op in operations), default=0),
         "measured_seconds": (window[1] - window[0]) * 1e-9 if window else None,
     }

@@ -11,18 +11,12 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from assay.analysis.load import CLOSED
-from assay.analysis.operations import is_measured
-from assay.record.layout import measured_phases
+from assay.analysis.load import CLOSED, measured_phase
 
 if TYPE_CHECKING:
     from assay.analysis.latency import Distribution
     from assay.analysis.load import LoadSummary
     from assay.record.reader import Run
-
-ATTEMPTS = "attempts"
 
 
 @dataclass(frozen=True)
@@ -107,50 +101,18 @@ def transactions(run: Run, load: LoadSummary | None) -> Transactions | None:
     specified = told.get("rate") or told.get("shares_min") or told.get("limits_s")
     if load is None or not specified:
         return None
-    again = retries_by_class(run)
     done = sum(one.ok for one in load.by_name.values())
     names = dict.fromkeys((*_order(run), *load.by_name))
-    types = tuple(
-        _type(told, name, load, done, again.get(name, {})) for name in names if name in load.by_name
-    )
+    types = tuple(_type(told, name, load, done) for name in names if name in load.by_name)
     return Transactions(_rate(run, load), types)
-
-
-def retries_by_class(run: Run) -> dict[str, dict[str, int]]:
-    """Attempts of the measured part that were made again, by operation and class of their error."""
-    if not run.has(ATTEMPTS):
-        return {}
-    events = run.table("events")
-    measured = events.filter(is_measured(events)).select("sequence")
-    counted = (
-        run.table(ATTEMPTS)
-        .join(measured, on="sequence", how="semi")
-        .select(pl.col("operation", "error").cast(pl.String))
-        .group_by("operation", "error")
-        .len()
-        .sort("operation", "len", "error", descending=[False, True, False])
-    )
-    told: dict[str, dict[str, int]] = {}
-    for operation, error, count in counted.iter_rows():
-        told.setdefault(operation, {})[error] = count
-    return told
-
-
-def measured_phase(run: Run) -> dict[str, Any]:
-    """The measured phase of the plan."""
-    phases = {phase["name"]: phase for phase in run.facts["plan"]["phases"]}
-    names = measured_phases(phases)
-    return phases[names[0]] if names else {}
 
 
 def _order(run: Run) -> list[str]:
     operations = run.facts["plan"]["operations"]
-    return [operations[number] for number in measured_phase(run).get("operations", [])]
+    return [operations[number] for number in measured_phase(run.facts).get("operations", [])]
 
 
-def _type(
-    told: dict[str, Any], name: str, load: LoadSummary, done: int, again: dict[str, int]
-) -> TransactionType:
+def _type(told: dict[str, Any], name: str, load: LoadSummary, done: int) -> TransactionType:
     one = load.by_name[name]
     limit_s = told.get("limits_s", {}).get(name)
     p90 = one.latency.p90
@@ -161,7 +123,7 @@ def _type(
         failed=one.failed,
         share=one.ok / done if done else None,
         share_min=told.get("shares_min", {}).get(name),
-        retries=again,
+        retries=one.retries_by_class,
         latency=one.latency,
         service=one.service,
         limit_s=limit_s,
@@ -174,7 +136,7 @@ def _rate(run: Run, load: LoadSummary) -> Rate | None:
     counted = None if told is None else load.by_name.get(told["operation"])
     if told is None or counted is None:
         return None
-    waits = load.load.shape == CLOSED and bool(measured_phase(run).get("waits"))
+    waits = load.load.shape == CLOSED and bool(measured_phase(run.facts).get("waits"))
     scale = float(run.facts["request"]["scale"])
     terminals = run.facts["workload"].get("terminals")
     return Rate(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.load import summarise_load
-from assay.analysis.transactions import measured_phase
+from assay.analysis.load import measured_phase, summarise_load
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def check(run: Run) -> CheckResult:
 
 def _may_be_undealt(run: Run, name: str, done: dict[str, int], total: int, least: float) -> bool:
     """Whether no more are missing than the last deck has cards of it, and terminals hold."""
-    phase: dict[str, Any] = measured_phase(run)
+    phase: dict[str, Any] = measured_phase(run.facts)
     operations = run.facts["plan"]["operations"]
     played = [operations[number] for number in phase.get("operations", [])]
     if not phase.get("deck") or name not in played:

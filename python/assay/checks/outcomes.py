@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.load import LATE_START_S, OPEN, load_of
-from assay.analysis.operations import CANCELLED, DEADLINE, NS, is_measured, plain
+from assay.analysis.operations import DEADLINE, NS, cut_short, is_measured, plain
 from assay.checks.thresholds import BACKLOG_SECONDS_MAX
 from assay.model.units import percent_text, seconds_text
 from assay.model.verdict import CheckResult, Verdict
@@ -29,8 +29,7 @@ def check(run: Run) -> CheckResult:
     broken = identity_broken(events, _driver_counts(run))
     if broken:
         return CheckResult(NAME, Verdict.INVALID, broken)
-    cut_short = pl.col("error").eq_missing(CANCELLED)
-    failed = events.filter((pl.col("outcome") == "failed") & ~cut_short)
+    failed = events.filter((pl.col("outcome") == "failed") & ~cut_short())
     if not failed.is_empty():
         return _cut_off_as_asked(run, events, failed) or _failed(run, events, failed)
     skipped = events.filter((pl.col("outcome") == "skipped") & is_measured(events))
@@ -42,7 +41,7 @@ def check(run: Run) -> CheckResult:
             " never started: the engine did not hold the rate, and latencies are of the others"
         )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=0.0)
-    if events.filter(cut_short).height and run.facts.get("fault") is None:
+    if events.filter(cut_short()).height and run.facts.get("fault") is None:
         reason = "the run was stopped while operations were under way; they are left out"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     return CheckResult(NAME, Verdict.VALID, _all_succeeded(run, events, skipped.height))
@@ -95,7 +94,7 @@ def _cut_off_by_the_end(run: Run, events: pl.DataFrame, skipped: pl.DataFrame) -
 
 def _all_succeeded(run: Run, events: pl.DataFrame, skipped: int) -> str:
     if run.facts.get("fault") is not None:
-        ended = events.filter(~pl.col("error").eq_missing(CANCELLED)).height
+        ended = events.filter(~cut_short()).height
         return (
             f"{ended} operations ended before the engine was killed, and all of them succeeded;"
             f" {events.height - ended} were under way then"

@@ -197,8 +197,11 @@ class Charts:
 
 
 def flat_operation(operation: dict[str, Any]) -> dict[str, Any]:
-    """One operation as a row: the shares of where its time went become columns of their own."""
-    nested = {"where", *TIMES}
+    """One operation as a row: the shares of where its time went become columns of their own.
+
+    Classes of retries have no column: which there are is known of a run only.
+    """
+    nested = {"where", "retries_by_class", *TIMES}
     row = {key: value for key, value in operation.items() if key not in nested}
     row |= {f"{part}_share": share for part, share in operation["where"].items()}
     for times in TIMES:

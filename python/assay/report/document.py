@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import assay
 from assay.analysis.durability import level_of
-from assay.analysis.load import load_of
+from assay.analysis.load import load_of, measured_phase
 from assay.analysis.load_metrics import no_load_metrics
 from assay.analysis.summary import Summary, summarise
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
-from assay.record.layout import PHASE_WARMUP, measured_phases
+from assay.record.layout import PHASE_WARMUP
 from assay.report.changes_section import changes_section
 from assay.report.plan_section import capture_section, plan_work_section, plans_section
 from assay.report.profile_section import profile_of, section
@@ -137,10 +137,9 @@ def _test(run: Run, summary: Summary, checks: list[CheckResult]) -> dict[str, An
 def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str, Any]:
     """The state and the load under which the run was measured."""
     request, order = facts["request"], facts.get("order") or {}
-    phases = {phase["name"]: phase for phase in facts["plan"]["phases"]}
+    phases = {phase["name"] for phase in facts["plan"]["phases"]}
     load = load_of(facts)
-    measured = measured_phases(phases)
-    arrival = phases[measured[0]]["arrival"]["shape"] if measured else None
+    arrival = measured_phase(facts).get("arrival", {}).get("shape")
     return {
         "arrival": arrival,
         "clients": load.clients if load else None,

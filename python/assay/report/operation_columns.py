@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from assay.analysis.causes import CAUSES, UNCOVERED
 from assay.model.units import bytes_text, count_text, percent_text, rate_text, seconds_text
 from assay.report.terminal import operation_time
+from assay.report.terminal_load import retries_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,13 +16,17 @@ NUMBER, WORD = "number", "word"
 
 
 class Column(NamedTuple):
-    """A column of the table of operations: heading, meaning, kind, what is sorted and shown."""
+    """A column of the table of operations: heading, meaning, kind, what is sorted and shown.
+
+    Where more than the value is shown, `words_of` says it of the operation.
+    """
 
     words: str
     about: str
     kind: str
     value: Callable[[dict[str, Any]], Any]
     text: Callable[[Any], str]
+    words_of: Callable[[dict[str, Any]], str] | None = None
 
 
 def _of(key: str) -> Callable[[dict[str, Any]], Any]:
@@ -39,7 +44,14 @@ def _cores_text(value: float | None) -> str:
 TIME_COLUMNS = (
     Column("name", "operation of the workload", WORD, _of("name"), str),
     Column("asks for", "what the operation asks for", WORD, _of("title"), str),
-    Column("median", "median service time of its passes", NUMBER, _of("seconds"), seconds_text),
+    Column(
+        "median",
+        "median service time of its passes",
+        NUMBER,
+        _of("seconds"),
+        seconds_text,
+        operation_time,
+    ),
     Column("fastest", "fastest pass", NUMBER, _of("seconds_min"), seconds_text),
     Column("slowest", "slowest pass", NUMBER, _of("seconds_max"), seconds_text),
     Column("share", "of the total of all medians", NUMBER, _of("share"), percent_text),
@@ -106,7 +118,14 @@ LOAD_COLUMNS = (
     Column("due", "how often it was due", NUMBER, _of("passes"), _grouped),
     Column("failed", "how often it failed", NUMBER, _of("failed"), _grouped),
     Column("skipped", "due and never started", NUMBER, _of("skipped"), _grouped),
-    Column("retries", "attempts beyond the first", NUMBER, _of("retries"), _grouped),
+    Column(
+        "retries",
+        "attempts beyond the first, by class of the error that each came of",
+        NUMBER,
+        _of("retries"),
+        _grouped,
+        retries_words,
+    ),
 )
 
 
@@ -125,7 +144,7 @@ def operation_columns(told: dict[str, Any]) -> tuple[Column, ...]:
 def cell(column: Column, operation: dict[str, Any]) -> dict[str, Any]:
     """A cell: what it is sorted by and what it says."""
     value = column.value(operation)
-    text = operation_time(operation) if column.words == "median" else column.text(value)
+    text = column.text(value) if column.words_of is None else column.words_of(operation)
     missing = value is None
     sorted_by = "" if missing else value
     return {"value": sorted_by, "text": text, "kind": column.kind, "missing": missing}

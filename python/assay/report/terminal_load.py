@@ -97,10 +97,18 @@ def load_operation(operation: dict[str, Any], name_width: int) -> tuple[str, lis
     if operation["skipped"]:
         told.append(f"{operation['skipped']:,} skipped")
     if operation["retries"]:
-        told.append(f"{operation['retries']:,} retries")
+        told.append(retries_words(operation, " retries"))
     rate = rate_text(operation["throughput_per_s"])
     share = percent_text(operation["share"]) if operation["share"] is not None else ""
     return f"  {operation['name']:<{name_width}}  {rate:>9}  {share:>5}  ", told
+
+
+def retries_words(operation: dict[str, Any], unit: str = "") -> str:
+    """Attempts beyond the first, with their unit, and the classes of the errors they came of."""
+    # A document that was kept before classes were told has none of them.
+    classes = operation.get("retries_by_class", {})
+    told = ", ".join(f"{name} {count:,}" for name, count in classes.items())
+    return f"{operation['retries']:,}{unit}" + (f" ({told})" if told else "")
 
 
 def pace_lines(document: dict[str, Any], width: int) -> list[str]:

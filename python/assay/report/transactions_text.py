@@ -31,8 +31,6 @@ class Row(NamedTuple):
 HEADS = (
     ("count", "transactions that succeeded"),
     ("share", "of all that succeeded, and the least that it has to be"),
-    ("retries", "attempts that were made again, by class of their error"),
-    ("failed", "transactions that did not succeed"),
     *((words, "of those that succeeded") for words, _ in PERCENTILES),
     ("limit", "of the 90th percentile of latency"),
 )
@@ -62,7 +60,7 @@ def rate_figure(document: dict[str, Any]) -> str | None:
 
 
 def transaction_lines(document: dict[str, Any], width: int) -> list[str]:
-    """The rate, then each type: count, share, limit, percentiles, and what was made again."""
+    """The rate, then each type: count, share, limit, percentiles."""
     told = document.get("transactions")
     if told is None:
         return []
@@ -76,8 +74,6 @@ def transaction_lines(document: dict[str, Any], width: int) -> list[str]:
         lines += [] if not latency else [f"    {'latency':<{NAME_WIDTH - 2}}{latency}"]
         differs = service not in ("", latency)
         lines += [] if not differs else [f"    {'service':<{NAME_WIDTH - 2}}{service}"]
-        again = retries_text(one)
-        lines += [] if not again else indented(again, "    ", width)
     return lines
 
 
@@ -90,8 +86,6 @@ def rows(document: dict[str, Any]) -> list[Row]:
             counts: tuple[tuple[str, float | None], ...] = (
                 (f"{one['ok']:,}", one["ok"]),
                 (share_text(one), one["share"]),
-                (_classes(one) or "0", sum(one["retries"].values())),
-                (f"{one['failed']:,}", one["failed"]),
             )
             times = tuple((seconds_text(one[of][key]), one[of][key]) for _, key in PERCENTILES)
             limit = (limit_text(one), one["limit_s"])
@@ -122,18 +116,6 @@ def times_text(times: dict[str, Any]) -> str:
     told = [times[key] for _, key in PERCENTILES]
     cells = ("" if value is None else seconds_text(value) for value in told)
     return "".join(f"{cell:>{CELL}}" for cell in cells).rstrip()
-
-
-def retries_text(one: dict[str, Any]) -> str:
-    """What was made again, by class, and what failed; empty where there is neither."""
-    again = sum(one["retries"].values())
-    parts = [f"made again {again:,} ({_classes(one)})"] if again else []
-    parts += [f"failed {one['failed']:,}"] if one["failed"] else []
-    return ", ".join(parts)
-
-
-def _classes(one: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {count:,}" for name, count in one["retries"].items())
 
 
 def _number(value: float) -> str:

@@ -7,6 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Int32Type, TimestampMicrosecondType};
 use arrow_array::{Array, RecordBatch};
 
+use super::places::ORIGINAL;
 use super::*;
 use crate::{TableStream, parallel::Meter};
 

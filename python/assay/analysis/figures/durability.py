@@ -33,6 +33,10 @@ KEEPS_CACHE = (
     " kernel is there, whether or not it reached the device. What a power failure takes is told by"
     " copies of the device (--copies)."
 )
+COUNTED_BY_COPY = (
+    "A copy is compared with all that had been acknowledged before it, so sums over copies of one"
+    " load count an operation once for each copy after it."
+)
 SUMS = (
     Column("engine"),
     Column("from"),
@@ -125,7 +129,9 @@ def figure(asked: Asked) -> Figure:
 def _notes(crashed: list[_Crashed]) -> tuple[str, ...]:
     if not crashed:
         return ()
-    return (NAMES, KEEPS_CACHE) if all(one.kind == "kill" for one in crashed) else (NAMES,)
+    if all(one.kind == "kill" for one in crashed):
+        return (NAMES, KEEPS_CACHE)
+    return (NAMES, COUNTED_BY_COPY)
 
 
 def _crashed(subject: Subject) -> Iterator[_Crashed]:

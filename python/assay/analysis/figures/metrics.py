@@ -11,7 +11,7 @@ from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
 from assay.analysis.composite.played import Played, played
 from assay.analysis.figures.quantities import BYTES, PER_HOUR, PER_SECOND, SECONDS
 from assay.analysis.load import load_of
-from assay.analysis.operations import geometric_mean, operation_table
+from assay.analysis.operations import operation_table, total_and_mean
 from assay.analysis.summary import Summary, summarise
 from assay.model.errors import UsageError, suggestion
 
@@ -89,10 +89,11 @@ def value_of(run: Run, metric: Metric) -> float | None:
     seconds = seconds_of(run)
     if metric.name not in BY_NAME:
         return seconds.get(metric.name)
-    known = [value for value in seconds.values() if value is not None]
-    if len(known) != len(seconds) or not known:
+    # Of a load operations have no total: they are not played one after another.
+    if load_of(run.facts) is not None:
         return None
-    return sum(known) if metric.name == TOTAL else geometric_mean(known)
+    total_seconds, mean_seconds = total_and_mean(list(seconds.values()))
+    return total_seconds if metric.name == TOTAL else mean_seconds
 
 
 @lru_cache(maxsize=512)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,11 +11,13 @@ import pyarrow as pa
 from assay.engines.bridge import values
 from assay.engines.bridge.errors import BridgeError
 from assay.engines.bridge.wire import INTEGER, LENGTH, message, text
+from assay.engines.feeding import fed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from assay.engines.bridge.link import Link
+    from assay.engines.feeding import Batches
 
 KINDS = {
     pa.bool_(): values.BOOLEAN,
@@ -45,53 +47,15 @@ def load(
     at_once: int,
 ) -> int:
     """See `Link.load`."""
-    source = _Source(reader)
-    failures: list[BaseException] = []
     with ExitStack() as links:
         opened = [links.enter_context(connect()) for _ in range(max(streams, 1))]
-        threads = [
-            threading.Thread(target=_feed, args=(link, insert_sql, at_once, source, failures))
-            for link in opened
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    if failures:
-        raise failures[0]
-    return source.rows
+        return fed(reader, [partial(_feed, link, insert_sql, at_once) for link in opened])
 
 
-class _Source:
-    """Batches that several threads take, each one once."""
-
-    def __init__(self, reader: pa.RecordBatchReader) -> None:
-        self.rows = 0
-        self.stopped = False
-        self._reader = reader
-        self._lock = threading.Lock()
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        while True:
-            with self._lock:
-                batch = None if self.stopped else next(self._reader, None)
-                if batch is None:
-                    return
-                self.rows += batch.num_rows
-            if batch.num_rows:
-                yield batch
-
-
-def _feed(
-    link: Link, insert_sql: str, at_once: int, source: _Source, failures: list[BaseException]
-) -> None:
-    try:
-        link.exchange(message(b"L", text(insert_sql), INTEGER.pack(at_once)))
-        for batch in source:
-            link.exchange(message(b"B", *_columns(batch)))
-    except BaseException as error:  # noqa: BLE001 - raised by the thread that waits for this one
-        source.stopped = True
-        failures.append(error)
+def _feed(link: Link, insert_sql: str, at_once: int, batches: Batches) -> None:
+    link.exchange(message(b"L", text(insert_sql), INTEGER.pack(at_once)))
+    for batch in batches:
+        link.exchange(message(b"B", *_columns(batch)))
 
 
 def _columns(batch: pa.RecordBatch) -> Iterator[bytes | memoryview]:

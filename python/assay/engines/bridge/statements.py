@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from assay.engines.sql_text import SqlText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.model.script import Script
 
-# What may hold a semicolon or a `$1` that is none: texts, names, comments.
-_TOKEN = re.compile(
-    r"""
-      (?P<end> ; )
-    | (?P<comment> --[^\n]* | /\*.*?\*/ )
-    | (?P<opaque> '(?:[^']|'')*' | "(?:[^"]|"")*" )
-    | (?P<value> \$(?P<number>\d+) )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+_SQL = SqlText(comment=r"--[^\n]* | /\*.*?\*/", opaque=r"""'(?:[^']|'')*' | "(?:[^"]|"")*" """)
 
 
 def split(sql: str) -> list[str]:
     """The statements of a file, without comments and the semicolons between them."""
-    statements, statement, at = [], "", 0
-    for token in _TOKEN.finditer(sql):
-        kept = " " if token["comment"] else "" if token["end"] else token[0]
-        statement += sql[at : token.start()] + kept
-        at = token.end()
-        if token["end"]:
-            statements.append(statement.strip())
-            statement = ""
-    statements.append((statement + sql[at:]).strip())
-    return [text for text in statements if text]
+    return _SQL.split(sql)
 
 
 def marked(text: str) -> tuple[str, list[int]]:
     """A statement with `?` for each `$1`, `$2`, ...; and which value goes where, from 0."""
-    made, order, at = "", list[int](), 0
-    for token in _TOKEN.finditer(text):
-        if token["value"]:
-            made += text[at : token.start()] + "?"
-            order.append(int(token["number"]) - 1)
-            at = token.end()
-    return made + text[at:], order
+    order = [part for part in _SQL.pieces(text) if isinstance(part, int)]
+    return _SQL.written(text, lambda _: "?"), order
 
 
 def bound(text: str, values: Sequence[object]) -> tuple[str, list[object]]:

@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.engines.sql_text import SqlText
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -13,56 +15,38 @@ if TYPE_CHECKING:
 
 CONF = Path(__file__).parent / "conf"
 
-# What may hold a semicolon or a `$1` that is none: texts, names, comments.
-_TOKEN = re.compile(
-    r"""
-      (?P<end> ; )
-    | (?P<comment> --[^\n]* | \#[!\x20][^\n]* | /\*.*?\*/ )
-    | (?P<opaque> '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`\\]|\\.|``)*` )
-    | (?P<value> \$(?P<number>\d+) )
-    """,
-    re.VERBOSE | re.DOTALL,
+_SQL = SqlText(
+    comment=r"""--[^\n]* | \#[!\x20][^\n]* | /\*.*?\*/""",
+    opaque=r"""'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`\\]|\\.|``)*`""",
 )
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
 def split(sql: str) -> list[str]:
     """The statements of a file, without comments and the semicolons between them."""
-    statements, statement, at = [], "", 0
-    for token in _TOKEN.finditer(sql):
-        kept = " " if token["comment"] else "" if token["end"] else token[0]
-        statement += sql[at : token.start()] + kept
-        at = token.end()
-        if token["end"]:
-            statements.append(statement.strip())
-            statement = ""
-    statements.append((statement + sql[at:]).strip())
-    return [text for text in statements if text]
+    return _SQL.split(sql)
 
 
 def named(statement: ScriptStatement, operation: ScriptOperation) -> str:
     """A statement whose `$1` is `{value1:Int64}`, for ClickHouse's values have names and types."""
 
-    def value(token: re.Match[str]) -> str:
-        if token["value"] is None:
-            return token[0]
-        draw = operation.draws[statement.values[int(token["number"]) - 1]]
-        kind = "Int64" if draw.integer is not None else "String"
-        return f"{{value{token['number']}:{kind}}}"
+    def value(place: int) -> str:
+        draw = operation.draws[statement.values[place]]
+        return _value(place, is_integer=draw.integer is not None)
 
-    return _TOKEN.sub(value, statement.text)
+    return _SQL.written(statement.text, value)
 
 
 def typed(text: str, values: Sequence[object]) -> str:
     """The same, where nothing is known of a value but itself."""
+    return _SQL.written(
+        text, lambda place: _value(place, is_integer=isinstance(values[place], int))
+    )
 
-    def value(token: re.Match[str]) -> str:
-        if token["value"] is None:
-            return token[0]
-        kind = "Int64" if isinstance(values[int(token["number"]) - 1], int) else "String"
-        return f"{{value{token['number']}:{kind}}}"
 
-    return _TOKEN.sub(value, text)
+def _value(place: int, *, is_integer: bool) -> str:
+    kind = "Int64" if is_integer else "String"
+    return f"{{value{place + 1}:{kind}}}"
 
 
 def quoted(name: str) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,15 +14,16 @@ from assay.engines.contract import EngineError
 from assay.engines.dolt.configuration import configured, is_number, is_variable
 from assay.engines.mysql_family.server import HOST
 from assay.engines.mysql_family.statements import file_text, filled, text_of
+from assay.engines.programs import MEND, inherited, told_by
 from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping
 
     from assay.engines.contract import Product
 
 CONF = Path(__file__).parent / "conf"
-PATIENCE_S = 60.0
 # Where the program lies below a product's home: named itself, or built.
 PLACES = ("dolt", "bin/dolt")
 # No network is asked whether there is a newer version, or told what is used.
@@ -51,8 +50,7 @@ class Program:
         found = re.match(r"dolt version (\d[\w.-]*)", told.stdout)
         if found is None:
             raise EngineError(
-                f"{self.file} does not run on this host, or is no Dolt: {_words(told)}. Choose"
-                " another version, or name a directory with one that does with --bin-dir."
+                f"{self.file} does not run on this host, or is no Dolt: {_words(told)}. {MEND}"
             )
         return found[1]
 
@@ -95,23 +93,7 @@ class Program:
                 raise EngineError(f"Dolt refuses {name}={value}: {said}. Mend that --set.")
 
     def _told(self, here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        try:
-            return subprocess.run(
-                [str(self.file), *arguments],
-                env=environment(here),
-                cwd=here,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                stdin=subprocess.DEVNULL,
-                check=False,
-                timeout=PATIENCE_S,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise EngineError(
-                f"{self.file} does not run on this host: {error}. Choose another version, or name a"
-                " directory with one that does with --bin-dir."
-            ) from error
+        return told_by([str(self.file), *arguments], environment(here), self.file, here)
 
 
 def find_program(home: Path) -> Program:
@@ -135,10 +117,9 @@ def environment(home: Path) -> dict[str, str]:
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(GLOBAL_CONFIGURATION), encoding="utf-8")
-    path = os.environ.get("PATH", os.defpath)
     # Else each command leaves a process behind that writes below `home`, metrics disabled or not.
     alone = {"DOLT_DISABLE_EVENT_FLUSH": "true"}
-    return {"PATH": path, "LC_ALL": "C", "HOME": str(home), "DOLT_ROOT_PATH": str(home), **alone}
+    return {**inherited(), "HOME": str(home), "DOLT_ROOT_PATH": str(home), **alone}
 
 
 def _words(told: subprocess.CompletedProcess[str]) -> str:

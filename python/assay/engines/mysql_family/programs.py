@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from functools import cache
@@ -13,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.engines.mysql_family.configuration import canonical, write_configuration
+from assay.engines.programs import MEND, inherited, told_by
 from assay.model.errors import suggestion
 from assay.model.secrets import is_secret
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping
 
-PATIENCE_S = 60.0
 HELP = ("--verbose", "--help")
 CONFIGURATION_FILE = "assay.cnf"
 # The heading of the table of variables in what the server says of itself.
@@ -60,8 +59,7 @@ class Program:
     @property
     def environment(self) -> dict[str, str]:
         """All that the program inherits."""
-        inherited = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
-        return inherited | ({"LD_LIBRARY_PATH": self.library_path} if self.library_path else {})
+        return inherited(self.library_path)
 
     def version(self) -> str:
         """Such as `10.11.19`. Raises `EngineError` if the program does not run."""
@@ -70,8 +68,7 @@ class Program:
         if told.returncode != 0 or found is None:
             said = (told.stderr or told.stdout).strip()
             raise EngineError(
-                f"{self.file} does not run on this host, or is no {self.title}: {said}."
-                " Choose another version, or name programs that do with --bin-dir."
+                f"{self.file} does not run on this host, or is no {self.title}: {said}. {MEND}"
             )
         return found[1]
 
@@ -105,22 +102,7 @@ class Program:
 
     def told(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs the program to its end. Raises `EngineError` if it cannot be run at all."""
-        try:
-            return subprocess.run(
-                [*self.command, *arguments],
-                env=self.environment,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                stdin=subprocess.DEVNULL,
-                check=False,
-                timeout=PATIENCE_S,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise EngineError(
-                f"{self.file} does not run on this host: {error}. Choose another version, or"
-                " name programs that do with --bin-dir."
-            ) from error
+        return told_by([*self.command, *arguments], self.environment, self.file)
 
 
 @cache

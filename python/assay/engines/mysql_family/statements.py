@@ -6,47 +6,28 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.engines.sql_text import SqlText
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 CONF = Path(__file__).parent / "conf"
 
-# What may hold a semicolon or a `$1` that is none: texts, names, comments.
-_TOKEN = re.compile(
-    r"""
-      (?P<end> ; )
-    | (?P<comment> --(?=\s|$)[^\n]* | \#[^\n]* | /\*(?!!).*?\*/ )
-    | (?P<opaque> '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*` )
-    | (?P<value> \$(?P<number>\d+) )
-    """,
-    re.VERBOSE | re.DOTALL,
+_SQL = SqlText(
+    comment=r"""--(?=\s|$)[^\n]* | \#[^\n]* | /\*(?!!).*?\*/""",
+    opaque=r"""'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*`""",
 )
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
 def split(sql: str) -> list[str]:
     """The statements of a file, without comments and the semicolons between them."""
-    statements, statement, at = [], "", 0
-    for token in _TOKEN.finditer(sql):
-        kept = " " if token["comment"] else "" if token["end"] else token[0]
-        statement += sql[at : token.start()] + kept
-        at = token.end()
-        if token["end"]:
-            statements.append(statement.strip())
-            statement = ""
-    statements.append((statement + sql[at:]).strip())
-    return [text for text in statements if text]
+    return _SQL.split(sql)
 
 
 def pieces(text: str) -> list[str | int]:
     """A statement cut where values go: texts, and between them which value, from 0."""
-    found: list[str | int] = []
-    at = 0
-    for token in _TOKEN.finditer(text):
-        if token["value"]:
-            found += [text[at : token.start()], int(token["number"]) - 1]
-            at = token.end()
-    return [*found, text[at:]]
+    return _SQL.pieces(text)
 
 
 def bound(

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.model.secrets import without_secrets
+from assay.engines.postgres_family import connecting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,63 +16,11 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
 
-CONNECT_PATIENCE_S = 10
+TITLE = "PostgreSQL"
 # What chooses among servers, and has no meaning any more when one is chosen.
 CHOOSING = ("load_balance_hosts", "service", "servicefile", "target_session_attrs")
 # What a service may say beside where the server is.
 OF_A_SERVICE = ("options", "passfile", "sslmode", "sslrootcert")
-GIVEN_IN = "PGPASSWORD, in a password file (PGPASSFILE, ~/.pgpass) or in the DSN"
-# What the client's library or the server says, and what to do. The first that fits counts.
-MENDS = (
-    (
-        r"too many clients|remaining connection slots|too many connections",
-        "the server has no connection left: raise its max_connections, or end other clients",
-    ),
-    (
-        r"no password supplied|fe_sendauth",
-        f"the server wants a password: give it in {GIVEN_IN}",
-    ),
-    (
-        r"authentication failed|role .* does not exist|not permitted to log in",
-        f"the server does not accept this user with this password: mend it in {GIVEN_IN}",
-    ),
-    (
-        r"no pg_hba\.conf entry",
-        "the server does not let this host, user and database in: add a line to its pg_hba.conf",
-    ),
-    (
-        r"database .* does not exist",
-        "the server has no such database: mend the name, or make it with createdb",
-    ),
-    (
-        r"Connection refused|No such file or directory",
-        "nothing listens there: start the server, or mend host and port",
-    ),
-    (
-        r"could not translate host name|failed to resolve host|Name or service not known",
-        "that host's name is not known: mend it, or see the network",
-    ),
-    (
-        r"timeout expired|Connection timed out|No route to host|Network is unreachable",
-        "that host does not answer: see the network and its firewall, or mend host and port",
-    ),
-    (
-        r"certificate|SSL|TLS",
-        "the connection is not secured as asked: mend sslmode, sslrootcert or the certificate",
-    ),
-    (
-        r"cannot be changed (?:now|without restarting)|permission denied to set parameter",
-        "this is no setting of a session: give it in the server's own configuration",
-    ),
-    (
-        r"unrecognized configuration parameter|invalid value for parameter",
-        "mend the setting in --set, or in the options of the DSN",
-    ),
-    (
-        r"starting up|shutting down|recovery mode",
-        "the server is not ready: try again in a moment",
-    ),
-)
 
 
 def read_dsn(dsn: str) -> Address:
@@ -147,29 +95,4 @@ def _refuse_binding(told: object) -> None:
 
 def connect(dsn: str, purpose: str) -> psycopg.Connection[tuple[object, ...]]:
     """A connection that commits each statement. Raises `EngineError` with the mend."""
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
-    given = conninfo_to_dict(dsn)
-    patience_s = given.get("connect_timeout", CONNECT_PATIENCE_S)
-    name = given.get("application_name", purpose)
-    whole = make_conninfo(dsn, application_name=name, connect_timeout=patience_s)
-    try:
-        return psycopg.connect(whole, autocommit=True)
-    except psycopg.Error as error:
-        password = str(given.get("password") or "")
-        raise EngineError(_explained(str(error), given, password)) from None
-
-
-def _explained(words: str, given: Mapping[str, object], password: str) -> str:
-    user = f"{given['user']}@" if "user" in given else ""
-    port = f":{given['port']}" if "port" in given else ""
-    name = f"/{given['dbname']}" if "dbname" in given else ""
-    where = f"{user}{given.get('host', 'the default host')}{port}{name}"
-    said = without_secrets(" ".join(words.split()))
-    if password:
-        said = said.replace(password, "***")
-    for pattern, mend in MENDS:
-        if re.search(pattern, words):
-            return f"PostgreSQL at {where}: {mend}. It was said: {said}"
-    return f"PostgreSQL at {where} cannot be reached. It was said: {said}"
+    return connecting.connect(dsn, purpose, TITLE)

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, cast
 
 from assay.engines.contract import Cached, EngineError, tell_nobody
-from assay.engines.postgresql.connecting import connect
+from assay.engines.postgres_family import connecting
+from assay.engines.postgresql.connecting import TITLE, connect
 from assay.engines.postgresql.statements import file_text, filled, split
 
 if TYPE_CHECKING:
@@ -41,16 +42,7 @@ def execute(
     connection: Connection, statement: str | Composed, values: Sequence[object] | None = None
 ) -> psycopg.Cursor[tuple[object, ...]]:
     """Runs one statement. Raises `EngineError` with the statement and the server's words."""
-    import psycopg
-
-    try:
-        return connection.execute(statement, values)
-    except psycopg.Error as error:
-        if connection.closed:
-            raise EngineError(f"the connection to PostgreSQL was lost: {error}") from error
-        text = statement if isinstance(statement, str) else statement.as_string(None)
-        state = f" ({error.sqlstate})" if error.sqlstate else ""
-        raise EngineError(f"PostgreSQL refuses{state}: {error}\nThe statement: {text}") from error
+    return connecting.execute(connection, statement, values, TITLE)
 
 
 def add_extensions(instance: Instance) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from functools import cache
@@ -12,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
+from assay.engines.programs import MEND, inherited, told_by
 from assay.model.errors import suggestion
 from assay.model.secrets import is_secret
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping
 
-PATIENCE_S = 60.0
 # Where the programs lie below a product's home: named itself, Maven, PyPI, Debian.
 PLACES = (
     "postgres",
@@ -43,8 +43,7 @@ class Programs:
     @property
     def environment(self) -> dict[str, str]:
         """All that the programs inherit."""
-        inherited = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
-        return inherited | ({"LD_LIBRARY_PATH": self.library_path} if self.library_path else {})
+        return inherited(self.library_path)
 
     @property
     def postgres(self) -> str:
@@ -62,15 +61,16 @@ class Programs:
 
     def version(self) -> str:
         """Such as `18.6`. Raises `EngineError` if the program does not run."""
-        told = _told([self.postgres, "--version"], self.environment)
+        told = self.told("--version")
         found = re.search(r"\(PostgreSQL\) (\S+)", told.stdout)
         if told.returncode != 0 or found is None:
             said = (told.stderr or told.stdout).strip()
-            raise EngineError(
-                f"{self.postgres} does not run on this host: {said}."
-                " Choose another version, or name programs that do with --bin-dir."
-            )
+            raise EngineError(f"{self.postgres} does not run on this host: {said}. {MEND}")
         return found[1]
+
+    def told(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs the server's program to its end. Raises `EngineError` if it cannot be run."""
+        return told_by([self.postgres, *arguments], self.environment, self.postgres)
 
     def setting_names(self) -> frozenset[str]:
         """Names of all settings that a configuration file may hold."""
@@ -88,14 +88,14 @@ class Programs:
 
     def _takes(self, name: str) -> bool:
         """Settings of extensions, and those that the description leaves out on purpose."""
-        return "." in name or not self._refusal({name: ""}, asked=name).startswith("unrecognized")
+        return "." in name or not self._refusal({name: ""}, shown=name).startswith("unrecognized")
 
-    def _refusal(self, settings: Mapping[str, str], asked: str = "port") -> str:
+    def _refusal(self, settings: Mapping[str, str], shown: str = "port") -> str:
         """The server's words on a configuration; empty if it takes it."""
         with tempfile.TemporaryDirectory(prefix="assay-") as directory:
             write_configuration(Path(directory) / CONFIGURATION_FILE, settings)
             # -C as the first argument is what root may ask, too.
-            told = _told([self.postgres, "-C", asked, "-D", directory], self.environment)
+            told = self.told("-C", shown, "-D", directory)
         if told.returncode == 0:
             return ""
         lines = [line for line in _LOG_WORDS.findall(told.stderr) if not _NOISE.search(line)]
@@ -108,7 +108,7 @@ class Programs:
 
 @cache
 def _setting_names(programs: Programs) -> frozenset[str]:
-    told = _told([programs.postgres, "--describe-config"], programs.environment)
+    told = programs.told("--describe-config")
     if told.returncode != 0:
         raise EngineError(f"{programs.postgres} does not run: {told.stderr.strip()}")
     return frozenset(line.partition("\t")[0].lower() for line in told.stdout.splitlines() if line)
@@ -148,22 +148,3 @@ def read_configuration(file: Path) -> dict[str, str]:
 def _quoted(value: str) -> str:
     doubled = value.replace("\\", "\\\\").replace("'", "''").replace("\n", " ")
     return f"'{doubled}'"
-
-
-def _told(command: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            command,
-            env=environment,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-            check=False,
-            timeout=PATIENCE_S,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise EngineError(
-            f"{command[0]} does not run on this host: {error}. Choose another version, or name"
-            " programs that do with --bin-dir."
-        ) from error

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from assay.engines.postgres_family.statements import SQL, composed
 
 if TYPE_CHECKING:
     from psycopg.sql import Composed
 
 CONF = Path(__file__).parent / "conf"
 
-# What may hold a semicolon that ends nothing: texts, names, comments, dollar-quoted bodies.
-_TOKEN = re.compile(
-    r"""
-      (?P<end> ; )
-    | (?P<comment> --[^\n]* | /\*.*?\*/ )
-    | (?P<opaque>
-        [eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*"
-      | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$ )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
 
 def split(sql: str) -> list[str]:
     """The statements of a file, without comments and the semicolons between them."""
-    statements, statement, at = [], "", 0
-    for token in _TOKEN.finditer(sql):
-        statement += sql[at : token.start()] + (token["opaque"] or " ")
-        at = token.end()
-        if token["end"]:
-            statements.append(statement.strip())
-            statement = ""
-    statements.append((statement + sql[at:]).strip())
-    return [text for text in statements if text]
+    return SQL.split(sql)
 
 
 def file_text(name: str) -> str:
@@ -44,11 +25,4 @@ def file_text(name: str) -> str:
 
 def filled(file: str, **values: str) -> Composed:
     """The SQL of a file in `conf/` with names in it; `mark` is a text, anything else a name."""
-    from psycopg import sql
-
-    parts = {
-        key: sql.Literal(value) if key == "mark" else sql.Identifier(value)
-        for key, value in values.items()
-    }
-    # The file is ours, so its text is no stranger's.
-    return sql.SQL(file_text(file)).format(**parts)
+    return composed(file_text(file), **values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,14 +13,14 @@ import pyarrow as pa
 
 from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import split
+from assay.engines.feeding import fed
 from assay.engines.virtuoso.connecting import ask, file_text, filled, name_of, run
 from assay.engines.virtuoso.serialising import serialised
 from assay.engines.virtuoso.server import LOADING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from assay.engines.contract import Address, ArrowStream, Instance, Tell
+    from assay.engines.feeding import Batches
 
 # How many rows the server inserts at once: its usual vector.
 AT_ONCE = 10_000
@@ -36,57 +37,22 @@ def load(instance: Instance, table: str, rows: ArrowStream, streams: int) -> Non
     reader = pa.RecordBatchReader.from_stream(rows)
     procedure = f"assay_load_{secrets.token_hex(8)}"
     run(instance.handle, _procedure(procedure, table, reader.schema.names))
-    source, failures = _Source(reader), list[BaseException]()
     with ExitStack() as links:
         opened = [links.enter_context(Link.connect(instance.address)) for _ in range(streams)]
-        threads = [
-            threading.Thread(
-                target=_feed, args=(link, instance.address, procedure, source, failures)
-            )
-            for link in opened
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    if failures:
-        raise failures[0]
+        fed(reader, [partial(_feed, link, instance.address, procedure) for link in opened])
     run(instance.handle, filled("drop_procedure.sql", name=procedure))
 
 
-class _Source:
-    """Batches that several threads take, each one once."""
-
-    def __init__(self, reader: pa.RecordBatchReader) -> None:
-        self.stopped = False
-        self._reader = reader
-        self._lock = threading.Lock()
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        while True:
-            with self._lock:
-                batch = None if self.stopped else next(self._reader, None)
-            if batch is None:
-                return
-            if batch.num_rows:
-                yield batch
-
-
-def _feed(
-    link: Link, address: Address, procedure: str, source: _Source, failures: list[BaseException]
-) -> None:
+def _feed(link: Link, address: Address, procedure: str, batches: Batches) -> None:
     file = Path(address["scratch"]) / LOADING / f"{procedure}-{threading.get_ident()}"
     statement = filled("call_load.sql", name=procedure)
     try:
-        for batch in source:
+        for batch in batches:
             with file.open("wb") as out:
                 for begin in range(0, batch.num_rows, AT_ONCE):
                     out.writelines(serialised(batch.slice(begin, AT_ONCE)))
             file.chmod(0o644)
             link.run(statement, (str(file),))
-    except BaseException as error:  # noqa: BLE001 - raised by the thread that waits for this one
-        source.stopped = True
-        failures.append(error)
     finally:
         file.unlink(missing_ok=True)
 

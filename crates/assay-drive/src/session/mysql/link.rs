@@ -1,5 +1,7 @@
 //! One connection's requests and answers: what is encoded, what is parsed, and the stream between.
 
+mod replies;
+
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -7,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use mysql_common::constants::CapabilityFlags;
 
 use super::config::Config;
-use super::packets::{self, ERR, Fields, Packets};
+use super::packets::{self, Packets};
 use super::startup::{Connection, ServerError, connect};
 use super::statements::Prepared;
 use crate::conductor::Conductor;
@@ -21,14 +23,8 @@ const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
 const COM_STMT_CLOSE: u8 = 0x19;
-const OK: u8 = 0x00;
-const LOCAL_INFILE: u8 = 0xfb;
-const END: u8 = 0xfe;
-/// The longest packet of the older form that ends rows.
-const OLD_END_BYTES_MAX: usize = 8;
 const IN_TRANSACTION: u16 = 0x0001;
 const AUTOCOMMIT: u16 = 0x0002;
-const MORE_RESULTS: u16 = 0x0008;
 const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
 /// A deadlock; a lock that was waited for in vain; a row, or a table, that is another one than the
 /// transaction saw before; a statement that must be prepared again: the server advises to try again.
@@ -441,141 +437,5 @@ impl Link {
             }
         }
         Ok(None)
-    }
-
-    fn packet(&mut self, message: Message) -> Result<Option<Reply>, String> {
-        let body = self.inbox.body(message);
-        let first = *body.first().ok_or(packets::SHORT)?;
-        if first == ERR {
-            let error = ServerError::read(body)?;
-            self.end_answer();
-            return Ok(Some(Reply::Error(error)));
-        }
-        match self.stage {
-            Stage::Head => match self.answering() {
-                Some(Request::Prepare(_)) => self.prepared(message),
-                Some(_) => self.head(message, first),
-                None => Err("an answer to nothing that was asked".into()),
-            },
-            Stage::Parameters { left, columns } => {
-                self.stage = Stage::Parameters { left: left - 1, columns };
-                Ok(self.definitions_come())
-            }
-            Stage::PreparedColumns { left } => {
-                self.define(message, left);
-                self.stage = Stage::PreparedColumns { left: left - 1 };
-                Ok(self.definitions_come())
-            }
-            Stage::Columns { left } => {
-                self.define(message, left);
-                if left > 1 {
-                    self.stage = Stage::Columns { left: left - 1 };
-                    return Ok(None);
-                }
-                self.stage = Stage::Rows;
-                Ok(Some(Reply::Columns(!self.definitions.ends.is_empty())))
-            }
-            Stage::Rows => {
-                let end_bytes_max =
-                    if self.deprecates_eof { packets::FULL_BYTES - 1 } else { OLD_END_BYTES_MAX };
-                if first == END && body.len() <= end_bytes_max {
-                    return self.rows_end(message);
-                }
-                self.affected += 1;
-                self.rows_end = message.end;
-                Ok((message.end >= self.hands_out_after).then_some(Reply::Row(message)))
-            }
-        }
-    }
-
-    /// Packets that end so many definitions.
-    fn and_end(&self, definitions: u16) -> u16 {
-        definitions + u16::from(!self.deprecates_eof && definitions > 0)
-    }
-
-    /// Notes a definition, if this packet is one and does not end them.
-    fn define(&mut self, message: Message, left: u16) {
-        if self.deprecates_eof || left > 1 {
-            self.definitions.push(self.inbox.body(message));
-        }
-    }
-
-    fn prepared(&mut self, message: Message) -> Result<Option<Reply>, String> {
-        let mut fields = Fields(self.inbox.body(message));
-        fields.byte()?;
-        let id = fields.long()?;
-        let (columns, parameters) = (fields.short()?, fields.short()?);
-        self.prepared = (id, parameters);
-        self.definitions.clear();
-        self.stage = Stage::Parameters { left: self.and_end(parameters), columns };
-        Ok(self.definitions_come())
-    }
-
-    /// What is awaited next of a statement that was prepared.
-    fn definitions_come(&mut self) -> Option<Reply> {
-        if let Stage::Parameters { left: 0, columns } = self.stage {
-            self.stage = Stage::PreparedColumns { left: self.and_end(columns) };
-        }
-        if self.stage != (Stage::PreparedColumns { left: 0 }) {
-            return None;
-        }
-        self.end_answer();
-        Some(Reply::Prepared(self.prepared.0, self.prepared.1))
-    }
-
-    /// The first packet of a result.
-    fn head(&mut self, message: Message, first: u8) -> Result<Option<Reply>, String> {
-        let mut fields = Fields(self.inbox.body(message));
-        match first {
-            OK => {
-                fields.byte()?;
-                let affected = fields.number()?;
-                fields.number()?;
-                (self.status, self.warnings) = (fields.short()?, fields.short()?);
-                self.affected += affected;
-                Ok(self.end_result())
-            }
-            LOCAL_INFILE => Ok(Some(Reply::SendFile)),
-            _ => {
-                let columns = u16::try_from(fields.number()?);
-                let columns = columns.map_err(|_| "more columns than a table can have")?;
-                let told = !self.caches_metadata || fields.byte()? != 0;
-                self.definitions.clear();
-                let left = if told { columns } else { 0 };
-                let left = left + u16::from(!self.deprecates_eof);
-                self.stage = if left == 0 { Stage::Rows } else { Stage::Columns { left } };
-                Ok((left == 0).then_some(Reply::Columns(false)))
-            }
-        }
-    }
-
-    fn rows_end(&mut self, message: Message) -> Result<Option<Reply>, String> {
-        let mut fields = Fields(self.inbox.body(message));
-        fields.byte()?;
-        if self.deprecates_eof {
-            fields.number()?;
-            fields.number()?;
-            (self.status, self.warnings) = (fields.short()?, fields.short()?);
-        } else {
-            (self.warnings, self.status) = (fields.short()?, fields.short()?);
-        }
-        Ok(self.end_result())
-    }
-
-    fn end_result(&mut self) -> Option<Reply> {
-        if self.status & MORE_RESULTS != 0 {
-            self.stage = Stage::Head;
-            return None;
-        }
-        self.end_answer();
-        Some(Reply::Done)
-    }
-
-    fn end_answer(&mut self) {
-        self.stage = Stage::Head;
-        self.asked.pop_front();
-        if let Some((_, number)) = self.asked.front() {
-            self.inbox.framing.expect(*number);
-        }
     }
 }

@@ -1,0 +1,33 @@
+"""Attempts that failed and were made again: how many, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.operations import is_counted
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+STREAM = "attempts"
+
+
+def retries_by_class(run: Run) -> dict[str, dict[str, int]]:
+    """Attempts of the measured part that were made again, by operation and class of their error."""
+    if not run.has(STREAM):
+        return {}
+    events = run.table("events")
+    counted = (
+        run.table(STREAM)
+        .join(events.filter(is_counted(events)).select("sequence"), on="sequence", how="semi")
+        .select(pl.col("operation", "error").cast(pl.String))
+        .group_by("operation", "error")
+        .len()
+        .sort("operation", "len", "error", descending=[False, True, False])
+    )
+    told: dict[str, dict[str, int]] = {}
+    for operation, error, count in counted.iter_rows():
+        told.setdefault(operation, {})[error] = count
+    return told

@@ -1,0 +1,63 @@
+"""Batches of rows for several connections at once, each batch once."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+
+
+class Batches:
+    """Batches of a stream that several threads take, each one once.
+
+    Attributes:
+        rows: How many rows were taken.
+    """
+
+    def __init__(self, reader: pa.RecordBatchReader) -> None:
+        self.rows = 0
+        self._stopped = False
+        self._reader = reader
+        self._lock = threading.Lock()
+
+    def stop(self) -> None:
+        """Gives out no more."""
+        self._stopped = True
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        while True:
+            with self._lock:
+                batch = None if self._stopped else next(self._reader, None)
+                if batch is None:
+                    return
+                self.rows += batch.num_rows
+            if batch.num_rows:
+                yield batch
+
+
+def fed(reader: pa.RecordBatchReader, feeds: Sequence[Callable[[Batches], None]]) -> int:
+    """Has each of `feeds` take batches in a thread of its own, until there are none; counts rows.
+
+    What the first one fails with is raised when all have ended; the others stop after a batch.
+    """
+    batches, failures = Batches(reader), list[BaseException]()
+
+    def feed(one: Callable[[Batches], None]) -> None:
+        try:
+            one(batches)
+        except BaseException as error:  # noqa: BLE001 - raised by the thread that waits for this one
+            batches.stop()
+            failures.append(error)
+
+    threads = [threading.Thread(target=feed, args=(one,)) for one in feeds]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return batches.rows

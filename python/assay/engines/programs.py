@@ -1,0 +1,55 @@
+"""A product's program is asked for what it tells without serving: its version, its settings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+PATIENCE_S = 60.0
+MEND = "Choose another version, or name programs that do with --bin-dir."
+
+
+def inherited(library_path: str = "") -> dict[str, str]:
+    """All that a program inherits, and where libraries are that it needs beside the host's."""
+    plain = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
+    return plain | ({"LD_LIBRARY_PATH": library_path} if library_path else {})
+
+
+def told_by(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    program: Path | str,
+    cwd: Path | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end.
+
+    Args:
+        command: What is executed, with its arguments.
+        environment: All that it inherits.
+        program: What it is called where it does not run.
+        cwd: Where it runs.
+
+    Raises:
+        EngineError: If it cannot be run at all, or does not end.
+    """
+    try:
+        return subprocess.run(
+            command,
+            env=environment,
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EngineError(f"{program} does not run on this host: {error}. {MEND}") from error
