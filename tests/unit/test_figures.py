@@ -314,6 +314,7 @@ class TestKinds:
         assert set(kinds()) == {
             "answers",
             "composite",
+            "durability",
             "elasticity",
             "first_run",
             "gains",
