@@ -53,11 +53,13 @@ def test_keys_that_are_gone_are_named_in_the_order_of_their_answers(
     there = [key for key in keys if key not in lost]
     told = compared(table(keys, list(range(len(keys)))), table(there))
     assert told.first_lost == tuple(key for key in keys if key in lost)
+    first = next((time for time, key in enumerate(keys) if key in lost), None)
+    assert told.lost_from_ns == first
 
 
 def test_nothing_is_there_of_a_database_that_could_not_be_asked() -> None:
     told = compared(table([(1, 1), (1, 2)], [5, 6]), None)
-    assert told == Comparison(2, 0, 2, 0, ((1, 1), (1, 2)))
+    assert told == Comparison(2, 0, 2, 0, ((1, 1), (1, 2)), lost_from_ns=5)
 
 
 def test_a_key_that_was_acknowledged_twice_was_lost_once() -> None:

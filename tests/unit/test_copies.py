@@ -9,6 +9,7 @@ import mmap
 import os
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 
 from assay.model.errors import RunFailedError
 from assay.study.changes import copies as copying
+from assay.study.changes import device as of_devices
 from assay.study.changes.copies import Copies, moments_s
 from assay.study.changes.device import make_device, why_not
 from assay.study.changes.ledger import Ledger
@@ -67,6 +69,28 @@ class TestMoments:
     def test_are_those_of_the_seed(self) -> None:
         assert moments_s(1, 3, 10.0) == moments_s(1, 3, 10.0)
         assert moments_s(1, 3, 10.0) != moments_s(2, 3, 10.0)
+
+
+def test_fewer_copies_than_were_asked_for_are_told(tmp_path: Path) -> None:
+    copies = Copies(tmp_path, [1000.0, 2000.0], Ledger(tmp_path / "one"))
+    copies.begin(time.monotonic())
+    copies.end()
+    with pytest.raises(RunFailedError, match="0 of 2 copies were taken: say a longer --time"):
+        copies.check()
+
+
+class TestWhyNot:
+    @pytest.mark.parametrize("copied", [False, True])
+    def test_what_copies_need_is_asked_of_copies_alone(
+        self, monkeypatch: pytest.MonkeyPatch, *, copied: bool
+    ) -> None:
+        monkeypatch.setattr(os, "geteuid", lambda: 0)
+        monkeypatch.setattr(of_devices, "_may_mount", lambda: True)
+        lacking = {"mkfs.xfs"}
+        monkeypatch.setattr(of_devices, "_found", lambda name: None if name in lacking else name)
+        monkeypatch.setattr(Path, "exists", lambda _: True)
+        told = why_not(copied=copied)
+        assert told == ("mkfs.xfs is not installed: install xfsprogs" if copied else None)
 
 
 class Writer:

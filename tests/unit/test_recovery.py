@@ -150,8 +150,20 @@ def test_the_figure_sums_up_kills_and_names_each(tmp_path: Path) -> None:
     assert told.says == ("PostgreSQL lost 1 of 4 acknowledged select, in 1 of 2 kills.",)
     sums, each = told.tables
     assert sums.rows == (("PostgreSQL", "SIGKILL", 2, 4, 3, 1, 1.5, 1.5, 1.5),)
-    assert [row[-1] for row in each.rows] == [None, "lost w_id 1, o_id 1"]
+    assert [row[-1] for row in each.rows] == [None, "lost 2.00 s before: w_id 1, o_id 1"]
     assert any("page cache" in note for note in told.notes)
+
+
+def test_the_figure_of_copies_says_how_often_an_operation_counts(tmp_path: Path) -> None:
+    asked = {"kind": "copy", "before_ns": BEGUN_NS + 2 * MS}
+    run = killed(tmp_path, [(1, 1), (1, 2), (1, 3)], [(1, 1)], **asked)
+    studied = (StudyRun("device", {"moment": "copies"}, 1, run),)
+    told = figure(Asked("durability", "durability", "What survived", studied))
+    assert told.says == (
+        "PostgreSQL lost 1 of 2 acknowledged select, in 1 of 1 copy of the device.",
+    )
+    assert any("once for each copy" in note for note in told.notes)
+    assert not any("page cache" in note for note in told.notes)
 
 
 def test_runs_that_were_not_crashed_are_missing_from_it(tmp_path: Path) -> None:

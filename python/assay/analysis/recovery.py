@@ -27,6 +27,7 @@ class Comparison:
             was lost and given out again, so one of the two is lost.
         unacknowledged: What is there without an answer in time: that is right, and only counted.
         first_lost: Keys of the first that were lost, in the order of their answers.
+        lost_from_ns: When the first of them was answered; None: nothing was lost.
     """
 
     acknowledged: int
@@ -34,6 +35,7 @@ class Comparison:
     lost: int
     unacknowledged: int
     first_lost: tuple[tuple[int, ...], ...] = ()
+    lost_from_ns: int | None = None
 
 
 def compared(
@@ -63,6 +65,7 @@ def compared(
         lost=lost.height,
         unacknowledged=there.height - kept,
         first_lost=tuple(lost.select(names).head(LOST_TOLD_MAX).iter_rows()),
+        lost_from_ns=lost["finished_ns"].item(0) if lost.height else None,
     )
 
 

@@ -33,6 +33,10 @@ KEEPS_CACHE = (
     " kernel is there, whether or not it reached the device. What a power failure takes is told by"
     " copies of the device (--copies)."
 )
+COUNTED_BY_COPY = (
+    "A copy is compared with all that had been acknowledged before it, so sums over copies of one"
+    " load count an operation once for each copy after it."
+)
 SUMS = (
     Column("engine"),
     Column("from"),
@@ -57,7 +61,8 @@ EACH = (
 NAMES = (
     "acked: operations whose success was answered before the crash; unanswered: found though no"
     " answer had come, which is right; after: seconds from the first answer to the crash; recovery:"
-    " from the engine's start until it answered."
+    " from the engine's start until it answered; remark: how long before the crash the first that"
+    " was lost had been answered, and its key."
 )
 
 
@@ -124,7 +129,9 @@ def figure(asked: Asked) -> Figure:
 def _notes(crashed: list[_Crashed]) -> tuple[str, ...]:
     if not crashed:
         return ()
-    return (NAMES, KEEPS_CACHE) if all(one.kind == "kill" for one in crashed) else (NAMES,)
+    if all(one.kind == "kill" for one in crashed):
+        return (NAMES, KEEPS_CACHE)
+    return (NAMES, COUNTED_BY_COPY)
 
 
 def _crashed(subject: Subject) -> Iterator[_Crashed]:
@@ -174,12 +181,17 @@ def _each(one: _Crashed) -> Iterator[tuple[Cell, ...]]:
 
 
 def _remark(run: Run, look: Look) -> str | None:
-    """Why it was not recovered, or the first that was lost."""
+    """Why it was not recovered, or how far back it lost something, and the first of it."""
     if look.error is not None or not look.comparison.first_lost:
         return look.error
     names = run.facts["workload"]["receipt"]["names"]
     key = zip(names, look.comparison.first_lost[0], strict=True)
-    return f"lost {', '.join(f'{name} {value}' for name, value in key)}"
+    first = ", ".join(f"{name} {value}" for name, value in key)
+    lost_ns = look.comparison.lost_from_ns
+    if look.at_ns is None or lost_ns is None:
+        return f"lost: {first}"
+    ago = text(max(0.0, (look.at_ns - lost_ns) * NS), SECONDS)
+    return f"lost {ago} before: {first}"
 
 
 def _after_s(run: Run, look: Look) -> float | None:
