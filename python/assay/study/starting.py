@@ -271,6 +271,7 @@ class _OwnServer:
                 bridge_pids=launcher.attending,
                 last_words=launcher.last_words,
                 revive=self._revival(place, settings, launcher, address),
+                anew=lambda there: self._started(there, settings, log, pin, groups),
             )
         finally:
             launcher.stop()

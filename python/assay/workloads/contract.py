@@ -220,6 +220,7 @@ class Workload:
             "answer_columns": {name: op.answer for name, op in operations},
             "operation_titles": {name: op.title for name, op in operations},
             "drawn_operations": list(self.drawn_operations),
+            "receipt": None if facts.receipt is None else facts.receipt.model_dump(mode="json"),
             "programs": {name: op.program for name, op in operations if op.program is not None},
             "limits_s": {name: op.limit_s for name, op in operations if op.limit_s is not None},
             "shares_min": {
@@ -414,6 +415,15 @@ class Workload:
         names = dict.fromkeys((*self.facts.order, *self.facts.played_once))
         operations = tuple(self._scripted(name, dialects, scale, drawn_seed) for name in names)
         return Script(operations, parameters=self._told_programs(scale))
+
+    def recovered_script(self, dialects: Sequence[str], scale: float) -> Script:
+        """What a session executes on a database that was recovered: first what lists all there is.
+
+        Raises:
+            UsageError: As `script` does.
+        """
+        names = dict.fromkeys(self.facts.recovered)
+        return Script(tuple(self._scripted(name, dialects, scale, None) for name in names))
 
     def answers(self, scale: float) -> Path | None:
         """The folder with expected rows for default parameters at a scale, if there is one.
