@@ -16,7 +16,7 @@ from assay.engines.dolt.counters import DoltCounters, metrics
 from assay.engines.dolt.engine import DoltEngine
 from assay.engines.dolt.plans import REASON, normalised
 from assay.engines.dolt.programs import CONF, find_program
-from assay.engines.dolt.server import default_settings
+from assay.engines.dolt.server import default_settings, is_old
 from assay.engines.obtaining import resolve
 from assay.model.plan import OPERATORS, Plan
 
@@ -30,7 +30,13 @@ def plan(name: str) -> Plan:
 class TestVersions:
     @pytest.mark.parametrize(
         ("asked", "found"),
-        [(None, "2.2.0"), ("2.1", "2.1.4"), ("1", "1.88.1"), ("1.83.2", "1.83.2")],
+        [
+            (None, "2.2.0"),
+            ("2.1", "2.1.4"),
+            ("1", "1.88.1"),
+            ("1.83.2", "1.83.2"),
+            ("1.26", "1.26.1"),
+        ],
     )
     def test_they_stand_side_by_side(self, asked: str | None, found: str) -> None:
         assert resolve(find_engine("dolt").facts, asked).version == found
@@ -111,9 +117,16 @@ class TestSettings:
     def test_variables_are_told_from_keys(self, name: str, *, variable: bool) -> None:
         assert is_variable(name) == variable
 
-    def test_every_setting_of_ours_has_a_reason_beside_it(self) -> None:
-        lines = (CONF / "run.cnf").read_text("utf-8").splitlines()
-        assert default_settings()
+    @pytest.mark.parametrize(("version", "is_known"), [("1.26.1", False), ("2.2.0", True)])
+    def test_an_old_version_is_told_what_it_knows(self, version: str, *, is_known: bool) -> None:
+        given = default_settings(version)
+        assert given["log_level"] == "error"
+        assert ("behavior.auto_gc_behavior.enable" in given) == is_known
+        assert is_old(version) != is_known
+
+    @pytest.mark.parametrize("name", ["run.cnf", "run-old.cnf"])
+    def test_every_setting_of_ours_has_a_reason_beside_it(self, name: str) -> None:
+        lines = (CONF / name).read_text("utf-8").splitlines()
         said = [one for one, two in itertools.pairwise(lines) if "=" in two]
         assert all(one.startswith("#") or "=" in one for one in said)
 

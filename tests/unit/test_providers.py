@@ -457,7 +457,9 @@ class TestDebian:
 
 # Builds as `go install -v` does: tells what it compiles, and puts the program where it is told to.
 GO = """
-echo called >> "$HERE/calls"; env > "$HERE/environment"; echo "$@" > "$HERE/arguments"
+echo called >> "$HERE/calls"; env > "$HERE/environment"; echo "$@" >> "$HERE/arguments"
+cp go.mod go.sum "$HERE"
+if [ "$1" = get ]; then echo "go: added example.org/acme v1.2.3" >&2; exit 0; fi
 echo "go: downloading example.org/acme v1.2.3" >&2; echo example.org/acme >&2; sleep 0.3
 mkdir -p "$GOBIN"; printf '#!/bin/sh\\necho 2.1\\n' > "$GOBIN/acme"; chmod 755 "$GOBIN/acme"
 """
@@ -475,16 +477,27 @@ class TestGo:
         registry.client("go", GO)
         product = self.obtain(registry)
         assert self.obtain(registry) == product
-        assert registry.calls() == 1
         assert product.home is not None
         assert subprocess.check_output([product.home / "bin" / "acme"]) == b"2.1\n"
         assert set(product.origin["sha256"]) == {"acme"}
-        assert (registry.here / "arguments").read_text() == "install -v example.org/acme@v1.2.3\n"
+        asked = ["get example.org/acme@v1.2.3", "install -v example.org/acme"]
+        assert (registry.here / "arguments").read_text().splitlines() == asked
         told = self.environment(registry)
         places = [told[name] for name in ("GOBIN", "GOPATH", "GOMODCACHE", "GOCACHE")]
         assert all(Path(place).is_relative_to(registry.shelf) for place in places)
         assert told["GOTOOLCHAIN"] == "local"
         assert registry.left() == {"1.9-go"}
+
+    def test_a_version_that_is_pinned_is_asked_of_no_database(self, registry: Registry) -> None:
+        registry.client("go", GO)
+        beside = "example.org/acme=h1:Zip0=,h1:Mod0= example.org/other@v3"
+        self.obtain(registry, f"example.org/acme/cmd/acme@v1.2.3 {beside}")
+        first = (registry.here / "arguments").read_text().splitlines()[0]
+        assert first == "get example.org/acme/cmd/acme@v1.2.3 example.org/other@v3"
+        assert (registry.here / "go.sum").read_text().splitlines() == [
+            "example.org/acme v1.2.3 h1:Zip0=",
+            "example.org/acme v1.2.3/go.mod h1:Mod0=",
+        ]
 
     def test_it_tells_how_far_it_is(self, registry: Registry) -> None:
         registry.client("go", GO)
@@ -502,6 +515,7 @@ class TestGo:
         [
             ("", ("downloading with go", 0, "modules")),
             ("go: downloading a v1\n", ("downloading with go", 1, "modules")),
+            ("go: downloading a v1\ngo: added a v1\n", ("downloading with go", 1, "modules")),
             ("go: downloading a v1\nb/c\nd\n", ("compiling with go", 2, "packages")),
         ],
     )

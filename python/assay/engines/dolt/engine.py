@@ -13,8 +13,8 @@ from assay.engines.dolt.counters import DoltCounters
 from assay.engines.dolt.explaining import DoltPlans
 from assay.engines.dolt.loading import gather_statistics, refuse_words, settle_history
 from assay.engines.dolt.plans import normalised
-from assay.engines.dolt.programs import CONF, find_program
-from assay.engines.dolt.server import default_settings, start_server
+from assay.engines.dolt.programs import CONF, find_program, home_of
+from assay.engines.dolt.server import default_settings, is_old, start_server
 from assay.engines.mysql_family.connecting import words_of
 from assay.engines.mysql_family.engine import FamilyEngine
 from assay.engines.mysql_family.statements import file_text
@@ -22,7 +22,6 @@ from assay.engines.obtaining import obtain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from assay.engines.contract import (
         Address,
@@ -47,7 +46,7 @@ class DoltEngine(FamilyEngine):
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
         """The product, with the version that its own program tells, which is the one asked for."""
         product = obtain(self._facts, wanted, tell)
-        version = find_program(_home(product)).version()
+        version = find_program(home_of(product)).version()
         if product.version not in {"", version}:
             raise EngineError(
                 f"{product.home} was obtained as Dolt {product.version} and says that it is"
@@ -58,16 +57,15 @@ class DoltEngine(FamilyEngine):
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
         """Lets the program read the settings; nothing is served."""
         refuse_ours(settings)
-        given = default_settings() | dict(self._facts.settings) | dict(settings)
-        find_program(_home(product)).check(given)
+        given = default_settings(product.version) | dict(self._facts.settings) | dict(settings)
+        find_program(home_of(product)).check(given)
 
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
         """Starts a private server, on new data if `place.data` is empty."""
         refuse_ours(settings)
-        program = find_program(_home(product))
-        return start_server(program, place, {**self._facts.settings, **settings}, launcher)
+        return start_server(product, place, {**self._facts.settings, **settings}, launcher)
 
     def version(self, instance: Instance) -> str:
         """Dolt's own, such as `2.2.0`: to clients of MySQL it says that it is 8.0.31."""
@@ -93,7 +91,9 @@ class DoltEngine(FamilyEngine):
 
     def finish_load(self, instance: Instance) -> None:
         """Gathers statistics, commits the data to the history, and collects what loading left."""
-        gather_statistics(instance)
+        # An old version dies of being asked for statistics, which its optimiser does not use.
+        if not is_old(self.version(instance)):
+            gather_statistics(instance)
         settle_history(instance)
 
     def counters(self, instance: Instance) -> DoltCounters:
@@ -107,12 +107,6 @@ class DoltEngine(FamilyEngine):
     def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
         """What EXPLAIN told."""
         return normalised(told, operation, statement, native)
-
-
-def _home(product: Product) -> Path:
-    if product.home is None:
-        raise EngineError("Dolt has no program here: obtain it before it is started.")
-    return product.home
 
 
 def engine(facts: EngineFacts) -> DoltEngine:

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.engines.dolt.configuration import configured, is_number, is_variable
-from assay.engines.mysql_family.statements import file_text, filled, name_of, text_of
+from assay.engines.mysql_family.server import HOST
+from assay.engines.mysql_family.statements import file_text, filled, text_of
 from assay.engines.programs import MEND, inherited, told_by
 from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping
+
+    from assay.engines.contract import Product
 
 CONF = Path(__file__).parent / "conf"
 # Where the program lies below a product's home: named itself, or built.
@@ -61,10 +64,11 @@ class Program:
                 self._check_variables(here, variables)
 
     def _check_file(self, here: Path, settings: Mapping[str, str]) -> None:
-        # With no data the server ends at once, after it has read the file.
+        # With no data the server ends at once, after it has read the file; an old one with no port.
         file = here / CONFIGURATION_FILE
         given = {name: value for name, value in settings.items() if not is_variable(name)}
-        file.write_text(configured({**given, "data_dir": str(here / "none")}), encoding="utf-8")
+        nowhere = {"data_dir": str(here / "none"), "listener.host": HOST, "listener.port": "0"}
+        file.write_text(configured({**given, **nowhere}), encoding="utf-8")
         told = self._told(here, "sql-server", "--config", str(file))
         refused = _UNREAD.search(_words(told))
         if refused is not None:
@@ -82,7 +86,7 @@ class Program:
                     " file are named with their sections, such as behavior.read_only."
                 )
             written = value if is_number(value) else text_of(value)
-            plain = {"value": written, "name": name_of(name)}
+            plain = {"value": written, "name": name.lower()}
             asked = filled("set_global.sql", plain=plain, conf=CONF)
             said = _words(self._told(here, "sql", "-q", asked))
             if "error" in said.lower():
@@ -98,6 +102,13 @@ def find_program(home: Path) -> Program:
         if (home / place).is_file():
             return Program(home / place)
     raise EngineError(f"{home} has no program `dolt`: --bin-dir names the directory that it is in.")
+
+
+def home_of(product: Product) -> Path:
+    """Where a product lies. Raises `EngineError` if it has no program here."""
+    if product.home is None:
+        raise EngineError("Dolt has no program here: obtain it before it is started.")
+    return product.home
 
 
 def environment(home: Path) -> dict[str, str]:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.engines.dolt.configuration import configured
-from assay.engines.dolt.programs import CONF, CONFIGURATION_FILE, environment
+from assay.engines.dolt.programs import (
+    CONF,
+    CONFIGURATION_FILE,
+    environment,
+    find_program,
+    home_of,
+)
 from assay.engines.mysql_family.configuration import read_configuration
 from assay.engines.mysql_family.connecting import connect
 from assay.engines.mysql_family.loading import execute
@@ -19,8 +25,7 @@ from assay.engines.resources import free_port
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.engines.contract import Address, Launcher, Place
-    from assay.engines.dolt.programs import Program
+    from assay.engines.contract import Address, Launcher, Place, Product
 
 TITLE = "Dolt"
 # Below `place.data`: a directory for each database.
@@ -32,30 +37,35 @@ USER = "root"
 PORT_TRIES = 5
 STOP_GRACE_S = 300.0
 PORT_TAKEN = ("already in use",)
+# 1.26.1 is old and 1.83.2 is not; what lies between was not tried.
+AUTOMATIC_FROM = (1, 50)
 
 
 def start_server(
-    program: Program, place: Place, settings: Mapping[str, str], launcher: Launcher
+    product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
 ) -> Address:
     """Starts a server on `place` and returns its address once it answers.
 
     Raises:
         EngineError: With the server's last words.
     """
+    program, version = find_program(home_of(product)), product.version
     data, scratch = place.data / DATA, launcher.scratch
     data.mkdir(mode=0o700, exist_ok=True)
     launcher.own(place.data)
     # Accounts are of one start: with none that are kept, the server makes one with our password.
     shutil.rmtree(scratch / ACCOUNTS, ignore_errors=True)
     home = scratch / HOME
-    given = default_settings() | dict(settings)
+    given = default_settings(version) | dict(settings)
     for _ in range(PORT_TRIES):
         password = secrets.token_urlsafe(24)
         address = _address(password, launcher) | {"data": str(data)}
         inherited = environment(home) | {"DOLT_ROOT_PASSWORD": password, "DOLT_ROOT_HOST": "%"}
         launcher.own(home)
         file = scratch / CONFIGURATION_FILE
-        file.write_text(configured(given | _ours(data, address, launcher)), encoding="utf-8")
+        ours = _ours(data, address, launcher) | _account(version, password)
+        file.touch(mode=0o600)
+        file.write_text(configured(given | ours), encoding="utf-8")
         launcher.own(file)
         argv = [str(program.file), "sql-server", "--config", str(file)]
         address["pid"] = launcher.serve(argv, inherited, "SIGTERM", STOP_GRACE_S)
@@ -71,9 +81,19 @@ def start_server(
     )
 
 
-def default_settings() -> dict[str, str]:
-    """The settings of `run.cnf`."""
-    return read_configuration(CONF / "run.cnf")
+def default_settings(version: str) -> dict[str, str]:
+    """The settings of `run.cnf`, or of `run-old.cnf` for a version that knows less."""
+    return read_configuration(CONF / ("run-old.cnf" if is_old(version) else "run.cnf"))
+
+
+def is_old(version: str) -> bool:
+    """Whether a version has its account from its configuration, and neither collects by itself."""
+    return tuple(map(int, version.split(".")[:2])) < AUTOMATIC_FROM
+
+
+def _account(version: str, password: str) -> dict[str, str]:
+    """What an old version is told of its one account; others hear it from the environment."""
+    return {"user.name": USER, "user.password": password} if is_old(version) else {}
 
 
 def _address(password: str, launcher: Launcher) -> Address:

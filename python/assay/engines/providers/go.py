@@ -1,8 +1,13 @@
 """Programs of Go modules, built by the `go` command with whatever proxies it is configured for.
 
 `package` is `path@version`, and after it the Debian packages of C libraries that the program is
-built with: `github.com/acme/server/cmd/server@v1.2.3 libicu-dev`. Modules, objects and the program
-are made within the directory that is given; no directory of the user's is touched.
+built with: `github.com/acme/server/cmd/server@v1.2.3 libicu-dev`. A word `MODULE@VERSION` raises a
+module that it depends on. Where no checksum database knows the program's version, `MODULE=SUM,SUM`
+pins its module and the go.mod of it, as `go.sum` has them. Modules, objects and the program are
+made within the directory that is given; no directory of the user's is touched.
+
+The program is built as a dependency of a module of ours, because `go install path@version` refuses
+modules that replace others: of a dependency what it replaces is left as it was published.
 """
 
 from __future__ import annotations
@@ -28,15 +33,19 @@ COMPILERS = {"CC": "gcc", "CXX": "g++"}
 # Directories of the build, within the one that is given.
 BUILT, MODULES, OBJECTS, LIBRARIES = "bin", "modules", "objects", "libraries"
 PROGRAM_DIRECTORY = "bin"
+# The version of the language is raised to what the program asks for.
+MODULE_FILE, MODULE = "go.mod", "module built\n\ngo 1.21\n"
+SUMS_FILE, PINNED = "go.sum", "=h1:"
 
 
 def progress(words: str) -> tuple[str, float, str]:
-    """Phase, amount and unit of what `go install -v` has said: each package that it compiles."""
+    """Phase, amount and unit of what `go` has said: modules that come, packages it compiles."""
     lines = words.splitlines()
-    downloads = sum(line.startswith(DOWNLOADING) for line in lines)
-    if downloads == len(lines):
+    packages = sum(not line.startswith("go: ") for line in lines)
+    if not packages:
+        downloads = sum(line.startswith(DOWNLOADING) for line in lines)
         return "downloading with go", downloads, "modules"
-    return "compiling with go", len(lines) - downloads, "packages"
+    return "compiling with go", packages, "packages"
 
 
 GO = Client(
@@ -60,7 +69,7 @@ GO = Client(
         r"signal: killed|cannot allocate memory": "the host ran out of memory while compiling: it"
         " takes about 2 GiB, or less with GOMAXPROCS=1 in the environment",
     },
-    chatter=r"^go: downloading |^[\w.~-]+(?:/[\w.~-]+)*$",
+    chatter=r"^go: (?:downloading|added|upgraded) |^[\w.~-]+(?:/[\w.~-]+)*$",
     progress=progress,
     patience_s=BUILD_PATIENCE_S,
 )
@@ -71,10 +80,18 @@ class GoProvider:
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
         """Downloads the modules and builds the program, with its symbols."""
-        path, *libraries = package.split()
+        asked, *beside = package.split()
+        path, _, version = asked.partition("@")
+        raised = [word for word in beside if "@" in word]
+        pinned = [word for word in beside if PINNED in word]
+        libraries = [word for word in beside if word not in (*raised, *pinned)]
         if libraries:
             _check_compilers()
         environment = _environment(into) | _brought(libraries, into, tell)
+        (into / MODULE_FILE).write_text(MODULE, encoding="utf-8")
+        sums = "".join(_sums(word, version) for word in pinned)
+        (into / SUMS_FILE).write_text(sums, encoding="utf-8")
+        GO.run(["get", asked, *raised], into, tell, environment)
         GO.run(["install", "-v", path], into, tell, environment)
         return sorted((into / BUILT).iterdir())
 
@@ -84,6 +101,13 @@ class GoProvider:
         programs.mkdir()
         for file in files:
             shutil.copy2(file, programs)
+
+
+def _sums(pinned: str, version: str) -> str:
+    """Lines of `go.sum` for `MODULE=SUM,SUM`; what is there is not asked of a database."""
+    module, _, sums = pinned.partition("=")
+    of_module, of_go_mod = sums.split(",")
+    return f"{module} {version} {of_module}\n{module} {version}/{MODULE_FILE} {of_go_mod}\n"
 
 
 def _environment(into: Path) -> dict[str, str]:

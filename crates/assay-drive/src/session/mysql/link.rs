@@ -313,7 +313,7 @@ impl Link {
         self.rows_of(text, |_| Ok(()))
     }
 
-    /// The same, and hands each row to `each`.
+    /// The same, and hands each row to `each`. What it returned or changed is not counted.
     pub fn rows_of(
         &mut self,
         text: &str,
@@ -324,7 +324,10 @@ impl Link {
         self.flush()?;
         loop {
             match self.reply()? {
-                Some(Reply::Done) => return Ok(None),
+                Some(Reply::Done) => {
+                    self.affected = 0;
+                    return Ok(None);
+                }
                 Some(Reply::Error(error)) => return Ok(Some(error)),
                 Some(Reply::Row(row)) => each(self.inbox.body(row)).map_err(unreadable)?,
                 Some(Reply::SendFile) => return Err(unreadable("a file is asked for")),

@@ -5,8 +5,8 @@
 insert into entries (id, k, c, pad)
 with recursive
   ones (n) as (select 0 union all select n + 1 from ones where n < 999),
-  thousands (n) as (select 0 union all select n + 1 from thousands where n < least(999, floor(${entries} / 1000))),
-  millions (n) as (select 0 union all select n + 1 from millions where n < floor(${entries} / 1000000)),
+  thousands (n) as (select 0 union all select n + 1 from thousands where n < least(999, ${entries} div 1000)),
+  millions (n) as (select 0 union all select n + 1 from millions where n < ${entries} div 1000000),
   made (id) as (
     select cast(millions.n * 1000000 + thousands.n * 1000 + ones.n + 1 as signed) from millions, thousands, ones
   )

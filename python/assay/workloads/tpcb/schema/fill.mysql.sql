@@ -6,8 +6,8 @@ create table numbers (id integer not null primary key);
 insert into numbers (id)
 with recursive
   ones (n) as (select 0 union all select n + 1 from ones where n < 999),
-  thousands (n) as (select 0 union all select n + 1 from thousands where n < least(999, floor(${accounts} / 1000))),
-  millions (n) as (select 0 union all select n + 1 from millions where n < floor(${accounts} / 1000000)),
+  thousands (n) as (select 0 union all select n + 1 from thousands where n < least(999, ${accounts} div 1000)),
+  millions (n) as (select 0 union all select n + 1 from millions where n < ${accounts} div 1000000),
   made (id) as (
     select cast(millions.n * 1000000 + thousands.n * 1000 + ones.n + 1 as signed) from millions, thousands, ones
   )
