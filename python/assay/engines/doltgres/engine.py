@@ -88,7 +88,7 @@ class DoltgresEngine:
         return str(cast("tuple[str]", row)[0])
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """What decides here: Dolt's own settings."""
+        """Those that decide here."""
         rows = loading.execute(instance, loading.file_text("effective_settings.sql")).fetchall()
         return {str(name): str(value) for name, value in rows}
 

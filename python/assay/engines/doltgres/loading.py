@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv
 
 from assay.engines.contract import EngineError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 CONF = Path(__file__).parent / "conf"
 # Texts are always quoted, so that an empty one is told from none.
 WRITTEN = csv.WriteOptions(include_header=False, quoting_style="needed")
+# The server reads it as the second of both alone, in quotes or not.
+MISREAD = "\r\n"
 
 
 def file_text(name: str) -> str:
@@ -48,11 +51,23 @@ def load(instance: Instance, table: str, rows: ArrowStream) -> None:
     try:
         with instance.handle.cursor().copy(copying) as copy:
             for batch in pa.RecordBatchReader.from_stream(rows):
+                _refuse_misread(table, batch)
                 text = pa.BufferOutputStream()
                 csv.write_csv(batch, text, WRITTEN)
                 copy.write(memoryview(text.getvalue()))
     except (psycopg.Error, pa.ArrowException) as error:
         raise EngineError(f"table {table} cannot be loaded: {error}") from error
+
+
+def _refuse_misread(table: str, batch: pa.RecordBatch) -> None:
+    """Raises `EngineError` for a text that would come to be another."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        texts = pa.types.is_string(column.type)
+        if texts and pc.any(pc.match_substring(column, MISREAD)).as_py():
+            raise EngineError(
+                f"{table}.{name} has a text with a carriage return at the end of a line, which"
+                f" {TITLE}'s COPY leaves out: such rows cannot be loaded."
+            )
 
 
 def count(instance: Instance, table: str) -> int:

@@ -1,4 +1,4 @@
--- why: a sum in Doltgres has no more digits than the longer of its parts, so that the last one gets lost: parts are given more.
+-- why: a sum in Doltgres has no more digits than its first part, so that the last one gets lost: the first part is given more.
 -- Of which customers is the balance not what was delivered less what they paid?
 select c_w_id, c_d_id, c_id, c_balance, delivered, paid
 from customer
@@ -14,6 +14,6 @@ left join (
   from history
   group by h_c_w_id, h_c_d_id, h_c_id
 ) as payments on h_c_w_id = c_w_id and h_c_d_id = c_d_id and h_c_id = c_id
-where round(cast(c_balance as decimal(14, 4)) - coalesce(delivered, cast(0 as decimal(14, 4))) + coalesce(paid, cast(0 as decimal(14, 4))), 2) <> 0
+where round(cast(c_balance as decimal(20, 8)) - coalesce(delivered, 0.00) + coalesce(paid, 0.00), 2) <> 0
 order by c_w_id, c_d_id, c_id
 limit 100

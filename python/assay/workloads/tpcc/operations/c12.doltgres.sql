@@ -1,4 +1,4 @@
--- why: a sum in Doltgres has no more digits than the longer of its parts, so that the last one gets lost: parts are given more.
+-- why: a sum in Doltgres has no more digits than its first part, so that the last one gets lost: the first part is given more.
 -- Of which customers are balance and payments together not what was delivered?
 select c_w_id, c_d_id, c_id, c_balance, c_ytd_payment, delivered
 from customer
@@ -9,6 +9,6 @@ left join (
   where ol_delivery_d is not null
   group by o_w_id, o_d_id, o_c_id
 ) as deliveries on o_w_id = c_w_id and o_d_id = c_d_id and o_c_id = c_id
-where round(cast(c_balance as decimal(14, 4)) + cast(c_ytd_payment as decimal(14, 4)) - coalesce(delivered, cast(0 as decimal(14, 4))), 2) <> 0
+where round(cast(c_balance as decimal(20, 8)) + c_ytd_payment - coalesce(delivered, 0.00), 2) <> 0
 order by c_w_id, c_d_id, c_id
 limit 100

@@ -1,5 +1,5 @@
--- why: Doltgres locks no rows, finds none by a list of keys or of values, changes none within a query, and needs
--- parts of a sum to have digits to spare.
+-- why: Doltgres locks no rows, finds none by a list of keys or of values, changes none within a query; a sum
+-- has no more digits than its first part, which is given more.
 -- The oldest new order of each district is delivered, all in one transaction (clause 2.7).
 -- name: begin
 begin;
@@ -31,8 +31,8 @@ where $[ (ol_w_id = ${w_id} and ol_d_id = ${d_id.#} and ol_o_id = ${o_id.#}) ]{o
 -- name: customers
 update customer
 set
-  c_balance = c_balance + case $[
-    when c_d_id = ${d_id.#} and c_id = ${c_id.#} then cast(${amount.#} as decimal(14, 4))
+  c_balance = cast(c_balance as decimal(20, 8)) + case $[
+    when c_d_id = ${d_id.#} and c_id = ${c_id.#} then cast(${amount.#} as decimal(12, 2))
   ]{} end,
   c_delivery_cnt = c_delivery_cnt + 1
 where $[ (c_w_id = ${w_id} and c_d_id = ${d_id.#} and c_id = ${c_id.#}) ]{or};

@@ -1,10 +1,10 @@
--- why: a sum in Doltgres has no more digits than the longer of its parts, so that the last one gets lost: parts are given more.
+-- why: a sum in Doltgres has no more digits than its first part, so that the last one gets lost: the first part is given more.
 -- A customer pays; the sums of his warehouse and district follow (clause 2.5).
 -- name: begin
 begin;
 -- name: district
 update district
-set d_ytd = d_ytd + cast(${h_amount} as decimal(10, 4))
+set d_ytd = cast(d_ytd as decimal(20, 8)) + ${h_amount}
 where d_w_id = ${w_id} and d_id = ${d_id}
 returning d_name, d_street_1, d_street_2, d_city, d_state, d_zip;
 -- name: by_name
@@ -16,8 +16,8 @@ order by c_first;
 -- name: customer
 update customer
 set
-  c_balance = c_balance - cast(${h_amount} as decimal(10, 4)),
-  c_ytd_payment = c_ytd_payment + cast(${h_amount} as decimal(10, 4)),
+  c_balance = cast(c_balance as decimal(20, 8)) - ${h_amount},
+  c_ytd_payment = cast(c_ytd_payment as decimal(20, 8)) + ${h_amount},
   c_payment_cnt = c_payment_cnt + 1,
   c_data = case c_credit
     when 'BC' then left(
@@ -49,7 +49,7 @@ returning
 -- The warehouse comes last: all payments of a warehouse wait for it.
 -- name: warehouse
 update warehouse
-set w_ytd = w_ytd + cast(${h_amount} as decimal(10, 4))
+set w_ytd = cast(w_ytd as decimal(20, 8)) + ${h_amount}
 where w_id = ${w_id}
 returning w_name, w_street_1, w_street_2, w_city, w_state, w_zip;
 -- name: history
