@@ -14,7 +14,7 @@ export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
-.PHONY: help setup demo test lint test-rust test-python dolt bench answers lock fmt clean browser receivers
+.PHONY: help setup demo test lint test-rust test-python dolt bench answers lock fmt clean browser xfs receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -47,6 +47,12 @@ browser: ## Chromium for the browser tests, from Debian's packages
 	  $$sudo apt-get update -qq && \
 	  $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; }
 
+xfs: ## mkfs.xfs for the tests of devices that are copied, from Debian's packages
+	@PATH=$$PATH:/usr/sbin:/sbin; command -v mkfs.xfs >/dev/null || { \
+	  sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	  $$sudo apt-get update -qq && \
+	  $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends xfsprogs >/dev/null; }
+
 .venv/.receivers: .venv/.tools tests/receivers/package-lock.json
 	mkdir -p .venv/receivers
 	cp tests/receivers/package.json tests/receivers/package-lock.json .venv/receivers/
@@ -70,7 +76,7 @@ lint: .venv/.packages ## formatting, lints, types, layers, licences
 test-rust: ## unit, property and virtual-clock tests of the core
 	cargo test --quiet --workspace
 
-test-python: setup browser receivers ## unit, property, golden, contract, end-to-end and browser tests
+test-python: setup browser xfs receivers ## unit, property, golden, contract, end-to-end and browser tests
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
 	  --ignore tests/planted
 	$(BIN)/pytest tests/planted

@@ -39,6 +39,7 @@ TYPES = {
     "uint32": pa.uint32(),
     "text": pa.string(),
     "text, dictionary": pa.dictionary(pa.uint16(), pa.string()),
+    "list of int64": pa.list_(pa.int64()),
 }
 
 

@@ -40,6 +40,8 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 SQL = str(Path(__file__).parents[2] / "python/assay/engines/postgresql/conf/checkpoint.sql")
+POSTGRESQL = ("--engine", "postgresql")
+OWN = ("--device", "own", "--allow-host-changes")
 DSN = ("--dsn", "postgresql://nobody@127.0.0.1:1/none")
 
 
@@ -101,6 +103,10 @@ class TestOptionsThatWouldDoNothing:
             (("tpch", "--read-ahead", "0"), ("--read-ahead", "--allow-host-changes, too")),
             (("tpch", "--read-ahead", "100"), ("--read-ahead 100", "whole KiB")),
             (("tpch", "--device", "own"), ("--device", "--allow-host-changes, too")),
+            (("tpcc", *POSTGRESQL, "--copies", "2"), ("--copies", "say --device own, too")),
+            (("tpcc", *POSTGRESQL, "--copies", "2", "--kill", "1s"), ("--kill", "leave one of")),
+            (("tpch", "--copies", "2", *OWN), ("--copies", "is of a mix", "--clients N")),
+            (("tpch", "--copies", "2", "--clients", "2", *OWN), ("--copies", "one of tpcc")),
             (("tpch", "--device", "mine"), ("--device mine", "own:4GB")),
             (("tpch", "--device", "own:1MB"), ("--device own:1MB", "is the least")),
             (("tpch", "--device", "own", *DSN), ("--device", "--dsn", "its owner's")),

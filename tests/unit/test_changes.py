@@ -36,17 +36,18 @@ PATIENCE_S = 60.0
 MIB = 1 << 20
 # Steps that a run with all of it writes down; the tests look that it is so.
 STEPS = 8
+IMAGES = ("device.img", "below.img", "below/device.img", "below/copy-0.img")
 # Control groups and throttles are everybody's: tests of another process have others.
 RUN = os.environ.setdefault("ASSAY_TEST_RUN", f"a-run-{os.getpid()}")
 LIMITS = {"cpu": 0.5, "write-rate": 50.0 * MIB + zlib.crc32(RUN.encode()) % MIB}
 
-OWNER = """
+# An owner that ends itself, and its guardian where both are to, at the step that it is told.
+ENDING = """
 import os, signal, sys
 from pathlib import Path
 from assay.study.changes import undo
 from assay.study.changes.changing import Changes
 from assay.study.launcher import Guardian
-from assay.study.request import RunRequest
 from tests.unit.test_changes import Told, everything
 
 instances, last, both = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "both"
@@ -67,12 +68,14 @@ def end():
     os.kill(os.getpid(), signal.SIGKILL)
 
 undo.Journal.note = counted
+"""
+OWNER = f"""{ENDING}
 changes = Changes(everything(), guardian.directory, Told(sys.argv[4]))
 changes.house(None)
 changes.settle()
 room = changes.room
 guardian.start(
-    ["sleep", "1000"], env={}, cwd=guardian.directory, log=guardian.directory / "log",
+    ["sleep", "1000"], env={{}}, cwd=guardian.directory, log=guardian.directory / "log",
     groups=room.groups,
 )
 assert noted == last - 1, noted
@@ -141,7 +144,7 @@ def is_changed(instances: Path) -> list[str]:
         *(["the directory"] if directory.exists() else []),
         *(["the journal"] if journal_of(directory).exists() else []),
         *(["mounted"] if str(directory) in Path("/proc/self/mounts").read_text() else []),
-        *loops_of(str(directory / "device.img")),
+        *(name for image in IMAGES for name in loops_of(str(directory / image))),
         *map(str, groups_left()),
         *(str(file) for file in throttles if f" {LIMITS['write-rate']:.0f}\n" in file.read_text()),
     ]
@@ -165,12 +168,12 @@ def eventually_unchanged(instances: Path) -> None:
         time.sleep(0.05)
 
 
-def killed(instances: Path, step: int, who: str) -> None:
+def killed(instances: Path, step: int, who: str, owner: str = OWNER) -> None:
     """An owner that died as soon as a step was in the journal."""
     tree = Path(next(iter(assay.__path__))).parent.parent
     path = f"{tree / 'python'}:{tree}"
     told = subprocess.run(
-        [sys.executable, "-c", OWNER, str(instances), str(step), who, RUN],
+        [sys.executable, "-c", owner, str(instances), str(step), who, RUN],
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,

@@ -59,6 +59,7 @@ class TestAll:
                 "probes",
                 "profile_agrees",
                 "rate_held",
+                "recovery",
                 "response_limits",
                 "row_counts",
                 "slowing",

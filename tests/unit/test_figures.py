@@ -315,6 +315,7 @@ class TestKinds:
             "answers",
             "clients",
             "composite",
+            "durability",
             "elasticity",
             "first_run",
             "gains",

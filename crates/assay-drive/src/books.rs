@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use assay_model::event::{AttemptEvent, StatementEvent};
+use assay_model::event::{AttemptEvent, ReceiptEvent, StatementEvent};
 use assay_model::{Edge, Event, Outcome, OutcomeCounts, Plan, TaskCounters};
 
 use crate::error::DriveError;
@@ -17,6 +17,8 @@ pub trait Sink {
     fn event(&mut self, event: &Event);
     /// One answered statement of an operation that ended well.
     fn statement(&mut self, event: &StatementEvent);
+    /// One operation that left something to be found in the database.
+    fn receipt(&mut self, event: &ReceiptEvent);
     /// One failed attempt that is made again.
     fn attempt(&mut self, event: &AttemptEvent);
     /// One reading of the engine's tasks.
@@ -163,6 +165,11 @@ impl<K: Sink> Books<K> {
         let fetched = self.fetched(plan, session, issue, &mut ended)?;
         let marks = session.marks().filter(|_| ended.result.is_ok());
         if ended.result.is_ok() {
+            if let Some(receipt) = session.receipt() {
+                let (sequence, finished_ns) = (issue.sequence, ended.finished_ns);
+                let event = ReceiptEvent { sequence, operation, finished_ns, receipt };
+                self.sink.receipt(&event);
+            }
             for time in session.statements() {
                 self.sink.statement(&StatementEvent {
                     sequence: issue.sequence,

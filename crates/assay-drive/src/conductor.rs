@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use assay_model::event::Receipt;
 use assay_model::{Script, ScriptOperation, ScriptStatement};
 
 use crate::clock::{Clock, MonotonicClock};
@@ -218,6 +219,11 @@ impl Conductor {
     /// What the operation's program noted.
     pub fn marks(&self) -> Option<u32> {
         self.programs[self.operation].as_ref().map(|program| program.marks())
+    }
+
+    /// What of the operation is to be found in the database, if its program says so.
+    pub fn receipt(&self) -> Option<Receipt> {
+        self.programs[self.operation].as_ref().and_then(|program| program.receipt())
     }
 
     /// The operation is over: the next one has inputs of its own.

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_model::counters::TASKS;
-use assay_model::event::{ATTEMPTS, AttemptEvent, BACKENDS, EVENTS, STATEMENTS, StatementEvent};
+use assay_model::event::{
+    ATTEMPTS, AttemptEvent, BACKENDS, EVENTS, RECEIPTS, ReceiptEvent, STATEMENTS, StatementEvent,
+};
 use assay_model::{Cell, Edge, Event, Outcome, Plan, TaskCounters};
 use assay_record::Stream;
 use rtrb::{Consumer, Producer, RingBuffer};
@@ -23,6 +25,8 @@ use crate::session::SessionError;
 const RING_EVENTS: usize = 1 << 16;
 /// Statements: an operation has some twenty at most.
 const RING_STATEMENTS: usize = 1 << 17;
+/// Receipts: an operation has one at most.
+const RING_RECEIPTS: usize = RING_EVENTS;
 /// Failed attempts that are made again.
 const RING_ATTEMPTS: usize = 1 << 14;
 /// Readings of tasks happen in serial tests only.
@@ -97,6 +101,7 @@ impl Notes {
 pub struct RingSink {
     events: Producer<Event>,
     statements: Producer<StatementEvent>,
+    receipts: Producer<ReceiptEvent>,
     attempts: Producer<AttemptEvent>,
     readings: Producer<(u64, Edge, TaskCounters)>,
     notes: Notes,
@@ -106,6 +111,7 @@ pub struct RingSink {
 pub struct RingSource {
     events: Consumer<Event>,
     statements: Consumer<StatementEvent>,
+    receipts: Consumer<ReceiptEvent>,
     attempts: Consumer<AttemptEvent>,
     readings: Consumer<(u64, Edge, TaskCounters)>,
 }
@@ -114,11 +120,13 @@ pub struct RingSource {
 pub fn rings(notes: &Notes) -> (RingSink, RingSource) {
     let (events_in, events_out) = RingBuffer::new(RING_EVENTS);
     let (statements_in, statements_out) = RingBuffer::new(RING_STATEMENTS);
+    let (receipts_in, receipts_out) = RingBuffer::new(RING_RECEIPTS);
     let (attempts_in, attempts_out) = RingBuffer::new(RING_ATTEMPTS);
     let (readings_in, readings_out) = RingBuffer::new(RING_READINGS);
     let sink = RingSink {
         events: events_in,
         statements: statements_in,
+        receipts: receipts_in,
         attempts: attempts_in,
         readings: readings_in,
         notes: notes.clone(),
@@ -126,6 +134,7 @@ pub fn rings(notes: &Notes) -> (RingSink, RingSource) {
     let source = RingSource {
         events: events_out,
         statements: statements_out,
+        receipts: receipts_out,
         attempts: attempts_out,
         readings: readings_out,
     };
@@ -157,6 +166,10 @@ impl Sink for RingSink {
         push(&mut self.statements, *event, &self.notes.waits);
     }
 
+    fn receipt(&mut self, event: &ReceiptEvent) {
+        push(&mut self.receipts, *event, &self.notes.waits);
+    }
+
     fn attempt(&mut self, event: &AttemptEvent) {
         push(&mut self.attempts, *event, &self.notes.waits);
     }
@@ -181,6 +194,7 @@ pub struct Recorder<'a> {
     sources: Vec<RingSource>,
     events: Stream,
     statements: Stream,
+    receipts: Stream,
     attempts: Stream,
     names: Names,
     backends: Stream,
@@ -197,11 +211,23 @@ impl<'a> Recorder<'a> {
     ) -> Result<Self, DriveError> {
         let events = Stream::create(raw_dir, &EVENTS)?;
         let statements = Stream::create(raw_dir, &STATEMENTS)?;
+        let receipts = Stream::create(raw_dir, &RECEIPTS)?;
         let attempts = Stream::create(raw_dir, &ATTEMPTS)?;
         let tasks = Stream::create(raw_dir, &TASKS)?;
         let backends = Stream::create(raw_dir, &BACKENDS)?;
         let names = Names::default();
-        Ok(Self { plan, notes, sources, events, statements, attempts, names, backends, tasks })
+        Ok(Self {
+            plan,
+            notes,
+            sources,
+            events,
+            statements,
+            receipts,
+            attempts,
+            names,
+            backends,
+            tasks,
+        })
     }
 
     /// Writes all that waits in the rings; whether one of them was filling up.
@@ -209,6 +235,7 @@ impl<'a> Recorder<'a> {
         let filling = self.sources.iter().any(|source| {
             source.events.slots() > RING_EVENTS / 4
                 || source.statements.slots() > RING_STATEMENTS / 4
+                || source.receipts.slots() > RING_RECEIPTS / 4
                 || source.attempts.slots() > RING_ATTEMPTS / 4
                 || source.readings.slots() > RING_READINGS / 4
         });
@@ -233,6 +260,12 @@ impl<'a> Recorder<'a> {
                     self.statements.flush()?;
                 }
             }
+            while let Ok(event) = source.receipts.pop() {
+                push_receipt(&mut self.receipts, self.plan, &event);
+                if self.receipts.waiting() >= BATCH_ROWS {
+                    self.receipts.flush()?;
+                }
+            }
             while let Ok(event) = source.attempts.pop() {
                 push_attempt(&mut self.attempts, self.plan, &errors, &self.notes, &event);
                 if self.attempts.waiting() >= BATCH_ROWS {
@@ -245,6 +278,7 @@ impl<'a> Recorder<'a> {
         }
         self.events.flush()?;
         self.statements.flush()?;
+        self.receipts.flush()?;
         self.attempts.flush()?;
         self.backends.flush()?;
         self.tasks.flush()?;
@@ -256,6 +290,7 @@ impl<'a> Recorder<'a> {
         self.drain()?;
         self.events.finish()?;
         self.statements.finish()?;
+        self.receipts.finish()?;
         self.attempts.finish()?;
         self.backends.finish()?;
         Ok(self.tasks.finish()?)
@@ -309,6 +344,15 @@ fn push_statement(rows: &mut Stream, names: &mut Names, plan: &Plan, event: &Sta
         Cell::Int(event.started_ns),
         Cell::Int(event.finished_ns),
         Cell::Count(u64::from(event.rows)),
+    ]);
+}
+
+fn push_receipt(rows: &mut Stream, plan: &Plan, event: &ReceiptEvent) {
+    rows.push(&[
+        Cell::Count(event.sequence),
+        Cell::Text(&plan.operations[usize::from(event.operation)]),
+        Cell::Int(event.finished_ns),
+        Cell::Ints(event.receipt.values()),
     ]);
 }
 

@@ -13,6 +13,9 @@ const RUNNING: u8 = 1;
 /// the next operation that is interrupted.
 const CANCELLING: u8 = 2;
 
+/// What begins the SQLSTATE of an error of the connection.
+const CONNECTION: &str = "08";
+
 /// What one session is doing, for the watchdog.
 #[derive(Default)]
 pub struct Watch {
@@ -87,7 +90,10 @@ impl Watch {
     ) -> Result<(), SessionError> {
         let limit_ns = plan.operation_deadline_ns;
         let late = limit_ns > 0 && finished_ns - started_ns > limit_ns;
-        self.end().judge(result, late)
+        let lost = matches!(&result, Err(error) if error.class.starts_with(CONNECTION));
+        let cut = self.end();
+        let cut = if plan.loses_engine && lost { Cut::Stopped } else { cut };
+        cut.judge(result, late)
     }
 
     /// Looks once: interrupts the session if the run stops or its operation is over the deadline.
@@ -144,5 +150,21 @@ mod tests {
         let error = SessionError { class: "x".into(), message: "m".into(), retryable: true };
         let judged = watch.end().judge(Err(error), false).unwrap_err();
         assert_eq!((judged.class.as_str(), judged.retryable), ("cancelled", false));
+    }
+
+    #[test]
+    fn a_lost_connection_is_no_failure_where_the_engine_is_to_be_killed() {
+        let class_of = |loses_engine: bool, class: &str| {
+            let plan: Plan = serde_json::from_value(serde_json::json!({
+                "operations": [], "phases": [], "seed": 1, "loses_engine": loses_engine,
+            }))
+            .unwrap();
+            let error = SessionError { class: class.into(), message: "m".into(), retryable: false };
+            Watch::default().judge(&plan, 1, 2, Err(error)).unwrap_err().class
+        };
+        assert_eq!(class_of(true, "08006"), "cancelled");
+        assert_eq!(class_of(true, "08001"), "cancelled");
+        assert_eq!(class_of(true, "23505"), "23505", "what the engine refused has failed");
+        assert_eq!(class_of(false, "08006"), "08006");
     }
 }

@@ -130,6 +130,7 @@ fn plan(arrival: Arrival, duration_ns: i64, operations_max: u64) -> Plan {
         seed: 1,
         operation_deadline_ns: 0,
         run_deadline_ns: 0,
+        loses_engine: false,
         retries_max: 0,
         results_kept: 1,
         sessions_per_worker: 3,

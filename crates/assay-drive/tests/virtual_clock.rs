@@ -7,7 +7,7 @@ use assay_drive::session::null::{Answer, NullSession};
 use assay_drive::terminal::Terminal;
 use assay_drive::watchdog::Watch;
 use assay_drive::{Clock, SessionError, VirtualClock};
-use assay_model::event::{AttemptEvent, StatementEvent};
+use assay_model::event::{AttemptEvent, ReceiptEvent, StatementEvent};
 use assay_model::{
     Arrival, Edge, Event, Meter, Outcome, OutcomeCounts, Phase, Plan, TaskCounters, Wait,
 };
@@ -44,6 +44,7 @@ impl Sink for &mut Log {
         self.events.push(*event);
     }
     fn statement(&mut self, _: &StatementEvent) {}
+    fn receipt(&mut self, _: &ReceiptEvent) {}
     fn attempt(&mut self, event: &AttemptEvent) {
         self.attempts.push(*event);
     }
@@ -93,6 +94,7 @@ fn plan(arrival: Arrival, duration_ns: i64) -> Plan {
         seed: 1,
         operation_deadline_ns: 0,
         run_deadline_ns: 0,
+        loses_engine: false,
         retries_max: 2,
         results_kept: 1,
         sessions_per_worker: 1,

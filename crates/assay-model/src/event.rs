@@ -74,6 +74,63 @@ pub struct AttemptEvent {
     pub statements: u32,
 }
 
+/// Integers that a receipt has at most.
+pub const RECEIPT_VALUES_MAX: usize = 4;
+
+/// What tells an operation that succeeded apart from all others in the database: integers, such as
+/// the key of the row that it made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Receipt {
+    values: [i64; RECEIPT_VALUES_MAX],
+    count: u8,
+}
+
+impl Receipt {
+    /// A receipt of these values.
+    ///
+    /// # Panics
+    /// If there are more than [`RECEIPT_VALUES_MAX`]: an error of the program's author.
+    pub fn new(given: &[i64]) -> Self {
+        let mut values = [0; RECEIPT_VALUES_MAX];
+        values[..given.len()].copy_from_slice(given);
+        Self { values, count: given.len() as u8 }
+    }
+
+    /// Its values.
+    pub fn values(&self) -> &[i64] {
+        &self.values[..usize::from(self.count)]
+    }
+}
+
+/// The receipt of one operation whose success was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiptEvent {
+    /// Number of the operation in the run.
+    pub sequence: u64,
+    /// Index of the operation in the plan.
+    pub operation: u16,
+    /// When its last answer had come.
+    pub finished_ns: i64,
+    /// What is to be found in the database from then on.
+    pub receipt: Receipt,
+}
+
+/// The stream of receipts; no rows of operations that leave nothing to be found.
+pub static RECEIPTS: Table = Table {
+    file: "receipts.arrows",
+    about: "One row an operation whose success was answered and that left something to be found.",
+    columns: &[
+        Column::needed("sequence", Kind::UInt64, "number of its operation, as in events"),
+        Column::needed("operation", Kind::Word, "name of the operation"),
+        Column::needed("finished_ns", Kind::Int64, "when its last answer had come"),
+        Column::needed(
+            "values",
+            Kind::Int64List,
+            "what is to be found: `workload.receipt` of run.json names them",
+        ),
+    ],
+};
+
 /// The stream of statements; no rows of operations with one statement.
 pub static STATEMENTS: Table = Table {
     file: "statements.arrows",

@@ -145,6 +145,10 @@ pub struct Plan {
     /// The run is stopped after this many ns; 0: no limit.
     #[serde(default)]
     pub run_deadline_ns: i64,
+    /// Whether the engine is to be killed while it is driven: an operation that loses its
+    /// connection counts as cut short by the end of the run then, and not as failed.
+    #[serde(default)]
+    pub loses_engine: bool,
     /// Attempts beyond the first for errors that a session calls retryable.
     #[serde(default)]
     pub retries_max: u32,
@@ -291,6 +295,7 @@ mod tests {
             seed: 0,
             operation_deadline_ns: 0,
             run_deadline_ns: 0,
+            loses_engine: false,
             retries_max: 0,
             results_kept: 1,
             sessions_per_worker: 1,

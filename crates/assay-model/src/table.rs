@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    ArrayBuilder, Int64Builder, StringBuilder, StringDictionaryBuilder, UInt32Builder,
+    ArrayBuilder, Int64Builder, ListBuilder, StringBuilder, StringDictionaryBuilder, UInt32Builder,
     UInt64Builder,
 };
 use arrow_array::types::UInt16Type;
@@ -24,6 +24,8 @@ pub enum Kind {
     Text,
     /// Text out of few values, stored once a stream.
     Word,
+    /// Several values of `Int64`, as many as a row has.
+    Int64List,
 }
 
 /// One column: its name carries its unit, and it is null where nothing was measured.
@@ -73,6 +75,7 @@ impl Kind {
             Self::Word => {
                 DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8))
             }
+            Self::Int64List => DataType::new_list(DataType::Int64, true),
         }
     }
 }
@@ -100,6 +103,8 @@ pub enum Cell<'a> {
     Count(u64),
     /// For columns of kind `Text` and `Word`.
     Text(&'a str),
+    /// For columns of kind `Int64List`.
+    Ints(&'a [i64]),
 }
 
 impl From<Option<u64>> for Cell<'_> {
@@ -114,6 +119,7 @@ enum Builder {
     UInt32(UInt32Builder),
     Text(StringBuilder),
     Word(StringDictionaryBuilder<UInt16Type>),
+    Int64List(ListBuilder<Int64Builder>),
 }
 
 /// Rows of one table on their way into a record batch.
@@ -167,6 +173,7 @@ impl Builder {
             Kind::UInt32 => Self::UInt32(UInt32Builder::new()),
             Kind::Text => Self::Text(StringBuilder::new()),
             Kind::Word => Self::Word(StringDictionaryBuilder::new()),
+            Kind::Int64List => Self::Int64List(ListBuilder::new(Int64Builder::new())),
         }
     }
 
@@ -185,6 +192,11 @@ impl Builder {
             (Self::Text(builder), Cell::Null) => builder.append_null(),
             (Self::Word(builder), Cell::Text(value)) => builder.append_value(value),
             (Self::Word(builder), Cell::Null) => builder.append_null(),
+            (Self::Int64List(builder), Cell::Ints(values)) => {
+                builder.values().append_slice(values);
+                builder.append(true);
+            }
+            (Self::Int64List(builder), Cell::Null) => builder.append_null(),
             _ => return false,
         }
         true
@@ -197,6 +209,7 @@ impl Builder {
             Self::UInt32(builder) => builder.len(),
             Self::Text(builder) => builder.len(),
             Self::Word(builder) => builder.len(),
+            Self::Int64List(builder) => builder.len(),
         }
     }
 
@@ -207,6 +220,7 @@ impl Builder {
             Self::UInt32(builder) => Arc::new(builder.finish()),
             Self::Text(builder) => Arc::new(builder.finish()),
             Self::Word(builder) => Arc::new(builder.finish_preserve_values()),
+            Self::Int64List(builder) => Arc::new(builder.finish()),
         }
     }
 }
@@ -215,6 +229,8 @@ impl Builder {
 mod tests {
     use super::*;
     use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
 
     static TABLE: Table = Table {
         file: "sample.arrows",
@@ -223,18 +239,22 @@ mod tests {
             Column::needed("time_ns", Kind::Int64, "when"),
             Column::optional("name", Kind::Word, "who"),
             Column::optional("read_bytes", Kind::UInt64, "how much"),
+            Column::optional("keys", Kind::Int64List, "which"),
         ],
     };
 
     #[test]
     fn absent_is_null_and_not_zero() {
         let mut rows = Rows::new(&TABLE);
-        rows.push(&[Cell::Int(1), Cell::Text("a"), None.into()]);
-        rows.push(&[Cell::Int(2), Cell::Null, Some(0).into()]);
+        rows.push(&[Cell::Int(1), Cell::Text("a"), None.into(), Cell::Ints(&[7, -1])]);
+        rows.push(&[Cell::Int(2), Cell::Null, Some(0).into(), Cell::Null]);
         let batch = rows.take().unwrap();
         assert_eq!(batch.num_rows(), 2);
         assert!(batch.column(2).is_null(0));
         assert!(batch.column(2).is_valid(1));
+        let keys = batch.column(3).as_list::<i32>();
+        assert_eq!(keys.value(0).as_primitive::<Int64Type>().values(), &[7, -1]);
+        assert!(keys.is_null(1));
         assert!(rows.is_empty());
     }
 

@@ -304,6 +304,13 @@ fn program_marks(name: &str) -> PyResult<Vec<&'static str>> {
     assay_drive::program::marks(name).map(<[_]>::to_vec).map_err(PyValueError::new_err)
 }
 
+/// What the values of a program's receipts are called, in order; empty: it gives none.
+#[pyfunction]
+fn program_receipt(name: &str) -> PyResult<Vec<&'static str>> {
+    let names = assay_drive::program::receipt_names(name);
+    names.map(<[_]>::to_vec).map_err(PyValueError::new_err)
+}
+
 /// Appends all rows of an Arrow stream to a table of a server that speaks MySQL's protocol, over
 /// `streams` connections; returns how many it were, and the way that the server took them:
 /// `load data local infile`, or `insert` where it does not take files of clients.
@@ -333,5 +340,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(mysql_load, module)?)?;
     module.add_function(wrap_pyfunction!(postgres_copy, module)?)?;
     module.add_function(wrap_pyfunction!(program_marks, module)?)?;
+    module.add_function(wrap_pyfunction!(program_receipt, module)?)?;
     module.add_function(wrap_pyfunction!(drive, module)?)
 }

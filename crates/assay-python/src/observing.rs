@@ -81,6 +81,7 @@ fn record_tables() -> Vec<TableTold> {
     let mut tables = vec![
         &assay_model::event::EVENTS,
         &assay_model::event::STATEMENTS,
+        &assay_model::event::RECEIPTS,
         &assay_model::event::ATTEMPTS,
         &assay_model::event::BACKENDS,
         &assay_model::counters::TASKS,
@@ -121,6 +122,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::UInt32 => "uint32",
         Kind::Text => "text",
         Kind::Word => "text, dictionary",
+        Kind::Int64List => "list of int64",
     }
 }
 

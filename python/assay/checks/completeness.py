@@ -27,7 +27,7 @@ def check(run: Run) -> CheckResult:
         reason = f"the run is {run.facts['status']} ({why}): {told}"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     ended = (run.driver_report or {}).get("ended", "done")
-    if ended != "done":
+    if ended != "done" and run.facts.get("fault") is None:
         reason = f"the driver ended early ({ended}): the run's figures are of a part of it"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     if not run.sealed:

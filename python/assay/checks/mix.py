@@ -26,6 +26,9 @@ def check(run: Run) -> CheckResult:
     if not shares_min:
         reason = "mix not checked: no operation has a least share"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
+    if run.facts.get("fault") is not None:
+        reason = "mix not checked: the engine was killed in the middle of it"
+        return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     load = summarise_load(run)
     done = {} if load is None else {name: one.ok for name, one in load.by_name.items()}
     total = sum(done.values())

@@ -41,10 +41,10 @@ def check(run: Run) -> CheckResult:
             " never started: the engine did not hold the rate, and latencies are of the others"
         )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=0.0)
-    if events.filter(cut_short()).height:
+    if events.filter(cut_short()).height and run.facts.get("fault") is None:
         reason = "the run was stopped while operations were under way; they are left out"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
-    return CheckResult(NAME, Verdict.VALID, _all_succeeded(events, skipped.height))
+    return CheckResult(NAME, Verdict.VALID, _all_succeeded(run, events, skipped.height))
 
 
 def _failed(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> CheckResult:
@@ -92,7 +92,13 @@ def _cut_off_by_the_end(run: Run, events: pl.DataFrame, skipped: pl.DataFrame) -
     return skipped.height <= moment and not late
 
 
-def _all_succeeded(events: pl.DataFrame, skipped: int) -> str:
+def _all_succeeded(run: Run, events: pl.DataFrame, skipped: int) -> str:
+    if run.facts.get("fault") is not None:
+        ended = events.filter(~cut_short()).height
+        return (
+            f"{ended} operations ended before the engine was killed, and all of them succeeded;"
+            f" {events.height - ended} were under way then"
+        )
     again = events.filter((pl.col("retries") > 0) & (pl.col("outcome") == "ok")).height
     words = f"{events.height} operations were due, and all of them succeeded"
     if skipped:

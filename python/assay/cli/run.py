@@ -33,6 +33,7 @@ Examples:
   assay run tpcc --engine postgresql --warehouses 10 --clients 8 --time 60s
   assay run tpcc --engine mariadb --think-time --time 20m    tpmC, ten terminals a warehouse
   assay run oltp-read-write --engine postgresql --clients 8 --durability relaxed
+  assay run tpcc --engine postgresql --clients 4 --kill 3s    is all there that was acknowledged?
   assay run tpch --engine postgresql --profile           with CPU samples
   assay run tpch --engine postgresql --state cold --buffer 256MB
   assay run tpch --engine postgresql --test full --state loaded --load-order lineitem,rest
@@ -198,6 +199,14 @@ def run(
     ] = False,
     time: Annotated[str, typer.Option(help="How long a mix is measured.")] = "30s",
     warmup: Annotated[str, typer.Option(help="How long it is played before that.")] = "5s",
+    kill: Annotated[
+        str | None,
+        typer.Option(
+            help="Kill the engine with SIGKILL so long after the measured part began, start it"
+            " again, and look for all that it had acknowledged.",
+            metavar="3s",
+        ),
+    ] = None,
     retries: Annotated[
         int | None,
         typer.Option(
@@ -255,6 +264,14 @@ def run(
             metavar="own[:SIZE]",
         ),
     ] = None,
+    copies: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Copy what reached the device so often while a mix is measured, recover from each"
+            " copy, and compare what is found with what was acknowledged (needs --device own).",
+        ),
+    ] = 0,
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -350,6 +367,7 @@ def run(
         pipeline=pipeline,
         time=time,
         warmup=warmup,
+        kill=kill,
         retries=retries,
         min_time=min_time,
         parameters=parameters,
@@ -360,6 +378,7 @@ def run(
         buffer=buffer,
         read_ahead=read_ahead,
         device=device,
+        copies=copies,
         limit=parse_settings(limit or [], "--limit"),
         slow=parse_settings(slow or [], "--slow"),
         pin=pin,

@@ -24,6 +24,8 @@ STATUS_FILES = {"start": "status-start.txt", "end": "status-end.txt"}
 SAMPLING_FILE = "profile.json"
 PLANS_DIR = "plans"
 PLANS_FILE = "plans.json"
+# Below it a directory for each database that was recovered, by its number.
+RECOVERED_DIR = "recovered"
 
 # Phases of a plan and accounts of processes, as streams name them. Of a power or a throughput test
 # the name has its number after a hyphen.
@@ -33,6 +35,8 @@ PHASE_MEASURED = "measured"
 PHASE_POWER = "power"
 PHASE_THROUGHPUT = "throughput"
 PHASE_AFTER = "after"
+# Of a recovered database, whose streams are its own.
+PHASE_RECOVERED = "recovered"
 ACCOUNT_ENGINE_AND_DRIVER = "engine and driver"
 ACCOUNT_ENGINE = "engine"
 ACCOUNT_DRIVER = "driver"

@@ -5,6 +5,7 @@ A stream that was cut short (a killed run) is read up to its last whole batch.
 
 from __future__ import annotations
 
+import glob
 import json
 import re
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from assay.record.layout import (
     KIND_CEILING,
     KIND_RUN,
     RAW_DIR,
+    RECOVERED_DIR,
     RESULTS_DIR,
     RUN_FILE,
     SAMPLING_FILE,
@@ -136,6 +138,10 @@ class Run:
         """Whether all of its plan was played, however the run ended after that."""
         return (self.driver_report or {}).get("ended") == "done"
 
+    def recovered(self, number: int) -> Recovered:
+        """What was asked of a database that was recovered; `recovered` of run.json numbers them."""
+        return Recovered(self.dir / RAW_DIR / RECOVERED_DIR / str(number))
+
     @cached_property
     def sampling(self) -> dict[str, Any] | None:
         """How CPU samples were taken; None if the run was not profiled."""
@@ -218,6 +224,40 @@ class Run:
         """Where expected rows came from, and why some are missing; empty if nothing says so."""
         path = self.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR / EXPECTED_ORIGIN_FILE
         return _read_json(path) if path.exists() else {}
+
+
+class Recovered:
+    """The directory of a database that was recovered and asked, as any drive leaves it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.dir = directory
+
+    def rows(self, operation: str) -> pl.DataFrame | None:
+        """The rows that an operation returned; None: it did not come to that, or they are too many.
+
+        Raises:
+            RecordUnreadableError: If the file is damaged.
+        """
+        import polars as pl
+
+        path = next((self.dir / RESULTS_DIR).glob(f"{glob.escape(operation)}-*.arrow"), None)
+        if path is None:
+            return None
+        with _readable(path):
+            return pl.read_ipc(path.read_bytes())
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many rows each operation returned that succeeded, in the order of being asked."""
+        import polars as pl
+
+        path = self.dir / "events.arrows"
+        if not path.exists():
+            return {}
+        with _readable(path), _opened(path) as reader:
+            events = _frame(list(_whole_batches(reader)), reader.schema)
+        told = events.filter(pl.col("outcome").cast(pl.String) == "ok")
+        return dict(told.select(pl.col("operation").cast(pl.String), "rows").iter_rows())
 
 
 def _read_json(path: Path) -> dict[str, Any]:

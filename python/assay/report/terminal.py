@@ -131,14 +131,21 @@ def conditions_text(document: dict[str, Any]) -> str:
     if conditions["without"]:
         parts.append(f"{', '.join(conditions['without'])} switched off")
     # The answers of a workload with conditions are those of its conditions.
-    proved = (check(document, name) for name in ("conditions", "answers"))
-    held = [
+    parts += [
+        reason.partition("," if "answers" in reason else ";")[0]
+        for reason in (*_held(document, "conditions", "answers")[:1], *_held(document, "recovery"))
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _held(document: dict[str, Any], *names: str) -> list[str]:
+    """What checks say that were made and passed."""
+    found = (check(document, name) for name in names)
+    return [
         one["reason"]
-        for one in proved
+        for one in found
         if one is not None and one["measured"] and one["verdict"] == "valid"
     ]
-    parts += [reason.partition("," if "answers" in reason else ";")[0] for reason in held[:1]]
-    return ", ".join(part for part in parts if part)
 
 
 def check(document: dict[str, Any], name: str) -> dict[str, Any] | None:

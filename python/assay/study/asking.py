@@ -32,6 +32,7 @@ from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
 from assay.study.bridging import reached_before
 from assay.study.changes.asking import check_conditions
+from assay.study.faults import check_faults
 from assay.study.order import LoadOrder, asked_order, check_order
 from assay.study.places import engines_dir
 from assay.study.request import STATE_HOT, STATE_LOADED, Mix, RunRequest, driver_plan, plan_of
@@ -265,6 +266,7 @@ def considered(request: RunRequest) -> Asked:
     _check_drivers(request, behaviour)
     _check_state(request, workload, engine)
     check_order(request, workload, engine.facts.kind)
+    check_faults(request, workload)
     check_conditions(request, engine.facts.kind)
     check_slow(request, engine.facts.kind)
     _check_probes(request)
@@ -468,6 +470,7 @@ def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder
     for one in workload.facts.operations.values():
         if one.program is not None:
             _check_program(name, one.program)
+    _check_receipt(workload)
     if request.think_time and not workload.waits:
         raise UsageError(f"--think-time: {name} does not say how long people wait; leave it out")
     if request.think_time and request.rate_per_s is not None:
@@ -485,6 +488,21 @@ def _check_program(workload: str, program: str) -> None:
         _core.program_marks(program)
     except ValueError as error:
         raise UsageError(f"{workload}: {error}") from None
+
+
+def _check_receipt(workload: Workload) -> None:
+    """Refuses names of a receipt that are not those of its program."""
+    receipt = workload.facts.receipt
+    if receipt is None:
+        return
+    program = workload.facts.operations[receipt.operation].program
+    assert program is not None  # noqa: S101 - the manifest was refused without
+    names = _core.program_receipt(program)
+    if list(receipt.names) != names:
+        told = ", ".join(names) or "none"
+        raise UsageError(
+            f"{workload.facts.name}: receipt.names are those of {program}, in its order: {told}"
+        )
 
 
 def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:

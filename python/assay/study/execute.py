@@ -10,6 +10,7 @@ import logging
 import os
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,16 +30,19 @@ from assay.record.layout import (
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.study.asking import understood
 from assay.study.changes.changing import END, START, changing
+from assay.study.changes.copies import COPY
 from assay.study.changes.left import restore_left
 from assay.study.crashes import Crashes
 from assay.study.datasets import DATASETS, DatasetCache
 from assay.study.devices import stat_file
 from assay.study.environment import describe_host, describe_ourselves
+from assay.study.faults import KILL, Kill
 from assay.study.hosting import host
 from assay.study.launcher import Guardian
 from assay.study.loading import Loading, loaded_now
 from assay.study.observing import observed
 from assay.study.places import cache_dir, instances_dir
+from assay.study.recovery import Recoveries
 from assay.study.reference import References
 from assay.study.request import STATE_HOT, STATE_LOADED, plan_sessions, steps
 from assay.study.slowing import slowed
@@ -132,6 +136,8 @@ class _Execution:
         self._before_measured = False
         self._crashes = Crashes(asked.engine.facts.title, run)
         self._changes: Changes
+        kill_s = asked.request.kill_s
+        self._kill = None if kill_s is None else Kill(kill_s, run)
 
     def carry_out(self) -> None:
         """All steps, in the order in which the record tells them."""
@@ -143,10 +149,29 @@ class _Execution:
                 with ready(self._asked, guardian, loading, self._run.raw, steps) as found:
                     references.keep_known()
                     self._measure(guardian, *found, loading)
+                self._recover(guardian, found[0])
             references.make(guardian)
             # The engine's files are gone before the seal, so that nothing measures their removal.
         self._teller.phase("seal")
         self._run.seal()
+
+    def _recover(self, guardian: Guardian, subject: Subject) -> None:
+        """Starts the engine, which is gone, on what is left of its data, and asks what is there."""
+        copies = self._changes.copies
+        if self._kill is None and copies is None:
+            return
+        assert subject.anew is not None  # noqa: S101 - only an engine of ours is killed or copied
+        self._teller.phase("recover")
+        data = self._changes.room.data
+        recoveries = Recoveries(self._asked, guardian, self._run)
+        if self._kill is not None:
+            recoveries.add(KILL, None, subject.anew(data))
+        if copies is None:
+            return
+        for copy in copies.taken:
+            self._teller.amount(copy.number, self._request.copies, "copies")
+            with copies.opened(copy):
+                recoveries.add(COPY, copy.began_ns, subject.anew(data))
 
     def _steps(self, guardian: Guardian) -> Steps:
         """What is done to the loaded data before anything is timed."""
@@ -242,7 +267,11 @@ class _Execution:
             if self._request.dsn is not None:
                 self._run.update(durability=self._asked.durability(told["effective_settings"]))
             self._look_after_start(told["engine_cache"])
-            with self._counters(subject) as counters, self._probes(accounts, counters):
+            with (
+                self._counters(subject) as counters,
+                self._probes(accounts, counters),
+                self._copied(),
+            ):
                 self._changes.edge(START)
                 driver.send("go")
                 self._driven(driver, subject)
@@ -284,7 +313,8 @@ class _Execution:
 
     @property
     def _wants_plans(self) -> bool:
-        return self._request.plans and isinstance(self._asked.behaviour, HasPlans)
+        wanted = self._request.plans and self._kill is None
+        return wanted and isinstance(self._asked.behaviour, HasPlans)
 
     def _explained(self, driver: Host, subject: Subject) -> None:
         """Has every operation asked with its plan; a failure is recorded and ends nothing."""
@@ -300,6 +330,21 @@ class _Execution:
         if error is not None:
             log.warning("the plans are not whole: %s", error)
         self._run.update(plans={"error": error})
+
+    @contextmanager
+    def _copied(self) -> Iterator[None]:
+        """What was written before has reached the device; copies are taken from `begin` on."""
+        copies = self._changes.copies
+        if copies is None:
+            yield
+            return
+        copies.settle()
+        try:
+            yield
+        finally:
+            copies.end()
+            self._run.update(copies=[asdict(copy) for copy in copies.taken])
+        copies.check()
 
     @contextmanager
     def _counters(self, subject: Subject) -> Iterator[CounterReader | None]:
@@ -320,23 +365,45 @@ class _Execution:
     def _driven(self, driver: Host, subject: Subject) -> None:
         """Waits for the driver; on Ctrl-C or an error has it end, so that all it saw is written."""
         try:
-            while (message := driver.next())["kind"] != "driven":
-                self._tell(message)
-                self._crashes.look(subject)
+            message = self._last_word(driver, subject)
         except BaseException:
             self._teller.phase("stopping")
             self._end(driver)
             raise
         self._changes.edge(END)
+        if message is None:
+            return
         self._keep_report(message)
         ended_ns = max(phase["ended_ns"] for phase in message["report"]["phases"])
         self._teller.phase("plans" if self._wants_plans else "stop", ended_ns / NS_PER_S)
-        if message["report"]["ended"] != "done":
+        if message["report"]["ended"] != "done" and self._kill is None:
             self._await_absence(subject)
             raise RunFailedError(
                 f"the driver ended early ({message['report']['ended']}); why is in"
                 f" {self._run.raw}/host-drive.log"
             )
+
+    def _last_word(self, driver: Host, subject: Subject) -> dict[str, Any] | None:
+        """What the driver says when it has ended; None: it was killed with the engine in it."""
+        kill = self._kill
+        while True:
+            message = driver.next_within(None if kill is None else kill.due_in_s)
+            if kill is not None and message is None:
+                kill.strike(subject, driver.pid)
+                if subject.embedded:
+                    return None
+                driver.send("cancel")
+            elif message is not None:
+                if message["kind"] == "driven":
+                    break
+                self._tell(message)
+                if kill is None or not kill.done:
+                    self._crashes.look(subject)
+                if kill is not None:
+                    kill.hear(message)
+        if kill is not None:
+            kill.check()
+        return message
 
     def _check_presence(self, subject: Subject) -> None:
         if (words := subject.last_words()) is not None:
@@ -369,6 +436,8 @@ class _Execution:
         phase = message["phase"]
         self._tell_probes(phase)
         self._teller.phase(phase, message["begun_s"])
+        if phase == PHASE_MEASURED and self._changes.copies is not None:
+            self._changes.copies.begin(message["begun_s"])
         before, expected = self._played[phase]
         if self._asked.test is not None and expected is not None:
             self._teller.amount(max(0, message["ended"] - before), expected, "operations")

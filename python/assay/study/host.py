@@ -180,14 +180,16 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
     """
     if job["cpus"]:
         os.sched_setaffinity(0, job["cpus"])
+    begun_s = time.monotonic()
     with _instance(job) as (engine, instance):
+        started_s = time.monotonic() - begun_s
         if job["filling"] is not None:
             _fill(channel, job, engine, instance)
         cached = _cached(engine, instance) if job["looks_into_cache"] else None
         settings = engine.effective_settings(instance)
         script = Script.read(job["script"])
         sessions = engine.sessions(instance, script, job["plan"]["seed"], job["clients"])
-        channel.send("ready", effective_settings=settings, engine_cache=cached)
+        channel.send("ready", effective_settings=settings, engine_cache=cached, started_s=started_s)
         go = channel.receive()
         if go is None or go["kind"] != "go":
             return

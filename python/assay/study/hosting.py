@@ -44,10 +44,20 @@ class Host:
 
     def next(self, timeout_s: float | None = None) -> dict[str, Any]:
         """The host's next message; its failures become ours."""
+        message = self.next_within(timeout_s)
+        if message is None:
+            raise RunFailedError(f"the driver's host was silent for {timeout_s} s")
+        return message
+
+    def next_within(self, timeout_s: float | None) -> dict[str, Any] | None:
+        """The host's next message; None if none came in time. Raises as `next` does."""
         try:
             message = self._channel.receive(timeout_s)
-        except TimeoutError as error:
-            raise RunFailedError(f"the driver's host was silent for {timeout_s} s") from error
+        except TimeoutError:
+            return None
+        return self._understood(message)
+
+    def _understood(self, message: dict[str, Any] | None) -> dict[str, Any]:
         if message is None:
             raise self._gone()
         if message["kind"] == "failed":

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 ENGINE_DEFAULT = "duckdb"
 # Options that only one of the two kinds of load has a meaning for.
-OF_A_MIX = ("time", "warmup", "retries", "think_time", "pipeline")
+OF_A_MIX = ("time", "warmup", "retries", "think_time", "pipeline", "kill", "copies")
 OF_A_TEST = ("streams", "refresh", "refresh_batches")
 
 
@@ -129,6 +129,10 @@ class RunOptions(BaseModel):
     retries: int | None = Field(
         None, ge=0, description="Attempts beyond the first after temporary errors."
     )
+    kill: str | None = Field(
+        None,
+        description="The engine is killed so long after the measured part began, and recovered.",
+    )
     min_time: str = Field("20s", description="Passes are repeated for at least this long.")
     parameters: str | None = Field(
         None,
@@ -151,6 +155,11 @@ class RunOptions(BaseModel):
     )
     device: str | None = Field(
         None, description="own or own:SIZE: the data are on a loop device of this run alone."
+    )
+    copies: int = Field(
+        0,
+        ge=0,
+        description="How often what reached the device is copied under load, to recover from.",
     )
     limit: dict[str, Text] = Field(
         default_factory=dict,
@@ -232,6 +241,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         read_ahead_bytes=parse_read_ahead(options.read_ahead),
         own_device=own_device,
         device_bytes=device_bytes,
+        copies=options.copies,
         limits=parse_limits(options.limit),
         slow=parse_slow(options.slow),
         seed=options.seed,
@@ -261,6 +271,7 @@ def _load(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> dict[str
         "foreign_keys": options.foreign_keys,
         "pipeline": mixed and options.pipeline,
         "time_s": _above_zero("--time", _duration("--time", options.time)),
+        "kill_s": _kill(options),
         "retries_max": _retries(options, facts, mixed=mixed),
         "operation_deadline_s": _duration("--timeout", options.timeout),
     }
@@ -271,6 +282,12 @@ def _clients(options: RunOptions, facts: WorkloadFacts, scale: float, *, mixed: 
     if options.think_time and facts.terminals is not None:
         return count_at(facts.terminals, scale)
     return 1 if mixed else None
+
+
+def _kill(options: RunOptions) -> float | None:
+    if options.kill is None:
+        return None
+    return _above_zero("--kill", _duration("--kill", options.kill))
 
 
 def _retries(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int:

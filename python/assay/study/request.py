@@ -66,6 +66,8 @@ class RunRequest:
         pipeline: Statements that need no earlier answer are sent before it has come.
         time_s: How long a mix is measured.
         warmup_s: How long it is played before.
+        kill_s: The engine is killed so long after the measured part began, and recovered; None: it
+            is not killed.
         retries_max: Attempts beyond the first after an error that the engine calls temporary.
         min_time_s: Passes of the power order are repeated until this much time was measured.
         operation_deadline_s: An operation that takes longer is cancelled; 0: no limit.
@@ -85,6 +87,7 @@ class RunRequest:
         read_ahead_bytes: Of the device that holds the data; None: as it is.
         own_device: Whether the data are on a device of ours.
         device_bytes: How large it is; None: as the data need.
+        copies: How often what reached that device is copied while a mix is measured.
         limits: What the engine may use at most, by `study.changes.limits.limit.NAMES`: cores, CPUs,
             operations a second, bytes a second, bytes.
         slow: How many times as long a resource of `study.slowing.NAMES` is to take for the engine.
@@ -120,6 +123,7 @@ class RunRequest:
     pipeline: bool = False
     time_s: float = 30.0
     warmup_s: float = 5.0
+    kill_s: float | None = None
     retries_max: int = 0
     min_time_s: float = 20.0
     operation_deadline_s: float = 0.0
@@ -138,6 +142,7 @@ class RunRequest:
     read_ahead_bytes: int | None = None
     own_device: bool = False
     device_bytes: int | None = None
+    copies: int = 0
     limits: dict[str, float] = field(default_factory=dict)
     slow: dict[str, float] = field(default_factory=dict)
 
@@ -232,8 +237,11 @@ def driver_plan(
         else _mix(request, [weights[name] for name in dict.fromkeys(order)], operations, mix)
     )
     before = mix.before if request.state == STATE_HOT else ()
-    phases = [*once(PHASE_BEFORE, before), *phases, *once(PHASE_AFTER, after)]
-    return plan_of(request, operations, phases) | {"sessions_per_worker": SESSIONS_PER_WORKER}
+    # A killed engine answers nothing: what is asked after the load is asked when it is recovered.
+    killed = request.kill_s is not None
+    phases = [*once(PHASE_BEFORE, before), *phases, *once(PHASE_AFTER, () if killed else after)]
+    told = {"sessions_per_worker": SESSIONS_PER_WORKER} | ({"loses_engine": True} if killed else {})
+    return plan_of(request, operations, phases) | told
 
 
 def plan_of(

@@ -120,7 +120,7 @@ def key_of(asked: Asked) -> DatasetKey:
     data = asked.workload.data
     return DatasetKey(
         workload=data.facts.name,
-        content_hash=data.content_hash,
+        data_hash=data.data_hash,
         scale=asked.request.scale,
         engine=asked.engine.facts.name,
         version=asked.version,
@@ -271,6 +271,7 @@ class _OwnServer:
                 bridge_pids=launcher.attending,
                 last_words=launcher.last_words,
                 revive=self._revival(place, settings, launcher, address),
+                anew=lambda there: self._started(there, settings, log, pin, groups),
             )
         finally:
             launcher.stop()

@@ -6,6 +6,7 @@ whether it is still there.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from assay.study.control import METERED_HOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from assay.engines.contract import Address
@@ -38,6 +40,8 @@ class Subject:
         bridge_pids: Processes of ours between a server and those who ask it.
         last_words: None while it is there; else how it ended. For servers of ours.
         revive: Starts a server of ours that died again, at the same address; None: that cannot be.
+        anew: Starts the engine as for the run on data that are there, its own or a copy of them,
+            when nothing of it runs any more, and takes it down; None: a server that is not ours.
     """
 
     engine: str
@@ -47,6 +51,7 @@ class Subject:
     bridge_pids: tuple[int, ...] = ()
     last_words: Callable[[], str | None] = lambda: None
     revive: Callable[[], None] | None = None
+    anew: Callable[[Path], AbstractContextManager[Subject]] | None = None
 
     def job(self) -> dict[str, Any]:
         """What a host has to know of it."""
@@ -76,4 +81,8 @@ class Subject:
 def embedded(engine: str, data: Path, scratch: Path, settings: dict[str, str]) -> Subject:
     """An engine that lives in the host."""
     reached = {"data": str(data), "scratch": str(scratch), "settings": settings}
-    return Subject(engine, reached, embedded=True)
+
+    def anew(there: Path) -> AbstractContextManager[Subject]:
+        return nullcontext(embedded(engine, there, scratch, settings))
+
+    return Subject(engine, reached, embedded=True, anew=anew)

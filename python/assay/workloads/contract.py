@@ -86,23 +86,34 @@ class Workload:
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 over what defines the measurement: manifest, SQL, orders of streams, and data."""
-        manifest = [MANIFEST] if (self.folder / MANIFEST).is_file() else []
-        names = [*manifest, *self._relative(SCHEMA), *self._relative(ROWS)]
         if self.operations_folder == self.folder:
-            names += sorted(path.name for path in texts.operation_files(self.folder))
+            operations = sorted(path.name for path in texts.operation_files(self.folder))
         else:
-            names += self._relative(OPERATIONS)
+            operations = self._relative(OPERATIONS)
+        streams = [self.facts.streams.orders] if self.facts.streams else []
+        source = "" if self.source is None else self.source.content_hash
+        return self._hash(operations, streams, source)
+
+    @property
+    def data_hash(self) -> str:
+        """SHA-256 over what the loaded data depend on: the same without operations and their order.
+
+        So that a statement that one engine needs in other words has none of them load anew.
+        """
+        return self._hash([], [], "" if self.source is None else self.source.data_hash)
+
+    def _hash(self, operations: Sequence[str], streams: Sequence[str], source: str) -> str:
+        manifest = [MANIFEST] if (self.folder / MANIFEST).is_file() else []
+        names = [*manifest, *self._relative(SCHEMA), *self._relative(ROWS), *operations]
         refresh = self.facts.refresh
         told = (*self._setup_names(), *((*refresh.setup, *refresh.keys) if refresh else ()))
         names += [name for one in told for name in texts.versions(self.folder, one)]
-        names += [self.facts.streams.orders] if self.facts.streams else []
         linked = self.facts.foreign_keys
-        names += texts.versions(self.folder, linked) if linked else []
+        names += [*streams, *(texts.versions(self.folder, linked) if linked else [])]
         digest = hashlib.sha256()
         for name in dict.fromkeys(names):
             digest.update(name.encode() + b"\0" + read_bytes(self.folder / name) + b"\0")
-        if self.source is not None:
-            digest.update(self.source.content_hash.encode())
+        digest.update(source.encode())
         return digest.hexdigest()
 
     @property
@@ -220,6 +231,7 @@ class Workload:
             "answer_columns": {name: op.answer for name, op in operations},
             "operation_titles": {name: op.title for name, op in operations},
             "drawn_operations": list(self.drawn_operations),
+            "receipt": None if facts.receipt is None else facts.receipt.model_dump(mode="json"),
             "programs": {name: op.program for name, op in operations if op.program is not None},
             "limits_s": {name: op.limit_s for name, op in operations if op.limit_s is not None},
             "shares_min": {
@@ -414,6 +426,15 @@ class Workload:
         names = dict.fromkeys((*self.facts.order, *self.facts.played_once))
         operations = tuple(self._scripted(name, dialects, scale, drawn_seed) for name in names)
         return Script(operations, parameters=self._told_programs(scale))
+
+    def recovered_script(self, dialects: Sequence[str], scale: float) -> Script:
+        """What a session executes on a database that was recovered: first what lists all there is.
+
+        Raises:
+            UsageError: As `script` does.
+        """
+        names = dict.fromkeys(self.facts.recovered)
+        return Script(tuple(self._scripted(name, dialects, scale, None) for name in names))
 
     def answers(self, scale: float) -> Path | None:
         """The folder with expected rows for default parameters at a scale, if there is one.

@@ -161,17 +161,16 @@ def _completed(facts: WorkloadFacts, folder: Path, manifest: Path) -> WorkloadFa
             f"there is no .sql file in {found}: write each operation into a file of its own"
         )
     _refuse_unknown(manifest, facts, files)
-    refresh = facts.refresh_operations
-    named = (*facts.operations, *facts.order, *facts.played_once, *refresh)
+    beside = (*facts.played_once, *facts.refresh_operations, *facts.recovered)
+    named = (*facts.operations, *facts.order, *beside)
     told = dict.fromkeys(named if facts.order else files)
-    unplayed = (*facts.played_once, *refresh)
     operations = {name: facts.operations.get(name, OperationFacts()) for name in told}
     return facts.model_copy(
         update={
             "name": facts.name or name,
             "title": facts.title or facts.name or folder.resolve().name,
             "operations": operations,
-            "order": facts.order or tuple(name for name in told if name not in unplayed),
+            "order": facts.order or tuple(name for name in told if name not in beside),
         }
     )
 
@@ -189,6 +188,7 @@ def _refuse_unknown(manifest: Path, facts: WorkloadFacts, files: list[str]) -> N
         "after": facts.after,
         "operations": list(facts.operations),
         "refresh": facts.refresh_operations,
+        "receipt": facts.recovered[:1],
         "parameters.sequences": facts.parameters.sequences,
     }
     for key, operations in named.items():
@@ -217,6 +217,7 @@ def _refuse_contradictions(facts: WorkloadFacts, manifest: Path) -> None:
         raise UsageError(f"{manifest}: every operation is in {where}, so nothing is measured")
     _refuse_contradicting_tests(facts, manifest)
     _refuse_contradicting_clients(facts, manifest)
+    _refuse_contradicting_receipt(facts, manifest)
     for name, operation in facts.operations.items():
         for both in operation.parameters.keys() & facts.constants.keys():
             raise UsageError(f"{manifest}: {both!r} is a constant and a parameter of {name!r}")
@@ -259,6 +260,24 @@ def _refuse_contradicting_clients(facts: WorkloadFacts, manifest: Path) -> None:
     for key, said in named.items():
         if said:
             raise UsageError(f'{manifest}: {key} goes with arrival = "closed"')
+
+
+def _refuse_contradicting_receipt(facts: WorkloadFacts, manifest: Path) -> None:
+    """Receipts are given by a program of the mix, and what is there is asked by itself."""
+    told = facts.receipt
+    if told is None:
+        return
+    giver = facts.operations.get(told.operation)
+    if told.operation not in facts.order or giver is None or giver.program is None:
+        raise UsageError(
+            f"{manifest}: receipt.operation names {told.operation!r}, which is no operation of the"
+            " order that has a program: only programs give receipts"
+        )
+    if told.found in (*facts.order, *facts.played_once, *facts.refresh_operations):
+        raise UsageError(
+            f"{manifest}: receipt.found names {told.found!r}, which is played, too: it is asked of"
+            " recovered databases alone, so take it out of the others"
+        )
 
 
 def _refuse_contradicting_refresh(

@@ -289,6 +289,21 @@ class RateFacts(Facts):
     most: PositiveFloat | None = None
 
 
+class ReceiptFacts(Facts):
+    """What operations that succeeded leave to be found in the database, whatever happens then.
+
+    Attributes:
+        operation: Whose program gives receipts: one operation of the order.
+        names: What the values of a receipt are called, in order, as the program calls them.
+        found: The operation that lists what is there of all that a run has made, with a column
+            for each of these values; it is asked of databases that were recovered, and else never.
+    """
+
+    operation: str
+    names: tuple[str, ...] = Field(min_length=1)
+    found: str
+
+
 class WorkloadFacts(Facts):
     """`workload.toml` as a whole.
 
@@ -322,6 +337,7 @@ class WorkloadFacts(Facts):
         metrics: What a specification calls the metrics of a whole test; None where there is none.
         refresh: Operations that change the data within a test; None where there are none.
         programs: What the programs of its operations are told, by name.
+        receipt: What operations leave to be found; None: nothing that is known.
     """
 
     name: str = Field(default="", pattern=r"^([\w][\w.-]*)?$")
@@ -352,6 +368,7 @@ class WorkloadFacts(Facts):
     metrics: MetricsFacts | None = None
     refresh: RefreshFacts | None = None
     programs: dict[Name, Constant] = {}
+    receipt: ReceiptFacts | None = None
 
     @property
     def played_once(self) -> tuple[str, ...]:
@@ -363,6 +380,11 @@ class WorkloadFacts(Facts):
         """The operations that change the data within a test: they are not in the order."""
         return (self.refresh.insert, self.refresh.delete) if self.refresh else ()
 
+    @property
+    def recovered(self) -> tuple[str, ...]:
+        """What is asked of a database that was recovered: what is there, and what has to hold."""
+        return (self.receipt.found, *self.after) if self.receipt else ()
+
 
 TABLES: dict[str, type[Facts]] = {
     "tolerance": Tolerance,
@@ -371,6 +393,7 @@ TABLES: dict[str, type[Facts]] = {
     "metrics": MetricsFacts,
     "rate": RateFacts,
     "refresh": RefreshFacts,
+    "receipt": ReceiptFacts,
 }
 
 
@@ -385,7 +408,7 @@ def keys_at(location: tuple[int | str, ...]) -> list[str]:
             return list(OperationFacts.model_fields)
         case ("constants" | "programs", _) | ("refresh", "orders"):
             return list(Constant.model_fields)
-        case (("tolerance" | "parameters" | "streams" | "metrics" | "rate" | "refresh") as table,):
+        case (str(table),) if table in TABLES:
             return list(TABLES[table].model_fields)
     return list(WorkloadFacts.model_fields)
 

@@ -6,6 +6,7 @@ pub mod tpcc;
 
 use std::collections::BTreeMap;
 
+use assay_model::event::Receipt;
 use assay_model::{ScriptOperation, ScriptStatement};
 
 use crate::session::value::{Bound, Value};
@@ -58,6 +59,11 @@ pub trait Program: Send {
 
     /// What is worth knowing of the execution that has ended, as bits that the program names.
     fn marks(&self) -> u32;
+
+    /// What of the execution that has ended is to be found in the database; `None`: nothing.
+    fn receipt(&self) -> Option<Receipt> {
+        None
+    }
 }
 
 /// Opens the program that an operation names.
@@ -75,6 +81,14 @@ pub fn open(name: &str, asked: Asked<'_>) -> Result<Box<dyn Program>, String> {
 /// If there is no program of that name.
 pub fn marks(name: &str) -> Result<&'static [&'static str], String> {
     if tpcc::NAMES.contains(&name) { Ok(tpcc::MARKS) } else { Err(unknown(name)) }
+}
+
+/// What the values of a program's receipts are called, in order; empty: it gives none.
+///
+/// # Errors
+/// If there is no program of that name.
+pub fn receipt_names(name: &str) -> Result<&'static [&'static str], String> {
+    if tpcc::NAMES.contains(&name) { Ok(tpcc::receipt_names(name)) } else { Err(unknown(name)) }
 }
 
 fn unknown(name: &str) -> String {

@@ -19,6 +19,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use assay_model::event::Receipt;
+
 use crate::conductor::StatementTime;
 use crate::digest::RowDigest;
 
@@ -98,6 +100,11 @@ pub trait Session: Send {
 
     /// What the program of the last `execute` noted; `None`: it had none.
     fn marks(&self) -> Option<u32> {
+        None
+    }
+
+    /// What of the last `execute` is to be found in the database; `None`: nothing that is known.
+    fn receipt(&self) -> Option<Receipt> {
         None
     }
 

@@ -18,7 +18,13 @@ from assay.engines.dolt.programs import (
 from assay.engines.mysql_family.configuration import read_configuration
 from assay.engines.mysql_family.connecting import connect
 from assay.engines.mysql_family.loading import execute
-from assay.engines.mysql_family.server import DATABASE, HOST, await_ready, local_address
+from assay.engines.mysql_family.server import (
+    DATABASE,
+    HOST,
+    SOCKET_FILE,
+    await_ready,
+    local_address,
+)
 from assay.engines.mysql_family.statements import filled
 from assay.engines.resources import free_port
 
@@ -67,6 +73,8 @@ def start_server(
         file.touch(mode=0o600)
         file.write_text(configured(given | ours), encoding="utf-8")
         launcher.own(file)
+        # One that a killed server left is not replaced: the next one would listen on TCP alone.
+        (scratch / SOCKET_FILE).unlink(missing_ok=True)
         argv = [str(program.file), "sql-server", "--config", str(file)]
         address["pid"] = launcher.serve(argv, inherited, "SIGTERM", STOP_GRACE_S)
         words = await_ready(TITLE, address | {"database": None}, launcher)

@@ -66,7 +66,10 @@ def _read_ahead(instances: Path) -> Ability:
 def _own_device() -> Ability:
     if (why := why_not()) is not None:
         return Ability("own device", "no", why)
-    return Ability("own device", "yes", "a loop device with a file system can be made for a run")
+    seen = "a loop device with a file system can be made for a run"
+    if (why := why_not(copied=True)) is not None:
+        return Ability("own device", "partly", f"{seen}, and not be copied under load", why)
+    return Ability("own device", "yes", f"{seen}, and be copied under load")
 
 
 def _changed(instances: Path) -> list[Ability]:

@@ -38,6 +38,15 @@ def check_conditions(request: RunRequest, kind: str) -> None:
         _check_of_host(request, kind, "--device")
         if (why := why_not()) is not None:
             raise UsageError(f"--device own: {why}")
+    if request.copies:
+        _check_copies(request)
+
+
+def _check_copies(request: RunRequest) -> None:
+    if not request.own_device:
+        raise UsageError("--copies are of a device of the run's own: say --device own, too")
+    if (why := why_not(copied=True)) is not None:
+        raise UsageError(f"--copies: {why}")
 
 
 def _check_of_host(request: RunRequest, kind: str, option: str) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from assay.model.errors import RunFailedError, UsageError
 from assay.model.limit import OF_DISK
 from assay.study.changes.block_device import BlockDevice, device_below
+from assay.study.changes.copies import Copies, moments_s
 from assay.study.changes.device import MOUNT_POINT, make_device, size_for
 from assay.study.changes.ledger import Ledger
 from assay.study.changes.limits.contract import Wish
@@ -70,7 +71,12 @@ class Limited:
 
 
 class Changes:
-    """The changes of one run; see `changing`."""
+    """The changes of one run; see `changing`.
+
+    Attributes:
+        room: Where the engine lives.
+        copies: Those that are taken of its device; None: none are.
+    """
 
     def __init__(self, request: RunRequest, instance: Path, run: RunWriter) -> None:
         self._request = request
@@ -80,6 +86,7 @@ class Changes:
         self._group: Group | None = None
         self._limited: Limited | None = None
         self._own: BlockDevice | None = None
+        self.copies: Copies | None = None
         place = instance / MOUNT_POINT if request.own_device else instance
         self.room = Room(place / "data", place / "scratch")
 
@@ -95,7 +102,11 @@ class Changes:
         request = self._request
         if request.own_device:
             size_bytes = size_for(request.device_bytes, data_bytes)
-            self._own = make_device(self._instance, size_bytes, self._ledger)
+            copied = request.copies or None
+            self._own = make_device(self._instance, size_bytes, self._ledger, copied)
+            if request.copies:
+                moments = moments_s(request.seed, request.copies, request.time_s)
+                self.copies = Copies(self._instance, moments, self._ledger)
             if request.read_ahead_bytes is None:
                 self._read_as_below(self._own)
         if request.limits:

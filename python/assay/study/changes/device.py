@@ -2,6 +2,10 @@
 
 It has a read-ahead, counters and throttles that nobody else has a part in. The loop device reads
 and writes its file past the page cache, so nothing is cached twice.
+
+One that can be copied under load has its file on an XFS of our own, itself a file behind a loop
+device: XFS lets two files share their blocks, so that a copy is made at once, and between two
+writes of the device (`copies`).
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +30,10 @@ if TYPE_CHECKING:
 
 OWN = "own"
 IMAGE, MOUNT_POINT = "device.img", "device"
+# What is below a device that can be copied.
+BELOW_IMAGE, BELOW = "below.img", "below"
 PROGRAMS = {"losetup": "util-linux", "mount": "util-linux", "mkfs.ext4": "e2fsprogs"}
+PROGRAMS_OF_COPIES = {"mkfs.xfs": "xfsprogs"}
 SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 CAP_SYS_ADMIN = 21
 SIZE_BYTES_MIN = 64 << 20
@@ -33,9 +41,28 @@ SIZE_BYTES_MIN = 64 << 20
 BESIDE_BYTES, UNKNOWN_BYTES = 1 << 30, 8 << 30
 # What has to stay free where the file lies.
 SPARE_BYTES = 512 << 20
-# Everything is written now: nothing of it may go on in the background while it is measured.
-FORMAT = ("-q", "-F", "-m", "0", "-i", "65536", "-E", "lazy_itable_init=0,lazy_journal_init=0")
+# XFS's own, of which its journal is the most; it makes none below 300 MB.
+BELOW_BYTES = 512 << 20
 PATIENCE_S = 300.0
+
+
+@dataclass(frozen=True)
+class FileSystem:
+    """One kind of file system: its type, and what makes one."""
+
+    type: str
+    format: tuple[str, ...]
+
+
+# Everything is written now: nothing of it may go on in the background while it is measured.
+EXT4 = FileSystem(
+    "ext4",
+    (
+        *("mkfs.ext4", "-q", "-F", "-m", "0", "-b", "4096", "-i", "65536"),
+        *("-E", "lazy_itable_init=0,lazy_journal_init=0"),
+    ),
+)
+XFS = FileSystem("xfs", ("mkfs.xfs", "-q", "-f", "-m", "reflink=1"))
 
 
 def parse_device(text: str | None) -> tuple[bool, int | None]:
@@ -59,13 +86,17 @@ def parse_device(text: str | None) -> tuple[bool, int | None]:
     return True, size_bytes
 
 
-def why_not() -> str | None:
-    """Why no device can be made here, with the mend; None: it can."""
+def why_not(*, copied: bool = False) -> str | None:
+    """Why no device can be made here, with the mend; None: it can.
+
+    Args:
+        copied: Whether it is to be one that can be copied.
+    """
     if os.geteuid() != 0:
         return "loop devices and mounts are root's: run as root"
     if not _may_mount():
         return "this root may not mount: give the container the capability SYS_ADMIN"
-    for program, package in PROGRAMS.items():
+    for program, package in (PROGRAMS | (PROGRAMS_OF_COPIES if copied else {})).items():
         if _found(program) is None:
             return f"{program} is not installed: install {package}"
     if not Path("/dev/loop-control").exists():
@@ -90,30 +121,99 @@ def size_for(asked_bytes: int | None, data_bytes: int | None) -> int:
     return UNKNOWN_BYTES if data_bytes is None else 2 * data_bytes + BESIDE_BYTES
 
 
-def make_device(instance: Path, size_bytes: int, ledger: Ledger) -> BlockDevice:
+def make_device(
+    instance: Path, size_bytes: int, ledger: Ledger, copies: int | None = None
+) -> BlockDevice:
     """Makes it, mounted below an instance's directory.
+
+    Args:
+        instance: The directory.
+        size_bytes: How large it is.
+        ledger: Where it is written down.
+        copies: How many copies of it will be taken; None: none can be.
 
     Raises:
         RunFailedError: If there is no room for it, or a program fails.
     """
-    image, mount_point = instance / IMAGE, instance / MOUNT_POINT
-    _check_room(instance, size_bytes)
-    journal, what = ledger.journal, "device of our own"
+    _check_room(instance, size_bytes if copies is None else 2 * size_bytes)
+    what = "device of our own"
     with locked(ledger.directory):
-        journal.note(Step("unlink", str(image), f"{what}: its file {image}"))
+        if copies is not None:
+            _make_below(instance, size_bytes * (1 + copies) + BELOW_BYTES, ledger)
+        image = image_of(instance, copied=copies is not None)
+        ledger.journal.note(Step("unlink", str(image), f"{what}: its file {image}"))
         _allocate(image, size_bytes)
-        journal.note(Step("detach", str(image), f"{what}: loop device of {image}"))
-        loop = _run("losetup", "--find", "--show", "--direct-io=on", str(image)).strip()
-        _run("mkfs.ext4", *FORMAT, loop)
-        journal.note(Step("unmount", str(mount_point), f"{what}: mounted at {mount_point}"))
+        mount_point = instance / MOUNT_POINT
         mount_point.mkdir(mode=0o755)
-        _run("mount", "-t", "ext4", loop, str(mount_point))
-    folder = BLOCK_DEVICES / Path(loop).name
-    direct = (folder / "loop" / "dio").read_text(encoding="ascii").strip() == "1"
+        loop = attach(image, mount_point, ledger, what, EXT4, make=True)
+    direct = is_direct(loop)
     told = f"{bytes_text(size_bytes)}, {'direct' if direct else 'buffered'}"
     ledger.made.append(Change(what, loop, None, f"{bytes_text(size_bytes)}, direct", told))
-    number = (folder / "dev").read_text(encoding="ascii").strip()
+    number = (BLOCK_DEVICES / Path(loop).name / "dev").read_text(encoding="ascii").strip()
     return device_numbered(number, mount_point)
+
+
+def image_of(instance: Path, *, copied: bool) -> Path:
+    """The file that is the device of an instance."""
+    return (instance / BELOW if copied else instance) / IMAGE
+
+
+def attach(
+    image: Path,
+    mount_point: Path,
+    ledger: Ledger,
+    what: str,
+    file_system: FileSystem,
+    *,
+    make: bool = False,
+) -> str:
+    """Puts a file behind a loop device and mounts it; the device, such as /dev/loop3.
+
+    Args:
+        image: The file.
+        mount_point: An empty directory.
+        ledger: Where both are written down before.
+        what: What it is, in words.
+        file_system: What is on it.
+        make: Whether that is made first.
+    """
+    ledger.journal.note(detaching(image, what))
+    loop = _run("losetup", "--find", "--show", "--direct-io=on", str(image)).strip()
+    if make:
+        _run(*file_system.format, loop)
+    ledger.journal.note(unmounting(mount_point, what))
+    _run("mount", "-t", file_system.type, loop, str(mount_point))
+    return loop
+
+
+def detaching(image: Path, what: str) -> Step:
+    """What frees the loop device of a file."""
+    return Step("detach", str(image), f"{what}: loop device of {image}")
+
+
+def unmounting(mount_point: Path, what: str) -> Step:
+    """What takes a file system away again."""
+    return Step("unmount", str(mount_point), f"{what}: mounted at {mount_point}")
+
+
+def is_direct(loop: str) -> bool:
+    """Whether a loop device reads and writes its file past the page cache."""
+    told = BLOCK_DEVICES / Path(loop).name / "loop" / "dio"
+    return told.read_text(encoding="ascii").strip() == "1"
+
+
+def _make_below(instance: Path, size_bytes: int, ledger: Ledger) -> None:
+    """A file system whose files can share their blocks.
+
+    It is as large as if nothing were shared, and takes what is written: it is never full.
+    """
+    image, mount_point = instance / BELOW_IMAGE, instance / BELOW
+    what = "file system below the device of our own"
+    ledger.journal.note(Step("unlink", str(image), f"{what}: its file {image}"))
+    os.close(os.open(image, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    os.truncate(image, size_bytes)
+    mount_point.mkdir(mode=0o700)
+    attach(image, mount_point, ledger, what, XFS, make=True)
 
 
 def _check_room(instance: Path, size_bytes: int) -> None:

@@ -104,9 +104,20 @@ class Journal:
             except OSError as failure:
                 left.append(f"{step.words}: {failure}")
             else:
-                self.steps.remove(step)
-                self._keep()
+                self._done(step)
         return left
+
+    def take_back(self, step: Step) -> None:
+        """Carries out one of its steps now, before those that were noted after it.
+
+        Raises OSError; the step stays in the journal then.
+        """
+        _DOING[step.do](step)
+        self._done(step)
+
+    def _done(self, step: Step) -> None:
+        self.steps.remove(step)
+        self._keep()
 
     def _keep(self) -> None:
         if not self.steps:

@@ -27,6 +27,11 @@ pub const NAMES: &[&str] =
 /// and is a number; any other is one bit.
 pub const MARKS: &[&str] = &["rolled_back", "by_name", "remote", "skipped:4", "lines:4"];
 
+/// What values of a receipt are called; only New-Orders that were committed have one.
+pub fn receipt_names(name: &str) -> &'static [&'static str] {
+    if name == "tpcc.new-order" { &["w_id", "d_id", "o_id"] } else { &[] }
+}
+
 /// A New-Order was rolled back on purpose, because of an unused item.
 const ROLLED_BACK: u32 = 1;
 /// The customer was chosen by last name.

@@ -3,6 +3,7 @@
 
 use std::hint::black_box;
 
+use assay_model::event::Receipt;
 use assay_model::tpcc::{ITEMS, LINES};
 
 use super::amounts::{CENTS, RATE, integer, scaled};
@@ -427,5 +428,10 @@ impl Transaction for NewOrder {
         let lines = (self.lines.len() as u32) << LINES_SHIFT;
         let remote = if self.is_local() { 0 } else { REMOTE };
         lines | remote | if self.rolled_back { ROLLED_BACK } else { 0 }
+    }
+
+    fn receipt(&self) -> Option<Receipt> {
+        let key = [self.warehouse, self.district, self.order];
+        (!self.rolled_back).then(|| Receipt::new(&key))
     }
 }

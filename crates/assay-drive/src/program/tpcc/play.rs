@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use assay_model::ScriptOperation;
+use assay_model::event::Receipt;
 
 use crate::program::{Family, Program};
 use crate::session::value::{Bound, Value};
@@ -111,6 +112,10 @@ pub trait Transaction: Send {
     }
     /// What is noted.
     fn marks(&self) -> u32;
+    /// What is to be found in the database.
+    fn receipt(&self) -> Option<Receipt> {
+        None
+    }
 }
 
 /// A transaction with the statements of a file.
@@ -288,5 +293,9 @@ impl<T: Transaction> Program for Play<T> {
 
     fn marks(&self) -> u32 {
         self.transaction.marks()
+    }
+
+    fn receipt(&self) -> Option<Receipt> {
+        self.transaction.receipt()
     }
 }

@@ -25,6 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use assay_model::Script;
+use assay_model::event::Receipt;
 use mysql_common::constants::CapabilityFlags;
 use nix::sys::socket::{Shutdown, shutdown};
 
@@ -517,6 +518,10 @@ impl Session for MysqlSession {
 
     fn marks(&self) -> Option<u32> {
         self.conductor.marks()
+    }
+
+    fn receipt(&self) -> Option<Receipt> {
+        self.conductor.receipt()
     }
 
     fn release(&mut self) {

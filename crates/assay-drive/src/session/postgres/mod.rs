@@ -18,6 +18,7 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
 
+use assay_model::event::Receipt;
 use assay_model::{Script, ScriptOperation};
 
 use self::batch::{After, BATCH_BYTES_MAX, Batch};
@@ -448,6 +449,10 @@ impl Session for PostgresSession {
 
     fn marks(&self) -> Option<u32> {
         self.conductor.marks()
+    }
+
+    fn receipt(&self) -> Option<Receipt> {
+        self.conductor.receipt()
     }
 
     fn release(&mut self) {

@@ -14,6 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use assay_model::Script;
+use assay_model::event::Receipt;
 use rusqlite::{Connection, InterruptHandle, Statement};
 
 use self::config::{Config, failure};
@@ -210,6 +211,10 @@ impl Session for SqliteSession {
 
     fn marks(&self) -> Option<u32> {
         self.conductor.marks()
+    }
+
+    fn receipt(&self) -> Option<Receipt> {
+        self.conductor.receipt()
     }
 
     fn release(&mut self) {

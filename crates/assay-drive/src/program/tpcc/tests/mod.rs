@@ -193,5 +193,8 @@ fn each_of_the_five_is_known_and_has_marks() {
     for name in NAMES {
         assert_eq!(crate::program::marks(name), Ok(MARKS));
     }
+    assert_eq!(crate::program::receipt_names("tpcc.new-order").unwrap(), ["w_id", "d_id", "o_id"]);
+    assert_eq!(crate::program::receipt_names("tpcc.payment"), Ok(&[][..]));
+    assert!(crate::program::receipt_names("tpcc.lunch").is_err());
     assert!(crate::program::marks("tpcc.lunch").unwrap_err().contains("tpcc.payment"));
 }

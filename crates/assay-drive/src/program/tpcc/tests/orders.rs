@@ -92,6 +92,9 @@ fn counted(takes: bool, who: Who) -> Counted {
         *next += 1;
         assert_eq!(order.get("o_id").integer(), *next);
         assert!((1..=CUSTOMERS).contains(&order.get("c_id").integer()));
+        let key = ["w_id", "d_id", "o_id"].map(|name| order.get(name).integer());
+        let receipt = program.receipt();
+        assert_eq!(receipt.map(|one| one.values().to_vec()), (!rolled_back).then(|| key.to_vec()));
         assert_eq!(mark(&*program, "rolled_back"), u32::from(rolled_back));
         assert_eq!(i64::from(mark(&*program, "lines")), count);
         assert_eq!(mark(&*program, "remote") == 0, order.get("o_all_local") == &Held::Integer(1));

@@ -1,0 +1,132 @@
+"""What of all that was acknowledged a recovered database still has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from assay.record.reader import Run
+
+LOST_TOLD_MAX = 10
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Receipts beside what was found.
+
+    Attributes:
+        acknowledged: Operations whose success had been answered.
+        found: Those of them that are there.
+        lost: Those that are not. `acknowledged = found + lost`: a key that was acknowledged twice
+            was lost and given out again, so one of the two is lost.
+        unacknowledged: What is there without an answer in time: that is right, and only counted.
+        first_lost: Keys of the first that were lost, in the order of their answers.
+        lost_from_ns: When the first of them was answered; None: nothing was lost.
+    """
+
+    acknowledged: int
+    found: int
+    lost: int
+    unacknowledged: int
+    first_lost: tuple[tuple[int, ...], ...] = ()
+    lost_from_ns: int | None = None
+
+
+def compared(
+    receipts: pl.DataFrame, found: pl.DataFrame | None, before_ns: int | None = None
+) -> Comparison:
+    """Compares receipts with what is in a recovered database.
+
+    Args:
+        receipts: `finished_ns`, and a column of integers for each value of a receipt.
+        found: The same columns of values of what is there, in any order; None: the database could
+            not be asked, and nothing is there.
+        before_ns: Only receipts that were there before this count; None: all of them.
+    """
+    names = [name for name in receipts.columns if name != "finished_ns"]
+    asked = receipts if before_ns is None else receipts.filter(pl.col("finished_ns") < before_ns)
+    there = receipts.select(names).clear() if found is None else found.select(names).unique()
+    # The last answer of a key is the one that what is there is of.
+    asked = asked.sort("finished_ns").with_columns(
+        (pl.int_range(pl.len()).over(names) == pl.len().over(names) - 1).alias("last")
+    )
+    is_there = asked.join(there.with_columns(there=pl.lit(value=True)), on=names, how="left")
+    kept = is_there.filter(pl.col("last") & pl.col("there").is_not_null()).height
+    lost = is_there.filter(~(pl.col("last") & pl.col("there").is_not_null())).sort("finished_ns")
+    return Comparison(
+        acknowledged=asked.height,
+        found=kept,
+        lost=lost.height,
+        unacknowledged=there.height - kept,
+        first_lost=tuple(lost.select(names).head(LOST_TOLD_MAX).iter_rows()),
+        lost_from_ns=lost["finished_ns"].item(0) if lost.height else None,
+    )
+
+
+@dataclass(frozen=True)
+class Look:
+    """One database of a run that was recovered, beside the run's receipts.
+
+    Attributes:
+        number, kind, recovery_s, error: As in `recovered` of run.json.
+        at_ns: When what had been acknowledged was cut off: the kill, or the beginning of the copy;
+            None where nothing says so.
+        comparison: What became of the receipts.
+    """
+
+    number: int
+    kind: str
+    at_ns: int | None
+    recovery_s: float | None
+    error: str | None
+    comparison: Comparison
+
+
+def looks(run: Run) -> list[Look]:
+    """All databases of a run that were recovered; empty where none was.
+
+    Raises:
+        RecordUnreadableError: If the record is damaged.
+    """
+    told, receipt = run.facts.get("recovered", []), run.facts["workload"].get("receipt")
+    if not told or receipt is None or not run.has("receipts"):
+        return []
+    names = receipt["names"]
+    receipts = receipts_of(run.table("receipts"), receipt["operation"], names)
+    fault_ns = (run.facts.get("fault") or {}).get("at_ns")
+    return [
+        Look(
+            one["number"],
+            one["kind"],
+            one["before_ns"] or fault_ns,
+            one["recovery_s"],
+            one["error"],
+            compared(receipts, _found(run, one, receipt["found"], names), one["before_ns"]),
+        )
+        for one in told
+    ]
+
+
+def _found(
+    run: Run, told: dict[str, Any], operation: str, names: Sequence[str]
+) -> pl.DataFrame | None:
+    """Keys that a recovered database has, in integers; None: it could not be asked for them."""
+    rows = run.recovered(told["number"]).rows(operation)
+    if rows is None or rows.width != len(names):
+        return None
+    return rows.rename(dict(zip(rows.columns, names, strict=True))).cast(
+        dict.fromkeys(names, pl.Int64)
+    )
+
+
+def receipts_of(stream: pl.DataFrame, operation: str, names: Sequence[str]) -> pl.DataFrame:
+    """The stream `receipts` of one operation as `compared` takes it."""
+    own = stream.filter(pl.col("operation").cast(pl.String) == operation)
+    values = [pl.col("values").list.get(place).alias(name) for place, name in enumerate(names)]
+    return own.select("finished_ns", *values)

@@ -1,0 +1,76 @@
+"""Whether a database that was recovered has all that had been acknowledged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.recovery import looks
+from assay.model.units import seconds_text
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.analysis.recovery import Look
+    from assay.record.reader import Run
+
+NAME = "recovery"
+# What a recovered database is told to have been through.
+AFTER = {"kill": "after SIGKILL", "copy": "from a copy of the device"}
+KEYS_TOLD = 3
+
+
+def check(run: Run) -> CheckResult:
+    """Invalid if something that was acknowledged is not there, or the engine did not start."""
+    fault = run.facts.get("fault")
+    recovered = looks(run)
+    if not recovered:
+        if fault is None:
+            reason = "recovery not checked: nothing was killed or copied"
+            return CheckResult(NAME, Verdict.VALID, reason, measured=False)
+        reason = "the engine was killed, and what is in its database then is not known"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason)
+    operation = run.facts["workload"]["receipt"]["operation"]
+    worst = max(recovered, key=lambda one: (one.error is not None, one.comparison.lost))
+    told, after = worst.comparison, AFTER.get(worst.kind, worst.kind)
+    lost = float(sum(one.comparison.lost for one in recovered))
+    if worst.error is not None:
+        reason = (
+            f"the database was not recovered {after}, with {told.acknowledged:,} acknowledged"
+            f" {operation}: {worst.error}"
+        )
+        return CheckResult(NAME, Verdict.INVALID, reason, value=lost, threshold=0.0)
+    if told.lost:
+        reason = (
+            f"{told.lost:,} of {told.acknowledged:,} acknowledged {operation} were lost {after}:"
+            f" {_keys(run, worst)}"
+        )
+        return CheckResult(NAME, Verdict.INVALID, reason, value=lost, threshold=0.0)
+    acknowledged = sum(one.comparison.acknowledged for one in recovered)
+    if not acknowledged:
+        reason = f"no {operation} had been acknowledged: say a longer time until then"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason)
+    return CheckResult(NAME, Verdict.VALID, _held(recovered, acknowledged, operation), value=lost)
+
+
+def _held(recovered: list[Look], acknowledged: int, operation: str) -> str:
+    first = recovered[0]
+    if len(recovered) > 1:
+        return (
+            f"all {acknowledged:,} acknowledged {operation} were found in {len(recovered)}"
+            " recovered databases"
+        )
+    took = "" if first.recovery_s is None else f", {seconds_text(first.recovery_s)} to recover"
+    more = first.comparison.unacknowledged
+    beside = f"; {more:,} more had no answer yet" if more else ""
+    after = AFTER.get(first.kind, first.kind)
+    return f"all {acknowledged:,} acknowledged {operation} were found {after}{took}{beside}"
+
+
+def _keys(run: Run, worst: Look) -> str:
+    """The first keys that were lost, such as `w_id 1, d_id 3, o_id 3120`."""
+    names = run.facts["workload"]["receipt"]["names"]
+    told = [
+        ", ".join(f"{name} {value}" for name, value in zip(names, key, strict=True))
+        for key in worst.comparison.first_lost[:KEYS_TOLD]
+    ]
+    more = worst.comparison.lost - len(told)
+    return "; ".join(told) + (f"; and {more:,} more" if more else "")

@@ -1,0 +1,121 @@
+"""The study that looks whether what an engine acknowledged survives.
+
+Two parts, of two different things. In `crash` the engine's processes are killed, which leaves the
+kernel's page cache; in `device` a copy of what reached the device is recovered from.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.durability import MOMENT
+from assay.model.errors import UsageError
+from assay.model.units import parse_duration_s
+from assay.record.studies import StudyFigure
+from assay.study.asking import considered
+from assay.study.variants import Part, Study, Variant
+
+if TYPE_CHECKING:
+    from assay.study.request import RunRequest
+
+CRASH, DEVICE = "crash", "device"
+# A load goes on for so long after the last moment at which it could be killed.
+SPARE_S = 60.0
+COPY_EVERY_S, COPIED_MIN_S = 2.0, 5.0
+
+
+@dataclass(frozen=True)
+class Crashes:
+    """What is done to an engine.
+
+    Attributes:
+        kills: How often it is killed, each time in a run of its own.
+        copies: How often its device is copied, in one run.
+        between_s: The earliest and the latest moment of a kill, in seconds from the begin of the
+            measured part; each is drawn from the seed.
+    """
+
+    kills: int
+    copies: int
+    between_s: tuple[float, float]
+
+
+def parse_between(text: str) -> tuple[float, float]:
+    """The two moments of `2s-5s`, or one of `3s`.
+
+    Raises:
+        UsageError: If it is neither, or the second is before the first.
+    """
+    first, _, last = text.partition("-")
+    try:
+        between = (parse_duration_s(first.strip()), parse_duration_s((last or first).strip()))
+    except ValueError as error:
+        raise UsageError(f"--between {text}: {error}; write it like 2s-5s") from error
+    if not 0 < between[0] <= between[1]:
+        raise UsageError(f"--between {text}: the first moment is above 0 and before the second")
+    return between
+
+
+def durability_study(base: RunRequest, crashes: Crashes) -> Study:
+    """The study of one engine at one level of durability.
+
+    Args:
+        base: A mix, without any crash.
+        crashes: What is done to the engine.
+
+    Raises:
+        UsageError: If nothing of it can be done here.
+    """
+    wanted = (
+        (CRASH, "The engine's processes are killed under load.", _kills(base, crashes)),
+        (DEVICE, "What reached the device under load is copied.", _copied(base, crashes)),
+    )
+    parts, without = [], {}
+    for name, about, variants in wanted:
+        try:
+            for _, request in variants[:1]:
+                considered(request)
+        except UsageError as error:
+            without[name] = str(error)
+            continue
+        if variants:
+            told = tuple(Variant(moment, one, {MOMENT: moment}) for moment, one in variants)
+            parts.append(Part(name, told, 1, about))
+    if not parts:
+        reasons = "; ".join(without.values()) or "say how many --kills or --copies"
+        raise UsageError(reasons)
+    figure = StudyFigure(
+        "durability", tuple(part.name for part in parts), "durability", "What survived"
+    )
+    level = base.durability or "the settings it has"
+    question = f"Does what {base.engine} acknowledged of {base.workload} survive, at {level}?"
+    return Study(question, tuple(parts), base.seed, "Durability", (figure,), without)
+
+
+def _kills(base: RunRequest, crashes: Crashes) -> list[tuple[str, RunRequest]]:
+    """A run for each kill: its own moment, and its own seed of the load."""
+    drawn = random.Random(f"kills {base.seed}")  # noqa: S311 - moments, not a secret
+    found = []
+    for number in range(1, crashes.kills + 1):
+        kill_s = round(drawn.uniform(*crashes.between_s), 3)
+        request = replace(
+            base,
+            kill_s=kill_s,
+            time_s=crashes.between_s[1] + SPARE_S,
+            seed=base.seed + number - 1,
+            own_device=False,
+            device_bytes=None,
+        )
+        found.append((f"kill {number}", request))
+    return found
+
+
+def _copied(base: RunRequest, crashes: Crashes) -> list[tuple[str, RunRequest]]:
+    """One run with all copies."""
+    if not crashes.copies:
+        return []
+    time_s = max(COPIED_MIN_S, COPY_EVERY_S * crashes.copies)
+    request = replace(base, copies=crashes.copies, own_device=True, time_s=time_s)
+    return [("copies", request)]

@@ -1,0 +1,313 @@
+"""Runs whose engine was killed: what checks and the figure say of them, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from assay.analysis.figures.contract import Asked, StudyRun
+from assay.analysis.figures.durability import figure
+from assay.analysis.recovery import looks
+from assay.checks import completeness, conditions, mix, outcomes, recovery
+from assay.model.errors import RunFailedError, UsageError
+from assay.model.verdict import Verdict
+from assay.record.reader import Run
+from assay.record.seal import write_seal
+from assay.record.writer import write_json
+from assay.study.asking import considered
+from assay.study.durability import CRASH, Crashes, durability_study, parse_between
+from assay.study.faults import Kill
+from assay.study.guardian import read_process
+from assay.study.options import RunOptions, request_of
+from assay.study.subject import Subject
+from tests.conftest import write_result, write_stream
+from tests.loads import an_operation, closed, write_load
+from tests.records import BEGUN_NS, MS, S
+
+RECEIPT = {"operation": "select", "names": ["w_id", "o_id"], "found": "entered"}
+KILLED_NS = BEGUN_NS + 2 * S
+FAULT = {"kind": "kill", "signal": "SIGKILL", "asked_s": 2.0, "at_ns": KILLED_NS}
+BRIEF = Crashes(kills=3, copies=0, between_s=(2.0, 5.0))
+
+
+def receipt(number: int, key: tuple[int, int], finished_ns: int) -> dict[str, Any]:
+    told = {"sequence": number, "operation": "select", "finished_ns": finished_ns}
+    return told | {"values": list(key)}
+
+
+def killed(
+    tmp_path: Path,
+    acknowledged: list[tuple[int, int]],
+    found: list[tuple[int, int]] | None,
+    *,
+    violated: int = 0,
+    **recovered: Any,
+) -> Run:
+    """A run whose engine was killed after two seconds, and what was found then."""
+    events = [an_operation(number, number * 10 * MS, 0, MS) for number in range(100)]
+    cut = {"outcome": "failed", "error": "cancelled", "rows": None, "digest": None}
+    events.append(an_operation(100, 2 * S, 0, MS, **cut))
+    path = write_load(tmp_path, closed(2), events, 10.0)
+    raw = path / "raw"
+    rows = [receipt(at, key, BEGUN_NS + at * MS) for at, key in enumerate(acknowledged)]
+    write_stream(raw / "receipts.arrows", rows)
+    results = raw / "recovered" / "1" / "results"
+    results.mkdir(parents=True)
+    asked = [("entered", len(found or [])), ("sums", violated)] if found is not None else []
+    write_stream(
+        results.parent / "events.arrows",
+        [
+            an_operation(at, at * MS, 0, MS, operation=name, rows=rows, phase="recovered")
+            for at, (name, rows) in enumerate(asked)
+        ],
+    )
+    if found is not None:
+        columns = [pa.array([key[at] for key in found], pa.int32()) for at in (0, 1)]
+        kept = results / f"entered-{1:016x}-{1:016x}.arrow"
+        write_result(kept, pa.table(columns, names=["a", "b"]))
+    (raw / "results" / "expected" / "sums.csv").write_text("n\n")
+    facts = json.loads((path / "run.json").read_text())
+    facts["workload"] |= {"receipt": RECEIPT, "after": ["sums"], "shares_min": {"update": 0.9}}
+    told = {"number": 1, "kind": "kill", "before_ns": None, "recovery_s": 1.5, "error": None}
+    write_json(path / "run.json", facts | {"fault": FAULT, "recovered": [told | recovered]})
+    driver = json.loads((raw / "driver.json").read_text())
+    write_json(raw / "driver.json", driver | {"ended": "cancelled"})
+    write_seal(path)
+    return Run(path)
+
+
+def test_all_that_was_acknowledged_is_there(tmp_path: Path) -> None:
+    run = killed(tmp_path, [(1, 1), (1, 2)], [(1, 2), (1, 1), (1, 3)])
+    result = recovery.check(run)
+    assert (result.verdict, result.value) == (Verdict.VALID, 0.0)
+    assert "all 2 acknowledged select were found after SIGKILL" in result.reason
+    assert "1 more had no answer yet" in result.reason
+    # What is left of the load has been measured, and nothing of it failed.
+    for check in (outcomes, completeness, mix, conditions):
+        assert check.check(run).verdict is Verdict.VALID, check.check(run).reason
+    assert "100 operations ended before the engine was killed" in outcomes.check(run).reason
+
+
+def test_what_is_lost_is_counted_and_named(tmp_path: Path) -> None:
+    run = killed(tmp_path, [(1, 1), (1, 2), (1, 2), (1, 3)], [(1, 2)])
+    result = recovery.check(run)
+    assert (result.verdict, result.value) == (Verdict.INVALID, 3.0)
+    assert "3 of 4 acknowledged select were lost after SIGKILL" in result.reason
+    assert "w_id 1, o_id 1; w_id 1, o_id 2; w_id 1, o_id 3" in result.reason
+
+
+def test_a_copy_has_what_was_acknowledged_before_it_began(tmp_path: Path) -> None:
+    asked = {"kind": "copy", "before_ns": BEGUN_NS + 2 * MS}
+    run = killed(tmp_path, [(1, 1), (1, 2), (1, 3)], [(1, 1), (1, 2)], **asked)
+    assert recovery.check(run).verdict is Verdict.VALID
+    (look,) = looks(run)
+    assert (look.comparison.acknowledged, look.at_ns) == (2, BEGUN_NS + 2 * MS)
+
+
+def test_a_database_that_is_not_recovered_has_lost_all(tmp_path: Path) -> None:
+    run = killed(tmp_path, [(1, 1)], None, recovery_s=None, error="its log is torn")
+    result = recovery.check(run)
+    assert (result.verdict, result.value) == (Verdict.INVALID, 1.0)
+    assert "its log is torn" in result.reason
+
+
+def test_nothing_acknowledged_proves_nothing(tmp_path: Path) -> None:
+    assert recovery.check(killed(tmp_path, [], [])).verdict is Verdict.UNKNOWN
+
+
+def test_a_condition_that_a_recovered_database_violates_is_invalid(tmp_path: Path) -> None:
+    result = conditions.check(killed(tmp_path, [(1, 1)], [(1, 1)], violated=2))
+    assert result.verdict is Verdict.INVALID
+    assert "sums was violated after the load, by 2 rows" in result.reason
+
+
+def test_a_run_without_a_crash_is_not_checked(tmp_path: Path) -> None:
+    events = [an_operation(number, number * MS, 0, MS) for number in range(10)]
+    run = Run(write_load(tmp_path, closed(2), events, 1.0))
+    result = recovery.check(run)
+    assert (result.verdict, result.measured) == (Verdict.VALID, False)
+
+
+def test_the_figure_sums_up_kills_and_names_each(tmp_path: Path) -> None:
+    runs = [
+        killed(tmp_path / str(number), [(1, 1), (1, 2)], found)
+        for number, found in enumerate(([(1, 1), (1, 2)], [(1, 2)]))
+    ]
+    asked = tuple(
+        StudyRun("crash", {"moment": f"kill {number}"}, 1, run)
+        for number, run in enumerate(runs, 1)
+    )
+    told = figure(Asked("durability", "durability", "What survived", asked))
+    assert told.says == ("PostgreSQL lost 1 of 4 acknowledged select, in 1 of 2 kills.",)
+    sums, each = told.tables
+    assert sums.rows == (("PostgreSQL", "SIGKILL", 2, 4, 3, 1, 1.5, 1.5, 1.5),)
+    assert [row[-1] for row in each.rows] == [None, "lost 2.00 s before: w_id 1, o_id 1"]
+    assert any("page cache" in note for note in told.notes)
+
+
+def test_the_figure_of_copies_says_how_often_an_operation_counts(tmp_path: Path) -> None:
+    asked = {"kind": "copy", "before_ns": BEGUN_NS + 2 * MS}
+    run = killed(tmp_path, [(1, 1), (1, 2), (1, 3)], [(1, 1)], **asked)
+    studied = (StudyRun("device", {"moment": "copies"}, 1, run),)
+    told = figure(Asked("durability", "durability", "What survived", studied))
+    assert told.says == (
+        "PostgreSQL lost 1 of 2 acknowledged select, in 1 of 1 copy of the device.",
+    )
+    assert any("once for each copy" in note for note in told.notes)
+    assert not any("page cache" in note for note in told.notes)
+
+
+def test_runs_that_were_not_crashed_are_missing_from_it(tmp_path: Path) -> None:
+    events = [an_operation(number, number * MS, 0, MS) for number in range(10)]
+    run = Run(write_load(tmp_path, closed(2), events, 1.0))
+    told = figure(Asked("d", "durability", "", (StudyRun("a", {}, 1, run),)))
+    assert told.tables == ()
+    assert "nothing was killed" in told.missing[0]
+
+
+# What is asked for.
+
+
+def asked_for(workload: str = "tpcc", **options: Any) -> Any:
+    given = {"workload": workload, "engine": "postgresql", **options}
+    return request_of(RunOptions.model_validate(given), list(options))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"workload": "tpcb", "kill": "2s"}, ["tpcb does not say", "name one of tpcc"]),
+        ({"kill": "40s"}, ["--kill 40s", "ends after 30 s"]),
+        ({"kill": "2s", "slow": {"cpu": "2"}}, ["--kill and --slow"]),
+        ({"kill": "2s", "operation": ["payment"]}, ["does not say"]),
+        ({"kill": "0s"}, ["--kill 0", "above 0"]),
+        ({"kill": "soon"}, ["--kill"]),
+        (
+            {"kill": "2s", "dsn": "postgresql://a@localhost/b"},
+            ["--kill: a running server is its owner's"],
+        ),
+    ],
+)
+def test_a_kill_that_would_tell_nothing_is_refused(
+    options: dict[str, Any], words: list[str]
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        considered(asked_for(**options))
+    assert all(word in str(refused.value) for word in words), refused.value
+
+
+def test_a_killed_engine_is_not_asked_after_the_load() -> None:
+    plain, asked = considered(asked_for()), considered(asked_for(kill="2s"))
+    names = [[phase["name"] for phase in one.plan["phases"]] for one in (plain, asked)]
+    assert names[0] == [*names[1], "after"]
+    assert (plain.plan.get("loses_engine"), asked.plan["loses_engine"]) == (None, True)
+
+
+def test_names_of_a_receipt_are_those_of_its_program(tmp_path: Path) -> None:
+    import assay
+
+    folder = tmp_path / "mine"
+    ours = Path(assay.__file__).parent / "workloads" / "tpcc"
+    for file in ours.rglob("*"):
+        if file.is_file():
+            target = folder / file.relative_to(ours)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(file.read_bytes())
+    manifest = folder / "workload.toml"
+    told = manifest.read_text()
+    manifest.write_text(told.replace('names = ["w_id", "d_id"', 'names = ["w", "d_id"'))
+    with pytest.raises(UsageError, match="w_id, d_id, o_id"):
+        considered(asked_for(workload=str(folder)))
+    manifest.write_text(told.replace('found = "entered"', 'found = "c01"'))
+    with pytest.raises(UsageError, match="played, too"):
+        considered(asked_for(workload=str(folder)))
+    manifest.write_text(told.replace('operation = "new-order"\nnames', 'operation = "c01"\nnames'))
+    with pytest.raises(UsageError, match="only programs give receipts"):
+        considered(asked_for(workload=str(folder)))
+
+
+def test_moments_are_drawn_from_the_seed_and_differ() -> None:
+    def moments(seed: int) -> list[float]:
+        (part,) = durability_study(asked_for(seed=seed), BRIEF).parts
+        assert part.name == CRASH
+        return [variant.request.kill_s for variant in part.variants]  # type: ignore[union-attr]
+
+    assert moments(1) == moments(1) != moments(2)
+    assert len(set(moments(1))) == 3
+    assert all(2.0 <= moment <= 5.0 for moment in moments(1))
+
+
+def test_a_part_that_cannot_be_made_is_left_out_with_its_reason() -> None:
+    study = durability_study(asked_for(), Crashes(1, 1, (1.0, 1.0)))
+    assert [part.name for part in study.parts] == ["crash"]
+    assert "--allow-host-changes" in study.without["device"]
+    with pytest.raises(UsageError, match="--kills"):
+        durability_study(asked_for(), Crashes(0, 0, (1.0, 1.0)))
+
+
+@pytest.mark.parametrize("text", ["5s-2s", "soon", "0s-1s", ""])
+def test_moments_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--between"):
+        parse_between(text)
+
+
+def test_one_moment_is_enough() -> None:
+    assert parse_between("3s") == (3.0, 3.0)
+
+
+# The kill itself.
+
+TREE = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+print(child.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_every_process_of_the_engine_is_killed() -> None:
+    told: dict[str, Any] = {}
+    run: Any = SimpleNamespace(update=told.update)
+    kill = Kill(0.5, run)
+    assert kill.due_in_s is None
+    kill.hear({"kind": "progress", "phase": "warmup", "begun_s": 0.0})
+    assert kill.due_in_s is None
+    kill.hear({"kind": "progress", "phase": "measured", "begun_s": 0.0})
+    assert kill.due_in_s == 0.0
+    with subprocess.Popen([sys.executable, "-c", TREE], stdout=subprocess.PIPE, text=True) as root:
+        assert root.stdout is not None
+        child = int(root.stdout.readline())
+        kill.strike(Subject("mine", {}, (root.pid,)), os.getpid())
+        assert root.wait() == -9
+    left = read_process(child)
+    assert left is None or not left.alive
+    assert set(told["fault"]["pids"]) == {root.pid, child}
+    assert told["fault"]["at_ns"] <= told["fault"]["gone_ns"]
+    assert kill.due_in_s is None
+
+
+def test_an_engine_that_is_gone_cannot_be_killed() -> None:
+    run: Any = SimpleNamespace(update=lambda **_: None)
+    kill = Kill(0.5, run)
+    with pytest.raises(RunFailedError, match="the load ended before"):
+        kill.check()
+    with pytest.raises(RunFailedError, match="gone before"):
+        kill.strike(Subject("mine", {}, ()), os.getpid())
+
+
+def test_receipts_of_an_operation_are_read_by_their_names() -> None:
+    from assay.analysis.recovery import receipts_of
+
+    stream = pl.DataFrame(
+        {"operation": ["a", "b"], "finished_ns": [1, 2], "values": [[3, 4], [5, 6]]}
+    )
+    assert receipts_of(stream, "b", ["x", "y"]).rows() == [(2, 5, 6)]
