@@ -68,14 +68,12 @@ class StatementWork:
             is all of planning.
         beside: operation, statement, samples, seconds: what the engine did meanwhile for nobody in
             particular, such as collecting memory in threads of its own.
-        samples: All samples that this rests on.
     """
 
     executions: pl.DataFrame
     work: pl.DataFrame
     planning: pl.DataFrame
     beside: pl.DataFrame
-    samples: int
 
 
 def executed(run: Run) -> pl.DataFrame | None:
@@ -151,7 +149,6 @@ def statement_work(run: Run) -> StatementWork | None:
         _seconds(other.filter(~is_beside), counts, [*KEYS, "work"], each_s),
         _with_ends(planned, counts, each_s),
         _seconds(other.filter(is_beside), counts, KEYS, each_s),
-        sampled.height,
     )
 
 
