@@ -36,6 +36,7 @@ from assay.engines.dolt.engine import DoltEngine
 from assay.engines.mysql_family import loading
 from assay.study.guardian import all_processes, read_process
 from assay.study.serving import unprivileged_user
+from tests.contract.playing import assert_played_and_undone
 from tests.family import Started
 from tests.products import obtained
 
@@ -344,6 +345,10 @@ class TestCounters:
 
 
 class TestPlans:
+    def test_what_a_program_asks_is_answered_and_undone(self, instance: Instance) -> None:
+        engine().run_script(instance, CHILD)
+        assert_played_and_undone(engine().plan_reader(instance))
+
     def test_they_have_a_shape_and_a_reason(self, instance: Instance) -> None:
         engine().run_script(instance, CHILD)
         reader = engine().plan_reader(instance)

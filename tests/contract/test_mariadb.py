@@ -37,6 +37,7 @@ from assay.engines.mysql_family.connecting import opened
 from assay.study.guardian import all_processes, read_process
 from assay.study.serving import unprivileged_user
 from assay.workloads.discovery import find_workload
+from tests.contract.playing import assert_played_and_undone
 from tests.family import Started
 from tests.products import obtained
 
@@ -445,6 +446,16 @@ class TestObserving:
         assert "nonsense" in str(wrong.reason)
         assert "no plan" in str(do.reason)
         assert rows(instance, "select name from parent") == [("x",)]
+
+    def test_what_a_program_asks_is_answered_and_undone(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        make(instance, "alter table parent add primary key (id)")
+        answers = assert_played_and_undone(shared.engine.plan_reader(instance))
+        found = answers[4].explained
+        assert found is not None
+        assert found.reads is not None
+        assert (found.reads.index_lookups, found.reads.scan_rows) == (1, 0)
 
     def test_a_plan_that_takes_too_long_has_estimates(
         self, shared: Started, instance: Instance

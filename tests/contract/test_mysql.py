@@ -30,6 +30,7 @@ from assay.engines.discovery import find_engine
 from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.configured import default_settings
 from assay.study.serving import unprivileged_user
+from tests.contract.playing import assert_played_and_undone
 from tests.family import Started
 from tests.products import obtained
 
@@ -219,6 +220,16 @@ class TestObserving:
         assert begin.native is wrong.native is None
         assert "nonsense" in str(wrong.reason)
         assert rows(instance, "select name from parent") == [("x",)]
+
+    def test_what_a_program_asks_is_answered_and_undone(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        make(shared, instance, "alter table parent add primary key (id)")
+        answers = assert_played_and_undone(shared.engine.plan_reader(instance))
+        found = answers[4].explained
+        assert found is not None
+        assert found.reads is not None
+        assert (found.reads.index_lookups, found.reads.scan_rows) == (1, 0)
 
     def test_a_plan_that_takes_too_long_has_estimates(
         self, shared: Started, instance: Instance

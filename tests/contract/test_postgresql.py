@@ -44,6 +44,7 @@ from assay.study.launcher import Guardian
 from assay.study.places import cache_dir
 from assay.study.serving import ServerLauncher, unprivileged_user
 from assay.workloads.discovery import find_workload
+from tests.contract.playing import assert_played_and_undone
 
 PATIENCE_S = 30.0
 VERSIONS = ("18", "16", "15")
@@ -445,6 +446,16 @@ class TestTables:
         assert {"parent", "child", "child_pkey"} <= set(cached)
         assert all(0 < one.cached_bytes <= (one.bytes or 0) for one in cached.values())
         assert cached["child"].cached_bytes >= 5000 * 24
+
+    def test_what_a_program_asks_is_answered_and_undone(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        answers = assert_played_and_undone(shared.engine.plan_reader(schema))
+        found = answers[4].explained
+        assert found is not None
+        plan = shared.engine.plan(found.native or "", "one", 4, "one-4.json")
+        assert plan.reads is not None
+        assert plan.reads.scan_rows == 1001
 
     def test_keys_are_made_in_an_order_that_works(self, shared: Started, schema: Instance) -> None:
         told: list[tuple[str, float]] = []

@@ -24,6 +24,7 @@ from tests.e2e.conftest import (
     reachable_directory,
     wait_for_phase,
 )
+from tests.e2e.program_plans import assert_programs_have_plans
 from tests.products import obtained
 
 ENGINE = ["--engine", "mariadb"]
@@ -133,6 +134,7 @@ def test_transactions_of_one_warehouse_are_consistent(server_lab: Lab) -> None:
     assert reasons(document)["answers"].startswith("valid: 12 of 12")
     run = json.loads((Path(document["path"]) / "run.json").read_text())
     assert run["durability"]["level"] == "relaxed"
+    assert_programs_have_plans(document)
 
 
 def test_a_server_that_runs_already_is_left_as_it_was(server_lab: Lab, running: Running) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import SMALL, Lab
+from tests.e2e.program_plans import assert_programs_have_plans
 from tests.products import obtained
 
 ENGINE = ["--engine", "mysql", "--set", "innodb_buffer_pool_size=256M"]
@@ -35,6 +36,7 @@ def test_transactions_of_one_warehouse_are_consistent(server_lab: Lab) -> None:
     assert reasons(document)["answers"].startswith("valid: 12 of 12")
     run = json.loads((Path(document["path"]) / "run.json").read_text())
     assert run["durability"]["level"] == "relaxed"
+    assert_programs_have_plans(document)
     server_lab.assert_nothing_left()
 
 

@@ -309,6 +309,8 @@ def test_a_deadlock_is_retried_and_counted_by_its_class(running: Running, tmp_pa
     assert running.asked("select sum(n) from shop.locked") == [(4,)]
     failed = done.table("attempts")["error"].cast(pl.String).to_list()
     assert set(failed) == {"40001"}
+    # It began, updated one row and slept before it stood in the other one's way.
+    assert set(done.table("attempts")["statements"]) == {3}
     assert done.events["retries"].sum() == len(failed)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import assay
 from tests.e2e.conftest import SMALL, copy_data, end, run_once, wait_for_phase, wait_until
+from tests.e2e.program_plans import assert_programs_have_plans
 
 SQLITE = ("--engine", "sqlite")
 TPCH = Path(assay.__file__).parent / "workloads" / "tpch"
@@ -79,6 +80,7 @@ def test_transactions_that_write_wait_for_their_turn(lab):
     events = pl.read_ipc_stream(Path(document["path"]) / "raw" / "events.arrows")
     conditions = events.filter(pl.col("operation").cast(pl.String).is_in(["c01", "c08", "c10"]))
     assert conditions["rows"].to_list() == [0] * len(conditions)
+    assert_programs_have_plans(document)
 
 
 def test_a_new_workload_runs_as_it_is(lab, tmp_path):

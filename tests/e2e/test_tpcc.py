@@ -12,6 +12,7 @@ import pytest
 
 from assay._core import program_marks
 from tests.e2e.conftest import POSTGRESQL, laboratory_in_memory
+from tests.e2e.program_plans import assert_programs_have_plans
 
 TRANSACTIONS = ("new-order", "payment", "order-status", "delivery", "stock-level")
 Told = dict[str, Any]
@@ -53,6 +54,10 @@ def test_the_conditions_hold_before_and_after(played: tuple[Told, pl.DataFrame])
     assert rows["before"] == [(name, 0) for name in conditions]
     # The eleventh is of the data as they are loaded.
     assert rows["after"] == [(name, 0) for name in conditions if name != "c11"]
+
+
+def test_each_statement_of_its_programs_has_a_plan(played: tuple[Told, pl.DataFrame]) -> None:
+    assert_programs_have_plans(played[0])
 
 
 def test_all_five_complete_in_the_shares_of_their_cards(

@@ -313,6 +313,7 @@ class TestKinds:
     def test_all_of_them_are_found(self) -> None:
         assert set(kinds()) == {
             "answers",
+            "clients",
             "composite",
             "durability",
             "elasticity",

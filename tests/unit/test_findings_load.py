@@ -16,12 +16,14 @@ from assay.analysis.latency import Window, distribution
 from assay.analysis.load import Load, LoadSummary, OperationLoad, Pace
 from assay.analysis.load_metrics import NAMES, load_metrics, no_load_metrics
 from assay.analysis.summary import OperationSummary
+from assay.analysis.wasted_work import Work
 from assay.model.finding import Finding
 from tests.cases import case, operation
 
 METHODS = (load_bound_by, client_bound, rate_held, steady)
 CPUS = 4
 SECONDS = 10.0
+NO_WORK = Work(0, None, 0, {}, 0.0, 0.0)
 
 
 def used(**cores: float) -> Accounts:
@@ -174,18 +176,18 @@ class TestSteady:
 
 class TestMetrics:
     def test_both_shapes_have_the_same_names(self) -> None:
-        assert set(load_metrics(load(), None)) == set(no_load_metrics()) == set(NAMES)
+        assert set(load_metrics(load(), None, NO_WORK)) == set(no_load_metrics()) == set(NAMES)
 
     def test_cpu_time_is_of_the_operations_that_were_issued(self) -> None:
-        figures = load_metrics(load(), used(engine=2.01, driver=1.005))
+        figures = load_metrics(load(), used(engine=2.01, driver=1.005), NO_WORK)
         assert figures["engine_cpu_seconds_per_operation"] == pytest.approx(0.02)
         assert figures["driver_cpu_seconds_per_operation"] == pytest.approx(0.01)
 
     @pytest.mark.parametrize("accounts", [None, used(engine_and_driver=1.0)])
     def test_without_an_account_of_its_own_it_is_absent(self, accounts: Accounts | None) -> None:
-        figures: dict[str, Any] = load_metrics(load(), accounts)
+        figures: dict[str, Any] = load_metrics(load(), accounts, NO_WORK)
         assert figures["driver_cpu_seconds_per_operation"] is None
 
     def test_shares_are_of_what_was_due(self) -> None:
-        figures = load_metrics(load(), None)
+        figures = load_metrics(load(), None, NO_WORK)
         assert figures["failed_share"] == figures["skipped_share"] == pytest.approx(5 / 1010)

@@ -49,6 +49,35 @@ class TestPlans:
         if made.timed and made.seconds is not None and made.execution_s is not None:
             assert made.seconds <= made.execution_s * 1.5
 
+    def test_tables_that_are_read_while_planning_have_index_and_columns(self) -> None:
+        root = plan("tpcc-customer").root
+        assert root.native == "Rows fetched before execution"
+        customer, warehouse = root.children
+        assert (customer.object, customer.index, customer.operator) == (
+            "customer",
+            "PRIMARY",
+            "index scan",
+        )
+        assert customer.columns == ("c_id", "c_d_id", "c_w_id", "c_last", "c_credit", "c_discount")
+        assert (warehouse.object, warehouse.columns) == ("warehouse", ("w_id", "w_tax"))
+
+    def test_a_change_of_joined_tables_stands_above_the_join(self) -> None:
+        root = plan("tpcc-update-stock").root
+        assert (root.operator, root.object) == ("modify", "stock")
+        (join,) = root.children
+        line, stock = join.children
+        assert (line.operator, line.object) == ("scan", "line")
+        assert {node.operator for node in line.walk()} >= {"materialize", "set operation"}
+        assert (stock.index, stock.columns[-1] if stock.columns else "") == (
+            "PRIMARY",
+            "s_remote_cnt",
+        )
+
+    def test_parts_that_are_appended_are_one_set(self) -> None:
+        root = plan("tpcc-oldest").root
+        assert (root.operator, len(root.children)) == ("set operation", 10)
+        assert root.children[0].children[0].children[0].columns == ("no_o_id", "no_d_id", "no_w_id")
+
     def test_rows_are_of_all_loops(self) -> None:
         part = next(node for node in plan("q02").root.walk() if node.object == "part")
         assert (part.operator, part.rows, part.loops) == ("scan", 2000, 1)

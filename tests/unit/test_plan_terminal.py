@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from assay.model.plan import Plan
+from assay.analysis.pruning import TableColumns
+from assay.model.plan import Plan, Reads
 from assay.record.reader import Run
 from assay.report.document import document
 from assay.report.operation_section import operation_of
@@ -81,8 +82,25 @@ def test_a_condition_of_several_lines_is_one_and_carries_no_control() -> None:
 
 def test_statements_without_a_plan_say_why() -> None:
     missing = {"operation": "q15", "statement": 1, "reason": "it is no query", "capture_s": 0.1}
-    told = list(plan_lines([], NOTHING | {"missing": [missing]}, 80))
-    assert told == ["  statement 2 has no plan: it is no query"]
+    several = [missing | {"name": None}, missing | {"name": "commit"}]
+    told = list(plan_lines([], NOTHING | {"missing": several}, 80))
+    assert told == [
+        "  statement 2 has no plan: it is no query",
+        "  statement commit has no plan: it is no query",
+    ]
+
+
+def test_what_a_statement_reads_and_which_columns_nobody_needs() -> None:
+    reads = Reads("the session's counters", index_lookups=1.0, scan_rows=200.0)
+    plan = made_plan(made("scan", object="t"), name="by_name", reads=reads)
+    table = TableColumns("q01", 0, "by_name", "t", ("a", "b"), ("a",), ("b",), 500)
+    untold = TableColumns("q01", 0, "by_name", "u", None, ("c",), (), None)
+    facts = plan_facts(plan, [table, untold])
+    told = "\n".join(plan_lines([facts, facts], NOTHING, 80))
+    assert "Plan of q01, statement by_name" in told
+    assert "Read: index lookups 1, rows by scans 200 (the session's counters)." in told
+    assert "Columns of t: 2 read, 1 named; not named: b, 500 B a row at most." in told
+    assert "Columns of u: 1 named, what is read is not told." in told
 
 
 def test_several_statements_are_numbered() -> None:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from assay.engines.postgresql.plan_reads import columns_of
 from assay.engines.postgresql.plan_times import thread_seconds, walk
 from assay.model.plan import OPERATORS
 from tests.plans import NATIVE, native, node, nodes, plan_of
@@ -211,3 +212,56 @@ def test_other_texts_are_refused(text: str) -> None:
 
     with pytest.raises(ValueError, match=r"."):
         normalised(text, "q01", 0, "file")
+
+
+def test_scans_say_their_columns_and_how_often_an_index_was_searched() -> None:
+    taken = plan_of("postgresql", "tpcc-take-stock-18")
+    assert node(taken, "stock_key").columns == (
+        "s_quantity",
+        "s_ytd",
+        "s_order_cnt",
+        "s_remote_cnt",
+        "s_w_id",
+        "s_i_id",
+    )
+    assert taken.reads is not None
+    assert (taken.reads.index_lookups, taken.reads.index_rows, taken.reads.scan_rows) == (14, 14, 0)
+    # Of one table its columns stand without its name, and casts and functions are none.
+    district = plan_of("postgresql", "tpcc-district-18")
+    assert node(district, "Seq Scan").columns == ("d_next_o_id", "d_w_id", "d_id")
+    assert district.reads is not None
+    assert district.reads.scan_rows == 10
+
+
+def test_rows_that_are_locked_are_changed() -> None:
+    assert node(plan_of("postgresql", "tpcc-oldest-18"), "LockRows").operator == "modify"
+
+
+@pytest.mark.parametrize(
+    ("output", "columns"),
+    [
+        (["(c_balance - '1.5'::numeric)", "ctid"], ("c_balance",)),
+        (
+            ["CASE c_credit WHEN 'a b'::bpchar THEN left(c_data, 500) ELSE c_data END"],
+            ("c_credit", "c_data"),
+        ),
+        (['x."Of Mine"', "x.plain", '"*VALUES*".column1'], ("Of Mine", "plain")),
+        (["x.at::timestamp without time zone", "(x.n)::character varying(20)"], ("at", "n")),
+        (["NULL::integer", "$1"], ()),
+    ],
+)
+def test_columns_are_told_from_what_is_written_around_them(
+    output: list[str], columns: tuple[str, ...]
+) -> None:
+    told = {"Node Type": "Seq Scan", "Relation Name": "t", "Alias": "x", "Output": output}
+    assert columns_of(told) == columns
+
+
+def test_of_rows_that_a_join_is_given_whole_the_columns_that_it_takes_count() -> None:
+    join = plan_of("postgresql", "tpcc-customer-18")
+    customer = {"c_id", "c_d_id", "c_w_id", "c_last", "c_credit", "c_discount"}
+    assert set(node(join, "customer_key").columns or ()) == customer
+    assert set(node(join, "Seq Scan").columns or ()) == {"w_id", "w_tax"}
+    # What is computed for a value is no column.
+    hashed = plan_of("postgresql", "hashed-subplan-18")
+    assert nodes(hashed, "t")[0].columns == ("a",)

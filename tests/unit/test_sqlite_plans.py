@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from assay.engines.contract import Explained, PlanReader
+from assay.engines.contract import Explained, PlanAsked, PlanReader
+from assay.engines.sqlite.explaining import OF_TRANSACTIONS
 from assay.engines.sqlite.plans import normalised
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from tests import sqlite
@@ -165,3 +167,36 @@ def test_what_sqlite_refuses_is_a_reason(reader: PlanReader) -> None:
 def test_other_texts_are_no_plan(told: str) -> None:
     with pytest.raises(ValueError, match="no plan of SQLite"):
         normalised(told, "q", 0, "q-0.json")
+
+
+def test_columns_are_those_that_its_program_takes_out_of_rows(reader: PlanReader) -> None:
+    (scan,) = (one for one in plan(reader, "select b from t where a = 1").root.walk())
+    assert scan.columns == ("b",)
+    # What changes a row writes it whole, so it takes all of it.
+    changed = plan(reader, "update u set b = b + 1 where a = 7").root
+    assert [one.columns for one in changed.walk() if one.operator == "index scan"] == [("a", "b")]
+
+
+def test_rows_of_scans_are_counted(reader: PlanReader) -> None:
+    reads = plan(reader, "select sum(b) from t").reads
+    assert reads is not None
+    assert (reads.scan_rows, reads.index_rows) == (99, None)
+
+
+def test_what_is_played_is_answered_and_undone(reader: PlanReader) -> None:
+    asked = [
+        PlanAsked("begin immediate", [], explained=True),
+        PlanAsked("insert into u values ($1, $2)", [1001, Decimal("2.5")], explained=True),
+        PlanAsked("update u set b = 0 where a > $1 returning a", [99], explained=False),
+        PlanAsked("insert into u values (1001, 0)", [], explained=True),
+    ]
+    begun, put, changed, refused = reader.play(asked, 60)  # type: ignore[attr-defined]
+    assert begun.explained.reason == OF_TRANSACTIONS
+    assert (put.explained.native is None, put.count, put.error) == (False, 1, None)
+    # It was put in once, though it was executed for its plan, too.
+    assert (changed.explained, changed.rows, changed.count) == (None, [(100,), (1001,)], 2)
+    assert "UNIQUE" in refused.error
+    (counted,) = reader.play(  # type: ignore[attr-defined]
+        [PlanAsked("select count(*), max(a) from u", [], explained=False)], 60
+    )
+    assert counted.rows == [(100, 100)]

@@ -211,11 +211,13 @@ impl<K: Sink> Books<K> {
         Ok(())
     }
 
-    /// An attempt that failed and is made again, from `started_ns` to `finished_ns`.
+    /// An attempt that failed after so many statements and is made again, from `started_ns` to
+    /// `finished_ns`.
     pub fn again(
         &mut self,
         issue: &Issue,
         attempt: u32,
+        statements: usize,
         (started_ns, finished_ns): (i64, i64),
         error: &SessionError,
     ) {
@@ -228,6 +230,7 @@ impl<K: Sink> Books<K> {
             started_ns,
             finished_ns,
             error,
+            statements: u32::try_from(statements).unwrap_or(u32::MAX),
         });
     }
 

@@ -401,7 +401,8 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
             && again(part.plan, running.retries, error)
         {
             let times = (running.begun_ns, finished_ns);
-            self.books.again(&running.issue, running.retries, times, error);
+            let answered = member.session.statements().len();
+            self.books.again(&running.issue, running.retries, answered, times, error);
             running.retries += 1;
             running.begun_ns = self.clock.now_ns();
             self.running[place] = Some(running);

@@ -166,7 +166,9 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
             let result = self.watch.judge(plan, started_ns, finished_ns, result);
             match &result {
                 Err(error) if again(plan, retries, error) => {
-                    self.books.again(issue, retries, (begun_ns, finished_ns), error);
+                    let answered = self.session.statements().len();
+                    let times = (begun_ns, finished_ns);
+                    self.books.again(issue, retries, answered, times, error);
                     retries += 1;
                     begun_ns = self.clock.now_ns();
                 }

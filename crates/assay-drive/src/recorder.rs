@@ -371,6 +371,7 @@ fn push_attempt(
         Cell::Int(event.started_ns),
         Cell::Int(event.finished_ns),
         Cell::Text(class_of(errors, &mut newest, notes, event.error)),
+        Cell::Count(u64::from(event.statements)),
     ]);
 }
 

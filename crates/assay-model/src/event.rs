@@ -70,6 +70,8 @@ pub struct AttemptEvent {
     pub finished_ns: i64,
     /// Index into the driver's list of error classes.
     pub error: u16,
+    /// Statements that were answered before its error; 0 of operations with one alone.
+    pub statements: u32,
 }
 
 /// Integers that a receipt has at most.
@@ -154,6 +156,11 @@ pub static ATTEMPTS: Table = Table {
         Column::needed("started_ns", Kind::Int64, "when it was sent"),
         Column::needed("finished_ns", Kind::Int64, "when its error had come"),
         Column::needed("error", Kind::Word, "class of the error"),
+        Column::needed(
+            "statements",
+            Kind::UInt32,
+            "statements that were answered before it; 0 of operations that have one alone",
+        ),
     ],
 };
 

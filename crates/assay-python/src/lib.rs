@@ -8,6 +8,7 @@ mod driving;
 mod errors;
 mod generating;
 mod observing;
+mod playing;
 mod profiling;
 mod python_session;
 mod slowing;
@@ -23,6 +24,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     driving::register(module)?;
     generating::register(module)?;
     observing::register(module)?;
+    playing::register(module)?;
     profiling::register(module)?;
     slowing::register(module)?;
     sqlite::register(module)

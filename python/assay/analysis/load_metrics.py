@@ -10,10 +10,12 @@ from assay.record.layout import ACCOUNT_DRIVER, ACCOUNT_ENGINE
 if TYPE_CHECKING:
     from assay.analysis.accounts import Accounts
     from assay.analysis.load import LoadSummary
+    from assay.analysis.wasted_work import Work
 
 NAMES = (
     "operations",
     "throughput_per_s",
+    "statements_per_s",
     "latency_seconds_p50",
     "latency_seconds_p90",
     "latency_seconds_p95",
@@ -23,6 +25,7 @@ NAMES = (
     "failed_share",
     "skipped_share",
     "retries",
+    "wasted_share",
     "waiting_end",
     "on_time_share",
     "engine_cpu_seconds_per_operation",
@@ -35,7 +38,7 @@ def no_load_metrics() -> dict[str, float | None]:
     return dict.fromkeys(NAMES)
 
 
-def load_metrics(load: LoadSummary, used: Accounts | None) -> dict[str, float | None]:
+def load_metrics(load: LoadSummary, used: Accounts | None, work: Work) -> dict[str, float | None]:
     """Figures over all operations of the measured part; None where they were not measured."""
     whole = load.all_operations
     latency = {
@@ -46,9 +49,11 @@ def load_metrics(load: LoadSummary, used: Accounts | None) -> dict[str, float | 
     return latency | {
         "operations": whole.scheduled,
         "throughput_per_s": whole.throughput_per_s,
+        "statements_per_s": work.answered / load.window.seconds,
         "failed_share": whole.failed / whole.scheduled if whole.scheduled else None,
         "skipped_share": whole.skipped / whole.scheduled if whole.scheduled else None,
         "retries": whole.retries,
+        "wasted_share": work.wasted_share,
         "waiting_end": load.schedule.waiting_end if load.schedule else None,
         "on_time_share": load.schedule.on_time_share if load.schedule else None,
         "engine_cpu_seconds_per_operation": cpu_per_operation(load, used, ACCOUNT_ENGINE),

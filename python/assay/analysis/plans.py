@@ -68,7 +68,8 @@ class Missing:
     operation: str
     statement: int
     reason: str
-    capture_s: float
+    capture_s: float | None
+    name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ class Captured:
         costs: One an operation.
         capture_s: Wall time of all asking; None where nothing was asked.
         reason: Why there are none, or not all; None where all were asked.
+        grammar: The SQL that statements are in, as sqlglot names it; None: what all have in common.
+        tables: Types of columns by table, as they were declared; empty in older records.
     """
 
     plans: dict[str, tuple[Plan, ...]] = field(default_factory=dict)
@@ -88,6 +91,8 @@ class Captured:
     costs: tuple[OperationCost, ...] = ()
     capture_s: float | None = None
     reason: str | None = None
+    grammar: str | None = None
+    tables: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 def read_plans(run: Run) -> dict[str, tuple[Plan, ...]]:
@@ -131,12 +136,15 @@ def _read(told: dict[str, Any], error: str | None) -> Captured:
     for facts in told["plans"]:
         plan = _checked(Plan.read(facts))
         plans[plan.operation] = (*plans.get(plan.operation, ()), plan)
+    schema = told.get("schema", {})
     return Captured(
         plans,
         tuple(Missing(**facts) for facts in told["missing"]),
         tuple(OperationCost(**facts) for facts in told["operations"]),
         float(told["capture_s"]),
         error,
+        schema.get("grammar"),
+        {str(table): dict(columns) for table, columns in schema.get("tables", {}).items()},
     )
 
 

@@ -19,6 +19,7 @@ from assay.analysis.sessions import sessions
 from assay.analysis.stalls import Stalls, stalls
 from assay.analysis.statement_times import OperationStatements, statement_times
 from assay.analysis.transactions import Transactions, transactions
+from assay.analysis.wasted_work import Work, work_of
 from assay.analysis.where import Where, where_time_went
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class Summary:
         statements: Of operations whose statements were noted, by name.
         stalls: Times in which a load got little done; None where that is not known.
         transactions: Of a workload that specifies its mix; None of others.
+        work: What sessions did under a load; None in the power order.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -124,6 +126,7 @@ class Summary:
     statements: dict[str, OperationStatements] = field(default_factory=dict)
     stalls: Stalls | None = None
     transactions: Transactions | None = None
+    work: Work | None = None
 
 
 def summarise(run: Run) -> Summary:
@@ -136,6 +139,7 @@ def summarise(run: Run) -> Summary:
         _with_memory(operation, peaks.get(operation.name, Peak()))
         for operation in _operations(run, events, load, splits)
     )
+    work = None if load is None else work_of(run)
     used = window_accounts(run)
     counted = _engine_counters(run)
     metrics = _metrics(operations, window_ns(events)) | {
@@ -160,7 +164,8 @@ def summarise(run: Run) -> Summary:
         case = replace(case, where=where.shares)
     return Summary(
         operations=operations,
-        metrics=metrics | (no_load_metrics() if load is None else load_metrics(load, used)),
+        metrics=metrics
+        | (no_load_metrics() if work is None or load is None else load_metrics(load, used, work)),
         findings=tuple(findings(case)),
         accounts=used,
         probe_core_share=probe_core_share(run),
@@ -171,6 +176,7 @@ def summarise(run: Run) -> Summary:
         statements=statements,
         stalls=stalled,
         transactions=transactions(run, load),
+        work=work,
     )
 
 

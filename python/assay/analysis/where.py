@@ -57,16 +57,20 @@ class Where:
         coverage: Accounted share of it before scaling, of operations that are not split, too.
         uncovered: Operations of which more than `UNCOVERED_MAX` has no source, most first.
         overcounted: Those of which more than `OVERCOUNTED_MAX` has more than one.
+        together_s: Thread-seconds that shares are of, where operations are not told apart.
     """
 
     shares: dict[str, float | None]
     coverage: float | None
     uncovered: tuple[Doubt, ...]
     overcounted: tuple[Doubt, ...]
+    together_s: float | None = None
 
     def facts(self) -> dict[str, Any]:
         """As in the document."""
-        return asdict(self)
+        told = asdict(self)
+        del told["together_s"]
+        return told
 
 
 def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
@@ -89,7 +93,8 @@ def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
         name = row["operation"]
         told = _shares(row, walls.get(name))
         if name == ALL_TOGETHER:
-            return by_operation, _whole({name: told}, {name: row["threads_s"]})
+            whole = _whole({name: told}, {name: row["threads_s"]})
+            return by_operation, whole and replace(whole, together_s=row["threads_s"])
         by_operation[name] = by_operation.get(name, {}) | told
     return by_operation, _whole(by_operation, walls)
 

@@ -24,6 +24,7 @@ from assay.cli import (
     run,
     studies,
     study,
+    sweep,
     try_,
     whatif,
     why,
@@ -58,6 +59,7 @@ app = typer.Typer(
 VERBS: tuple[Callable[..., None], ...] = (
     run.run,
     study.study,
+    sweep.sweep,
     plans.plans,
     ceiling.ceiling,
     browse.show,
@@ -75,6 +77,7 @@ VERBS: tuple[Callable[..., None], ...] = (
 LOOKING: dict[Callable[..., None], type[TyperCommand]] = {
     whatif.whatif: whatif.InOrder,
     run.run: NamedScale,
+    sweep.sweep: NamedScale,
 }
 for verb in VERBS:
     # `try` is a word of Python, which no function can be named.

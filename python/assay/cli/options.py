@@ -63,3 +63,19 @@ def budget_seconds(text: str | None) -> float | None:
         return budget_s(text)
     except ValueError as error:
         raise UsageError(f"--{error}") from error
+
+
+def number_of_clients(text: str) -> int:
+    """The number of clients of a run.
+
+    Raises:
+        UsageError: If it is none, or several, which are for `assay sweep`.
+    """
+    if "," in text:
+        raise UsageError(
+            f"--clients {text}: a run has one number of clients; assay sweep WORKLOAD --clients"
+            f" {text} makes a run of each"
+        )
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise UsageError(f"--clients {text}: it is a whole number from 1 on")
+    return int(text)

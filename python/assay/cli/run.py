@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from assay.cli.executing import executed
-from assay.cli.options import AsJson, RunsDir, exit_code, given
+from assay.cli.options import AsJson, RunsDir, exit_code, given, number_of_clients
 from assay.cli.output import complain, console, say_json
 from assay.cli.scale_name import SCALE, check_scale_name
-
-if TYPE_CHECKING:
-    pass
 
 EXAMPLES = """
 \b
@@ -172,7 +169,11 @@ def run(
     ] = 1,
     clients: Annotated[
         int | None,
-        typer.Option(help="Sessions that draw from the mix [default: 1 for a mix].", min=1),
+        typer.Option(
+            help="Sessions that draw from the mix [default: 1 for a mix].",
+            parser=number_of_clients,
+            metavar="INTEGER",
+        ),
     ] = None,
     rate: Annotated[
         float | None,

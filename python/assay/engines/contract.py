@@ -16,10 +16,10 @@ from assay.engines.durability import DurabilityFacts, Level
 from assay.model.errors import AssayError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from assay.model.plan import Plan
+    from assay.model.plan import Plan, Reads
     from assay.model.script import Script
 
 
@@ -456,11 +456,45 @@ class Explained:
         native: The plan in the engine's own words; None: there is none.
         reason: Why there is none, or why it has estimates only.
         capture_s: Wall time that asking took.
+        reads: What the engine counted of its reads; None: it counts none, or the plan says them.
     """
 
     native: str | None
     reason: str | None
     capture_s: float
+    reads: Reads | None = None
+
+
+@dataclass(frozen=True)
+class PlanAsked:
+    """A statement whose answer is wanted.
+
+    Attributes:
+        text: With `$1`, `$2`, ... for its values.
+        values: Of Python's types: whole numbers, decimals, texts, times, None.
+        explained: Whether its plan is wanted as well.
+    """
+
+    text: str
+    values: Sequence[object]
+    explained: bool
+
+
+@dataclass(frozen=True)
+class PlanAnswer:
+    """What a statement came to.
+
+    Attributes:
+        explained: Its plan, where that was wanted.
+        rows: That it returned.
+        count: Rows that it returned or changed.
+        error: Why it was not executed; whoever asks on has no sense then.
+    """
+
+    explained: Explained | None
+    rows: Sequence[Sequence[object]] = ()
+    count: int = 0
+    error: str | None = None
 
 
 class PlanReader(Protocol):
@@ -485,6 +519,26 @@ class PlanReader(Protocol):
 
     def close(self) -> None:
         """Ends the connection."""
+        ...
+
+
+@runtime_checkable
+class PlaysPrograms(Protocol):
+    """Readers of plans that can be asked by a program, whose next statement needs answers."""
+
+    def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
+        """Executes statements as they come, those that are to be explained with their plans.
+
+        All is done in one transaction, which is rolled back when the iterator ends or is closed.
+        What asking for a plan changes is undone before the statement is executed for its answer.
+
+        Args:
+            statements: Each is taken once the answer to the one before was told.
+            limit_s: A plan that takes longer is cancelled; 0: plans have estimates only.
+
+        Yields:
+            One for each statement. What the engine refuses is an error in it, never an exception.
+        """
         ...
 
 

@@ -110,6 +110,23 @@ class PlanNode:
 
 
 @dataclass(frozen=True)
+class Reads:
+    """What a statement asked storage for, as far as the engine tells. None: it does not tell.
+
+    Attributes:
+        index_lookups: Places of indexes that were looked up.
+        index_rows: Rows or entries that were read from there on.
+        scan_rows: Rows that were read by scans of tables.
+        source: Who says so, in words: counters of the session, or what the plan's operators say.
+    """
+
+    source: str
+    index_lookups: float | None = None
+    index_rows: float | None = None
+    scan_rows: float | None = None
+
+
+@dataclass(frozen=True)
 class Plan:
     """How one statement of an operation was executed when it was asked with its plan.
 
@@ -129,6 +146,9 @@ class Plan:
         spilled_bytes: Written to temporary files by all operators together.
         memory_bytes: The most memory that was held at once.
         details: What else the engine tells of the whole, its words as keys.
+        name: What the statement is called; None: it has no name.
+        text: As it was sent, with `$1`, ... for bound values; None: the record is older than that.
+        reads: What it asked storage for; None: the engine does not tell.
     """
 
     operation: str
@@ -146,6 +166,9 @@ class Plan:
     memory_bytes: int | None = None
     cost: float | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    name: str | None = None
+    text: str | None = None
+    reads: Reads | None = None
 
     @property
     def seconds(self) -> float | None:
@@ -160,7 +183,9 @@ class Plan:
     @classmethod
     def read(cls, facts: dict[str, Any]) -> Plan:
         """The plan that `facts` was made from."""
-        return cls(**{**facts, "root": _node(facts["root"])})
+        reads = facts.get("reads")
+        told = {"root": _node(facts["root"]), "reads": None if reads is None else Reads(**reads)}
+        return cls(**{**facts, **told})
 
 
 def _node(facts: dict[str, Any]) -> PlanNode:

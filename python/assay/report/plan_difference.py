@@ -30,8 +30,8 @@ def plan_differences(
         operation: This one only.
 
     Returns:
-        Keys: operation, statement; changed (whether it is executed in another way); ours_s and
-        theirs_s (time of the operation in the measured part); `changes` (kind, says, and the
+        Keys: operation, statement, name; changed (whether it is executed in another way); ours_s
+        and theirs_s (time of the operation in the measured part); `changes` (kind, says, and the
         thread seconds that it is about: ours_s, theirs_s); `steps` (depth, mark: same, changed,
         new or gone, operator, words, and thread seconds with all below: ours_s, theirs_s).
     """
@@ -43,9 +43,16 @@ def plan_differences(
         if operation in (None, name)
         for mine in plans
         for other in others.get(name, ())
-        if other.statement == mine.statement
+        if _same_statement(mine, other)
     ]
     return sorted(told, key=lambda one: -abs((one["ours_s"] or 0.0) - (one["theirs_s"] or 0.0)))
+
+
+def _same_statement(one: Plan, other: Plan) -> bool:
+    """By their names: a statement with a list has another number for each length of it."""
+    if one.name is not None and other.name is not None:
+        return one.name == other.name
+    return one.statement == other.statement
 
 
 def plan_difference(
@@ -60,6 +67,7 @@ def plan_difference(
     return {
         "operation": ours.operation,
         "statement": ours.statement,
+        "name": ours.name,
         "changed": comparison.changed,
         "ours_s": seconds[0].get(ours.operation),
         "theirs_s": seconds[1].get(ours.operation),

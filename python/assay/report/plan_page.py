@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, count_text, grouped_text, percent_text, seconds_text
 from assay.record.layout import PLANS_DIR
+from assay.report.plan_words import columns_words, reads_words, statement_words
 from assay.report.plan_work import activity_words
 from assay.report.terminal_plans import NOTABLE_FACTOR
 
@@ -48,7 +49,7 @@ def capture_words(told: dict[str, Any]) -> str:
 def missing_rows(told: dict[str, Any]) -> list[tuple[str, str]]:
     """Statements of which there is no plan, each with the reason."""
     return [
-        (f"{one['operation']}, statement {one['statement'] + 1}", one["reason"])
+        (f"{one['operation']}, {statement_words(one)}", one["reason"])
         for one in told["plan_capture"]["missing"]
     ]
 
@@ -67,7 +68,7 @@ def _plan(run: Run, told: dict[str, Any], plan: dict[str, Any], *, several: bool
     name = plan["operation"]
     anchor = f"plan:{name}" + (f":{plan['statement']}" if plan["statement"] else "")
     worst = next((node for node in _walk(plan["root"]) if _is_worst(node)), None)
-    number = f", statement {plan['statement'] + 1}" if several else ""
+    number = f", {statement_words(plan)}" if several else ""
     native = _native(run, plan)
     return {
         "anchor": anchor,
@@ -77,6 +78,8 @@ def _plan(run: Run, told: dict[str, Any], plan: dict[str, Any], *, several: bool
         "root": _node(plan["root"]),
         "captured": _captured(told, plan),
         "activity": activity_words(plan),
+        "reads": reads_words(plan),
+        "columns": list(columns_words(plan)),
         "untimed": None if plan["timed"] else _untimed(plan),
         "native": native,
         "native_file": f"raw/{PLANS_DIR}/{Path(plan['native']).name}",

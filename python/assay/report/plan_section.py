@@ -13,8 +13,12 @@ import polars as pl
 
 from assay.analysis.plan_work import mixed_work, work_by_operation, work_of
 from assay.analysis.plans import Captured, captured, shares, worst_estimate
+from assay.analysis.pruning import columns_of_plan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.analysis.pruning import TableColumns
     from assay.model.plan import Plan, PlanNode
     from assay.record.reader import Run
 
@@ -28,12 +32,15 @@ def captured_of(run: Run) -> Captured:
 def plans_section(run: Run) -> dict[str, list[dict[str, Any]]]:
     """By operation the plans of its statements, as `Plan.facts` and more.
 
-    A plan has `seconds` (thread-seconds of all operators together), a node `share` (of those),
-    `q_error` and `worst`.
+    A plan has `seconds` (thread-seconds of all operators together) and `tables` (columns that are
+    read and named of each), a node `share` (of the seconds), `q_error` and `worst`.
     """
+    told = captured_of(run)
     return {
-        operation: [plan_facts(plan) for plan in plans]
-        for operation, plans in captured_of(run).plans.items()
+        operation: [
+            plan_facts(plan, columns_of_plan(plan, told.tables, told.grammar)) for plan in plans
+        ]
+        for operation, plans in told.plans.items()
     }
 
 
@@ -72,8 +79,8 @@ def plan_work_section(run: Run) -> dict[str, Any]:
     }
 
 
-def plan_facts(plan: Plan) -> dict[str, Any]:
-    """One plan with what follows from it."""
+def plan_facts(plan: Plan, tables: Iterable[TableColumns] = ()) -> dict[str, Any]:
+    """One plan with what follows from it, and columns of its tables."""
     derived = dict(zip(map(id, plan.root.walk()), shares(plan), strict=True))
     worst = worst_estimate(plan)
 
@@ -90,4 +97,19 @@ def plan_facts(plan: Plan) -> dict[str, Any]:
         }
 
     own = {name: value for name, value in vars(plan).items() if name != "root"}
-    return own | {"seconds": plan.seconds, "root": facts(plan.root)}
+    return own | {
+        "reads": None if plan.reads is None else asdict(plan.reads),
+        "tables": [_columns(one) for one in tables],
+        "seconds": plan.seconds,
+        "root": facts(plan.root),
+    }
+
+
+def _columns(table: TableColumns) -> dict[str, Any]:
+    return {
+        "table": table.table,
+        "read": None if table.read is None else list(table.read),
+        "needed": list(table.needed),
+        "unneeded": list(table.unneeded),
+        "unneeded_bytes": table.unneeded_bytes,
+    }

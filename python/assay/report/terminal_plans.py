@@ -12,6 +12,7 @@ from assay.model.units import (
     percent_text,
     seconds_text,
 )
+from assay.report.plan_words import columns_words, reads_words, statement_words
 from assay.report.plan_work import activity_words
 from assay.report.terminal import bar
 from assay.report.terminal_difference import signed_text
@@ -38,10 +39,12 @@ def plan_lines(
     plans: list[dict[str, Any]], capture: dict[str, Any], width: int, *, everything: bool = False
 ) -> Iterator[str]:
     """The plans of one operation: its statements in order, and what there is no plan of."""
-    for plan in plans:
+    for number, plan in enumerate(plans):
+        if number:
+            yield ""
         yield from _one_plan(plan, capture, width, several=len(plans) > 1, everything=everything)
     for missing in capture["missing"]:
-        words = f"statement {missing['statement'] + 1} has no plan: {one_line(missing['reason'])}"
+        words = f"{statement_words(missing)} has no plan: {one_line(missing['reason'])}"
         yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="    ")
 
 
@@ -52,7 +55,7 @@ def overview_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     ordered = sorted(plans, key=lambda plan: -(seconds.get(plan["operation"]) or 0.0))
     if not ordered:
         return
-    names = max(len(plan["operation"]) for plan in ordered)
+    names = max(len(_overview_name(plan)) for plan in ordered)
     room = (width - names - 2 - 9 - 4) // 2
     heads = f"{'longest operator':<{room}} worst estimate"
     yield f"  {'':<{names}} {'time':>7}  {heads}"
@@ -65,7 +68,12 @@ def overview_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         taken = seconds.get(plan["operation"])
         time = "" if taken is None else seconds_text(taken)
         told = f"{_cut(first, room):<{room}} {_cut(second, room)}"
-        yield f"  {plan['operation']:<{names}} {time:>7}  {told}".rstrip()
+        yield f"  {_overview_name(plan):<{names}} {time:>7}  {told}".rstrip()
+
+
+def _overview_name(plan: dict[str, Any]) -> str:
+    name = plan["name"]
+    return plan["operation"] if name is None else f"{plan['operation']} {name}"
 
 
 def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -82,7 +90,7 @@ def _one_plan(
     several: bool,
     everything: bool,
 ) -> Iterator[str]:
-    number = f", statement {plan['statement'] + 1}" if several else ""
+    number = f", {statement_words(plan)}" if several else ""
     yield f"Plan of {plan['operation']}{number}: {_times(plan)}"
     yield ""
     yield f"  {'time in itself':<17} {'rows: estimate, came':>23}  operator"
@@ -128,6 +136,9 @@ def _facts(plan: dict[str, Any], capture: dict[str, Any]) -> Iterator[str]:
         yield f"All operators: {', '.join(totals)}."
     if counted := activity_words(plan):
         yield f"Counted: {counted}."
+    if reads := reads_words(plan):
+        yield f"Read: {reads}."
+    yield from (f"Columns of {words}." for words in columns_words(plan))
     cost = next(
         (one for one in capture["operations"] if one["operation"] == plan["operation"]), None
     )
@@ -261,7 +272,7 @@ def changed_lines(told: list[dict[str, Any]], width: int) -> Iterator[str]:
 def difference_lines(told: list[dict[str, Any]], width: int) -> Iterator[str]:
     """What changed in the plans of one operation, statement by statement."""
     for one in told:
-        number = f", statement {one['statement'] + 1}" if len(told) > 1 else ""
+        number = f", {statement_words(one)}" if len(told) > 1 else ""
         how = "executed in another way" if one["changed"] else "executed in the same way"
         yield f"  Plan of {one['operation']}{number}: {how}; thread time, watched"
         yield ""

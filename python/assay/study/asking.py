@@ -179,6 +179,16 @@ class Asked:
             "statements": self._statements(),
         }
 
+    def schema(self) -> dict[str, Any]:
+        """What readers of plans have to know of tables and statements, for the record."""
+        from assay.workloads.rewriting.grammar import grammar_of
+
+        types = self.workload.column_types(self.request.scale)
+        return {
+            "grammar": grammar_of(self.dialects),
+            "tables": {table: dict(columns) for table, columns in types.items()},
+        }
+
     def durability(self, settings: Mapping[str, str]) -> dict[str, Any]:
         """What a transaction that committed survives with these settings, for the record."""
         levels = self.engine.facts.durability

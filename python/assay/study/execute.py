@@ -232,6 +232,7 @@ class _Execution:
             "explained": self._explained_operations,
             "cpus": self._request.pin.get("client", []),
             "plans": self._wants_plans,
+            "schema": self._asked.schema() if self._wants_plans else None,
             "plans_executed": self._request.plans_executed,
             "filling": loading.filling(guardian) if loads and subject.embedded else None,
             "looks_into_cache": loads,

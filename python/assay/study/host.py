@@ -236,7 +236,11 @@ def _captured(
     except AssayError as error:
         return {"error": str(error)}
     try:
-        capture = Capture(engine, reader, Path(job["raw_dir"]), job["plan"]["seed"])
+        seed = job["plan"]["seed"]
+        # The inputs of the first session: those of executions that there were.
+        player = _core.Player(json.dumps(script.facts()), seed, 0)
+        raw_dir = Path(job["raw_dir"])
+        capture = Capture(engine, reader, raw_dir, seed, player, job["schema"])
         own_s = job["plan"]["operation_deadline_ns"] / NS_PER_S
         deadline_s = own_s if job["plans_executed"] else None
         chosen = replace(script, operations=script.operations[: job["explained"]])

@@ -9,30 +9,55 @@ from __future__ import annotations
 import logging
 import random
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from assay.engines.contract import PlanAsked, PlaysPrograms
 from assay.model.units import NS_PER_S
 from assay.record.layout import PLANS_DIR, PLANS_FILE, measured_phases
 from assay.record.writer import write_json
 from assay.study.interruption import Interruptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from assay.engines.contract import Explained, HasPlans, PlanReader
+    from assay.engines.contract import Explained, HasPlans, PlanAnswer, PlanReader
     from assay.model.script import Draw, Script, ScriptOperation
 
     Progress = Callable[[int, int], None]
 
 log = logging.getLogger(__name__)
 
+Told = TypeVar("Told")
+
 # Watching makes a statement slower, by a small factor; what takes longer is cancelled.
 SLOWER_MAX = 10.0
 LIMIT_MIN_S = 30.0
 
-# What a program binds comes from its own draws and from earlier answers of the same transaction.
-OF_A_PROGRAM = "its values are those of a program of the driver, of which plans are not asked"
+# Executions of a program that are played until each of its statements was asked.
+EXECUTIONS_MAX = 20
+NO_ANSWERS = "this engine's plans are asked without the answers that a program of the driver needs"
+
+
+class Player(Protocol):
+    """Plays a program for somebody who carries out its statements; see `_core.Player`."""
+
+    def begin(self, operation: int) -> None:
+        """Begins an execution of an operation with inputs of its own."""
+        ...
+
+    def next(self) -> tuple[int, list[object]] | None:
+        """The statement that is next, and its values; None: the operation has ended.
+
+        Raises `ValueError` where the program cannot go on.
+        """
+        ...
+
+    def answered(self, statement: int, rows: Sequence[Sequence[object]], count: int) -> None:
+        """Hears the answer. Raises `ValueError` where it is none that the program knows."""
+        ...
 
 
 class Capture:
@@ -43,13 +68,26 @@ class Capture:
         reader: Asks; closed by whoever made it.
         raw_dir: `raw/` of the record.
         seed: Of values that are drawn.
+        player: Plays programs of the script, where it has any.
+        schema: What is to be known of tables beside the plans: `grammar`, the SQL that statements
+            are in (None: what all have in common), and `tables`, types of columns by table.
     """
 
-    def __init__(self, engine: HasPlans, reader: PlanReader, raw_dir: Path, seed: int) -> None:
+    def __init__(
+        self,
+        engine: HasPlans,
+        reader: PlanReader,
+        raw_dir: Path,
+        seed: int,
+        player: Player | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> None:
         self._engine = engine
         self._reader = reader
         self._dir = raw_dir / PLANS_DIR
         self._seed = seed
+        self._player = player
+        self._schema = dict(schema or {"grammar": None, "tables": {}})
         self._plans: list[dict[str, Any]] = []
         self._missing: list[dict[str, Any]] = []
         self._operations: list[dict[str, Any]] = []
@@ -78,12 +116,13 @@ class Capture:
             try:
                 for number, operation in enumerate(script.operations):
                     tell(number, len(script.operations))
-                    if operation.program is not None:
-                        self._leave_out(operation)
-                        continue
                     timed = timed_s.get(operation.name)
                     limit_s = deadline_s or max(LIMIT_MIN_S, SLOWER_MAX * (timed or 0.0))
-                    self._one(operation, timed, 0.0 if deadline_s is None else limit_s)
+                    limit_s = 0.0 if deadline_s is None else limit_s
+                    if operation.program is not None:
+                        self._program(number, operation, timed, limit_s)
+                    else:
+                        self._one(operation, timed, limit_s)
             finally:
                 write_json(
                     self._dir / PLANS_FILE,
@@ -92,19 +131,51 @@ class Capture:
                         "operations": self._operations,
                         "plans": self._plans,
                         "missing": self._missing,
+                        "schema": self._schema,
                     },
                 )
 
-    def _leave_out(self, operation: ScriptOperation) -> None:
-        """Records that a program's statements have no plan: a value would be invented."""
-        self._missing.append(
+    def _program(
+        self, number: int, operation: ScriptOperation, timed_s: float | None, limit_s: float
+    ) -> None:
+        """Plays a program, in one transaction, until each of its statements was asked.
+
+        Values are those of the execution that is played, so the rows that they are of are there.
+        """
+        begun_s = time.monotonic()
+        reader = self._reader
+        if self._player is None or not isinstance(reader, PlaysPrograms):
+            self._leave_out(operation, range(len(operation.statements)), NO_ANSWERS)
+            return
+        playing = _Playing(self._player, number, operation)
+        failed = None
+        for answer in self._waited(lambda: reader.play(playing.asked(), limit_s)):
+            if answer.explained is not None:
+                self._keep(operation, playing.statement, answer.explained)
+            failed = answer.error or playing.take(answer)
+            if failed is not None:
+                break
+        failed = failed or playing.failed
+        why = f": {failed}" if failed else ""
+        self._leave_out(
+            operation,
+            playing.unasked,
+            f"not executed in any of {playing.executions} executions{why}",
+        )
+        self._operations.append(
             {
                 "operation": operation.name,
-                "statement": 0,
-                "capture_s": None,
-                "reason": OF_A_PROGRAM,
+                "capture_s": time.monotonic() - begun_s,
+                "watched_s": None,
+                "timed_s": timed_s,
+                "ratio": None,
             }
         )
+
+    def _leave_out(self, operation: ScriptOperation, numbers: Iterable[int], reason: str) -> None:
+        for number in numbers:
+            missing = _missing(operation, number, None)
+            self._missing.append(missing | {"reason": reason})
 
     def _one(self, operation: ScriptOperation, timed_s: float | None, limit_s: float) -> None:
         drawn = [drawn_value(draw, operation.name, self._seed) for draw in operation.draws]
@@ -114,8 +185,9 @@ class Capture:
         ]
         begun_s = time.monotonic()
         watched_s: float | None = 0.0
-        for number, told in enumerate(self._asked(asked, limit_s)):
-            execution_s = self._keep(operation.name, number, told)
+        explained = self._waited(lambda: self._reader.explain(asked, limit_s))
+        for number, told in enumerate(explained):
+            execution_s = self._keep(operation, number, told)
             if watched_s is not None:
                 watched_s = None if execution_s is None else watched_s + execution_s
         self._operations.append(
@@ -128,38 +200,103 @@ class Capture:
             }
         )
 
-    def _asked(
-        self, statements: list[tuple[str, list[object]]], limit_s: float
-    ) -> Iterator[Explained]:
+    def _waited(self, ask: Callable[[], Iterator[Told]]) -> Iterator[Told]:
         """What the engine tells, each waited for in a way that can be interrupted."""
         with self._interruptions.welcome():
-            asking = iter(self._reader.explain(statements, limit_s))
-        while True:
-            with self._interruptions.welcome():
-                told = next(asking, None)
-            if told is None:
-                return
-            yield told
+            asking = ask()
+        try:
+            while True:
+                with self._interruptions.welcome():
+                    told = next(asking, None)
+                if told is None:
+                    return
+                yield told
+        finally:
+            # What it changed is undone before anybody else asks.
+            if isinstance(asking, Generator):
+                asking.close()
 
-    def _keep(self, operation: str, number: int, told: Explained) -> float | None:
+    def _keep(self, operation: ScriptOperation, number: int, told: Explained) -> float | None:
         """Writes what was told; planning and execution of the statement, where they are known."""
-        missing = {"operation": operation, "statement": number, "capture_s": told.capture_s}
+        missing = _missing(operation, number, told.capture_s)
         if told.native is None:
             self._missing.append(missing | {"reason": told.reason})
             return None
-        file = f"{operation}-{number}.json"
+        file = f"{operation.name}-{number}.json"
         (self._dir / file).write_text(told.native, encoding="utf-8")
         try:
-            plan = self._engine.plan(told.native, operation, number, file)
+            plan = self._engine.plan(told.native, operation.name, number, file)
         except ValueError as error:
-            log.warning("the plan of %s is not understood: %s", operation, error)
+            log.warning("the plan of %s is not understood: %s", operation.name, error)
             self._missing.append(missing | {"reason": f"its plan is not understood: {error}"})
             return None
-        facts = plan.facts() | {"capture_s": told.capture_s, "reason": told.reason}
-        self._plans.append(facts)
+        statement = operation.statements[number]
+        plan = replace(
+            plan,
+            name=statement.name,
+            text=statement.text,
+            capture_s=told.capture_s,
+            reason=told.reason,
+            reads=told.reads or plan.reads,
+        )
+        self._plans.append(plan.facts())
         if plan.execution_s is None:
             return None
         return plan.execution_s + (plan.planning_s or 0.0)
+
+
+class _Playing:
+    """One program that is played for its plans: each statement is explained once, by its name."""
+
+    def __init__(self, player: Player, number: int, operation: ScriptOperation) -> None:
+        self._player = player
+        self._number = number
+        self._operation = operation
+        self._seen: set[str | None] = set()
+        self.statement = 0
+        self.executions = 0
+        self.failed: str | None = None
+
+    def asked(self) -> Iterator[PlanAsked]:
+        """Statements as the program wants them, each once the answer before it was taken."""
+        try:
+            while self.executions < EXECUTIONS_MAX and self.unasked:
+                self._player.begin(self._number)
+                self.executions += 1
+                while (told := self._player.next()) is not None:
+                    self.statement, values = told
+                    statement = self._operation.statements[self.statement]
+                    explained = statement.name not in self._seen
+                    self._seen.add(statement.name)
+                    yield PlanAsked(statement.text, values, explained)
+        except ValueError as error:
+            self.failed = str(error)
+
+    def take(self, answer: PlanAnswer) -> str | None:
+        """Hands the answer to the program; why that cannot go on."""
+        try:
+            self._player.answered(self.statement, answer.rows, answer.count)
+        except ValueError as error:
+            return str(error)
+        return None
+
+    @property
+    def unasked(self) -> list[int]:
+        """Statements that it did not ask yet: of each name the first."""
+        found: dict[str | None, int] = {}
+        for number, statement in enumerate(self._operation.statements):
+            if statement.name not in self._seen:
+                found.setdefault(statement.name, number)
+        return list(found.values())
+
+
+def _missing(operation: ScriptOperation, number: int, capture_s: float | None) -> dict[str, Any]:
+    return {
+        "operation": operation.name,
+        "statement": number,
+        "name": operation.statements[number].name,
+        "capture_s": capture_s,
+    }
 
 
 def drawn_value(draw: Draw, operation: str, seed: int) -> object:

@@ -455,6 +455,12 @@ class Workload:
             raise UsageError(f"{name} cannot be asked without {lacking}: {error}") from error
         return replace(statement, text=found.text, rewritten=found.facts())
 
+    def column_types(self, scale: float) -> Mapping[str, Mapping[str, str]]:
+        """Types of columns by table, as the schema declares them that all dialects share."""
+        from assay.workloads.rewriting.grammar import types_of
+
+        return types_of(tuple(self.setup((), scale).values()), ())
+
     def _table_columns(self, dialects: Sequence[str], scale: float) -> Mapping[str, Sequence[str]]:
         from assay.workloads.rewriting.grammar import columns_of
 

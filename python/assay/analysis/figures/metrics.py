@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from assay.analysis.composite.figures import Figures, figures
 from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
 from assay.analysis.composite.played import Played, played
-from assay.analysis.figures.quantities import BYTES, PER_HOUR, PER_SECOND, SECONDS
+from assay.analysis.figures.quantities import (
+    BYTES,
+    COUNT,
+    PER_HOUR,
+    PER_SECOND,
+    SECONDS,
+    SHARE,
+)
 from assay.analysis.load import load_of
 from assay.analysis.operations import operation_table, total_and_mean
 from assay.analysis.summary import Summary, summarise
@@ -50,8 +57,12 @@ METRICS = (
         for number, place in enumerate(("first", "second"), 1)
     ),
     Metric("throughput_per_s", "operations a second", PER_SECOND, "higher"),
+    Metric("statements_per_s", "statements a second", PER_SECOND, "higher"),
     Metric("latency_seconds_p50", "median latency", SECONDS, "lower"),
     Metric("latency_seconds_p99", "latency of the 99th percentile", SECONDS, "lower"),
+    Metric("retries", "attempts beyond the first", COUNT, "lower"),
+    Metric("failed_share", "operations that failed", SHARE, "lower"),
+    Metric("wasted_share", "time in attempts that failed", SHARE, "lower"),
     Metric("memory_peak_bytes", "peak memory", BYTES, "lower"),
 )
 BY_NAME = {one.name: one for one in METRICS}

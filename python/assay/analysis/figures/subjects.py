@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from assay.analysis.figures.contract import Asked, StudyRun
     from assay.record.reader import Run
 
+    # A part, and by factor the name of the level.
+    _Key = tuple[str, tuple[tuple[str, str], ...]]
+
 ENGINE, SETTING = "engine", "set."
 # Levels that need their factor beside them.
 SAY_NOTHING = ("on", "off", "true", "false", "True", "False", "none")
@@ -50,11 +53,12 @@ def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...
         asked: The figure.
         without: Factors that make no subjects, because the figure has an axis for them.
     """
-    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[StudyRun]] = {}
+    groups: dict[_Key, list[StudyRun]] = {}
     for one in asked.runs:
         groups.setdefault((one.part, _kept(one, without)), []).append(one)
     parts = {part for part, _ in groups}
     names = {key: subject_name(key[1], runs[0].run) for key, runs in groups.items()}
+    names = _with_versions(names, {key: runs[0].run for key, runs in groups.items()})
     made = []
     for (part, levels), runs in groups.items():
         name = names[(part, levels)]
@@ -62,6 +66,20 @@ def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...
             name = f"{name} ({part})"
         made.append(Subject(name, tuple(runs), dict(levels)))
     return tuple(made)
+
+
+def _with_versions(names: Mapping[_Key, str], runs: Mapping[_Key, Run]) -> dict[_Key, str]:
+    """Versions beside the titles of an engine that is compared with another version of itself."""
+    versions: dict[str, set[str]] = {}
+    for run in runs.values():
+        versions.setdefault(_title(run), set()).add(str(run.facts["engine"].get("version")))
+    told = {}
+    for key, name in names.items():
+        title = _title(runs[key])
+        version = f"{title} {runs[key].facts['engine'].get('version')}"
+        several = len(versions[title]) > 1 and any(factor == ENGINE for factor, _ in key[1])
+        told[key] = name.replace(title, version, 1) if several else name
+    return told
 
 
 def briefly(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
@@ -92,8 +110,12 @@ def measure(
 def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
     """What runs are called: the engine as it is titled, then the levels of other factors."""
     others = [_level(factor, name) for factor, name in levels if factor != ENGINE]
+    return " ".join([_title(run), *others])
+
+
+def _title(run: Run) -> str:
     engine = run.facts["engine"]
-    return " ".join([str(engine.get("title") or engine["name"]), *others])
+    return str(engine.get("title") or engine["name"])
 
 
 def _level(factor: str, name: str) -> str:

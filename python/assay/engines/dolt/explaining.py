@@ -10,6 +10,8 @@ from assay.engines.mysql_family.statements import file_text
 class DoltPlans(FamilyPlans):
     """See `assay.engines.contract.PlanReader`: a drawing of many rows, and nothing is executed."""
 
+    executes = False
+
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
         """A statement's plan, and why it has its shape only."""
         del limit_s

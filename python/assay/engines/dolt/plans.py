@@ -7,11 +7,12 @@ estimates and no counts of rows, neither before nor after executing.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from assay.model.plan import Plan, PlanNode
+from assay.model.plan import Plan, PlanNode, Reads
 
 REASON = "Dolt tells the shape of a plan: no estimates, no rows and no times"
+SOURCE = "ranges that Dolt's plan looks up; it counts no rows"
 # Each level is drawn by four characters.
 LEVEL = re.compile(r"(?: │  |    | ├─ | └─ )")
 LEVEL_CHARACTERS = 4
@@ -41,7 +42,7 @@ OPERATORS = {
     "HashLookup": "hash build",
     "RecursiveCTE": "cte",
     "Subquery": "subquery",
-    "SubqueryAlias": "other",
+    "SubqueryAlias": "projection",
     "TableAlias": "other",
     "Values": "values",
     "Insert": "modify",
@@ -59,6 +60,9 @@ OPERATORS = {
 JOINS = (("Merge", "merge join"), ("Hash", "hash join"), ("", "nested loop"))
 _NAMED = re.compile(r"([A-Z][A-Za-z]*(?: Join)?)(?: (?:distinct|all))?(?:\((.*)\))?\Z", re.DOTALL)
 _ATTRIBUTE = re.compile(r"([a-zA-Z-]+): (.*)\Z", re.DOTALL)
+_RANGE = re.compile(r"\{[^}]*\}")
+_CHANGED = re.compile(r"SET (\w+)\.")
+PUTTING = {"Insert", "Replace"}
 # What of an operator's attributes says what it goes by.
 CONDITIONS = ("filters", "keys", "group", "left-key")
 OF_A_TABLE = {"Table", "IndexedTableAccess", "StaticIndexedTableAccess", "TableAlias"}
@@ -87,7 +91,31 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
     roots = _nodes(_drawn(told))
     if len(roots) != 1:
         raise ValueError(f"this is no plan of Dolt: {told[:80]!r}")
-    return Plan(operation, statement, native, roots[0], timed=False, reason=REASON)
+    root = _with_changed(roots[0])
+    return Plan(operation, statement, native, root, timed=False, reason=REASON, reads=_reads(root))
+
+
+def _with_changed(root: PlanNode) -> PlanNode:
+    """The plan with the table that it changes, which Dolt draws below that, if anywhere."""
+    if root.operator != "modify":
+        return root
+    below = list(root.walk())[1:]
+    if root.native in PUTTING:
+        # The table that rows are put into is drawn as if it were read.
+        target, *rest = root.children
+        return replace(root, object=target.object, children=tuple(rest))
+    told = (_CHANGED.match(node.condition or "") for node in below)
+    named = next((found[1] for found in told if found is not None), None)
+    return replace(root, object=named or next((one.object for one in below if one.object), None))
+
+
+def _reads(root: PlanNode) -> Reads | None:
+    """Places that are looked up, where that is drawn: those of a join's rows it does not count."""
+    scans = [node for node in root.walk() if node.operator == "index scan"]
+    ranges = [_RANGE.findall(node.condition or "") for node in scans]
+    if not all(ranges):
+        return Reads(f"{SOURCE}; those of a join's rows are not told")
+    return Reads(SOURCE, index_lookups=float(sum(map(len, ranges))))
 
 
 def _drawn(told: str) -> list[_Line]:
@@ -116,7 +144,9 @@ def _node(line: _Line) -> list[PlanNode]:
     operator = None if found is None else _operator(found[1])
     if found is None or operator is None:
         return _subqueries(line)
-    attributes, conditions, children = {}, [], []
+    attributes: dict[str, str] = {}
+    conditions: list[str] = []
+    children: list[PlanNode] = []
     for child in line.children:
         inner = _node(child)
         told = _ATTRIBUTE.match(child.text)
@@ -129,11 +159,13 @@ def _node(line: _Line) -> list[PlanNode]:
     if found[2] and found[1] not in OF_A_TABLE:
         conditions.insert(0, found[2])
     children.sort(key=lambda node: node.operator == "subquery")
+    table = _object(found[1], found[2], attributes)
     return [
         PlanNode(
-            operator=operator,
+            # What is asked of no table is one row without columns.
+            operator="values" if operator == "scan" and table is None else operator,
             native=found[1],
-            object=_object(found[1], found[2], attributes),
+            object=table,
             index=attributes["index"].strip("[]") if "index" in attributes else None,
             condition="; ".join(conditions) or None,
             columns=_columns(operator, attributes),

@@ -204,6 +204,8 @@ def _join(
 
 def _table(told: Told, above: _Above) -> PlanNode:
     """A table as it is read, what makes it if it is made for this, what is changed in it."""
+    if "table_name" not in told:
+        return PlanNode("values", str(told.get("message", "no table")))
     if "access_type" not in told and MATERIALIZED not in told:
         # Rows are put into it, and nothing is read of it.
         return PlanNode("modify", "insert", object=told["table_name"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from assay.engines.mysql.server import CONF
 from assay.engines.mysql_family.explaining import CANCELLED, FamilyPlans
 from assay.engines.mysql_family.statements import file_text
@@ -16,14 +18,27 @@ class MysqlPlans(FamilyPlans):
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
         """As others have it, but for changes, of which only the older format tells a table."""
         if asked.split(maxsplit=1)[0].lower() not in CHANGES:
-            return self._cut_off(asked, limit_s, *super().read_plan(asked, limit_s))
-        self.rows(file_text("plans/tables.sql", CONF))
-        estimated = self.told("plans/estimated.sql", asked)
-        self.rows(file_text("plans/iterators.sql", CONF))
+            plan, reason = self._cut_off(asked, limit_s, *super().read_plan(asked, limit_s))
+            return self._with_columns(asked, plan), reason
+        estimated = self._tables(asked)
         if not limit_s:
             return estimated, None
-        self.rows(asked)
+        self.counted(lambda: self.rows(asked))
         return estimated, ESTIMATES
+
+    def _tables(self, asked: str) -> str:
+        """What the older format tells of a statement."""
+        self.rows(file_text("plans/tables.sql", CONF))
+        try:
+            return self.told("plans/estimated.sql", asked)
+        finally:
+            self.rows(file_text("plans/iterators.sql", CONF))
+
+    def _with_columns(self, asked: str, plan: str | None) -> str | None:
+        """A plan with what only the older format tells: which columns of tables are read."""
+        if plan is None:
+            return None
+        return json.dumps(json.loads(plan) | json.loads(self._tables(asked)), indent=1)
 
     def _cut_off(
         self, asked: str, limit_s: float, plan: str | None, reason: str | None
@@ -32,4 +47,5 @@ class MysqlPlans(FamilyPlans):
         said = {number for _, number, _ in self.rows(file_text("warnings.sql"))}
         if reason or not said & CANCELLED:
             return plan, reason
+        self._reads = None
         return self.told("plans/estimated.sql", asked), f"it was cancelled after {limit_s:.3g} s"

@@ -1,25 +1,26 @@
 """MySQL's plans in words that are no engine's.
 
 MySQL tells a tree of iterators (EXPLAIN FORMAT=JSON, version 2), with averages over the loops of
-each. Of statements that change rows it tells a table only (version 1), and no times.
+each. Of statements that change rows it tells tables only (version 1), and no times. Which columns
+are read, and which tables while planning, stands in version 1 alone.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
+from assay.engines.mysql.plan_tables import block_tree, tables_of, with_tables
 from assay.model.plan import Plan, PlanNode
 
 Told = dict[str, Any]
 
 MS_PER_S = 1000
-PERCENT = 100.0
 PLAN, BLOCK, INPUTS = "query_plan", "query_block", "inputs"
 SELECTED = "inputs_from_select_list"
 OPERATORS = {
     "aggregate": "aggregate",
+    "append": "set operation",
     "delete_rows": "modify",
     "filter": "filter",
     "insert_values": "modify",
@@ -40,7 +41,6 @@ OPERATORS = {
 }
 JOINS = {"nested_loop": "nested loop", "hash": "hash join", "batch_key_access": "nested loop"}
 CONDITIONS = ("lookup_condition", "condition", "hash_condition", "sort_fields", "functions")
-CHANGES = ("insert", "replace", "update", "delete")
 TOLD_ELSEWHERE = {
     "operation",
     "table_name",
@@ -71,7 +71,11 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
     """
     try:
         whole = json.loads(told)
-        root = _changed(whole[BLOCK]) if BLOCK in whole else _node(whole[PLAN], 1.0)
+        told_tables = tables_of(whole.get(BLOCK, {}))
+        if PLAN in whole:
+            root = with_tables(_node(whole[PLAN], 1.0), told_tables)
+        else:
+            root = block_tree(whole[BLOCK])
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no plan of MySQL: {error!r}") from error
     seconds = _seconds(whole.get(PLAN, {}))
@@ -176,23 +180,3 @@ def _removed(told: Told, rows: float | None, children: tuple[PlanNode, ...]) -> 
 
 def _is_detail(key: str, value: object) -> bool:
     return key not in TOLD_ELSEWHERE and not isinstance(value, (dict, list))
-
-
-def _changed(block: Told) -> PlanNode:
-    """What a statement that changes rows reads, as far as it is told, and what it changes."""
-    table = block["table"]
-    name = table["table_name"]
-    change = next(change for change in CHANGES if change in table)
-    made = PlanNode("modify", change, object=name)
-    if "rows_examined_per_scan" not in table:
-        return made
-    expected = table["rows_examined_per_scan"] * float(table.get("filtered", PERCENT)) / PERCENT
-    read = PlanNode(
-        operator="index scan" if table.get("key") else "scan",
-        native=str(table.get("access_type", "table")),
-        object=name,
-        index=table.get("key"),
-        condition=table.get("attached_condition"),
-        estimated_rows=expected,
-    )
-    return replace(made, children=(read,))

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pymysql
 
-from assay.engines.contract import Explained
+from assay.engines.contract import Explained, PlanAnswer
 from assay.engines.mysql_family.connecting import connect, words_of
 from assay.engines.mysql_family.statements import bound, file_text, filled, pieces, split
+from assay.model.plan import Reads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from assay.engines.contract import Address
+    from assay.engines.contract import Address, PlanAsked
+
+Told = TypeVar("Told")
 
 # A statement that begins with one of these would end the transaction that undoes everything.
 TRANSACTION_WORDS = {
@@ -43,6 +46,12 @@ NO_PLAN = "the server makes no plan for this kind of statement; it was executed 
 # The server's numbers of errors: a text that cannot be explained, and a limit that was met.
 SYNTAX = 1064
 CANCELLED = {1317, 1969, 3024}
+# The server's counters of calls for a row: by a key or at an end of an index, on from there, and of
+# a whole table.
+LOOKUPS = ("Handler_read_key", "Handler_read_first", "Handler_read_last")
+NEXT = ("Handler_read_next", "Handler_read_prev")
+SCANNED = ("Handler_read_rnd_next",)
+SOURCE = "the session's counters Handler_read_*: calls for a row, those that found none included"
 LIMIT_MIN_S = 0.001
 MS_PER_S = 1000
 
@@ -54,32 +63,85 @@ class FamilyPlans:
     and `executed.sql` begin what asks for a plan.
     """
 
+    # Whether asking for a plan executes the statement.
+    executes = True
+
     def __init__(self, address: Address, conf: Path) -> None:
         self._conf = conf
         self._connection = connect(address)
+        self._reads: Reads | None = None
 
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
         """Executes an operation's statements in a transaction that is rolled back."""
-        failed: str | None = None
+        failed = self._begun(limit_s)
+        try:
+            for text, values in statements:
+                told = self._explained(text, values, limit_s, failed)
+                if not self._connection.open:
+                    failed = told.reason
+                yield told
+        finally:
+            self._rolled_back()
+
+    def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
+        """See `assay.engines.contract.PlaysPrograms`."""
+        failed = self._begun(limit_s)
+        try:
+            for asked in statements:
+                yield self._answer(asked, limit_s, failed)
+        finally:
+            self._rolled_back()
+
+    def _begun(self, limit_s: float) -> str | None:
+        """Begins a transaction with a limit for each statement; why there is none."""
         limit_ms = max(LIMIT_MIN_S, limit_s) * MS_PER_S
         limit = {"seconds": f"{limit_ms / MS_PER_S:.3f}", "milliseconds": f"{limit_ms:.0f}"}
         try:
             self.rows(filled("plans/limit.sql", plain=limit, conf=self._conf))
             self.rows(file_text("plans/begin.sql"))
         except pymysql.Error as error:
-            failed = _words(error)
+            return _words(error)
+        return None
+
+    def _rolled_back(self) -> None:
+        with contextlib.suppress(pymysql.Error):
+            self._connection.rollback()
+
+    def _explained(
+        self, text: str, values: Sequence[object], limit_s: float, failed: str | None = None
+    ) -> Explained:
+        begun_s = time.monotonic()
+        self._reads = None
+        native, reason = (None, failed) if failed else self._one(text, values, limit_s)
+        return Explained(native, reason, time.monotonic() - begun_s, self._reads)
+
+    def _answer(self, asked: PlanAsked, limit_s: float, failed: str | None) -> PlanAnswer:
+        """A statement with its plan, where that is wanted, and then with its rows."""
+        if failed is not None:
+            return PlanAnswer(None, error=failed)
+        if _steers(asked.text):
+            return PlanAnswer(Explained(None, OF_TRANSACTIONS, 0.0) if asked.explained else None)
+        told = None
         try:
-            for text, values in statements:
-                begun_s = time.monotonic()
-                native, reason = (None, failed) if failed else self._one(text, values, limit_s)
-                if not self._connection.open:
-                    failed = reason
-                yield Explained(native, reason, time.monotonic() - begun_s)
-        finally:
-            with contextlib.suppress(pymysql.Error):
-                self._connection.rollback()
+            if asked.explained:
+                told = self._explained_alone(asked, limit_s)
+            with self._connection.cursor() as cursor:
+                text = bound(pieces(asked.text), asked.values, self._connection.escape)
+                count = cursor.execute(text)
+                return PlanAnswer(told, cursor.fetchall(), count)
+        except pymysql.Error as error:
+            return PlanAnswer(told, error=_words(error))
+
+    def _explained_alone(self, asked: PlanAsked, limit_s: float) -> Explained:
+        """A statement's plan, with nothing changed. Raises what pymysql raises."""
+        if self.executes:
+            self.rows(file_text("plans/savepoint.sql"))
+        told = self._explained(asked.text, asked.values, limit_s)
+        if self.executes:
+            self.rows(file_text("plans/undo.sql"))
+        return told
 
     def close(self) -> None:
         """Ends the connection."""
@@ -90,7 +152,7 @@ class FamilyPlans:
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None]:
         """A statement's plan, and why there is none or only estimates."""
-        if split(text)[0].split()[0].lower() in TRANSACTION_WORDS:
+        if _steers(text):
             return None, OF_TRANSACTIONS
         asked = bound(pieces(text), values, self._connection.escape)
         try:
@@ -107,7 +169,7 @@ class FamilyPlans:
         """
         estimated = self.told("plans/estimated.sql", asked)
         try:
-            return self.told("plans/executed.sql", asked), None
+            return self.counted(lambda: self.told("plans/executed.sql", asked)), None
         except pymysql.Error as error:
             if error.args[0] in CANCELLED:
                 return estimated, f"it was cancelled after {limit_s:.3g} s"
@@ -121,6 +183,27 @@ class FamilyPlans:
             return _words(error)
         return NO_PLAN
 
+    def counted(self, execute: Callable[[], Told]) -> Told:
+        """What `execute` gives; what the session counted meanwhile is kept as what was read.
+
+        Counting counts its own reads, too: how many is known from counting twice before.
+        """
+        first, before = self._counters(), self._counters()
+        given = execute()
+        after = self._counters()
+        read = {name: after[name] - 2 * before[name] + first[name] for name in after}
+        self._reads = Reads(
+            SOURCE,
+            index_lookups=sum(read.get(name, 0) for name in LOOKUPS),
+            index_rows=sum(read.get(name, 0) for name in (*LOOKUPS, *NEXT)),
+            scan_rows=sum(read.get(name, 0) for name in SCANNED),
+        )
+        return given
+
+    def _counters(self) -> dict[str, int]:
+        rows = self.rows(file_text("plans/reads.sql"))
+        return {str(name): int(str(count)) for name, count in rows}
+
     def told(self, how: str, asked: str) -> str:
         """What the server answers to a statement with `how`, a file of the engine, before it."""
         return str(self.rows(f"{file_text(how, self._conf)}\n{asked}")[0][0])
@@ -131,6 +214,10 @@ class FamilyPlans:
             cursor.execute(asked)
             rows: tuple[tuple[object, ...], ...] = cursor.fetchall()
             return rows
+
+
+def _steers(text: str) -> bool:
+    return split(text)[0].split()[0].lower() in TRANSACTION_WORDS
 
 
 def _words(error: Exception) -> str:

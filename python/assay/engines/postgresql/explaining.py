@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from assay.engines.contract import Explained
+from assay.engines.contract import Explained, PlanAnswer
 from assay.engines.postgresql.connecting import connect
 from assay.engines.postgresql.statements import file_text, split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import psycopg
+
+    from assay.engines.contract import PlanAsked
 
 EXPLAINING = "assay plans"
 # A statement that begins with one of these would end the transaction that undoes everything.
@@ -30,6 +33,7 @@ TRANSACTION_WORDS = {
 OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
 ONLY_EXECUTED = "PostgreSQL makes no plan for this kind of statement; it was executed without"
 OF_ESTIMATES = "estimates were asked for, and it was not executed"
+LOST = "the server ended the transaction"
 MS_PER_S = 1000
 
 
@@ -56,20 +60,61 @@ class PostgresPlans:
         import psycopg
 
         asked = 0
-        lost = "the server ended the transaction"
+        lost = LOST
         try:
-            with self._connection.transaction(force_rollback=True):
-                limit_ms = str(max(1, round(limit_s * MS_PER_S)) if limit_s else 0)
-                self._connection.execute(file_text("plans/limit.sql"), [limit_ms])
+            with self._begun(limit_s):
                 for text, values in statements:
-                    begun_s = time.monotonic()
-                    native, reason = self._one(text, values, limit_s)
+                    yield self._explained(text, values, limit_s)
                     asked += 1
-                    yield Explained(native, reason, time.monotonic() - begun_s)
         except psycopg.Error as error:
             lost = _words(error)
         for _ in statements[asked:]:
             yield Explained(None, lost, 0.0)
+
+    def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
+        """See `assay.engines.contract.PlaysPrograms`."""
+        import psycopg
+
+        lost = LOST
+        try:
+            with self._begun(limit_s):
+                for asked in statements:
+                    yield self._answer(asked, limit_s)
+            return
+        except psycopg.Error as error:
+            lost = _words(error)
+        yield PlanAnswer(None, error=lost)
+
+    @contextmanager
+    def _begun(self, limit_s: float) -> Iterator[None]:
+        """A transaction that is rolled back, with a limit for each statement."""
+        with self._connection.transaction(force_rollback=True):
+            limit_ms = str(max(1, round(limit_s * MS_PER_S)) if limit_s else 0)
+            self._connection.execute(file_text("plans/limit.sql"), [limit_ms])
+            yield
+
+    def _explained(self, text: str, values: Sequence[object], limit_s: float) -> Explained:
+        begun_s = time.monotonic()
+        native, reason = self._one(text, values, limit_s)
+        return Explained(native, reason, time.monotonic() - begun_s)
+
+    def _answer(self, asked: PlanAsked, limit_s: float) -> PlanAnswer:
+        """A statement with its plan, where that is wanted, and then with its rows."""
+        import psycopg
+
+        if _steers(asked.text):
+            return PlanAnswer(Explained(None, OF_TRANSACTIONS, 0.0) if asked.explained else None)
+        told = None
+        if asked.explained:
+            with self._connection.transaction(force_rollback=True):
+                told = self._explained(asked.text, asked.values, limit_s)
+        try:
+            with self._connection.transaction():
+                self._ask(asked.text, asked.values)
+                rows = self._cursor.fetchall() if self._cursor.description else []
+                return PlanAnswer(told, rows, self._cursor.rowcount)
+        except psycopg.Error as error:
+            return PlanAnswer(told, error=self._words(error))
 
     def close(self) -> None:
         """Ends the connection."""
@@ -81,7 +126,7 @@ class PostgresPlans:
         """A statement's plan, and why there is none or only estimates."""
         import psycopg
 
-        if split(text)[0].split()[0].lower() in TRANSACTION_WORDS:
+        if _steers(text):
             return None, OF_TRANSACTIONS
         try:
             estimated = self._told("plans/estimated.sql", text, values)
@@ -125,12 +170,17 @@ class PostgresPlans:
 
     def _ask(self, text: str, values: Sequence[object]) -> None:
         # As texts, so that the server gives them the types that it gives the measured ones.
-        self._cursor.execute(text.encode(), [str(value) for value in values] or None)
+        told = [None if value is None else str(value) for value in values]
+        self._cursor.execute(text.encode(), told or None)
 
     def _words(self, error: psycopg.Error) -> str:
         if self._connection.closed:
             raise error
         return _words(error)
+
+
+def _steers(text: str) -> bool:
+    return split(text)[0].split()[0].lower() in TRANSACTION_WORDS
 
 
 def _words(error: psycopg.Error) -> str:

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from assay.engines.postgresql.plan_reads import columns_of, reads_of
 from assay.engines.postgresql.plan_times import GATHERS, MS_PER_S, inputs, spent
 from assay.model.plan import Plan, PlanNode
 
@@ -64,6 +65,8 @@ OPERATORS = {
     "Subquery Scan": "projection",
     "Values Scan": "values",
     "ModifyTable": "modify",
+    # It writes into rows who has locked them.
+    "LockRows": "modify",
     "Result": "result",
     "ProjectSet": "projection",
 }
@@ -168,6 +171,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         memory_bytes=_memory_bytes(root),
         cost=_cost(root),
         details={key: value for key, value in whole.items() if key != "Plan"},
+        reads=reads_of(tree) if timed else None,
     )
 
 
@@ -220,12 +224,20 @@ def _held_kib(node: Node) -> Iterator[int]:
                 yield int(teller[size])
 
 
-def _tree(node: Node, own: dict[int, Spent], above: _Above, settings: dict[str, str]) -> PlanNode:
+def _tree(
+    node: Node,
+    own: dict[int, Spent],
+    above: _Above,
+    settings: dict[str, str],
+    parent: Node | None = None,
+) -> PlanNode:
     below = _below(node, above, settings)
     known = _rows(node, above)
     mine = own[id(node)]
     ordered = sorted(inputs(node), key=lambda child: SUBPLAN in child)
-    made = [_tree(child, own, _of_child(node, child, known, below), settings) for child in ordered]
+    made = [
+        _tree(child, own, _of_child(node, child, known, below), settings, node) for child in ordered
+    ]
     return PlanNode(
         operator=_operator(node),
         native=_native(node),
@@ -245,6 +257,7 @@ def _tree(node: Node, own: dict[int, Spent], above: _Above, settings: dict[str, 
         read_bytes=_bytes(mine, "Shared Read Blocks", "Local Read Blocks"),
         cached_bytes=_bytes(mine, "Shared Hit Blocks", "Local Hit Blocks"),
         spilled_bytes=_bytes(mine, "Temp Written Blocks"),
+        columns=columns_of(node, parent),
         details=_details(node),
         children=tuple(map(_wrapped, ordered, made)),
     )

@@ -6,17 +6,22 @@ import json
 import re
 import threading
 import time
+from contextlib import contextmanager
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import apsw
 import apsw.ext
 
-from assay.engines.contract import Explained
+from assay.engines.contract import Explained, PlanAnswer
+from assay.engines.sqlite.bytecode import columns_read
 from assay.engines.sqlite.database import script
 from assay.model.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from assay.engines.contract import PlanAsked
 
 OF_ESTIMATES = "its plan alone was asked for, and it was not executed"
 UNTIMED = "SQLite tells neither rows nor times of operators"
@@ -44,19 +49,60 @@ class SqlitePlans:
     ) -> Iterator[Explained]:
         """Executes an operation's statements in a transaction that is rolled back."""
         failed: str | None = None
+        with self._begun():
+            for text, values in statements:
+                told, is_broken = self._explained(text, values, limit_s, failed)
+                if is_broken:
+                    failed = "a statement before it failed"
+                yield told
+
+    def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
+        """See `assay.engines.contract.PlaysPrograms`."""
+        with self._begun():
+            for asked in statements:
+                yield self._answer(asked, limit_s)
+
+    @contextmanager
+    def _begun(self) -> Iterator[None]:
+        """A transaction that is rolled back."""
         self._connection.execute("begin")
         try:
-            for text, values in statements:
-                begun_s = time.monotonic()
-                if failed is None:
-                    native, reason, is_broken = self._one(text, values, limit_s)
-                    failed = "a statement before it failed" if is_broken else None
-                else:
-                    native, reason = None, failed
-                yield Explained(native, reason, time.monotonic() - begun_s)
+            yield
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("rollback")
+
+    def _explained(
+        self, text: str, values: Sequence[object], limit_s: float, failed: str | None = None
+    ) -> tuple[Explained, bool]:
+        """What is told of a statement, and whether what follows has no sense."""
+        begun_s = time.monotonic()
+        if failed is not None:
+            return Explained(None, failed, 0.0), True
+        native, reason, is_broken = self._one(text, values, limit_s)
+        return Explained(native, reason, time.monotonic() - begun_s), is_broken
+
+    def _answer(self, asked: PlanAsked, limit_s: float) -> PlanAnswer:
+        """A statement with its plan, where that is wanted, and then with its rows."""
+        values = [float(one) if isinstance(one, Decimal) else one for one in asked.values]
+        told = None
+        try:
+            if self._steers(asked.text):
+                told = Explained(None, OF_TRANSACTIONS, 0.0) if asked.explained else None
+                return PlanAnswer(told)
+            if asked.explained:
+                self._connection.execute("savepoint plan")
+                told, _ = self._explained(asked.text, values, limit_s)
+                self._connection.execute("rollback to plan")
+            before = self._connection.total_changes()
+            rows = self._connection.execute(asked.text, values).fetchall()
+            return PlanAnswer(told, rows, len(rows) or self._connection.total_changes() - before)
+        except apsw.Error as error:
+            return PlanAnswer(told, error=_words(error))
+
+    def _steers(self, text: str) -> bool:
+        actions = apsw.ext.query_info(self._connection, text, actions=True).actions or []
+        return any(told.action in TRANSACTIONS for told in actions)
 
     def close(self) -> None:
         """Closes the connection."""
@@ -76,6 +122,7 @@ class SqlitePlans:
                 "plan": [{"id": row[0], "parent": row[1], "detail": row[3]} for row in plan],
                 "changes": _changes(actions),
                 "aliases": _aliases(self._connection, text),
+                "columns": columns_read(self._connection, text, values),
             }
             native = json.dumps(told, indent=1)
             if not limit_s:
@@ -85,7 +132,7 @@ class SqlitePlans:
         except apsw.InterruptError:
             return native, f"it was cancelled after {limit_s:.3g} s", True
         except apsw.Error as error:
-            return native, f"SQLite said: {' '.join(str(error).split())}", True
+            return native, _words(error), True
 
     def _executed(self, text: str, values: Sequence[object], limit_s: float) -> dict[str, Any]:
         """What SQLite counts of a statement while it is executed to its end."""
@@ -107,6 +154,10 @@ class SqlitePlans:
             "execution_s": execution_s,
             "counted": {names[name]: value for name, value in counted.items()},
         }
+
+
+def _words(error: apsw.Error) -> str:
+    return f"SQLite said: {' '.join(str(error).split())}"
 
 
 def _changes(actions: Sequence[apsw.ext.QueryAction]) -> dict[str, str | None] | None:

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.model.plan import Plan, PlanNode
+from assay.model.plan import Plan, PlanNode, Reads
 
 _ACCESS = re.compile(
     r"(?P<verb>SCAN|SEARCH) (?P<object>\([^)]*\)|\S+)(?P<exists> EXISTS)?"
@@ -27,7 +27,7 @@ _SORTED = re.compile(r"USE TEMP B-TREE FOR (?P<what>.+)")
 _BLOOM = re.compile(
     r"(?:BLOOM FILTER ON (?P<object>\S+)(?: \((?P<condition>.*)\))?|CREATE BLOOM FILTER)"
 )
-_CONSTANT = re.compile(r"SCAN (?:CONSTANT ROW|\d+ CONSTANT ROWS)")
+_CONSTANT = re.compile(r"SCAN (?:CONSTANT ROW|\d+ CONSTANT ROWS|\d+-ROW VALUES CLAUSE)")
 _COMPOUND = re.compile(r"COMPOUND QUERY|MERGE \(.+\)")
 # Parts of a set operation, of a recursion, and of a search by several indexes.
 _PART = re.compile(
@@ -36,6 +36,7 @@ _PART = re.compile(
 )
 ORDERED = "ORDER BY"
 NOTHING_READ = "no table is read"
+SOURCE = "SQLite's count of steps of scans; this build does not count what is read by an index"
 
 
 @dataclass
@@ -65,21 +66,31 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         counted = whole.get("counted", {})
         execution_s = whole.get("execution_s")
         changes = whole["changes"]
+        columns = whole.get("columns", {})
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no plan of SQLite: {error!r}") from error
     root = _level(rows, aliases)
     if changes is not None:
         inputs = () if root is None else (root,)
         root = PlanNode("modify", changes["how"], object=changes["table"], children=inputs)
+    steps = counted.get("fullscan_step")
     return Plan(
         operation,
         statement,
         native,
-        root or PlanNode("result", NOTHING_READ),
+        _with_columns(root or PlanNode("result", NOTHING_READ), columns),
         execution_s=execution_s,
         timed=False,
         details=counted,
+        reads=None if steps is None else Reads(SOURCE, scan_rows=float(steps)),
     )
+
+
+def _with_columns(node: PlanNode, columns: dict[str, list[str]]) -> PlanNode:
+    """The tree whose accesses to tables have the columns that the statement takes of those."""
+    children = tuple(_with_columns(child, columns) for child in node.children)
+    known = columns.get(node.object or "") if node.operator in {"scan", "index scan"} else None
+    return replace(node, children=children, columns=None if known is None else tuple(known))
 
 
 def _tree(rows: list[dict[str, Any]]) -> list[_Row]:

@@ -9,13 +9,14 @@ from assay.analysis.figures.contract import CURVE_COLUMNS, LINE, POINT
 from assay.analysis.figures.quantities import BYTES, text
 from assay.report.axes import logarithmic, sizes_axis
 from assay.report.palette import BLUE, GREY, ORANGE, SKY, SUBJECT_COLOURS, VERMILION, WIDTH
+from assay.report.study.fits import FITTED, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import altair as alt
 
-ARTICLE = "the article"
+ARTICLE, CURVES = "the article", "curves"
 PANEL, CURVES_HEIGHT, MARGIN = 120, 330, 44
 # What CPUs do, as a chart of processors has it: at work below, waiting above, idle at last.
 CPU_COLOURS = {
@@ -37,8 +38,11 @@ def plot_rows(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[s
         return []
     names = [column["name"] for column in table["columns"]]
     rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
-    if told["kind"] == "curves":
-        return [*_articles_curves(figure, rows), *(row for row in rows if row["y"] is not None)]
+    if told["kind"] in (CURVES, FITTED):
+        units = {column["name"]: column["unit"] for column in table["columns"]}
+        known = [row for row in rows if row["y"] is not None]
+        shown = [*_articles_curves(figure, rows), *known]
+        return [row | {"unit": units["y"]} for row in shown] if known else []
     return list(_melted(told, rows, names[0]))
 
 
@@ -80,7 +84,9 @@ def drawn(
         rows: As `plot_rows` gives them; at least one.
         colours: Of subjects.
     """
-    if told["kind"] == "curves":
+    if told["kind"] == FITTED:
+        return fitted(told, rows, colours)
+    if told["kind"] == CURVES:
         return _curves(told, rows, colours)
     return _panels(told, rows, colours)
 

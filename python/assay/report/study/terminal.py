@@ -53,7 +53,8 @@ def article_lines(document: Mapping[str, Any], width: int, *, whole: bool = Fals
 def _figure(
     document: Mapping[str, Any], figure: Mapping[str, Any], width: int, *, whole: bool
 ) -> Iterator[str]:
-    for words in figure["says"] if whole else figure["says"][:1]:
+    alone = len(document["figures"]) == 1
+    for words in figure["says"] if whole or alone else figure["says"][:1]:
         yield from _wrapped(words, width)
     if not figure["says"]:
         yield from _wrapped(f"nothing to show: {'; '.join(figure['missing'])}", width)
@@ -67,7 +68,8 @@ def _figure(
             yield from _item(words, width)
         for one in article["derived"]:
             yield from _item(derived_words(one), width)
-    for table in figure["tables"] if whole else ():
+    # A study of one figure is its first table.
+    for table in figure["tables"] if whole else figure["tables"][:1] if alone else ():
         yield ""
         yield f"{LEAD}{table['title']}"
         yield from _grid(table, width, None)

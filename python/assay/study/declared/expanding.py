@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,7 +42,6 @@ ENGINE, WORKLOAD, SEED, DURABILITY = "engine", "workload", "seed", "durability"
 # Keys that are refused where they mean nothing: one at the head has to mean something somewhere.
 OF_SOME_RUNS = ("streams", "refresh", "refresh_batches", "rate", "time", "warmup", "retries")
 VARIANTS_MAX = 2
-OPTION = re.compile(r"--([a-z][a-z-]*[a-z])\b")
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
         problems = _idle(facts, list(expansions.values()))
     problems = problems or _unequal(facts, [part for part in parts if part.name in expansions])
     if problems:
-        raise UsageError(listed([f"{declared.file}: {problem}" for problem in problems]))
+        raise UsageError(listed([declared.problem(problem) for problem in problems]))
     if not parts:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in without.items())
         raise UsageError(f"nothing of {declared.name} is left to be run ({reasons})")
@@ -267,7 +265,7 @@ class _Expansion:
                 self.problems.append((name, f"{key}: {wrong['msg']}"))
             return None
         except UsageError as error:
-            self.problems.append((name, as_keys(str(error))))
+            self.problems.append((name, str(error)))
             return None
         self.asked.append((options, given))
         return Variant(name or request.engine, request, one.levels)
@@ -288,7 +286,7 @@ class _Expansion:
             try:
                 request_of(options, [*given, key], self._folder)
             except UsageError as error:
-                refusal = as_keys(str(error))
+                refusal = str(error)
             else:
                 return None
         return refusal
@@ -353,8 +351,3 @@ def named(variants: Sequence[str]) -> str:
     shown = "; ".join(variants[:VARIANTS_MAX])
     more = len(variants) - VARIANTS_MAX
     return f"{shown}; and {more} more" if more > 0 else shown
-
-
-def as_keys(message: str) -> str:
-    """A message of the command line in the words of a study's file: `min_time` of `--min-time`."""
-    return OPTION.sub(lambda option: option[1].replace("-", "_"), message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,37 +20,48 @@ from assay.study.declared.lines import line_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    # A place in a study, and what is wrong with it.
+    Problem = tuple[tuple[str | int, ...], str]
+
 OURS = Path(__file__).parents[2] / "studies"
 # A comment that tells an editor which schema a file has, and people nothing.
 DIRECTIVE = "#:"
 # What a level may be that is no table: each that a value is not is an error of its own.
 PLAIN = ("str", "bool", "int", "float")
+OPTION = re.compile(r"--([a-z][a-z-]*[a-z])\b")
 
 
 @dataclass(frozen=True)
 class DeclaredStudy:
-    """A study as its file has it.
+    """A study as its file has it, or as a command line asked for it.
 
     Attributes:
         name: Of its folder where the file is called `study.toml`, else of the file.
+        file: None of one that a command line asked for.
         question: The comment at the head of the file.
     """
 
     name: str
-    file: Path
+    file: Path | None
     question: str
     facts: StudyFacts
 
     @property
     def folder(self) -> Path:
         """What files and folders in it are relative to."""
-        return self.file.parent
+        return Path() if self.file is None else self.file.parent
 
     @property
     def published(self) -> Path | None:
         """Figures that others published; None: there are none."""
+        if self.file is None:
+            return None
         file = self.folder / PUBLISHED_FILE
         return file if file.is_file() else None
+
+    def problem(self, words: str) -> str:
+        """What is wrong, with the file that it is wrong in, in the words of where it was asked."""
+        return words if self.file is None else f"{self.file}: {as_keys(words)}"
 
 
 def study_files() -> dict[str, Path]:
@@ -108,7 +120,7 @@ def read_declared(file: Path) -> DeclaredStudy:
         raise UsageError(f"{file}: {error}") from error
     if not question:
         raise UsageError(f"{file}: begin it with a comment that says what is asked: # Is ...?")
-    problems = _contradictions(facts)
+    problems = contradictions(facts)
     if problems:
         raise UsageError(listed([_at(file, text, where, words) for where, words in problems]))
     name = file.absolute().parent.name if file.name == STUDY_FILE else file.stem
@@ -135,10 +147,15 @@ def listed(problems: Sequence[str]) -> str:
 
 
 def _told(file: Path, text: str, error: ValidationError) -> str:
-    """What is wrong, key by key; a misspelt key before the one that is missing for it."""
-    errors = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    told = [_at(file, text, _keys(one["loc"]), _words(one)) for one in errors]
+    """What is wrong, key by key."""
+    told = [_at(file, text, where, words) for where, words in wrong_keys(error)]
     return listed(list(dict.fromkeys(told)))
+
+
+def wrong_keys(error: ValidationError) -> list[Problem]:
+    """Each key that is wrong and its mend; a misspelt one before the one that is missing for it."""
+    errors = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    return [(_keys(one["loc"]), _words(one)) for one in errors]
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
@@ -181,16 +198,21 @@ def _at(file: Path, text: str, location: Sequence[str | int], words: str) -> str
     return f"{where}: {key.lstrip('.')}: {words}" if key else f"{where}: {words}"
 
 
-def _contradictions(facts: StudyFacts) -> list[tuple[tuple[str | int, ...], str]]:
+def contradictions(facts: StudyFacts) -> list[Problem]:
     """What is wrong though each key is right."""
     from assay.study.declared.ceilings import ceiling_problems
     from assay.study.declared.figures import figure_problems
     from assay.study.declared.levels import factor_problems
 
-    found: list[tuple[tuple[str | int, ...], str]] = []
+    found: list[Problem] = []
     for name, part in facts.part.items():
         if part.kind == KIND_CEILING:
             found += [(("part", name, *where), words) for where, words in ceiling_problems(part)]
             continue
         found += [(("part", name, *where), words) for where, words in factor_problems(part)]
     return found + figure_problems(facts)
+
+
+def as_keys(message: str) -> str:
+    """A message of the command line in the words of a study's file: `min_time` of `--min-time`."""
+    return OPTION.sub(lambda option: option[1].replace("-", "_"), message)

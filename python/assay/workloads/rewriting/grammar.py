@@ -87,18 +87,30 @@ def columns_of(
     scripts: tuple[str, ...], dialects: tuple[str, ...]
 ) -> Mapping[str, tuple[str, ...]]:
     """Columns by table, as scripts of `create table` say; what is not understood is left out."""
+    return {table: tuple(types) for table, types in types_of(scripts, dialects).items()}
+
+
+@cache
+def types_of(
+    scripts: tuple[str, ...], dialects: tuple[str, ...]
+) -> Mapping[str, Mapping[str, str]]:
+    """As `columns_of`, with the type that each column was declared with."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, dict[str, str]] = {}
+    grammar = grammar_of(dialects)
     for script in scripts:
         try:
-            trees = sqlglot.parse(script, read=grammar_of(dialects))
+            trees = sqlglot.parse(script, read=grammar)
         except SqlglotError:
             continue
         for tree in trees:
             if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema):
-                columns = tuple(one.name.lower() for one in tree.this.find_all(exp.ColumnDef))
-                found[tree.this.this.name.lower()] = columns
+                columns = tree.this.find_all(exp.ColumnDef)
+                found[tree.this.this.name.lower()] = {
+                    one.name.lower(): one.kind.sql().lower() if one.kind is not None else ""
+                    for one in columns
+                }
     return found

@@ -1,0 +1,120 @@
+"""`assay sweep`: one workload at several numbers of clients, or values of anything else."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+from typing import Annotated, Any
+
+import typer
+
+from assay.cli.options import AsJson, RunsDir, budget_seconds
+from assay.cli.run_options import run_keys, with_run_options
+from assay.cli.scale_name import SCALE, check_scale_name
+
+REPETITIONS = 3
+EXAMPLES = """
+\b
+Examples:
+  assay sweep tpcc --engine postgresql --warehouses 10 --clients 1,2,4,8,16 --time 30s
+  assay sweep tpcc --engine dolt --engine mysql --clients 1,2,4,8 --budget 30m
+  assay sweep tpcb --engine postgresql --clients 1,2,4,8 --durability none
+  assay sweep tpch -o q18 --engine postgresql --vary work_mem=4MB,64MB,256MB
+  assay sweep oltp-read --engine mysql --clients 8 --vary buffer=64MB,256MB
+
+\b
+Exit codes:
+  0  done, or as much of it as the budget allows      2  runs failed, or it was stopped
+  1  wrong usage: nothing was run                     3  some run is invalid
+"""
+
+
+Workload = Annotated[
+    str, typer.Argument(help="A workload (see `assay workloads`), or a folder of .sql files.")
+]
+Engines = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--engine",
+        help="An engine (see `assay engines`); repeated, each is run at every level [default:"
+        " duckdb, or what --dsn names].",
+        metavar="NAME[@VERSION]",
+    ),
+]
+Clients = Annotated[
+    str | None,
+    typer.Option(help="Numbers of sessions that draw from the mix.", metavar="1,2,4,8,16"),
+]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        help="An option of `assay run`, or else a setting of the engine, and its values; can be"
+        " repeated: all combinations are run.",
+        metavar="KEY=V1,V2,...",
+    ),
+]
+Operations = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--operation", "-o", help="Play this operation only; can be repeated.", metavar="NAME"
+    ),
+]
+Repeat = Annotated[int, typer.Option(help="Rounds: in each, a run at every level.", min=1)]
+Budget = Annotated[
+    str | None,
+    typer.Option(help="No run is begun that would end after so much time.", metavar="30m"),
+]
+Again = Annotated[bool, typer.Option("--again", help="Make all its runs anew.")]
+Whole = Annotated[bool, typer.Option("--all", help="Show every row and table of the article.")]
+
+
+@with_run_options()
+def sweep(
+    context: typer.Context,
+    workload: Workload,
+    *,
+    engine: Engines = None,
+    clients: Clients = None,
+    vary: Vary = None,
+    operation: Operations = None,
+    repeat: Repeat = REPETITIONS,
+    budget: Budget = None,
+    again: Again = False,
+    runs: RunsDir = None,
+    whole: Whole = False,
+    as_json: AsJson = False,
+    **told: Any,  # noqa: ANN401 - options of `assay run`
+) -> None:
+    """Runs a workload at several numbers of clients, or values of a setting, in turns.
+
+    By clients it tells operations and statements a second, latency, errors, retries and wasted
+    work, fits the Universal Scalability Law, names the knee, and says what limits. Each run is an
+    ordinary one; after an end before time the same command goes on.
+    """
+    from assay.cli.several import carried_out, end, shown
+    from assay.record.places import runs_dir
+    from assay.study.asked_study import varied
+    from assay.study.declared.expanding import Wanted, expanded
+    from assay.study.several import Terms
+    from assay.study.sweeping import Sweep, numbers_of_clients, sweep_study
+
+    check_scale_name(context.meta[SCALE], workload)
+    keys = run_keys(context, told | {"operation": operation})
+    asked = Sweep(
+        workload,
+        tuple(engine or ()),
+        numbers_of_clients(clients),
+        varied(vary or []),
+        keys,
+        repeat,
+    )
+    declared = sweep_study(asked)
+    allowed = bool(keys.get("allow_host_changes"))
+    study = expanded(declared, Wanted(allow_host_changes=allowed))
+    terms = Terms(budget_seconds(budget), goes_on=True)
+    about = {"made_by": "assay sweep"}
+    directory = carried_out(declared, study, terms, runs_dir(runs), about, again=again)
+    end(directory, shown(directory, whole=whole, as_json=as_json))
+
+
+sweep.__doc__ = f"{cleandoc(sweep.__doc__ or '')}\n{EXAMPLES}"

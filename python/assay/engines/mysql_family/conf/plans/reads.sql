@@ -1,0 +1,1 @@
+show session status like 'Handler_read%'

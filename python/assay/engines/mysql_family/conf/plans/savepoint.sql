@@ -1,0 +1,1 @@
+savepoint assay_plan

@@ -1,0 +1,99 @@
+"""What a plan of PostgreSQL says of what it reads: columns of tables, rows, searches of indexes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assay.engines.postgresql.plan_times import inputs
+from assay.model.plan import PlanNode, Reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from assay.engines.postgresql.plan_times import Node
+
+SOURCE = "operators of the plan: searches of indexes, and rows with those that conditions removed"
+BITMAP_INDEX = "Bitmap Index Scan"
+# What of a scan compares columns, and columns that every row has without being asked.
+READING = ("Index Cond", "Recheck Cond", "Filter", "TID Cond", "Order By")
+EXPRESSIONS = {
+    *READING,
+    "Output",
+    "Hash Cond",
+    "Merge Cond",
+    "Join Filter",
+    "Sort Key",
+    "Group Key",
+    "Cache Key",
+    "One-Time Filter",
+}
+# Operators that may be given rows whole.
+TAKING = {"Nested Loop", "Hash Join", "Merge Join", "Aggregate", "Group", "WindowAgg"}
+OF_THE_ROW = {"ctid", "tableoid", "xmin", "xmax", "cmin", "cmax"}
+TEXT = re.compile(r"'(?:[^']|'')*'|\bhashed SubPlan\b")
+# Casts have names of types, and words of the grammar are in capital letters.
+CAST = re.compile(
+    r"::(?:character varying|double precision|timestamp with(?:out)? time zone"
+    r"|time with(?:out)? time zone|\"?\w+\"?)(?:\([\d,]+\))?(?:\[\])?"
+)
+NAME = re.compile(
+    r'(?<![\w$.])(?:(?P<of>\w+|"[^"]+")\.)?(?P<name>[a-z_][\w$]*|"[^"]+")(?P<call>\s*\()?'
+)
+
+
+def columns_of(node: Node, above: Node | None = None) -> tuple[str, ...] | None:
+    """Columns that a scan gives or compares; None of what is no scan of a table.
+
+    VERBOSE says before each column of which table it is, by the name that the statement gives that,
+    but for what a statement of one table gives. Joins and aggregates are given rows whole where
+    that is cheaper than making smaller ones; then columns are those that they take of them.
+    """
+    alias = node.get("Alias")
+    if alias is None or "Relation Name" not in node or node["Node Type"] == "ModifyTable":
+        return None
+    given = _named(node.get("Output", ()), alias)
+    if above is not None and above["Node Type"] in TAKING and _is_input(node):
+        taken = set(_named(_texts(above, without=node), alias))
+        given = [one for one in given if one in taken]
+    compared = _named((node[key] for key in READING if key in node), alias)
+    return tuple(dict.fromkeys((*given, *compared)))
+
+
+def _is_input(node: Node) -> bool:
+    return node.get("Parent Relationship") in {"Outer", "Inner"}
+
+
+def _named(said: Iterable[str], alias: str) -> list[str]:
+    """Columns of a table in expressions."""
+    found: list[str] = []
+    for told in said:
+        for name in NAME.finditer(CAST.sub("", TEXT.sub("", told))):
+            own = name["of"] is None or name["of"].strip('"') == alias
+            if own and name["call"] is None:
+                found.append(name["name"].strip('"'))
+    return [one for one in found if one not in OF_THE_ROW]
+
+
+def _texts(node: Node, without: Node) -> Iterator[str]:
+    """Expressions of an operator and of its other inputs, which may be asked by this one's rows."""
+    for key, value in node.items():
+        if key in EXPRESSIONS:
+            yield from [value] if isinstance(value, str) else value
+    for child in inputs(node):
+        if child is not without:
+            yield from _texts(child, without)
+
+
+def reads_of(tree: PlanNode) -> Reads:
+    """What operators say of their reads, those included that their conditions removed."""
+    lookups = index_rows = scan_rows = 0.0
+    for node in tree.walk():
+        given = (node.rows or 0.0) + (node.removed_rows or 0.0)
+        if node.operator == "index scan" or node.native.endswith(BITMAP_INDEX):
+            # Since 18 an operator says how often it searched its index, in all.
+            lookups += node.details.get("Index Searches", node.loops or 0.0)
+            index_rows += given
+        elif node.operator == "scan" and node.object is not None:
+            scan_rows += given
+    return Reads(SOURCE, lookups, index_rows, scan_rows)

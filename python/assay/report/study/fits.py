@@ -1,0 +1,96 @@
+"""A chart of points that were measured along an axis of counts, with the curve fitted to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.figures.contract import LINE, POINT
+from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, text
+from assay.report.palette import GREY, SUBJECT_COLOURS, WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import altair as alt
+
+FITTED = "fitted"
+HEIGHT, ROOM = 280, 1.15
+# Columns of quantities that are drawn in milliseconds where all of them are short.
+ENDS = ("y", "low", "high")
+
+
+def fitted(
+    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]
+) -> alt.TopLevelMixin:
+    """Points with their spread, lines with the band in which they may be; both axes from 0.
+
+    Args:
+        told: A chart of a study's document.
+        rows: Columns of `CURVE_COLUMNS`, and the unit of y.
+        colours: Of subjects, which curves are named after.
+    """
+    import altair as alt
+
+    shown, title, form = _in_unit(told, rows)
+    names = list(dict.fromkeys(str(row["curve"]) for row in shown))
+    free = iter(one for one in SUBJECT_COLOURS if one not in colours.values())
+    range_ = [colours.get(name) or next(free, GREY) for name in names]
+    base = alt.Chart(alt.InlineData(values=shown), width=WIDTH - 120, height=HEIGHT)
+    x = alt.X("x:Q", title=told["keys"][0], scale=alt.Scale(zero=True), axis=_whole(shown))
+    y = alt.Y(
+        "y:Q",
+        title=title,
+        scale=alt.Scale(domain=[0.0, _top(shown)]),
+        axis=alt.Axis(format=form, tickCount=6, gridOpacity=0.5),
+    )
+    legend = alt.Legend(title=None, symbolOpacity=1)
+    colour = alt.Color("curve:N", scale=alt.Scale(domain=names, range=range_), legend=legend)
+    lines = base.transform_filter(f"datum.drawn == '{LINE}'")
+    points = base.transform_filter(f"datum.drawn == '{POINT}'")
+    with_ends = "isValid(datum.low) && isValid(datum.high)"
+    ends = {"y": alt.Y("low:Q", title=title), "y2": "high:Q"}
+    return alt.layer(
+        lines.transform_filter(with_ends)
+        .mark_area(opacity=0.15, clip=True)
+        .encode(x=x, color=colour, **ends),
+        lines.mark_line(strokeWidth=1.8).encode(x=x, y=y, color=colour),
+        points.transform_filter(with_ends)
+        .mark_rule(strokeWidth=1.5)
+        .encode(x=x, color=colour, **ends),
+        points.mark_point(size=60, filled=True, opacity=1).encode(
+            x=x, y=y, color=colour, tooltip=["curve:N", "clients:N", "value:N"]
+        ),
+    )
+
+
+def _top(rows: Sequence[Mapping[str, Any]]) -> float:
+    """Room for what was measured and for lines; a band that is wider is cut off."""
+    lines = [row["y"] for row in rows]
+    points = [row["high"] for row in rows if row["drawn"] == POINT and row["high"] is not None]
+    return ROOM * max(*lines, *points, 0.0) or 1.0
+
+
+def _whole(rows: Sequence[Mapping[str, Any]]) -> alt.Axis:
+    """Ticks where something was measured."""
+    import altair as alt
+
+    places = sorted({row["x"] for row in rows if row["drawn"] == POINT})
+    return alt.Axis(values=places, format="d", gridOpacity=0.3, labelOverlap=True)
+
+
+def _in_unit(
+    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> tuple[list[dict[str, Any]], str, str]:
+    """Rows with short times in milliseconds, the title of y, and how its numbers are written."""
+    unit, title = rows[0]["unit"], str(told["title"])
+    most = max(float(row["y"]) for row in rows)
+    by = 1e3 if unit == SECONDS and most < 1 else 1.0
+    shown = [
+        dict(row)
+        | {end: None if row[end] is None else float(row[end]) * by for end in ENDS}
+        | {"clients": text(row["x"], COUNT), "value": text(row["y"], unit)}
+        for row in rows
+    ]
+    if unit == SECONDS:
+        title = f"{title}, {'ms' if by > 1 else 'seconds'}"
+    return shown, title, "~%" if unit == SHARE else "~s" if by == 1 else "~r"

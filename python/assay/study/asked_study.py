@@ -1,0 +1,91 @@
+"""A study that a command line asks for, without a file: the same code understands both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from assay.model.errors import UsageError
+from assay.study.declared.facts import SETTING, StudyFacts
+from assay.study.declared.levels import TABLES
+from assay.study.declared.reading import DeclaredStudy, contradictions, listed, wrong_keys
+from assay.study.options import option_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+OPTION = "--vary"
+
+
+def asked_study(name: str, question: str, document: Mapping[str, Any]) -> DeclaredStudy:
+    """A study, of what would stand in its file.
+
+    Args:
+        name: Of its directory, and by which the same command finds it again.
+        question: What its runs answer.
+        document: As `study.toml` would have it.
+
+    Raises:
+        UsageError: For all that is wrong in it.
+    """
+    try:
+        facts = StudyFacts.model_validate(document)
+    except ValidationError as error:
+        problems = wrong_keys(error)
+    else:
+        problems = contradictions(facts)
+        if not problems:
+            return DeclaredStudy(name, None, question, facts)
+    told = [f"{_place(where)}{words}" for where, words in problems]
+    raise UsageError(listed(list(dict.fromkeys(told))))
+
+
+def varied(texts: Sequence[str], option: str = OPTION) -> dict[str, list[str]]:
+    """Factors and their levels, from texts such as `work_mem=4MB,64MB`.
+
+    A key is an option of a run, one thing of a table (`limit.cpu`), or a setting of the engine.
+
+    Raises:
+        UsageError: If a text is not of that form, or has one level alone, or one of them twice.
+    """
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        key, separator, values = text.partition("=")
+        if not separator or not key.strip():
+            raise UsageError(f"{option} {text}: write it as {option} KEY=VALUE,VALUE,...")
+        factor = factor_of(key.strip())
+        if factor in found:
+            raise UsageError(f"{option} {key.strip()} is given twice: give all its values at once")
+        found[factor] = levels_of(f"{option} {key.strip()}=", values)
+    return found
+
+
+def levels_of(before: str, text: str) -> list[str]:
+    """Values between commas. `before` is what stands before them on the command line.
+
+    Raises:
+        UsageError: If one is empty or given twice.
+    """
+    levels = [one.strip() for one in text.split(",")]
+    if not all(levels):
+        raise UsageError(f"{before}{text}: there is an empty value: write VALUE,VALUE,...")
+    if twice := [one for one in levels if levels.count(one) > 1]:
+        raise UsageError(f"{before}{text}: {twice[0]} is given twice")
+    return levels
+
+
+def factor_of(key: str) -> str:
+    """The factor of a key: an option of a run by either spelling, else a setting of the engine."""
+    option = key.replace("-", "_")
+    if option in option_names() and option not in TABLES:
+        return option
+    if key.partition(".")[0] in TABLES:
+        return key
+    return f"{SETTING}{key}"
+
+
+def _place(where: Sequence[str | int]) -> str:
+    """The innermost place that a person named, before what is wrong with it."""
+    named = [one for one in where if isinstance(one, str)]
+    return f"{named[-1].removeprefix(SETTING)}: " if named else ""

@@ -1,0 +1,127 @@
+"""A sweep as a study: one workload by how many clients there are, or by anything else of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import UsageError
+from assay.study.asked_study import asked_study, levels_of
+from assay.study.declared.facts import SETTING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.study.declared.reading import DeclaredStudy
+
+PART, CLIENTS, ENGINE = "sweep", "clients", "engine"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What is asked.
+
+    Attributes:
+        workload: Its name or its folder.
+        engines: Each is run at every level; none: as `assay run` has it.
+        clients: Numbers of clients; one is of all runs, none is as `assay run` has it.
+        factors: Levels of what else is varied, by factor.
+        keys: Of every run.
+        repetitions: Rounds, each with a run at every level.
+    """
+
+    workload: str
+    engines: tuple[str, ...] = ()
+    clients: tuple[int, ...] = ()
+    factors: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    repetitions: int = 1
+
+
+def numbers_of_clients(text: str | None) -> tuple[int, ...]:
+    """Numbers of clients between commas; none of None.
+
+    Raises:
+        UsageError: If one is no number of clients, or given twice.
+    """
+    if text is None:
+        return ()
+    levels = levels_of("--clients ", text)
+    for one in levels:
+        if not one.isdecimal() or int(one) < 1:
+            raise UsageError(
+                f"--clients {text}: {one!r} is no number of clients: write whole numbers from 1 on,"
+                " such as 1,2,4,8,16"
+            )
+    return tuple(int(one) for one in levels)
+
+
+def sweep_study(sweep: Sweep) -> DeclaredStudy:
+    """The study of a sweep.
+
+    Raises:
+        UsageError: If nothing varies, or something that cannot.
+    """
+    factors = _factors(sweep)
+    keys = dict(sweep.keys)
+    if len(sweep.engines) == 1:
+        keys[ENGINE] = sweep.engines[0]
+    if len(sweep.clients) == 1:
+        keys[CLIENTS] = sweep.clients[0]
+    title = f"{sweep.workload} by {_words(factors)}"
+    document = {
+        "title": title,
+        "workload": sweep.workload,
+        "repetitions": sweep.repetitions,
+        "seed": keys.get("seed", 1),
+        "part": {PART: {**{k: v for k, v in keys.items() if k != "seed"}, "factor": factors}},
+        "figure": [_figure(factor) for factor in factors if factor != ENGINE],
+    }
+    name = f"sweep-{sweep.workload.rstrip('/').rpartition('/')[2]}"
+    return asked_study(name, f"How does {sweep.workload} change with {_words(factors)}?", document)
+
+
+def _factors(sweep: Sweep) -> dict[str, list[Any]]:
+    """Levels by factor: engines first, because they are compared, then what varies."""
+    varied: dict[str, list[Any]] = {}
+    if len(sweep.clients) > 1:
+        varied[CLIENTS] = list(sweep.clients)
+    if CLIENTS in sweep.factors:
+        raise UsageError("--vary clients: numbers of clients are levels of --clients")
+    varied |= {factor: list(levels) for factor, levels in sweep.factors.items()}
+    for factor, levels in varied.items():
+        if len(levels) == 1:
+            raise UsageError(
+                f"--vary {factor.removeprefix(SETTING)}={levels[0]}: one level is no sweep: name"
+                " several, or say it as an option of the runs"
+            )
+    if not varied:
+        told = f"--clients {sweep.clients[0]}: one level is no sweep" if sweep.clients else ""
+        raise UsageError(
+            f"{told or 'nothing varies'}: say --clients 1,2,4,8,16 or --vary KEY=VALUE,VALUE; a"
+            " single run is what assay run makes"
+        )
+    if len(sweep.engines) > 1:
+        varied = {ENGINE: list(sweep.engines), **varied}
+    return varied
+
+
+def _figure(factor: str) -> dict[str, Any]:
+    """What is shown of a factor."""
+    name = factor.removeprefix(SETTING)
+    if factor == CLIENTS:
+        title = "Throughput and latency by clients"
+        return {"name": name, "part": PART, "kind": "clients", "title": title}
+    options = {"factor": factor}
+    return {
+        "name": name,
+        "part": PART,
+        "kind": "sweep",
+        "title": f"By {name}",
+        "options": options,
+    }
+
+
+def _words(factors: Mapping[str, Any]) -> str:
+    names = [one.removeprefix(SETTING) for one in factors if one != ENGINE]
+    return " and ".join(names)

@@ -1,0 +1,127 @@
+"""`assay sweep`: what of a command line becomes a study, and what is refused before any run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli.main import run_command
+from assay.study.asked_study import factor_of, varied
+from assay.study.declared.expanding import Wanted, expanded
+from assay.study.sweeping import Sweep, numbers_of_clients, sweep_study
+from assay.study.variants import Study
+
+
+def study(**told: Any) -> Study:
+    return expanded(sweep_study(Sweep("tpcb", **told)), Wanted()).study
+
+
+def by_variant(told: Study, key: str) -> dict[str, Any]:
+    return {one.name: one.request.facts()[key] for one in told.parts[0].variants}
+
+
+class TestStudy:
+    def test_clients_are_a_factor_with_a_figure(self) -> None:
+        told = study(engines=("postgresql",), clients=(1, 2, 8), repetitions=3)
+        assert by_variant(told, "clients") == {"clients=1": 1, "clients=2": 2, "clients=8": 8}
+        assert {one.levels["clients"] for one in told.parts[0].variants} == {"1", "2", "8"}
+        assert [(one.name, one.kind) for one in told.figures] == [("clients", "clients")]
+        # In turns: each round has each number once, and the second goes backwards.
+        order = [run.stands_for[0].variant for run in told.order()]
+        assert order[3:6] == order[:3][::-1]
+
+    def test_engines_are_compared_at_every_level(self) -> None:
+        told = study(engines=("postgresql", "mysql"), clients=(1, 4))
+        assert set(by_variant(told, "engine").values()) == {"postgresql", "mysql"}
+        assert len(told.parts[0].variants) == 4
+        assert [one.kind for one in told.figures] == ["clients"]
+
+    def test_options_and_settings_are_varied_and_all_combinations_run(self) -> None:
+        factors = varied(["buffer=64MB,256MB", "work_mem=4MB,64MB"])
+        told = study(engines=("postgresql",), clients=(8,), factors=factors)
+        assert set(by_variant(told, "clients").values()) == {8}
+        assert len(told.parts[0].variants) == 4
+        settings = {one["work_mem"] for one in by_variant(told, "settings").values()}
+        assert settings == {"4MB", "64MB"}
+        assert [(one.kind, one.options["factor"]) for one in told.figures] == [
+            ("sweep", "buffer"),
+            ("sweep", "set.work_mem"),
+        ]
+
+    def test_options_of_a_run_are_of_all_runs(self) -> None:
+        keys = {"time": "3s", "durability": "none", "seed": 7}
+        told = study(engines=("postgresql",), clients=(1, 2), keys=keys)
+        assert set(by_variant(told, "time_s").values()) == {3.0}
+        assert set(by_variant(told, "durability").values()) == {"none"}
+        assert set(by_variant(told, "seed").values()) == {7}
+        assert told.seed == 7
+
+    def test_a_key_is_an_option_a_thing_of_a_table_or_a_setting(self) -> None:
+        assert factor_of("think-time") == "think_time"
+        assert factor_of("limit.cpu") == "limit.cpu"
+        assert factor_of("work_mem") == "set.work_mem"
+        assert numbers_of_clients("1, 2,16") == (1, 2, 16)
+        assert numbers_of_clients(None) == ()
+
+    def test_levels_of_durability_can_be_what_varies(self) -> None:
+        told = study(engines=("postgresql",), factors=varied(["durability=full,none"]))
+        assert set(by_variant(told, "durability").values()) == {"full", "none"}
+
+
+REFUSED = {
+    "": "nothing varies: say --clients 1,2,4,8,16 or --vary",
+    "--clients 4": "--clients 4: one level is no sweep",
+    "--clients 0,1": "'0' is no number of clients: write whole numbers from 1 on",
+    "--clients 1,two": "'two' is no number of clients",
+    "--clients 1,-2": "'-2' is no number of clients",
+    "--clients 1,,2": "there is an empty value",
+    "--clients 1,2,1": "--clients 1,2,1: 1 is given twice",
+    "--vary clients=1,2": "numbers of clients are levels of --clients",
+    "--vary threads=1": "--vary threads=1: one level is no sweep",
+    "--vary threads": "write it as --vary KEY=VALUE,VALUE",
+    "--vary a=1,2 --vary a=3,4": "--vary a is given twice",
+    "--clients 1,2 --repeat 0": "repeat",
+    "--clients 1,2 --budget soon": "--budget 'soon': write it like 90s, 30m or 2h",
+    "--clients 1,2 --min-time 3s": "--min-time is of an order that is repeated",
+    "--clients 1,2 --districts 3": "districts",
+    "--clients 1,2 --engine postgrsql": "did you mean 'postgresql'?",
+    "--clients 1,2 --engine postgresql --set a": "--set a: write it as --set name=value",
+    "--vary limit.cqu=1,2 --clients 2": "did you mean 'cpu'?",
+    "--vary retries=1,x": "valid integer",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_is_wrong_is_refused_with_its_mend(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run_command(["sweep", "tpcb", *line.split(), "--runs", str(tmp_path)])
+    told = " ".join(capsys.readouterr().err.split())
+    assert code == 1, told
+    assert REFUSED[line] in told
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_setting_that_no_engine_has_is_refused_with_the_nearest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["sweep", "tpch", "--engine", "duckdb", "--vary", "thraeds=1,2"]
+    assert run_command([*line, "--runs", str(tmp_path)]) == 1
+    assert "DuckDB has no setting 'thraeds'; did you mean 'threads'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1,2,4", "assay sweep WORKLOAD --clients 1,2,4 makes a run of each"),
+        ("0", "it is a whole number from 1 on"),
+        ("x", "it is a whole number from 1 on"),
+    ],
+)
+def test_a_run_has_one_number_of_clients(
+    text: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["run", "tpcb", "--clients", text]) == 1
+    assert words in " ".join(capsys.readouterr().err.split())
