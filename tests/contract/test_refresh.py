@@ -229,8 +229,8 @@ PLANS = {
 
 # Engines that read columns, and skip the parts in which no key of a range can be.
 BY_COLUMNS = {"duckdb", "virtuoso"}
-# Dolt's planner compares a delete's subquery with every row of the table.
-WHOLE = {"dolt"}
+# The planner of Dolt and of Doltgres compares a delete's subquery with every row of the table.
+WHOLE = {"dolt", "doltgres"}
 
 
 def changed(before: Found, after: Found) -> Found:

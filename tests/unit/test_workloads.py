@@ -337,6 +337,31 @@ class TestContentHash:
             file.write("\n")
         assert read_workload(folder).content_hash != before
 
+    @pytest.mark.parametrize(
+        ("name", "changes"),
+        [
+            ("operations/q1.new.sql", False),
+            ("schema/keys.new.sql", True),
+            ("data/fill.new.sql", True),
+            ("rows/things.sql", True),
+            ("workload.toml", True),
+        ],
+    )
+    def test_an_operation_in_other_words_has_no_data_loaded_anew(
+        self, tmp_path: Path, name: str, *, changes: bool
+    ) -> None:
+        folder = a_workload(tmp_path, f'setup = ["data/fill.sql"]\n{MANIFEST}')
+        (folder / "data").mkdir()
+        (folder / "data" / "fill.sql").write_text("select 1", encoding="utf-8")
+        before = read_workload(folder)
+        told = before.content_hash, before.data_hash
+        (folder / name).parent.mkdir(exist_ok=True)
+        with (folder / name).open("a", encoding="utf-8") as file:
+            file.write("\n")
+        after = read_workload(folder)
+        assert after.content_hash != told[0]
+        assert (after.data_hash != told[1]) is changes
+
     def test_words_about_it_do_not(self, tmp_path: Path) -> None:
         folder = a_workload(tmp_path)
         before = read_workload(folder).content_hash

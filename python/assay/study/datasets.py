@@ -54,7 +54,7 @@ class DatasetKey:
     """
 
     workload: str
-    content_hash: str
+    data_hash: str
     scale: float
     engine: str
     version: str
@@ -66,7 +66,7 @@ class DatasetKey:
     @property
     def name(self) -> str:
         """Directory name: readable first, unique by its end."""
-        told = [FORMAT, self.content_hash, self.scale, self.engine, self.version]
+        told = [FORMAT, self.data_hash, self.scale, self.engine, self.version]
         told += [self.refresh_sets] if self.refresh_sets else []
         told += [] if self.generators_version is None else [f"rows {self.generators_version}"]
         told += [self.order] if self.order else []

@@ -109,7 +109,7 @@ class _Schema:
         self._engine = engine
         self._instance = instance
         linked = " with foreign keys" * data.foreign_keys
-        self._mark = f"{OURS}: {data.facts.name} {scale:g} {data.content_hash}{linked}"
+        self._mark = f"{OURS}: {data.facts.name} {scale:g} {data.data_hash}{linked}"
 
     @contextmanager
     def used(self) -> Iterator[bool]:

@@ -120,7 +120,7 @@ def key_of(asked: Asked) -> DatasetKey:
     data = asked.workload.data
     return DatasetKey(
         workload=data.facts.name,
-        content_hash=data.content_hash,
+        data_hash=data.data_hash,
         scale=asked.request.scale,
         engine=asked.engine.facts.name,
         version=asked.version,

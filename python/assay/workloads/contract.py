@@ -86,23 +86,34 @@ class Workload:
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 over what defines the measurement: manifest, SQL, orders of streams, and data."""
-        manifest = [MANIFEST] if (self.folder / MANIFEST).is_file() else []
-        names = [*manifest, *self._relative(SCHEMA), *self._relative(ROWS)]
         if self.operations_folder == self.folder:
-            names += sorted(path.name for path in texts.operation_files(self.folder))
+            operations = sorted(path.name for path in texts.operation_files(self.folder))
         else:
-            names += self._relative(OPERATIONS)
+            operations = self._relative(OPERATIONS)
+        streams = [self.facts.streams.orders] if self.facts.streams else []
+        source = "" if self.source is None else self.source.content_hash
+        return self._hash(operations, streams, source)
+
+    @property
+    def data_hash(self) -> str:
+        """SHA-256 over what the loaded data depend on: the same without operations and their order.
+
+        So that a statement that one engine needs in other words has none of them load anew.
+        """
+        return self._hash([], [], "" if self.source is None else self.source.data_hash)
+
+    def _hash(self, operations: Sequence[str], streams: Sequence[str], source: str) -> str:
+        manifest = [MANIFEST] if (self.folder / MANIFEST).is_file() else []
+        names = [*manifest, *self._relative(SCHEMA), *self._relative(ROWS), *operations]
         refresh = self.facts.refresh
         told = (*self._setup_names(), *((*refresh.setup, *refresh.keys) if refresh else ()))
         names += [name for one in told for name in texts.versions(self.folder, one)]
-        names += [self.facts.streams.orders] if self.facts.streams else []
         linked = self.facts.foreign_keys
-        names += texts.versions(self.folder, linked) if linked else []
+        names += [*streams, *(texts.versions(self.folder, linked) if linked else [])]
         digest = hashlib.sha256()
         for name in dict.fromkeys(names):
             digest.update(name.encode() + b"\0" + read_bytes(self.folder / name) + b"\0")
-        if self.source is not None:
-            digest.update(self.source.content_hash.encode())
+        digest.update(source.encode())
         return digest.hexdigest()
 
     @property

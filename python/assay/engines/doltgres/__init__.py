@@ -1,0 +1,1 @@
+"""Doltgres: Dolt's storage, asked as PostgreSQL is."""

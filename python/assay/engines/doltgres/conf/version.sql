@@ -1,0 +1,1 @@
+select dolt_version()

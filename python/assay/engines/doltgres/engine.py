@@ -1,0 +1,196 @@
+"""Doltgres: obtained, started, asked; see `assay.engines.contract`."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Never, cast
+
+from assay import _core
+from assay.engines.contract import EngineError, Instance
+from assay.engines.doltgres import loading
+from assay.engines.doltgres.server import TITLE, environment, start_server
+from assay.engines.obtaining import obtain
+from assay.engines.postgres_family.connecting import connect
+from assay.engines.programs import MEND, told_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import (
+        Address,
+        ArrowStream,
+        EngineFacts,
+        Launcher,
+        Place,
+        Product,
+        Tell,
+        Wanted,
+    )
+    from assay.model.script import Script
+
+# Where the program lies below a product's home: named itself, or built.
+PLACES = ("doltgres", "bin/doltgres")
+ADMINISTRATION = "assay administration"
+_VERSION = re.compile(r"^Doltgres version (\d[\w.-]*)", re.MULTILINE)
+
+
+class DoltgresEngine:
+    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `Prepares`.
+
+    An instance's `handle` is a connection that belongs to one thread. Its address has `dsn`, `pid`
+    and `data`.
+    """
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """The product, with the version that its own program tells."""
+        product = obtain(self._facts, wanted, tell)
+        return replace(product, version=_version(_program(product)))
+
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
+        """Refuses settings: the server takes any name of PostgreSQL's, and does nothing with it."""
+        del product
+        if settings:
+            raise EngineError(
+                f"{next(iter(settings))}: {TITLE} has PostgreSQL's settings by name only, so none"
+                " is set: leave --set out."
+            )
+
+    def start(
+        self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
+    ) -> Address:
+        """Starts a private server, on a new data directory if `place.data` is empty."""
+        self.check_settings(product, settings)
+        return start_server(_program(product), place, launcher)
+
+    def address(self, dsn: str) -> Address:
+        """Raises `EngineError`: a namespace of ours could not be told from another's there."""
+        del dsn
+        _is_private()
+
+    def attach(self, address: Address) -> Instance:
+        """Connects. Raises `EngineError` as the server says it."""
+        return Instance({}, connect(address["dsn"], ADMINISTRATION, TITLE), address=dict(address))
+
+    def detach(self, instance: Instance) -> None:
+        """Closes the connection."""
+        instance.handle.close()
+
+    def version(self, instance: Instance) -> str:
+        """Such as `1.2.0`."""
+        row = loading.execute(instance, loading.file_text("version.sql")).fetchone()
+        return str(cast("tuple[str]", row)[0])
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """Those that decide here."""
+        rows = loading.execute(instance, loading.file_text("effective_settings.sql")).fetchall()
+        return {str(name): str(value) for name, value in rows}
+
+    def processes(self, instance: Instance) -> tuple[int, ...]:
+        """The server: connections are goroutines of it."""
+        return (instance.address["pid"],)
+
+    def schema_mark(self, instance: Instance, name: str) -> str | None:
+        """Raises `EngineError`, as all that is of running servers."""
+        del instance, name
+        _is_private()
+
+    def lock_schema(self, instance: Instance, name: str) -> bool:
+        """Raises `EngineError`."""
+        del instance, name
+        _is_private()
+
+    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Raises `EngineError`."""
+        del instance, name, mark
+        _is_private()
+
+    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Raises `EngineError`."""
+        del instance, name, mark
+        _is_private()
+
+    def use_schema(self, instance: Instance, name: str) -> None:
+        """Raises `EngineError`."""
+        del instance, name
+        _is_private()
+
+    def drop_schema(self, instance: Instance, name: str) -> None:
+        """Raises `EngineError`."""
+        del instance, name
+        _is_private()
+
+    def run_script(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one, each in a transaction of its own."""
+        loading.run_script(instance, sql)
+
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one, each in a transaction of its own unless they `begin`."""
+        loading.run_script(instance, sql)
+
+    def settle(self, instance: Instance) -> None:
+        """Refuses a transaction that was left open; each commit is on disk already."""
+        loading.refuse_open_transaction(instance)
+
+    def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
+        """Copies rows in as text, over one connection: each changes the one branch."""
+        del streams
+        loading.load(instance, table, rows)
+
+    def count(self, instance: Instance, table: str) -> int:
+        """Rows of a table, counted."""
+        return loading.count(instance, table)
+
+    def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
+        """Makes keys one after another."""
+        del streams
+        loading.make_keys(instance, sql, tell)
+
+    def finish_load(self, instance: Instance) -> None:
+        """Gathers statistics, commits the data to the history, and collects what loading left."""
+        loading.finish(instance)
+
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
+        """One connection a client."""
+        dsn, told = instance.address["dsn"], json.dumps(script.facts())
+        return [_core.PostgresSession(dsn, told, seed, number) for number in range(clients)]
+
+
+def _is_private() -> Never:
+    raise EngineError(
+        f"{TITLE} is started by Assay, and not asked where it runs already: it keeps no comment of"
+        " a namespace that would tell ours from others'. Leave --dsn out."
+    )
+
+
+def _program(product: Product) -> Path:
+    if product.home is None:
+        raise EngineError(f"{TITLE} has no program here: obtain it before it is started.")
+    for place in PLACES:
+        if (product.home / place).is_file():
+            return product.home / place
+    raise EngineError(
+        f"{product.home} has no program `doltgres`: --bin-dir names the directory that it is in."
+    )
+
+
+def _version(program: Path) -> str:
+    with tempfile.TemporaryDirectory(prefix="assay-") as directory:
+        home = Path(directory)
+        told = told_by([str(program), "-version"], environment(home, ""), program, home)
+    found = _VERSION.search(told.stdout)
+    if found is None:
+        said = (told.stderr or told.stdout).strip()
+        raise EngineError(f"{program} does not run on this host, or is no {TITLE}: {said}. {MEND}")
+    return found[1]
+
+
+def engine(facts: EngineFacts) -> DoltgresEngine:
+    """The engine of this folder."""
+    return DoltgresEngine(facts)

@@ -1,0 +1,100 @@
+"""Tables: loaded, counted, their statistics gathered, their history settled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from assay.engines.contract import EngineError
+from assay.engines.doltgres.server import TITLE
+from assay.engines.postgres_family import connecting
+from assay.engines.postgres_family.statements import SQL, composed
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg.sql import Composed
+
+    from assay.engines.contract import ArrowStream, Instance, Tell
+
+CONF = Path(__file__).parent / "conf"
+# Texts are always quoted, so that an empty one is told from none.
+WRITTEN = csv.WriteOptions(include_header=False, quoting_style="needed")
+# The server reads it as the second of both alone, in quotes or not.
+MISREAD = "\r\n"
+
+
+def file_text(name: str) -> str:
+    """The SQL of a file in `conf/`."""
+    return (CONF / name).read_text(encoding="utf-8").strip()
+
+
+def execute(instance: Instance, statement: str | Composed) -> psycopg.Cursor[tuple[object, ...]]:
+    """Runs one statement. Raises `EngineError` with the statement and the server's words."""
+    return connecting.execute(instance.handle, statement, None, TITLE)
+
+
+def run_script(instance: Instance, sql: str) -> None:
+    """Runs the statements of a file one by one, each in a transaction of its own."""
+    for statement in SQL.split(sql):
+        execute(instance, statement)
+
+
+def load(instance: Instance, table: str, rows: ArrowStream) -> None:
+    """Copies rows in as text. Raises `EngineError` as the server says it."""
+    import psycopg
+
+    copying = composed(file_text("copy.sql"), table=table)
+    try:
+        with instance.handle.cursor().copy(copying) as copy:
+            for batch in pa.RecordBatchReader.from_stream(rows):
+                _refuse_misread(table, batch)
+                text = pa.BufferOutputStream()
+                csv.write_csv(batch, text, WRITTEN)
+                copy.write(memoryview(text.getvalue()))
+    except (psycopg.Error, pa.ArrowException) as error:
+        raise EngineError(f"table {table} cannot be loaded: {error}") from error
+
+
+def _refuse_misread(table: str, batch: pa.RecordBatch) -> None:
+    """Raises `EngineError` for a text that would come to be another."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        texts = pa.types.is_string(column.type)
+        if texts and pc.any(pc.match_substring(column, MISREAD)).as_py():
+            raise EngineError(
+                f"{table}.{name} has a text with a carriage return at the end of a line, which"
+                f" {TITLE}'s COPY leaves out: such rows cannot be loaded."
+            )
+
+
+def count(instance: Instance, table: str) -> int:
+    """Rows of a table, counted. Raises `EngineError` if there is none of that name."""
+    row = execute(instance, composed(file_text("count.sql"), table=table)).fetchone()
+    return cast("tuple[int]", row)[0]
+
+
+def make_keys(instance: Instance, sql: str, tell: Tell) -> None:
+    """Runs the statements one after another: each changes the one branch that there is."""
+    statements = SQL.split(sql)
+    for done, statement in enumerate(statements):
+        tell("keys", done, len(statements), "statements")
+        execute(instance, statement)
+
+
+def finish(instance: Instance) -> None:
+    """Gathers statistics, commits the tables to the history, collects what loading left."""
+    for (table,) in execute(instance, file_text("tables.sql")).fetchall():
+        execute(instance, composed(file_text("analyze.sql"), table=cast("str", table)))
+    execute(instance, file_text("commit.sql"))
+    execute(instance, file_text("collect.sql"))
+
+
+def refuse_open_transaction(instance: Instance) -> None:
+    """Raises `EngineError` if statements began what they did not end."""
+    from psycopg.pq import TransactionStatus
+
+    if instance.handle.info.transaction_status != TransactionStatus.IDLE:
+        raise EngineError("a transaction is left open, so nothing in it would last: add `commit;`")
