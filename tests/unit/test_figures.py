@@ -332,6 +332,7 @@ class TestKinds:
             "techniques",
             "utilisation",
             "verdict",
+            "versus",
         }
         assert all(kind.about.endswith(".") for kind in kinds().values())
 

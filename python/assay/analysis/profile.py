@@ -166,12 +166,12 @@ def read_profile(record: Run, extra_rules: Rules | None = None) -> Profile | Non
         rules.families,
     )
     stacks = _tree(record.table("stacks"), frames)
-    judged = _judged(stacks, frames, rules)
+    verdicts = judged(stacks, frames, rules)
     window = passes.select(pl.col("started_ns").min(), pl.col("finished_ns").max()).row(0)
     taken = record.table("samples").filter(pl.col("time_ns").is_between(*window)).sort("time_ns")
     of_engine, others, ours = _of_engine(record, taken, whole_machine=facts["whole_machine"])
-    whole = of_engine.join(judged, on="stack", how="inner", maintain_order="left")
-    served = _owners(record)
+    whole = of_engine.join(verdicts, on="stack", how="inner", maintain_order="left")
+    served = owners_of(record)
     told_apart = are_told_apart(passes, served)
     placed, unplaced = place(whole, passes, served, _background(record))
     samples = _without_other_clients(placed.select(*_SAMPLE_COLUMNS), served)
@@ -232,8 +232,8 @@ def _tree(stacks: pl.DataFrame, frames: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _judged(stacks: pl.DataFrame, frames: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Of each node of the tree: stack, leaf, rule, decided, work, artefact."""
+def judged(stacks: pl.DataFrame, frames: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Of each node of the tree of stacks: stack, leaf, rule, decided, work, artefact."""
     rows = pl.int_range(pl.len(), dtype=pl.Int64)
     tree = stacks.join(
         frames.select("frame", rows.alias("place")), on="frame", how="left", maintain_order="left"
@@ -323,7 +323,7 @@ def _without_ours(samples: pl.DataFrame, threads: pl.DataFrame) -> pl.DataFrame:
     return told.filter(~is_ours).drop("is_ours", "is_ours_at_first")
 
 
-def _owners(record: Run) -> pl.DataFrame | None:
+def owners_of(record: Run) -> pl.DataFrame | None:
     """Which process works for which session; None where none was recorded to."""
     if not record.has("backends") or record.table("backends").is_empty():
         return None

@@ -158,8 +158,15 @@ def _in_seconds(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _named(run: Run, spans: pl.DataFrame, placed: pl.DataFrame) -> pl.DataFrame:
-    """What was placed of spans, with causes of those asleep; `placed` has with_workers."""
+def named_spans(run: Run, spans: pl.DataFrame, placed: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Spans with causes of those asleep: by_kernel, by_word.
+
+    Args:
+        run: Where they are from.
+        spans: All of them; they tell at which addresses threads are at rest.
+        placed: Those that are wanted, with with_workers; None: all of them, which have it.
+    """
+    placed = spans if placed is None else placed
     rules = all_waits(run.facts["engine"].get("waits"))
     under_way = run.table("events").drop_nulls(["started_ns", "finished_ns"])
     resting = addresses_at_rest(spans, under_way.select("started_ns", "finished_ns"))
@@ -196,7 +203,7 @@ def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
         )
     )
     kinds = lives.filter(pl.col("kind") != threads.STRANGER).select("life", "kind")
-    named = _named(run, spans, threads.with_workers(spans, lives))
+    named = named_spans(run, spans, threads.with_workers(spans, lives))
     placed = looked(named, passes).join(kinds, on="life")
     there = _existence(lives.filter(pl.col("kind").is_in(threads.AT_WORK)), placed, passes)
     existence = there.group_by("operation", "kind", maintain_order=True).agg(
@@ -232,7 +239,7 @@ def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
     in_passes = looked(spans, passes).join(count.select("sequence", together), on="sequence")
     # What the counters tell is of all threads, so those that ran little are in the whole, too.
     placed = (
-        _named(run, spans, in_passes)
+        named_spans(run, spans, in_passes)
         .join(at_work, on=["life", "sequence"], how="left")
         .with_columns(pl.col("kind").fill_null(threads.HELPER))
     )
@@ -255,7 +262,7 @@ def _at_work(
     at_work = threads.of_process(spans, lives_of(spans), passes, counted)
     if run.facts["engine"].get("kind") != "server":
         return at_work.drop("rank"), counted
-    named = _named(run, spans, spans.with_columns(pl.lit(value=True).alias("with_workers")))
+    named = named_spans(run, spans, spans.with_columns(pl.lit(value=True).alias("with_workers")))
     others = threads.for_others(at_work, named, passes)
     fewer = others.group_by("sequence", maintain_order=True).agg(pl.len().alias("others"))
     left = pl.col("threads_at_work").cast(pl.Int64) - pl.col("others").fill_null(0)
@@ -273,7 +280,7 @@ def _of_process(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
     kind = pl.lit(threads.LEADER).alias("kind")
     at_work = grown.filter(pl.col("on_cpu_grown_ns") >= AT_WORK_SHARE * wall_ns)
     together = spans.with_columns(pl.lit(value=at_work.height > 1).alias("with_workers"))
-    placed = looked(_named(run, spans, together), whole).join(
+    placed = looked(named_spans(run, spans, together), whole).join(
         at_work.select("life", kind), on="life"
     )
     existence = at_work.group_by("operation", maintain_order=True).agg(
@@ -299,7 +306,7 @@ def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
     lives = threads.of_server(run, lives_of(spans), passes)
     serving = lives.filter(pl.col("kind").is_in(threads.AT_WORK))
     kinds = serving.select("life", "kind", "session")
-    named = _named(run, spans, threads.with_workers(spans, lives)).join(kinds, on="life")
+    named = named_spans(run, spans, threads.with_workers(spans, lives)).join(kinds, on="life")
     placed = looked(named, passes)
     running = pl.col("looked_ns").filter(pl.col("state") == RUNNING).sum()
     all_ns = looked(named.drop("session"), whole).select(running).item()

@@ -17,6 +17,7 @@ from assay.cli import (
     browse,
     catalogue,
     ceiling,
+    compare,
     doctor,
     durability,
     explain,
@@ -60,6 +61,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     run.run,
     study.study,
     sweep.sweep,
+    compare.compare,
     plans.plans,
     ceiling.ceiling,
     browse.show,
@@ -78,6 +80,7 @@ LOOKING: dict[Callable[..., None], type[TyperCommand]] = {
     whatif.whatif: whatif.InOrder,
     run.run: NamedScale,
     sweep.sweep: NamedScale,
+    compare.compare: NamedScale,
 }
 for verb in VERBS:
     # `try` is a word of Python, which no function can be named.

@@ -2,7 +2,7 @@
 
 A study has parts; a part has variants, each a request, and says how often each is run. Runs of a
 part's round stand side by side, and every second round goes backwards, so what drifts meanwhile
-weighs on all alike. Equal requests of one round are one run, whichever parts they are of.
+weighs on all alike. Equal requests of one round are one run, if they are of different parts.
 """
 
 from __future__ import annotations
@@ -153,9 +153,13 @@ class Study:
 
 
 def _add(runs: list[PlannedRun], request: StudyRequest, planned: Planned) -> None:
-    """Adds a run, to one of the same round with an equal request if there is one."""
+    """Adds a run, to one of the same round with an equal request if another part has one.
+
+    Variants of one part are compared: two that ask for the same are two runs.
+    """
     for at, run in enumerate(runs):
-        if run.stands_for[0].round == planned.round and run.request == request:
+        is_own = any(one.part == planned.part for one in run.stands_for)
+        if run.stands_for[0].round == planned.round and run.request == request and not is_own:
             runs[at] = PlannedRun(request, (*run.stands_for, planned))
             return
     runs.append(PlannedRun(request, (planned,)))

@@ -23,7 +23,17 @@ Cell = str | int | float | None
 CURVE_COLUMNS = ("curve", "key", "x", "y", "low", "high", "drawn")
 LINE, POINT = "line", "point"
 ChartKind = Literal[
-    "bars", "stacked", "lines", "dots", "areas", "over_time", "curves", "fitted", "scatter"
+    "bars",
+    "stacked",
+    "lines",
+    "dots",
+    "areas",
+    "over_time",
+    "curves",
+    "fitted",
+    "scatter",
+    "forest",
+    "waterfall",
 ]
 
 
@@ -149,8 +159,9 @@ class Chart:
         kind: `bars` and `dots` a measure a row; `stacked` a bar a subject; `lines` along `at`;
             `scatter` a point each at `at`. The
             others draw a table: `areas` and `over_time` its columns over the one named by `axis`, a
-            panel for each word of its first column; `curves` and `fitted` as `CURVE_COLUMNS`
-            has it, the latter along an axis of counts.
+            panel for each word of its first column; `curves` and `fitted` as `CURVE_COLUMNS` has
+            it, the latter along an axis of counts; `forest` a ratio a row with its interval;
+            `waterfall` a step a row, from none to the last, their sum.
         keys: The measures that are drawn, all of one unit; of a table the columns.
         logarithmic: Whether the axis of values is.
         axis: What the places of `lines` are; of a table the column of places.

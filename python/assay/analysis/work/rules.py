@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 AS_ITS_CALLER = "as its caller"
 DRIVER = "driver"
 UNCLASSIFIED = "unclassified"
+PLANNING = "optimiser/parse"
+# What is done of a statement before it is executed, in that order.
+STEPS = ("parse", "name resolution", "optimise")
 # What an engine's code can be doing, in the field's words.
 WORDS = (
     "scan",
@@ -42,7 +45,7 @@ WORDS = (
     "update",
     "expression",
     "string match",
-    "optimiser/parse",
+    PLANNING,
     "catalogue",
     "scheduling",
     "transaction",
@@ -72,6 +75,7 @@ class RuleFacts(BaseModel):
     symbols: tuple[Glob, ...] = ()
     modules: tuple[Glob, ...] = ()
     under: tuple[Glob, ...] = ()
+    step: str | None = None
     says: str = Field(min_length=1)
 
 
@@ -95,6 +99,7 @@ class Rule:
         symbols: Globs on a function's name without parameters; empty: any named function.
         modules: Globs on the name of its file; empty: any.
         under: Globs of which some caller's name must match one; empty: whatever called it.
+        step: Which of `STEPS` matching frames are for; None: no single one, or execution.
         says: A sentence for people.
         origin: Where the rule stands, such as `operations.toml, rule 3`.
     """
@@ -106,6 +111,7 @@ class Rule:
     under: tuple[str, ...]
     says: str
     origin: str
+    step: str | None = None
 
 
 @dataclass(frozen=True)
@@ -174,6 +180,7 @@ def _rule(entry: dict[str, Any], origin: str) -> Rule:
     if facts.work is not None and facts.work not in (*WORDS, AS_ITS_CALLER):
         hint = suggestion(facts.work, [*WORDS, AS_ITS_CALLER])
         raise UsageError(f"{origin}: work {facts.work!r} is no known word; {hint}")
+    _check_step(facts, origin)
     if not facts.symbols and not facts.under:
         raise UsageError(
             f"{origin}: a file alone says nothing of what its code does: name symbols, or callers"
@@ -186,6 +193,16 @@ def _rule(entry: dict[str, Any], origin: str) -> Rule:
     if any(map(is_any, facts.under)):
         raise UsageError(f"{origin}: every function has some caller: name callers in under.")
     return Rule(**facts.model_dump(), origin=origin)
+
+
+def _check_step(facts: RuleFacts, origin: str) -> None:
+    if facts.step is None:
+        return
+    if facts.step not in STEPS:
+        hint = suggestion(facts.step, list(STEPS))
+        raise UsageError(f"{origin}: step {facts.step!r} is no known one; {hint}")
+    if facts.work != PLANNING:
+        raise UsageError(f"{origin}: only work {PLANNING!r} has a step.")
 
 
 def _check_outermost(rule: Rule, outermost: tuple[str, ...]) -> None:

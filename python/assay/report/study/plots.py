@@ -10,6 +10,7 @@ from assay.analysis.figures.quantities import BYTES, text
 from assay.report.axes import logarithmic, sizes_axis
 from assay.report.palette import BLUE, GREY, ORANGE, SKY, SUBJECT_COLOURS, VERMILION, WIDTH
 from assay.report.study.fits import FITTED, fitted
+from assay.report.study.versus_charts import versus_chart, versus_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 ARTICLE, CURVES = "the article", "curves"
+VERSUS = ("forest", "waterfall")
 PANEL, CURVES_HEIGHT, MARGIN = 120, 330, 44
 # What CPUs do, as a chart of processors has it: at work below, waiting above, idle at last.
 CPU_COLOURS = {
@@ -38,6 +40,8 @@ def plot_rows(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[s
         return []
     names = [column["name"] for column in table["columns"]]
     rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    if told["kind"] in VERSUS:
+        return versus_rows(told["kind"], rows)
     if told["kind"] in (CURVES, FITTED):
         units = {column["name"]: column["unit"] for column in table["columns"]}
         known = [row for row in rows if row["y"] is not None]
@@ -84,6 +88,8 @@ def drawn(
         rows: As `plot_rows` gives them; at least one.
         colours: Of subjects.
     """
+    if told["kind"] in VERSUS:
+        return versus_chart(told["kind"], told["title"], rows)
     if told["kind"] == FITTED:
         return fitted(told, rows, colours)
     if told["kind"] == CURVES:

@@ -1,0 +1,127 @@
+"""What a transaction of a run takes, statement by statement, so that the parts sum to the whole.
+
+Under a load the whole is the time of a transaction: of a closed load the clients' time by the
+transactions that succeeded, of an open one the mean latency. Of an order it is the mean time of a
+pass: each operation once. Of a mix every operation counts by its share of those that succeeded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.latency import measured_times, succeeded
+from assay.analysis.load import OPEN, load_of, summarise_load
+from assay.analysis.operations import NS, is_measured
+from assay.analysis.statement_work import STREAM
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+
+@dataclass(frozen=True)
+class Executed:
+    """One statement of an operation.
+
+    Attributes:
+        per_operation: How often an operation executes it.
+        mean_s: How long an execution takes.
+    """
+
+    per_operation: float
+    mean_s: float
+
+
+@dataclass(frozen=True)
+class OperationAccount:
+    """One operation.
+
+    Attributes:
+        weight: How often it is in the whole: its share of a mix, 1 of an order.
+        mean_s: Its service time.
+        statements: By name; empty of an operation that is one statement.
+    """
+
+    weight: float
+    mean_s: float
+    statements: dict[str, Executed]
+
+    @property
+    def rest_s(self) -> float:
+        """What it takes beside its statements: between them, and earlier attempts."""
+        return self.mean_s - sum(one.per_operation * one.mean_s for one in self.statements.values())
+
+
+@dataclass(frozen=True)
+class Account:
+    """What the whole takes.
+
+    Attributes:
+        is_mix: Whether the whole is a transaction; else it is a pass over all operations.
+        between_s: What a transaction takes beside operations that succeeded: the client between
+            two, those that failed, and in an open load the wait for its turn.
+    """
+
+    is_mix: bool
+    operations: dict[str, OperationAccount]
+    between_s: float
+
+    @property
+    def whole_s(self) -> float:
+        """The sum of all parts."""
+        return self.between_s + sum(one.weight * one.mean_s for one in self.operations.values())
+
+
+@lru_cache(maxsize=64)
+def account_of(run: Run) -> Account | None:
+    """The account of a run's measured part; None where nothing succeeded in it."""
+    done = succeeded(measured_times(run.table("events")))
+    if done.is_empty():
+        return None
+    statements = _statements(run)
+    load = load_of(run.facts)
+    operations = {}
+    for name, count, mean_ns in (
+        done.group_by(pl.col("operation").cast(pl.String), maintain_order=True)
+        .agg(pl.len(), pl.col("service_ns").mean())
+        .iter_rows()
+    ):
+        weight = 1.0 if load is None else count / done.height
+        own = {
+            key: Executed(executions / count, total_ns * NS / executions)
+            for key, (executions, total_ns) in statements.get(name, {}).items()
+        }
+        operations[name] = OperationAccount(weight, mean_ns * NS, own)
+    if load is None:
+        return Account(is_mix=False, operations=operations, between_s=0.0)
+    served_s = float(done["service_ns"].sum()) * NS / done.height
+    if load.shape == OPEN:
+        whole_s = float(done["latency_ns"].sum()) * NS / done.height
+    else:
+        summary = summarise_load(run)
+        per_s = summary.all_operations.throughput_per_s if summary else 0.0
+        whole_s = load.clients / per_s if per_s else served_s
+    return Account(is_mix=True, operations=operations, between_s=whole_s - served_s)
+
+
+def _statements(run: Run) -> dict[str, dict[str, tuple[int, int]]]:
+    """Executions and their nanoseconds in all, by operation and statement."""
+    if not run.has(STREAM):
+        return {}
+    events = run.table("events")
+    measured = events.filter(is_measured(events) & (pl.col("outcome") == "ok")).select("sequence")
+    found: dict[str, dict[str, tuple[int, int]]] = {}
+    for part in run.parts(STREAM):
+        sums = (
+            part.join(measured, on="sequence", how="semi")
+            .group_by(pl.col("operation").cast(pl.String), pl.col("statement").cast(pl.String))
+            .agg(pl.len(), (pl.col("finished_ns") - pl.col("started_ns")).sum())
+        )
+        for operation, statement, count, total_ns in sums.iter_rows():
+            own = found.setdefault(operation, {})
+            executions, before_ns = own.get(statement, (0, 0))
+            own[statement] = executions + count, before_ns + total_ns
+    return {name: dict(sorted(own.items())) for name, own in sorted(found.items())}

@@ -1,0 +1,204 @@
+"""Why a statement takes longer: its difference put down to what was measured on both sides.
+
+In this order. What is done before execution is planning, by CPU samples. Then, if another plan was
+chosen, the rest is the plan's; else if other columns are read, theirs; else if it reads more or
+fewer rows, the reads'. Of a statement that is executed alike the rest is split into CPU time by
+kind of work and waits; what neither tells of is not explained. The amounts sum to the difference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.causes import TITLES
+from assay.analysis.statement_waits import RUN_QUEUE, statement_waits
+from assay.analysis.statement_work import statement_work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from assay.analysis.versus.evidence import Evidence, Key
+    from assay.analysis.versus.split import Term
+    from assay.record.reader import Run
+
+PLANNING, PLAN, COLUMNS, READS = "optimiser time", "plan", "columns read", "rows read"
+CPU, NOT_EXPLAINED = "CPU: ", "not explained"
+EXECUTIONS, MIX = "executed more or less often", "mix of operations"
+BETWEEN_STATEMENTS, BETWEEN = "between statements", "between transactions"
+WAITING = "waiting"
+FOR_A_CPU = TITLES[RUN_QUEUE]
+OF_TERMS = {
+    "executions": EXECUTIONS,
+    "mix": MIX,
+    "between statements": BETWEEN_STATEMENTS,
+    "between": BETWEEN,
+}
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A part of the difference with its cause.
+
+    Attributes:
+        operation, statement: Of which; None: of all, or of an operation that is one statement.
+        cause: As above.
+        seconds: Of the whole, second side less first.
+    """
+
+    operation: str | None
+    statement: str | None
+    cause: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the time of an execution is made of, as far as it was measured.
+
+    Attributes:
+        planning_s: CPU time before execution.
+        cpu: CPU seconds of execution by kind of work.
+        waits: Seconds by what was waited for.
+    """
+
+    planning_s: float
+    cpu: Mapping[str, float]
+    waits: Mapping[str, float]
+
+
+NOTHING = Parts(0.0, {}, {})
+
+
+def parts_of(run: Run) -> dict[Key, Parts] | None:
+    """What executions of statements are made of; None where CPU time was not sampled by statement.
+
+    What ran side by side counts in proportion, so that no statement is made of more than it took.
+    """
+    work, waited = statement_work(run), statement_waits(run)
+    if work is None:
+        return None
+    planning = {
+        (operation, statement): seconds
+        for operation, statement, step, seconds in work.planning.select(
+            "operation", "statement", "step", "seconds"
+        ).iter_rows()
+        if step is None
+    }
+    cpu: dict[Key, dict[str, float]] = {}
+    for operation, statement, name, seconds in work.work.select(
+        "operation", "statement", "work", "seconds"
+    ).iter_rows():
+        cpu.setdefault((operation, statement), {})[name] = seconds
+    beside = {
+        (operation, statement): seconds
+        for operation, statement, seconds in work.beside.select(
+            "operation", "statement", "seconds"
+        ).iter_rows()
+    }
+    waits: dict[Key, dict[str, float]] = {}
+    for operation, statement, name, seconds in () if waited is None else waited.iter_rows():
+        key = (operation, statement)
+        if name == RUN_QUEUE:
+            # Whoever works for nobody in particular waits for a CPU, too.
+            busy_s = planning.get(key, 0.0) + sum(cpu.get(key, {}).values())
+            other_s = beside.get(key, 0.0)
+            share = busy_s / (busy_s + other_s) if busy_s else 0.0
+            waits.setdefault(key, {})[name] = seconds * share
+        else:
+            waits.setdefault(key, {})[name] = seconds
+    return {
+        (operation, statement): _fitting(
+            mean_s,
+            planning.get((operation, statement), 0.0),
+            cpu.get((operation, statement), {}),
+            waits.get((operation, statement), {}),
+        )
+        for operation, statement, mean_s in work.executions.select(
+            "operation", "statement", "mean_s"
+        ).iter_rows()
+    }
+
+
+def _fitting(
+    mean_s: float, planning_s: float, cpu: Mapping[str, float], waits: Mapping[str, float]
+) -> Parts:
+    busy_s = planning_s + sum(cpu.values())
+    scale = min(1.0, mean_s / busy_s) if busy_s else 1.0
+    left_s, slept_s = max(0.0, mean_s - busy_s * scale), sum(waits.values())
+    shrink = min(1.0, left_s / slept_s) if slept_s else 1.0
+    return Parts(
+        planning_s * scale,
+        {name: seconds * scale for name, seconds in cpu.items()},
+        {name: seconds * shrink for name, seconds in waits.items()},
+    )
+
+
+def amounts(
+    terms: list[Term],
+    first: Mapping[Key, Parts] | None,
+    second: Mapping[Key, Parts] | None,
+    evidence: Mapping[Key, Evidence],
+) -> Iterator[Amount]:
+    """The terms of a difference with their causes; they sum to what the terms sum to.
+
+    Args:
+        terms: As `split` gives them.
+        first: What executions of the first side are made of; None: not measured.
+        second: The same of the second side.
+        evidence: What differs of statements.
+    """
+    for term in terms:
+        if term.kind != "time":
+            yield Amount(term.operation, term.statement, OF_TERMS[term.kind], term.seconds)
+            continue
+        assert term.operation is not None  # noqa: S101 - of an operation, as `split` has it
+        key = (term.operation, term.statement)
+        measured = first is not None and second is not None
+        one = first.get(key, NOTHING) if first is not None and measured else NOTHING
+        other = second.get(key, NOTHING) if second is not None and measured else NOTHING
+        for cause, seconds in _of_execution(term, one, other, structural(evidence.get(key))):
+            yield Amount(term.operation, term.statement, cause, seconds)
+
+
+def structural(found: Evidence | None) -> str | None:
+    """The cause that all of a statement's execution is put down to; None: it is done alike."""
+    if found is None:
+        return None
+    if found.plan_words:
+        return PLAN
+    if found.columns:
+        return COLUMNS
+    return READS if found.reads else None
+
+
+def _of_execution(
+    term: Term, one: Parts, other: Parts, cause: str | None
+) -> Iterator[tuple[str, float]]:
+    left_s = term.seconds
+    planning_s = term.factor * (other.planning_s - one.planning_s)
+    if planning_s:
+        yield PLANNING, planning_s
+        left_s -= planning_s
+    if cause is not None:
+        yield cause, left_s
+        return
+    ours, theirs = _named(one), _named(other)
+    for name in sorted({*ours, *theirs}):
+        seconds = term.factor * (theirs.get(name, 0.0) - ours.get(name, 0.0))
+        yield name, seconds
+        left_s -= seconds
+    yield NOT_EXPLAINED, left_s
+
+
+def _named(parts: Parts) -> dict[str, float]:
+    """CPU time and waits of an execution, by their causes."""
+    return {
+        **{f"{CPU}{name}": seconds for name, seconds in parts.cpu.items()},
+        **{_wait(name): seconds for name, seconds in parts.waits.items()},
+    }
+
+
+def _wait(name: str) -> str:
+    title = TITLES[name]
+    return title if title.startswith(WAITING) else f"{WAITING}: {title}"

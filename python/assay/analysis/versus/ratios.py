@@ -1,0 +1,108 @@
+"""Ratios of what two sides come to, over the rounds: throughput, and times of each operation.
+
+Each round is compared in itself, because its runs stood side by side; the interval is of the mean
+of log ratios, by Student's t. Of ratios that are 1 one in twenty has an interval that says it is
+not: so many are to be expected among those that are compared.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from assay.analysis.load import load_of, summarise_load
+from assay.analysis.operations import operation_table
+from assay.analysis.student import CONFIDENCE, mean_of
+from assay.analysis.versus.account import account_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.record.reader import Run
+
+    Values = dict[tuple[str, str], float]
+
+THROUGHPUT, WHOLE, MEAN = "throughput", "whole", "mean"
+PERCENTILES = ("p50", "p99", "p999")
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One quantity of both sides.
+
+    Attributes:
+        what: `throughput`, `whole` or the name of an operation, of a statement after a slash.
+        quantity: Of it: `mean`, `p50`, `p99` or `p999`; of throughput `a second`.
+        first, second: Geometric means over the rounds.
+        ratio: Second by first.
+        interval: 95 %; None with one round.
+        rounds: How many have it on both sides.
+    """
+
+    what: str
+    quantity: str
+    first: float
+    second: float
+    ratio: float
+    interval: tuple[float, float] | None
+    rounds: int
+
+    @property
+    def differs(self) -> bool | None:
+        """Whether the interval leaves 1 out; None without one."""
+        return None if self.interval is None else not self.interval[0] <= 1.0 <= self.interval[1]
+
+
+def ratios_of(rounds: Sequence[tuple[Run, Run]]) -> tuple[Ratio, ...]:
+    """Ratios of all that both sides have, the whole first, statements last."""
+    values = [(values_of(one), values_of(other)) for one, other in rounds]
+    keys = dict.fromkeys(key for pair in values for key in pair[0] if key in pair[1])
+    found = []
+    for key in keys:
+        pairs = [(one[key], other[key]) for one, other in values if key in one and key in other]
+        logs = mean_of([math.log(b / a) for a, b in pairs])
+        ends = logs.interval
+        found.append(
+            Ratio(
+                *key,
+                math.exp(mean_of([math.log(a) for a, _ in pairs]).value),
+                math.exp(mean_of([math.log(b) for _, b in pairs]).value),
+                math.exp(logs.value),
+                None if ends is None else (math.exp(ends[0]), math.exp(ends[1])),
+                len(pairs),
+            )
+        )
+    return tuple(sorted(found, key=lambda one: "/" in one.what))
+
+
+def by_chance(ratios: Sequence[Ratio]) -> float:
+    """How many of them are expected to seem to differ though none does."""
+    return (1 - CONFIDENCE) * sum(one.interval is not None for one in ratios)
+
+
+@lru_cache(maxsize=64)
+def values_of(run: Run) -> Values:
+    """What a run came to: above zero, in operations a second and in seconds."""
+    account = account_of(run)
+    if account is None:
+        return {}
+    told: dict[tuple[str, str], float | None] = {}
+    load, summary = load_of(run.facts), summarise_load(run)
+    if load is not None and summary is not None:
+        told[THROUGHPUT, "a second"] = summary.all_operations.throughput_per_s
+    told[WHOLE, MEAN] = account.whole_s
+    for name, one in account.operations.items():
+        told[name, MEAN] = one.mean_s
+        of_load = summary.by_name.get(name) if summary is not None else None
+        if of_load is not None:
+            times = of_load.service
+            told |= {(name, which): getattr(times, which) for which in PERCENTILES}
+    if load is None:
+        rows = operation_table(run.table("events")).select("operation", "seconds")
+        told |= {(name, "p50"): seconds for name, seconds in rows.iter_rows()}
+    for name, one in account.operations.items():
+        for statement, own in one.statements.items():
+            told[f"{name}/{statement}", MEAN] = own.mean_s
+    return {key: float(value) for key, value in told.items() if value}

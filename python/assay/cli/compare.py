@@ -1,0 +1,148 @@
+"""`assay compare`: two engines, versions or settings, and what explains the difference."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+from typing import Annotated, Any
+
+import typer
+
+from assay.cli.options import AsJson, RunsDir, budget_seconds
+from assay.cli.run_options import run_keys, with_run_options
+from assay.cli.scale_name import SCALE, check_scale_name
+from assay.cli.sweep import Again, Budget, Operations, Workload
+
+REPETITIONS = 5
+EXAMPLES = """
+\b
+Examples:
+  assay compare tpcc --engine dolt@1.83.2 --engine dolt@2.2.0
+  assay compare tpcc --engine mysql --engine mariadb --clients 8 --time 20s --repeat 7
+  assay compare tpch --engine postgresql --vary work_mem=4MB,64MB
+  assay compare tpcc --engine postgresql --b enable_indexscan=off
+  assay compare tpcc --engine postgresql --b prepare=drop-index.sql
+  assay compare tpcc --engine postgresql --vary durability=full,none --unequal-durability
+  assay compare tpcc --engine postgresql --alike             what is noise here
+
+\b
+Exit codes:
+  0  done, or as much of it as the budget allows      2  runs failed, or it was stopped
+  1  wrong usage: nothing was run                     3  some run is invalid
+"""
+
+Engines = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--engine",
+        help="The engine of the first side, and once more that of the second; given once, it is of"
+        " both.",
+        metavar="NAME[@VERSION]",
+    ),
+]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        help="An option of `assay run`, or else a setting of the engine, and its value of each"
+        " side; can be repeated.",
+        metavar="KEY=V1,V2",
+    ),
+]
+First = Annotated[
+    list[str] | None,
+    typer.Option("--a", help="The same of the first side alone.", metavar="KEY=VALUE"),
+]
+Second = Annotated[
+    list[str] | None,
+    typer.Option("--b", help="The same of the second side alone.", metavar="KEY=VALUE"),
+]
+Alike = Annotated[
+    bool, typer.Option("--alike", help="Both sides are the same: what differs is noise.")
+]
+UnequalDurability = Annotated[
+    bool,
+    typer.Option("--unequal-durability", help="Compare although commits survive less on one side."),
+]
+Repeat = Annotated[int, typer.Option(help="Rounds: in each, a run of both sides.", min=1)]
+Profile = Annotated[
+    bool,
+    typer.Option(
+        "--profile/--no-profile",
+        help="Take CPU samples of the engine: by them the difference is explained.",
+    ),
+]
+Whole = Annotated[bool, typer.Option("--all", help="Show every row, not only the largest.")]
+
+
+@with_run_options("rate")
+def compare(
+    context: typer.Context,
+    workload: Workload,
+    *,
+    engine: Engines = None,
+    vary: Vary = None,
+    a: First = None,
+    b: Second = None,
+    alike: Alike = False,
+    unequal_durability: UnequalDurability = False,
+    operation: Operations = None,
+    repeat: Repeat = REPETITIONS,
+    profile: Profile = True,
+    budget: Budget = None,
+    again: Again = False,
+    runs: RunsDir = None,
+    whole: Whole = False,
+    as_json: AsJson = False,
+    **told: Any,  # noqa: ANN401 - options of `assay run`
+) -> None:
+    """Compares two engines, versions or settings: what differs, and what explains how much of it.
+
+    Runs of both sides are made in turns. Ratios have intervals; the difference of a transaction is
+    split over its statements, and put down to plans, columns, reads, the optimiser, kinds of work
+    and waits. Each run is an ordinary one; after an end before time the same command goes on.
+    """
+    from assay.cli.several import carried_out, end
+    from assay.record.places import runs_dir
+    from assay.study.comparing import Comparison, check_durability, comparison_study
+    from assay.study.declared.expanding import Wanted, expanded
+    from assay.study.several import Terms
+
+    check_scale_name(context.meta[SCALE], workload)
+    keys = run_keys(context, told | {"operation": operation}) | {"profile": profile}
+    declared = comparison_study(
+        Comparison(
+            workload,
+            tuple(engine or ()),
+            tuple(vary or ()),
+            tuple(a or ()),
+            tuple(b or ()),
+            alike,
+            keys,
+            repeat,
+        )
+    )
+    study = expanded(declared, Wanted(allow_host_changes=bool(keys.get("allow_host_changes"))))
+    check_durability(study.study, allowed=unequal_durability)
+    terms = Terms(budget_seconds(budget), goes_on=True)
+    about = {"made_by": "assay compare"}
+    directory = carried_out(declared, study, terms, runs_dir(runs), about, again=again)
+    end(directory, _shown(directory, whole=whole, as_json=as_json))
+
+
+def _shown(directory: Any, *, whole: bool, as_json: bool) -> dict[str, Any]:  # noqa: ANN401
+    """Shows the comparison; the study's document."""
+    from assay.cli.output import console, say, say_json
+    from assay.report.study.build import build_study
+    from assay.report.terminal import width_of
+    from assay.report.terminal_versus import versus_lines
+
+    document = build_study(directory)
+    if as_json:
+        say_json(document)
+    else:
+        for line in versus_lines(document, width_of(console(stderr=False)), whole=whole):
+            say(line)
+    return document
+
+
+compare.__doc__ = f"{cleandoc(compare.__doc__ or '')}\n{EXAMPLES}"

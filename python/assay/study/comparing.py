@@ -1,0 +1,186 @@
+"""A comparison as a study: one part, two sides, in turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.durability import unequal
+from assay.model.errors import UsageError
+from assay.study.asked_study import asked_study, factor_of, varied
+from assay.study.declared.facts import SETTING
+from assay.study.declared.levels import TABLES
+from assay.study.request import RunRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.study.declared.reading import DeclaredStudy
+    from assay.study.variants import Study
+
+PART, FIGURE, FACTOR, ENGINE = "sides", "versus", "side", "engine"
+SIDES = 2
+# Of more settings the name of a side has the first one.
+NAMED_MAX = 2
+AS_IT_IS = "as it is"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is asked.
+
+    Attributes:
+        workload: Its name or its folder.
+        engines: One of each side, or one of both, or none: as `assay run` has it.
+        vary: Texts such as `work_mem=4MB,64MB`: the first value is of the first side.
+        first, second: Texts such as `work_mem=4MB` of one side alone.
+        alike: Both sides may be the same, to see what is noise.
+        keys: Of every run.
+        repetitions: Rounds, each with a run of both sides.
+    """
+
+    workload: str
+    engines: tuple[str, ...] = ()
+    vary: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    second: tuple[str, ...] = ()
+    alike: bool = False
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    repetitions: int = 1
+
+
+def comparison_study(asked: Comparison) -> DeclaredStudy:
+    """The study of a comparison.
+
+    Raises:
+        UsageError: If there are not two sides, or both are the same.
+    """
+    if len(asked.engines) > SIDES:
+        raise UsageError(
+            f"--engine is given {len(asked.engines)} times: a comparison has two sides; for more of"
+            " them write a study (assay studies new)"
+        )
+    sides = [_keys(asked, 0), _keys(asked, 1)]
+    if sides[0] == sides[1] and not asked.alike:
+        raise UsageError(
+            "both sides are the same: name another engine or version (--engine A --engine B), or"
+            " what differs (--vary KEY=V1,V2, --a KEY=VALUE, --b KEY=VALUE); to see what is noise,"
+            " say --alike"
+        )
+    names = _names(sides)
+    engines = {str(side[ENGINE]) for side in sides if ENGINE in side}
+    on = f" on {engines.pop()}" if len(engines) == 1 else ""
+    title = f"{asked.workload}{on}: {names[0]} and {names[1]}"
+    # The keys of a side do not say what all runs have: those of a table are added to each other.
+    common = {key: value for key, value in asked.keys.items() if key != "seed"}
+    document = {
+        "title": title,
+        "workload": asked.workload,
+        "repetitions": asked.repetitions,
+        "seed": asked.keys.get("seed", 1),
+        "unequal_durability": True,
+        "part": {
+            PART: {
+                **common,
+                "factor": {
+                    FACTOR: [
+                        {"name": name, **keys} for name, keys in zip(names, sides, strict=True)
+                    ]
+                },
+            }
+        },
+        "figure": [{"name": FIGURE, "part": PART, "kind": FIGURE, "title": title}],
+    }
+    name = f"compare-{asked.workload.rstrip('/').rpartition('/')[2]}"
+    question = f"What differs between {names[0]} and {names[1]} in {asked.workload}{on}?"
+    return asked_study(name, question, document)
+
+
+def check_durability(study: Study, *, allowed: bool) -> None:
+    """Refuses sides of which one keeps less of what was committed, unless that is wanted.
+
+    Raises:
+        UsageError: With the levels.
+    """
+    requests = (one.request for part in study.parts for one in part.variants)
+    differ = unequal(one.durability for one in requests if isinstance(one, RunRequest))
+    if differ is not None and not allowed:
+        raise UsageError(
+            f"durability differs ({differ}), and a commit that survives less costs less: say"
+            " --durability for both sides, or --unequal-durability to compare all the same"
+        )
+
+
+def _keys(asked: Comparison, side: int) -> dict[str, Any]:
+    """What one side has of its own."""
+    keys: dict[str, Any] = {}
+    if asked.engines:
+        keys[ENGINE] = asked.engines[min(side, len(asked.engines) - 1)]
+    for factor, values in varied(asked.vary).items():
+        if len(values) != SIDES:
+            raise UsageError(
+                f"--vary {factor.removeprefix(SETTING)} has {len(values)} values: a comparison has"
+                " two, one of each side"
+            )
+        _add(keys, factor, values[side])
+    option, texts = ("--a", asked.first) if side == 0 else ("--b", asked.second)
+    for factor, value in _said(option, texts):
+        _add(keys, factor, value)
+    for key in keys:
+        if key in asked.keys and key not in TABLES:
+            raise UsageError(
+                f"{key.replace('_', '-')} is said of one side and of both: leave one of them out"
+            )
+    return keys
+
+
+def _said(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    found = []
+    for text in texts:
+        key, separator, value = text.partition("=")
+        if not separator or not key.strip() or not value.strip():
+            raise UsageError(f"{option} {text}: write it as {option} KEY=VALUE")
+        found.append((factor_of(key.strip()), value.strip()))
+    return found
+
+
+def _add(keys: dict[str, Any], factor: str, value: str) -> None:
+    table, _, inner = factor.partition(".")
+    if inner and table in TABLES:
+        keys[table] = {**keys.get(table, {}), inner: value}
+    else:
+        keys[factor] = value
+
+
+def _names(sides: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What sides are called: by what one has and the other has not."""
+    told = [_said_of(side) for side in sides]
+    own = [[one for one in told[at] if one not in told[1 - at]] for at in (0, 1)]
+    if not any(own):
+        return ["first", "second"]
+    names = [_briefly(parts) for parts in own]
+    if names[0] == names[1]:
+        names = [" ".join(parts) for parts in own]
+    return [
+        name or str(side.get(ENGINE, AS_IT_IS)) for name, side in zip(names, sides, strict=True)
+    ]
+
+
+def _briefly(parts: Sequence[str]) -> str:
+    """What a side has of its own, the first of many things: all of them stand in its levels."""
+    if len(parts) <= NAMED_MAX:
+        return " ".join(parts)
+    return f"{parts[0]} and {len(parts) - 1} more"
+
+
+def _said_of(side: Mapping[str, Any]) -> list[str]:
+    """Each thing that a side has of its own, in words."""
+    told = []
+    for key, value in side.items():
+        if key == ENGINE:
+            told.append(str(value))
+        elif key in TABLES:
+            told += [f"{name}={one}" for name, one in value.items()]
+        else:
+            told.append(f"{key.replace('_', '-')}={value}")
+    return told

@@ -1,0 +1,45 @@
+"""Two settings of a real server beside each other: the planted cause is named, nothing is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.e2e.conftest import POSTGRESQL, Lab
+
+COMPARE = ["compare", "point-select", "--engine", POSTGRESQL, "--time", "1s", "--warmup", "0s"]
+# Without its index a row is found by reading all of them.
+COMPARE += ["--b", "enable_indexscan=off", "--b", "enable_bitmapscan=off", "--repeat", "2"]
+
+
+def rows(figure: dict[str, Any], table: str) -> list[dict[str, Any]]:
+    found = next(one for one in figure["tables"] if one["name"] == table)
+    heads = [column["name"] for column in found["columns"]]
+    return [dict(zip(heads, row, strict=True)) for row in found["rows"]]
+
+
+def test_a_plan_without_its_index_explains_the_difference(server_lab: Lab) -> None:
+    lab = server_lab
+    document = lab.document(*COMPARE)
+    (figure,) = document["figures"]
+    assert (figure["kind"], len(document["runs"])) == ("versus", 4)
+    slower = "enable_indexscan=off enable_bitmapscan=off"
+    assert figure["subjects"] == [POSTGRESQL, slower]
+    whole = next(row for row in rows(figure, "ratios") if row["of"] == "a transaction")
+    assert whole["ratio"] > 1.0
+    gain = {row["cause"]: row for row in rows(figure, "gain")}
+    parts = sum(row["seconds"] for cause, row in gain.items() if cause != "all of it")
+    assert abs(parts - gain["all of it"]["seconds"]) < 1e-9
+    assert gain["plan"]["share"] > 0.5
+    assert any("is read by scan, not by index scan" in row["says"] for row in rows(figure, "plans"))
+    assert ("enable_indexscan", "off") in {
+        (row["setting"], row[slower]) for row in rows(figure, "settings")
+    }
+    page = next((lab.runs / "studies").glob("*/article.html")).read_text()
+    assert "what explains the difference" in page
+
+    again = lab.assay(*COMPARE)
+    assert again.returncode == 0, again.stderr
+    assert "all its runs are there, none is repeated" in again.stderr
+    assert "How much of the difference each change explains" in again.stdout
+    assert max(map(len, again.stdout.splitlines())) <= 80 + len(str(lab.runs)) + 80
+    lab.assert_nothing_left()

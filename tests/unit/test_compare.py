@@ -1,0 +1,81 @@
+"""`assay compare`: what of a command line becomes a study, and what is refused before any run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli.main import run_command
+from assay.study.comparing import Comparison, comparison_study
+from assay.study.declared.expanding import Wanted, expanded
+from assay.study.variants import Study, Variant
+
+USAGE = 1
+
+
+def study(**told: Any) -> Study:
+    return expanded(comparison_study(Comparison("tpcc", **told)), Wanted()).study
+
+
+def sides(**told: Any) -> tuple[Variant, ...]:
+    return study(**told).parts[0].variants
+
+
+class TestStudy:
+    def test_two_versions_run_in_turns(self) -> None:
+        told = study(engines=("dolt@1.83.2", "dolt@2.2.0"), repetitions=2)
+        first, second = told.parts[0].variants
+        assert (first.name, second.name) == ("dolt@1.83.2", "dolt@2.2.0")
+        assert (first.request.engine_version, second.request.engine_version) == ("1.83.2", "2.2.0")
+        order = [run.stands_for[0].variant for run in told.order()]
+        assert order[2:] == order[:2][::-1]
+        assert [one.kind for one in told.figures] == ["versus"]
+
+    def test_a_setting_is_of_one_side_or_of_both(self) -> None:
+        first, second = sides(engines=("postgresql",), vary=("work_mem=4MB,64MB",))
+        assert (first.name, second.name) == ("work_mem=4MB", "work_mem=64MB")
+        assert first.request.settings == {"work_mem": "4MB"}
+        assert second.request.settings == {"work_mem": "64MB"}
+        off = ("enable_indexscan=off",)
+        first, second = sides(engines=("postgresql",), second=off, keys={"set": {"a": "1"}})
+        assert (first.name, second.name) == ("postgresql", "enable_indexscan=off")
+        assert first.request.settings == {"a": "1"}
+        assert second.request.settings == {"a": "1", "enable_indexscan": "off"}
+
+    def test_options_of_a_run_differ_too(self) -> None:
+        first, second = sides(engines=("postgresql",), second=("clients=8",))
+        assert (first.request.clients, second.request.clients) == (1, 8)
+        many = ("a=1", "b=2", "c=3")
+        assert sides(engines=("postgresql",), second=many)[1].name == "a=1 and 2 more"
+
+    def test_the_same_twice_is_two_runs_a_round(self) -> None:
+        told = study(engines=("postgresql",), alike=True, repetitions=2)
+        assert [one.name for one in told.parts[0].variants] == ["first", "second"]
+        assert len(told.order()) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--engine", "postgresql"], "both sides are the same: name another engine or version"),
+        (["--engine", "mysql", "--engine", "mysql"], "to see what is noise, say --alike"),
+        (["--engine", "a", "--engine", "b", "--engine", "c"], "--engine is given 3 times"),
+        (["--engine", "postgresql", "--engine", "postgrsql"], "unknown engine 'postgrsql'"),
+        (["--vary", "work_mem=1,2,3"], "--vary work_mem has 3 values: a comparison has two"),
+        (["--b", "work_mem"], "--b work_mem: write it as --b KEY=VALUE"),
+        (["--clients", "2", "--b", "clients=4"], "clients is said of one side and of both"),
+        (
+            ["--engine", "postgresql", "--vary", "durability=full,none"],
+            "durability differs (full and none)",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    assert run_command(["compare", "tpcc", *arguments, "--runs", str(runs)]) == USAGE
+    assert words in " ".join(capsys.readouterr().err.split())
+    assert not runs.exists()

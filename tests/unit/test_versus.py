@@ -1,0 +1,231 @@
+"""Two sides beside each other: planted differences are found, and nothing is where nothing is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from assay import engines
+from assay.analysis.figures.contract import Asked, Figure, StudyRun
+from assay.analysis.figures.discovery import make
+from assay.analysis.statement_work import statement_work
+from assay.analysis.versus.account import account_of
+from assay.analysis.versus.causes import NOTHING, PLAN, PLANNING, Parts, amounts
+from assay.analysis.versus.evidence import Evidence, evidence_of, settings_that_differ
+from assay.analysis.versus.gain import Gain, gain_of
+from assay.analysis.versus.ratios import THROUGHPUT, by_chance, ratios_of
+from assay.analysis.versus.split import split
+from assay.analysis.work.rules import STEPS, parse_rules
+from assay.model.errors import UsageError
+from assay.record.reader import Run
+from assay.report.terminal_versus import versus_lines
+from tests.plans import made, made_plan
+from tests.sides import OPERATION, Doing, Side
+
+USUAL = {"select": Doing(0.4, 1.0, 0.2), "commit": Doing(0.0, 0.4, 1.0)}
+PLANS_LONGER = USUAL | {"select": Doing(1.4, 1.0, 0.2)}
+SCANS_LONGER = USUAL | {"select": Doing(0.4, 3.0, 0.2)}
+ROUNDS = 4
+
+
+def rounds(path: Path, first: Side, second: Side) -> list[tuple[Run, Run]]:
+    """Rounds of both sides, each with noise of its own."""
+    return [
+        (
+            replace(first, seed=2 * number).write(path / f"a{number}"),
+            replace(second, seed=2 * number + 1).write(path / f"b{number}"),
+        )
+        for number in range(ROUNDS)
+    ]
+
+
+def gain(pairs: list[tuple[Run, Run]]) -> Gain:
+    found = gain_of(pairs, evidence_of(*pairs[0]))
+    assert found is not None
+    return found
+
+
+def share(found: Gain, cause: str) -> float:
+    return sum(r.seconds.value for r in found.by_cause if r.key == (cause,)) / found.total.value
+
+
+def figure(pairs: list[tuple[Run, Run]], **options: str) -> Figure:
+    runs = tuple(
+        StudyRun("sides", {"side": name}, number, run)
+        for number, pair in enumerate(pairs, 1)
+        for name, run in zip(("old", "new"), pair, strict=True)
+    )
+    return make(Asked("versus", "versus", "old and new", runs, options))
+
+
+class TestStatementWork:
+    def test_planning_is_told_with_the_memory_that_it_takes(self, tmp_path: Path) -> None:
+        work = statement_work(Side(USUAL).write(tmp_path))
+        assert work is not None
+        whole = work.planning.filter(statement="select").row(0, named=True)
+        assert whole["seconds"] == pytest.approx(0.0004, rel=0.2)
+        assert whole["low_s"] < 0.0004 < whole["high_s"]
+        assert work.planning.filter(statement="commit").is_empty()
+        assert work.work["work"].unique().to_list() == ["scan"]
+
+    def test_several_clients_are_not_told_apart(self, tmp_path: Path) -> None:
+        assert statement_work(Side(USUAL, clients=2).write(tmp_path)) is None
+
+
+class TestGain:
+    def test_a_longer_planning_explains_all_of_it(self, tmp_path: Path) -> None:
+        pairs = rounds(tmp_path, Side(USUAL, jitter=0.2), Side(PLANS_LONGER, jitter=0.2))
+        found = gain(pairs)
+        assert found.total.value == pytest.approx(0.001, rel=0.1)
+        assert share(found, PLANNING) == pytest.approx(1.0, abs=0.1)
+        assert found.by_statement[0].key == (OPERATION, "select")
+        assert sum(row.seconds.value for row in found.by_cause) == pytest.approx(found.total.value)
+        assert sum(row.seconds.value for row in found.by_both) == pytest.approx(found.total.value)
+
+    def test_a_longer_scan_is_cpu_time_of_that_work(self, tmp_path: Path) -> None:
+        found = gain(rounds(tmp_path, Side(USUAL, jitter=0.2), Side(SCANS_LONGER, jitter=0.2)))
+        assert share(found, "CPU: scan") == pytest.approx(1.0, abs=0.1)
+        assert abs(share(found, PLANNING)) < 0.05
+
+    def test_it_is_the_plan_s_where_the_plan_is_another(self, tmp_path: Path) -> None:
+        found = [
+            made_plan(
+                made(way, object="stock", index=index),
+                operation=OPERATION,
+                native=f"{OPERATION}-0.json",
+                name="select",
+            )
+            for way, index in (("index scan", "s_key"), ("scan", None))
+        ]
+        first = Side(USUAL, jitter=0.2, plans=found[:1])
+        second = Side(SCANS_LONGER, jitter=0.2, plans=found[1:])
+        pairs = rounds(tmp_path, first, second)
+        assert share(gain(pairs), PLAN) == pytest.approx(1.0, abs=0.1)
+        says = figure(pairs).says
+        assert "plan of update/select" in says[1]
+        assert any("stock is read by scan, not by index scan of s_key" in one for one in says)
+
+    def test_without_samples_what_is_known_of_statements_stays(self, tmp_path: Path) -> None:
+        first, second = Side(USUAL, clients=2), Side(SCANS_LONGER, clients=2)
+        found = gain(rounds(tmp_path, first, second))
+        assert not found.sampled
+        assert {row.key[0] for row in found.by_cause if row.seconds.value > 1e-9} == {
+            "not explained",
+            "between transactions",
+        }
+
+
+def lines(shown: Figure, *, whole: bool = False) -> list[str]:
+    document = {
+        "title": "tpcc: old and new",
+        "verdict": "valid",
+        "answers": ["The answers of all 8 runs are right."],
+        "figures": [asdict(shown)],
+        "report": None,
+        "legal": [],
+    }
+    return list(versus_lines(document, 80, whole=whole))
+
+
+class TestFigure:
+    def test_sides_that_are_alike_do_not_differ(self, tmp_path: Path) -> None:
+        shown = figure(rounds(tmp_path, Side(USUAL, jitter=0.3), Side(USUAL, jitter=0.3)))
+        assert shown.says[0].startswith("No difference beyond noise: new has ")
+        assert "Nothing is explained" in shown.says[1]
+        assert [chart.kind for chart in shown.charts] == ["forest", "waterfall"]
+
+    def test_a_difference_is_told_with_its_cause(self, tmp_path: Path) -> None:
+        pairs = rounds(tmp_path, Side(USUAL, jitter=0.2), Side(PLANS_LONGER, jitter=0.2))
+        shown = figure(pairs)
+        assert "the transactions a second of old: a transaction takes" in shown.says[0]
+        assert "optimiser time" in shown.says[1]
+        rows = {row[0]: row for table in shown.tables if table.name == "gain" for row in table.rows}
+        parts = [row[1] for name, row in rows.items() if name != "all of it"]
+        assert sum(float(one or 0) for one in parts) == pytest.approx(rows["all of it"][1])
+        told = "\n".join(lines(shown))
+        assert "How much of the difference each change explains (a transaction)" in told
+        assert re.search(r"optimiser time +[\d.]+ (ms|µs) +\d+ %", told)
+        for line in [*lines(shown), *lines(shown, whole=True)]:
+            assert len(line) <= 80, line
+        turned = figure(pairs, first="new")
+        assert turned.says[0].startswith("old has ")
+
+    def test_a_single_round_says_that_nobody_knows(self, tmp_path: Path) -> None:
+        pairs = rounds(tmp_path, Side(USUAL), Side(PLANS_LONGER))[:1]
+        shown = figure(pairs)
+        assert "By one round, so nobody knows" in shown.says[0]
+        assert any("a single round" in one for one in shown.missing)
+
+    def test_of_more_than_two_sides_two_are_named(self, tmp_path: Path) -> None:
+        run = Side(USUAL, count=50).write(tmp_path)
+        runs = tuple(StudyRun("sides", {"side": name}, 1, run) for name in ("a", "b", "c"))
+        asked = Asked("versus", "versus", "three", runs)
+        assert "say first and second of" in make(asked).missing[0]
+        named = Asked("versus", "versus", "three", runs, {"first": "a", "second": "c"})
+        assert make(named).subjects == ("a", "c")
+        wrong = Asked("versus", "versus", "three", runs, {"first": "d", "second": "c"})
+        assert "'d' is none of them" in make(wrong).missing[0]
+        alone = Asked("versus", "versus", "three", runs[:1])
+        assert "one side has no run" in make(alone).missing[0]
+
+
+def test_ratios_say_how_many_seem_to_differ_by_chance(tmp_path: Path) -> None:
+    found = ratios_of(rounds(tmp_path, Side(USUAL, jitter=0.2), Side(SCANS_LONGER, jitter=0.2)))
+    assert (found[0].what, found[0].differs) == (THROUGHPUT, True)
+    assert found[0].ratio == pytest.approx(3.5 / 5.5, rel=0.05)
+    assert [one.what for one in found if "/" in one.what] == ["update/commit", "update/select"]
+    assert by_chance(found) == pytest.approx(0.05 * len(found))
+
+
+def test_parts_beyond_what_was_measured_are_not_explained(tmp_path: Path) -> None:
+    pairs = rounds(tmp_path, Side(USUAL), Side(SCANS_LONGER))[:1]
+    accounts = [account_of(run) for run in pairs[0]]
+    assert accounts[0] is not None
+    assert accounts[1] is not None
+    terms = split(accounts[0], accounts[1])
+    key = (OPERATION, "select")
+    half = Parts(0.0, {"scan": 0.001}, {"disk_write": 0.0005})
+    told = list(amounts(terms, {key: NOTHING}, {key: half}, {key: Evidence()}))
+    by_cause = {one.cause: one.seconds for one in told if one.statement == "select"}
+    assert by_cause["CPU: scan"] == pytest.approx(0.001)
+    assert by_cause["waiting: disk write and sync"] == pytest.approx(0.0005)
+    assert by_cause["not explained"] == pytest.approx(0.0005, rel=0.05)
+    assert sum(one.seconds for one in told) == pytest.approx(
+        accounts[1].whole_s - accounts[0].whole_s
+    )
+
+
+def test_settings_that_differ_are_listed_once(tmp_path: Path) -> None:
+    runs = [Side(USUAL, count=20).write(tmp_path / name) for name in "ab"]
+    runs[0].facts["request"]["settings"] = {"work_mem": "4MB"}
+    runs[1].facts["request"]["settings"] = {"work_mem": "64MB"}
+    assert settings_that_differ(runs[0], runs[1]) == [("set work_mem", "4MB", "64MB")]
+    for run, size in zip(runs, ("4MB", "64MB"), strict=True):
+        run.environment["engine"] = {"settings": {"work_mem": size, "data_directory": str(run.dir)}}
+    assert settings_that_differ(runs[0], runs[1]) == [("work_mem", "4MB", "64MB")]
+
+
+class TestSteps:
+    @pytest.mark.parametrize("engine", ["dolt", "mysql", "mariadb", "postgresql"])
+    def test_an_engine_s_rules_tell_steps_apart(self, engine: str) -> None:
+        path = Path(engines.__path__[0]) / engine / "operations.toml"
+        rules = parse_rules(path.read_text(encoding="utf-8"), engine)
+        assert {rule.step for rule in rules.rules} - {None} == set(STEPS)
+
+    def test_a_step_that_is_none_is_refused(self) -> None:
+        rule = '[[rules]]\nwork = "{}"\nstep = "{}"\nsymbols = ["f"]\nsays = "Does."\n'
+        with pytest.raises(UsageError, match="step 'parsing' is no known one; did you mean"):
+            parse_rules(rule.format("optimiser/parse", "parsing"), "mine")
+        with pytest.raises(UsageError, match="only work 'optimiser/parse' has a step"):
+            parse_rules(rule.format("scan", "parse"), "mine")
+
+    def test_rules_without_steps_are_one_step(self, tmp_path: Path) -> None:
+        run = Side(USUAL, count=100).write(tmp_path)
+        for rule in run.facts["engine"]["operations"]["rules"]:
+            rule.pop("step", None)
+        work = statement_work(run)
+        assert work is not None
+        assert set(work.planning["step"]) == {"optimiser/parse", None}
