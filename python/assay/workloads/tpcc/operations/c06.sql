@@ -1,11 +1,11 @@
 -- Which orders have more or fewer lines than they say?
-select o_w_id, o_d_id, o_id, o_ol_cnt, lines_there
-from orders
-left join (
-  select ol_w_id, ol_d_id, ol_o_id, count(*) as lines_there
-  from order_line
-  group by ol_w_id, ol_d_id, ol_o_id
-) as there on ol_w_id = o_w_id and ol_d_id = o_d_id and ol_o_id = o_id
-where o_ol_cnt <> coalesce(lines_there, 0)
+select o_w_id, o_d_id, o_id, sum(said) as o_ol_cnt, sum(line) as lines_there
+from (
+  select o_w_id, o_d_id, o_id, o_ol_cnt as said, 0 as line from orders
+  union all
+  select ol_w_id, ol_d_id, ol_o_id, 0, 1 from order_line
+) as both_sides
+group by o_w_id, o_d_id, o_id
+having sum(said) <> sum(line)
 order by o_w_id, o_d_id, o_id
 limit 100
