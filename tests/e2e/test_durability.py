@@ -28,7 +28,7 @@ from tests.e2e.test_changes import changed
 from tests.products import obtained
 
 BRIEF = ["--warehouses", "1", "--clients", "2", "--warmup", "0s", "--probes", "none"]
-KILLED = ["--kill", "500ms", "--time", "60s", "--durability", "full"]
+KILLED = ["--kill", "500ms", "--time", "60s", "--no-plans", "--durability", "full"]
 COPIED = ["--device", "own", "--allow-host-changes", "--time", "1500ms", "--no-plans", "--copies"]
 MYSQL = ["--set", "innodb_buffer_pool_size=256M"]
 ENGINES = {

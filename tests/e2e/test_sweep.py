@@ -1,4 +1,4 @@
-"""A sweep over clients on a real server, and one over a setting: study, figure, going on."""
+"""A sweep over clients on a real server: study, figure, article, going on."""
 
 from __future__ import annotations
 
@@ -45,11 +45,3 @@ def test_clients_are_swept_told_and_not_run_twice(server_lab: Lab) -> None:
     assert "all its runs are there, none is repeated" in again.stderr
     assert "by clients" in again.stdout
     lab.assert_nothing_left()
-
-
-def test_a_setting_is_swept(lab: Lab) -> None:
-    told = ["sweep", "tpch", "-o", "q06", "--engine", "duckdb", "--vary", "threads=1,2"]
-    document = lab.document(*told, "--scale", "0.01", "--min-time", "50ms", "--repeat", "1")
-    (figure,) = document["figures"]
-    assert (figure["kind"], [one["key"] for one in figure["measures"]]) == ("sweep", ["1", "2"])
-    assert {run["levels"]["set.threads"] for run in document["runs"]} == {"1", "2"}
