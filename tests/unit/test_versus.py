@@ -17,6 +17,7 @@ from assay.analysis.versus.causes import NOTHING, PLAN, PLANNING, Parts, amounts
 from assay.analysis.versus.evidence import Evidence, evidence_of, settings_that_differ
 from assay.analysis.versus.gain import Gain, gain_of
 from assay.analysis.versus.ratios import THROUGHPUT, by_chance, ratios_of
+from assay.analysis.versus.sides import versus
 from assay.analysis.versus.split import split
 from assay.analysis.work.rules import STEPS, parse_rules
 from assay.model.errors import UsageError
@@ -116,6 +117,14 @@ class TestGain:
             "not explained",
             "between transactions",
         }
+
+    def test_cpu_time_of_several_clients_is_by_transaction_that_was_measured(
+        self, tmp_path: Path
+    ) -> None:
+        side = Side(USUAL, count=600, clients=2, warmup=200)
+        cpu = versus(rounds(tmp_path, side, side)).cpu
+        # 0.4 ms of planning and 1.4 ms of scanning.
+        assert sum(one.first_s for one in cpu) == pytest.approx(0.0018, rel=0.05)
 
 
 def lines(shown: Figure, *, whole: bool = False) -> list[str]:

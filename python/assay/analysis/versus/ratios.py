@@ -1,20 +1,19 @@
 """Ratios of what two sides come to, over the rounds: throughput, and times of each operation.
 
-Each round is compared in itself, because its runs stood side by side; the interval is of the mean
-of log ratios, by Student's t. Of ratios that are 1 one in twenty has an interval that says it is
-not: so many are to be expected among those that are compared.
+Each round is compared in itself (`rounds`). Of ratios that are 1 one in twenty has an interval that
+says it is not: so many are to be expected among those that are compared.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from assay.analysis.load import load_of, summarise_load
-from assay.analysis.operations import operation_table
-from assay.analysis.student import CONFIDENCE, mean_of
+from assay.analysis.operations import geometric_mean, operation_table
+from assay.analysis.rounds import factor_of
+from assay.analysis.student import CONFIDENCE
 from assay.analysis.versus.account import account_of
 
 if TYPE_CHECKING:
@@ -62,18 +61,10 @@ def ratios_of(rounds: Sequence[tuple[Run, Run]]) -> tuple[Ratio, ...]:
     found = []
     for key in keys:
         pairs = [(one[key], other[key]) for one, other in values if key in one and key in other]
-        logs = mean_of([math.log(b / a) for a, b in pairs])
-        ends = logs.interval
-        found.append(
-            Ratio(
-                *key,
-                math.exp(mean_of([math.log(a) for a, _ in pairs]).value),
-                math.exp(mean_of([math.log(b) for _, b in pairs]).value),
-                math.exp(logs.value),
-                None if ends is None else (math.exp(ends[0]), math.exp(ends[1])),
-                len(pairs),
-            )
-        )
+        factor = factor_of([b / a for a, b in pairs])
+        first, second = (geometric_mean(side) for side in zip(*pairs, strict=True))
+        if factor is not None and first is not None and second is not None:
+            found.append(Ratio(*key, first, second, factor.times, factor.interval, factor.rounds))
     return tuple(sorted(found, key=lambda one: "/" in one.what))
 
 
