@@ -22,6 +22,7 @@ from assay.analysis.versus.split import split
 from assay.analysis.work.rules import STEPS, parse_rules
 from assay.model.errors import UsageError
 from assay.record.reader import Run
+from assay.report.study.versus_charts import TOTAL, versus_rows
 from assay.report.terminal_versus import versus_lines
 from tests.plans import made, made_plan
 from tests.sides import OPERATION, Doing, Side
@@ -125,6 +126,22 @@ class TestGain:
         cpu = versus(rounds(tmp_path, side, side)).cpu
         # 0.4 ms of planning and 1.4 ms of scanning.
         assert sum(one.first_s for one in cpu) == pytest.approx(0.0018, rel=0.05)
+
+
+class TestWaterfall:
+    @pytest.mark.parametrize("noise", [True, False])
+    def test_nothing_is_a_share_of_a_difference_that_may_be_none(self, noise: bool) -> None:
+        causes = 12
+        differs = "no" if noise else "yes"
+        rows: list[dict[str, object]] = [
+            {"cause": name, "seconds": seconds, "share": None if noise else seconds / causes}
+            | {"differs": differs}
+            for name, seconds in (*((f"cause {n}", 1.0) for n in range(causes)), (TOTAL, causes))
+        ]
+        steps = versus_rows("waterfall", rows)
+        assert [step["name"] for step in steps[-2:]] == ["all others (2)", TOTAL]
+        assert steps[-1]["end"] == pytest.approx(causes * 1e3)
+        assert [("%" in step["label"]) for step in steps] == [not noise] * len(steps)
 
 
 def lines(shown: Figure, *, whole: bool = False) -> list[str]:
