@@ -107,7 +107,7 @@ class TestGain:
         pairs = rounds(tmp_path, first, second)
         assert share(gain(pairs), PLAN) == pytest.approx(1.0, abs=0.1)
         says = figure(pairs).says
-        assert "plan of update/select" in says[1]
+        assert "plan of update.select" in says[1]
         assert any("stock is read by scan, not by index scan of s_key" in one for one in says)
 
     def test_without_samples_what_is_known_of_statements_stays(self, tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_ratios_say_how_many_seem_to_differ_by_chance(tmp_path: Path) -> None:
     found = ratios_of(rounds(tmp_path, Side(USUAL, jitter=0.2), Side(SCANS_LONGER, jitter=0.2)))
     assert (found[0].what, found[0].differs) == (THROUGHPUT, True)
     assert found[0].ratio == pytest.approx(3.5 / 5.5, rel=0.05)
-    assert [one.what for one in found if "/" in one.what] == ["update/commit", "update/select"]
+    assert [one.what for one in found if "." in one.what] == ["update.commit", "update.select"]
     assert by_chance(found) == pytest.approx(0.05 * len(found))
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.load import load_of, summarise_load
 from assay.analysis.operations import geometric_mean, operation_table
 from assay.analysis.rounds import factor_of
+from assay.analysis.statement_times import name_of
 from assay.analysis.student import CONFIDENCE
 from assay.analysis.versus.account import account_of
 
@@ -32,7 +33,7 @@ class Ratio:
     """One quantity of both sides.
 
     Attributes:
-        what: `throughput`, `whole` or the name of an operation, of a statement after a slash.
+        what: `throughput`, `whole` or the name of an operation or of a statement.
         quantity: Of it: `mean`, `p50`, `p99` or `p999`; of throughput `a second`.
         first, second: Geometric means over the rounds.
         ratio: Second by first.
@@ -65,7 +66,14 @@ def ratios_of(rounds: Sequence[tuple[Run, Run]]) -> tuple[Ratio, ...]:
         first, second = (geometric_mean(side) for side in zip(*pairs, strict=True))
         if factor is not None and first is not None and second is not None:
             found.append(Ratio(*key, first, second, factor.times, factor.interval, factor.rounds))
-    return tuple(sorted(found, key=lambda one: "/" in one.what))
+    statements = {name for pair in rounds for run in pair for name in _statements(run)}
+    return tuple(sorted(found, key=lambda one: one.what in statements))
+
+
+def _statements(run: Run) -> list[str]:
+    account = account_of(run)
+    known = {} if account is None else account.operations
+    return [name_of(name, own) for name, one in known.items() for own in one.statements]
 
 
 def by_chance(ratios: Sequence[Ratio]) -> float:
@@ -95,5 +103,5 @@ def values_of(run: Run) -> Values:
         told |= {(name, "p50"): seconds for name, seconds in rows.iter_rows()}
     for name, one in account.operations.items():
         for statement, own in one.statements.items():
-            told[f"{name}/{statement}", MEAN] = own.mean_s
+            told[name_of(name, statement), MEAN] = own.mean_s
     return {key: float(value) for key, value in told.items() if value}
