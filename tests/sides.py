@@ -61,6 +61,7 @@ class Side:
         between_ms: Between two operations.
         plans: Of its statements.
         clients: Sessions that were asked for.
+        tables: Types of the columns of its tables.
     """
 
     statements: Mapping[str, Doing]
@@ -70,6 +71,7 @@ class Side:
     between_ms: float = 0.5
     plans: Sequence[Plan] = field(default_factory=tuple)
     clients: int = 1
+    tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def write(self, path: Path) -> Run:
         """Writes the record below `path`."""
@@ -120,7 +122,7 @@ class Side:
         facts["plan"]["statements"] = [list(self.statements)]
         write_json(directory / "run.json", facts)
         if self.plans:
-            with_plans(directory, list(self.plans))
+            with_plans(directory, list(self.plans), tables=self.tables)
         write_seal(directory)
         return Run(directory)
 

@@ -125,7 +125,8 @@ def compare(
     check_durability(study.study, allowed=unequal_durability)
     terms = Terms(budget_seconds(budget), goes_on=True)
     about = {"made_by": "assay compare"}
-    directory = carried_out(declared, study, terms, runs_dir(runs), about, again=again)
+    place = runs_dir(runs)
+    directory = carried_out(declared, study, terms, place, about, again=again, all_engines=True)
     end(directory, _shown(directory, whole=whole, as_json=as_json))
 
 

@@ -93,10 +93,11 @@ def _steps(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         reached += row["seconds"]
     if others:
         rest = sum(row["seconds"] for row in others)
-        share = sum(row["share"] or 0.0 for row in others)
+        known = [row["share"] for row in others if row["share"] is not None]
+        share = sum(known) if known else None
         yield _step(f"{OTHERS} ({len(others)})", reached, rest, share, noise=True)
         reached += rest
-    yield _step(TOTAL, 0.0, reached, 1.0, noise=rows[-1]["differs"] == "no")
+    yield _step(TOTAL, 0.0, reached, rows[-1]["share"], noise=rows[-1]["differs"] == "no")
 
 
 def _step(

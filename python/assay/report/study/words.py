@@ -24,6 +24,11 @@ GIGA = 1e9
 ANSWERS = "answers"
 
 
+def paragraphs(question: str) -> list[str]:
+    """A question, which may have several paragraphs."""
+    return [" ".join(one.split()) for one in re.split(r"\n\s*\n", question)]
+
+
 def short(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The study in short: name and first sentence of each figure that says something."""
     return [
