@@ -75,8 +75,9 @@ def made_words(document: Mapping[str, Any]) -> str:
     parts = [f"{runs} run{'s' if runs != 1 else ''}"]
     if engines:
         parts.append(f"of {listed(engines, 8)}")
-    if len(document["parts"]) > 1:
-        parts.append(f"in {len(document['parts'])} parts")
+    made = sum(bool(part["runs"]) for part in document["parts"])
+    if made > 1:
+        parts.append(f"in {made} parts")
     if took is not None:
         parts.append(f"took {minutes(took)}")
     ended = ENDED.get(document["status"], document["status"])
