@@ -62,6 +62,7 @@ class Side:
         plans: Of its statements.
         clients: Sessions that were asked for.
         tables: Types of the columns of its tables.
+        warmup: So many of the first operations are no part of what is measured.
     """
 
     statements: Mapping[str, Doing]
@@ -72,6 +73,7 @@ class Side:
     plans: Sequence[Plan] = field(default_factory=tuple)
     clients: int = 1
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    warmup: int = 0
 
     def write(self, path: Path) -> Run:
         """Writes the record below `path`."""
@@ -110,6 +112,7 @@ class Side:
                     now_ns - begun_ns,
                     operation=OPERATION,
                     session=number % self.clients,
+                    phase="warmup" if number < self.warmup else "measured",
                 )
             )
             now_ns += round(self.between_ms * MS)

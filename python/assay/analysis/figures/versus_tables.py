@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Column, Table
 from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, TIMES, text
+from assay.analysis.statement_times import name_of
 from assay.analysis.versus.ratios import THROUGHPUT, WHOLE
 
 if TYPE_CHECKING:
@@ -104,11 +105,9 @@ def whole_of(gain: Gain | None) -> str:
     return "a transaction" if gain is None or gain.is_mix else "a pass over all operations"
 
 
-def name_of(operation: str | None, statement: str | None) -> str:
-    """A statement as people read it."""
-    if operation is None:
-        return "all operations"
-    return operation if statement is None else f"{operation}/{statement}"
+def told_of(operation: str | None, statement: str | None) -> str:
+    """A statement, an operation, or all of them, as people read it."""
+    return "all operations" if operation is None else name_of(operation, statement)
 
 
 def _ends(mean: Mean) -> tuple[float | None, float | None]:
@@ -148,7 +147,7 @@ def _statements(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
         share = row.seconds.value / total if shown else None
         differs = None if row.is_noise is None else not row.is_noise
         yield (
-            name_of(*row.key),
+            told_of(*row.key),
             row.seconds.value,
             *_ends(row.seconds),
             share,
@@ -165,7 +164,7 @@ def _causes(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
         share = row.seconds.value / total if shown else None
         if abs(row.seconds.value) >= DUST_S:
             yield (
-                name_of(operation, statement),
+                told_of(operation, statement),
                 cause,
                 row.seconds.value,
                 *_ends(row.seconds),
@@ -176,7 +175,7 @@ def _causes(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
 def plan_rows(evidence: Mapping[Key, Evidence]) -> Iterator[tuple[Cell, ...]]:
     """What differs of each statement's plan and reads; what is told several times is one row."""
     for (operation, statement), one in evidence.items():
-        name = name_of(operation, statement)
+        name = told_of(operation, statement)
         changes = () if one.plans is None else one.plans.changes
         for kind, says in dict.fromkeys((change.kind, change.says) for change in changes):
             same = [change for change in changes if (change.kind, change.says) == (kind, says)]
@@ -199,7 +198,7 @@ def _sum(seconds: Iterable[float | None]) -> float | None:
 def _pruning(found: Versus) -> Iterator[tuple[Cell, ...]]:
     """What each statement reads of each table; first where a side reads what it does not need."""
     rows = [
-        (name_of(*key), pruned.table, *_counts(pruned.first), *_counts(pruned.second))
+        (told_of(*key), pruned.table, *_counts(pruned.first), *_counts(pruned.second))
         for key, one in found.evidence.items()
         for pruned in one.pruned
     ]
@@ -241,7 +240,7 @@ def _planning(found: Sequence[Difference]) -> Iterator[tuple[Cell, ...]]:
     for one in found:
         operation, statement, step = one.key
         yield (
-            name_of(operation, statement),
+            told_of(operation, statement),
             step or "all steps",
             one.first_s,
             one.second_s,
