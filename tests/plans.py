@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,14 +65,19 @@ def captured_facts(plans: list[Plan], missing: list[dict[str, Any]]) -> dict[str
 
 
 def with_plans(
-    directory: Path, plans: list[Plan], missing: list[dict[str, Any]] | None = None
+    directory: Path,
+    plans: list[Plan],
+    missing: list[dict[str, Any]] | None = None,
+    tables: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Path:
-    """A written run that has plans, as well."""
+    """A written run that has plans, as well, of tables with columns of these types."""
     folder = directory / "raw" / "plans"
     folder.mkdir()
     for plan in plans:
         (folder / plan.native).write_text("{}\n", encoding="utf-8")
     told = captured_facts(plans, missing or [])
+    if tables:
+        told["schema"] = {"grammar": None, "tables": tables}
     (folder / "plans.json").write_text(json.dumps(told), encoding="utf-8")
     facts = json.loads((directory / "run.json").read_text(encoding="utf-8"))
     facts["request"]["plans"] = True

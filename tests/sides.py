@@ -61,6 +61,7 @@ class Side:
         between_ms: Between two operations.
         plans: Of its statements.
         clients: Sessions that were asked for.
+        tables: Types of the columns of its tables.
         warmup: So many of the first operations are no part of what is measured.
     """
 
@@ -71,6 +72,7 @@ class Side:
     between_ms: float = 0.5
     plans: Sequence[Plan] = field(default_factory=tuple)
     clients: int = 1
+    tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     warmup: int = 0
 
     def write(self, path: Path) -> Run:
@@ -123,7 +125,7 @@ class Side:
         facts["plan"]["statements"] = [list(self.statements)]
         write_json(directory / "run.json", facts)
         if self.plans:
-            with_plans(directory, list(self.plans))
+            with_plans(directory, list(self.plans), tables=self.tables)
         write_seal(directory)
         return Run(directory)
 

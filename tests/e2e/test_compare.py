@@ -43,3 +43,10 @@ def test_a_plan_without_its_index_explains_the_difference(server_lab: Lab) -> No
     assert "How much of the difference each change explains" in again.stdout
     assert max(map(len, again.stdout.splitlines())) <= 80 + len(str(lab.runs)) + 80
     lab.assert_nothing_left()
+
+
+def test_without_an_engine_of_a_side_nothing_is_run(lab: Lab) -> None:
+    ended = lab.assay(*COMPARE[:2], "--engine", "dolt@9.9.9", "--engine", "sqlite", "--time", "1s")
+    assert ended.returncode == 1
+    assert "Dolt 9.9.9 cannot be obtained. There is: @" in ended.stderr
+    assert not any(lab.runs.glob("*"))

@@ -370,6 +370,7 @@ class TestQuantities:
             (9060.72, "/h", "9,060.7"),
             (3.5 * (1 << 30), "bytes", "3.5 GiB"),
             (5000.25, "an hour", "5,000 an hour"),
+            (9999.7, "count", "10,000"),
         ],
     )
     def test_texts(self, number: float | None, unit: str, words: str) -> None:

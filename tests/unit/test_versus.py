@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from assay import engines
-from assay.analysis.figures.contract import Asked, Figure, StudyRun
+from assay.analysis.figures.contract import Asked, Column, Figure, StudyRun
 from assay.analysis.figures.discovery import make
+from assay.analysis.figures.versus_tables import is_remarkable, plan_rows
+from assay.analysis.plan_compare import Change, Comparison
 from assay.analysis.statement_work import statement_work
 from assay.analysis.versus.account import account_of
 from assay.analysis.versus.causes import NOTHING, PLAN, PLANNING, Parts, amounts
@@ -30,6 +32,7 @@ from tests.sides import OPERATION, Doing, Side
 USUAL = {"select": Doing(0.4, 1.0, 0.2), "commit": Doing(0.0, 0.4, 1.0)}
 PLANS_LONGER = USUAL | {"select": Doing(1.4, 1.0, 0.2)}
 SCANS_LONGER = USUAL | {"select": Doing(0.4, 3.0, 0.2)}
+STOCK = {"s_key": "int", "s_data": "varchar(50)", "s_dist": "char(24)"}
 ROUNDS = 4
 
 
@@ -110,6 +113,49 @@ class TestGain:
         assert "plan of update.select" in says[1]
         assert any("stock is read by scan, not by index scan of s_key" in one for one in says)
 
+    def test_columns_that_are_read_stand_beside_those_that_are_needed(self, tmp_path: Path) -> None:
+        found = [
+            made_plan(
+                made("scan", object="stock", columns=columns),
+                operation=OPERATION,
+                native=f"{OPERATION}-0.json",
+                name="select",
+                text="select s_key from stock",
+            )
+            for columns in (("s_key", "s_data", "s_dist"), ("s_key",))
+        ]
+        sides = [Side(USUAL, plans=[one], tables={"stock": STOCK}) for one in found]
+        shown = figure(rounds(tmp_path, *sides))
+        (table,) = (one for one in shown.tables if one.name == "columns")
+        assert table.rows == (("update.select", "stock", 3, 1, 1, 1),)
+        told = lines(shown)
+        assert any(re.search(r"update\.select +stock +3, needs 1 +1, needs 1", one) for one in told)
+        alike = figure(rounds(tmp_path / "alike", sides[1], sides[1]))
+        assert any("none is read that is not needed" in one for one in lines(alike))
+
+    @pytest.mark.parametrize(
+        ("counts", "remarkable"),
+        [
+            ((3, 1, 1, 1), True),
+            ((2, 2, 4, 4), True),
+            ((1, 1, 1, 1), False),
+            ((4, 4, None, None), False),
+            ((None, None, 5, 4), True),
+        ],
+    )
+    def test_columns_are_remarkable(
+        self, counts: tuple[int | None, ...], *, remarkable: bool
+    ) -> None:
+        assert is_remarkable(counts) is remarkable
+
+    def test_a_change_of_queries_that_are_alike_is_told_once(self) -> None:
+        changes = tuple(Change("method", "orders: TopN, not Sort", 0.25, 0.5) for _ in range(3))
+        plan = made_plan(made("scan"))
+        evidence = Evidence(Comparison(plan, plan, (), changes))
+        told = list(plan_rows({("delivery", "oldest"): evidence}))
+        words = "orders: TopN, not Sort (3 times)"
+        assert told == [("delivery.oldest", "method", words, 0.75, 1.5)]
+
     def test_without_samples_what_is_known_of_statements_stays(self, tmp_path: Path) -> None:
         first, second = Side(USUAL, clients=2), Side(SCANS_LONGER, clients=2)
         found = gain(rounds(tmp_path, first, second))
@@ -149,6 +195,8 @@ def lines(shown: Figure, *, whole: bool = False) -> list[str]:
         "title": "tpcc: old and new",
         "verdict": "valid",
         "answers": ["The answers of all 8 runs are right."],
+        "runs": [{"run": str(number)} for number in range(8)],
+        "doubts": [{"verdict": "unknown", "check": "steal", "reason": "much", "runs": ["1"]}],
         "figures": [asdict(shown)],
         "report": None,
         "legal": [],
@@ -173,11 +221,29 @@ class TestFigure:
         assert sum(float(one or 0) for one in parts) == pytest.approx(rows["all of it"][1])
         told = "\n".join(lines(shown))
         assert "How much of the difference each change explains (a transaction)" in told
+        assert "What the checks doubt: steal in 1 of 8 runs." in told
         assert re.search(r"optimiser time +[\d.]+ (ms|µs) +\d+ %", told)
         for line in [*lines(shown), *lines(shown, whole=True)]:
             assert len(line) <= 80, line
         turned = figure(pairs, first="new")
         assert turned.says[0].startswith("old has ")
+
+    def test_sides_that_begin_alike_are_told_apart(self, tmp_path: Path) -> None:
+        shown = figure(rounds(tmp_path, Side(USUAL), Side(PLANS_LONGER)))
+        (ratios,) = (table for table in shown.tables if table.name == "ratios")
+        sides = ("maintenance=64kB", "maintenance=64MB")
+        columns = (*ratios.columns[:2], *map(Column, sides), *ratios.columns[4:])
+        renamed = replace(shown, tables=(replace(ratios, columns=columns),))
+        assert any(re.fullmatch(r" +64kB +64MB +ratio  95 %", one) for one in lines(renamed))
+
+    def test_the_whole_may_be_noise_in_the_table_where_sentences_say_so(
+        self, tmp_path: Path
+    ) -> None:
+        pairs = rounds(tmp_path, Side(USUAL, jitter=0.9), Side(USUAL, jitter=0.9))
+        shown = figure(pairs)
+        (gain_table,) = (table for table in shown.tables if table.name == "gain")
+        is_noise = shown.says[0].startswith("No difference beyond noise")
+        assert gain_table.rows[-1][-1] == ("no" if is_noise else "yes")
 
     def test_a_single_round_says_that_nobody_knows(self, tmp_path: Path) -> None:
         pairs = rounds(tmp_path, Side(USUAL), Side(PLANS_LONGER))[:1]

@@ -126,7 +126,9 @@ def compare(
     check_durability(study.study, allowed=unequal_durability)
     terms = Terms(budget_seconds(budget), goes_on=True)
     about = {"made_by": "assay compare"}
-    directory = carried_out(declared, study, terms, runs_dir(runs), about, again=again)
+    directory = carried_out(
+        declared, study, terms, runs_dir(runs), about, again=again, all_engines=True
+    )
     end(directory, shown(directory, versus_lines, whole=whole, as_json=as_json))
 
 

@@ -12,6 +12,7 @@ import typer
 
 from assay.cli.options import EXIT_INVALID
 from assay.cli.output import complain, console, say, say_json
+from assay.engines.contract import EngineError
 from assay.model.errors import RunFailedError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def carried_out(
     about: Mapping[str, Any],
     *,
     again: bool,
+    all_engines: bool = False,
 ) -> Path:
     """Carries out what is not there yet; the study's directory.
 
@@ -51,8 +53,10 @@ def carried_out(
         place: Directory of runs.
         about: Who made it and of what, `made_by` above all: by these the same study is found.
         again: Make all runs anew, though some are there.
+        all_engines: Without one of its engines the rest is worth nothing.
 
     Raises:
+        EngineError: If an engine cannot be had and all are needed; nothing was run.
         UsageError: For runs that cannot be made; nothing was run.
     """
     from assay.cli.progress import Progress
@@ -85,6 +89,8 @@ def carried_out(
         ready = prepared(to_do, known, obtaining)
     finally:
         obtaining.close()
+    if all_engines and ready.reasons:
+        raise EngineError(" ".join(ready.reasons.values()))
     _keep_published(declared, directory)
     _make(asked, directory, terms, about, ready)
     return directory

@@ -11,12 +11,15 @@ from assay.analysis.figures.versus_tables import (
     GAIN,
     PLANNING,
     PLANS,
+    PRUNING,
     SETTINGS,
     STATEMENTS,
     TAIL,
     TOTAL,
+    is_remarkable,
 )
 from assay.analysis.profile_compare import SAMPLES_MIN
+from assay.report.study.words import doubts_words
 from assay.report.wrapping import indented
 
 if TYPE_CHECKING:
@@ -41,6 +44,8 @@ def versus_lines(document: Mapping[str, Any], width: int, *, whole: bool = False
     verdict = str(document["verdict"]).upper()
     yield f"{document['title'][: width - len(verdict) - 1]:<{width - len(verdict) - 1}} {verdict}"
     yield from indented(" ".join(document["answers"]), LEAD, width)
+    if (doubts := doubts_words(document)) is not None:
+        yield from indented(doubts, LEAD, width)
     yield ""
     for words in figure["says"] or [f"nothing to show: {'; '.join(figure['missing'])}"]:
         yield from indented(words, LEAD, width)
@@ -53,6 +58,7 @@ def versus_lines(document: Mapping[str, Any], width: int, *, whole: bool = False
         (PLANNING, _planning),
         (TAIL, _tail),
         (PLANS, _plans),
+        (PRUNING, _pruning),
         (SETTINGS, _settings),
     ):
         if name in tables:
@@ -183,6 +189,26 @@ def _plans(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[s
     yield from _left(table["rows"], rows)
 
 
+def _pruning(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
+    names = [column["name"].removesuffix(": reads") for column in table["columns"][2::2]]
+    every = [row for row in table["rows"] if most is None or is_remarkable(row[2:])]
+    of = max(12, width - 47)
+    yield "Columns that are read of a table, and how many are needed"
+    if not every:
+        yield f"{LEAD}none is read that is not needed, as far as it is told (--all)"
+        return
+    yield f"{LEAD}{'':<{of}} {'table':<11}{_heads(names, 16)}"
+    rows = _first_of(every, most)
+    for name, of_table, *counts in rows:
+        told = "".join(f" {_needed(*counts[side : side + 2]):>16}" for side in (0, 2))
+        yield f"{LEAD}{_short(name, of):<{of}} {_short(of_table, 11):<11}{told}"
+    yield from _left(every, rows)
+
+
+def _needed(reads: int | None, needs: int | None) -> str:
+    return "not told" if reads is None else f"{reads}, needs {needs}"
+
+
 def _settings(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
     yield "Settings that differ"
     rows = _first_of(table["rows"], most)
@@ -204,8 +230,18 @@ def _ends(low: float | None, high: float | None, unit: str) -> str:
     return "" if low is None or high is None else f"{text(low, unit)} to {text(high, unit)}"
 
 
-def _heads(names: Sequence[str]) -> str:
-    return "".join(f" {_short(name, 11):>11}" for name in names)
+def _heads(names: Sequence[str], of: int = 11) -> str:
+    return "".join(f" {_short(name, of):>{of}}" for name in _apart(names, of))
+
+
+def _apart(names: Sequence[str], of: int) -> Sequence[str]:
+    """Names without what they begin with alike, where they are the same in so many columns."""
+    if len({_short(name, of) for name in names}) == len(names):
+        return names
+    for mark in "=@":
+        if len({name.rpartition(mark)[0] for name in names}) == 1 and mark in names[0]:
+            return [name.rpartition(mark)[2] for name in names]
+    return names
 
 
 def _short(words: str, most: int) -> str:

@@ -37,6 +37,8 @@ def text(value: float | None, unit: str | None, digits: int | None = None) -> st
         return f"{sign}{TEXTS[unit](abs(value))}"
     is_whole = value == round(value) or abs(value) >= TENTHS_BELOW
     number = f"{value:,.0f}" if is_whole else f"{value:,.{digits or DIGITS}g}"
+    if "e+" in number:
+        number = f"{value:,.0f}"
     return number if unit in (None, COUNT) else f"{number} {unit}"
 
 

@@ -10,16 +10,19 @@ from assay.analysis.statement_times import name_of
 from assay.analysis.versus.ratios import THROUGHPUT, WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from assay.analysis.figures.contract import Cell
+    from assay.analysis.pruning import TableColumns
     from assay.analysis.statement_times import Tail
     from assay.analysis.student import Mean
+    from assay.analysis.versus.evidence import Evidence, Key
     from assay.analysis.versus.gain import Gain
     from assay.analysis.versus.sides import Difference, Versus
 
 FOREST, GAIN, STATEMENTS, CAUSES = "ratios", "gain", "statements", "causes"
 PLANS, TAIL, CPU, PLANNING, SETTINGS = "plans", "tail", "cpu", "planning", "settings"
+PRUNING = "columns"
 TOTAL = "all of it"
 OF = Column("of")
 ENDS = (Column("at least", SECONDS), Column("at most", SECONDS))
@@ -70,7 +73,11 @@ def _of_sides(found: Versus, names: Sequence[str]) -> Iterator[Table]:
     sides = tuple(Column(name, SECONDS) for name in names)
     both = (*sides, Column("difference", SECONDS), *ENDS)
     columns = (OF, Column("what"), Column("says"), *sides)
-    yield Table(PLANS, "plans, columns and reads that differ", columns, tuple(_plans(found)))
+    rows = tuple(plan_rows(found.evidence))
+    yield Table(PLANS, "plans, columns and reads that differ", columns, rows)
+    read = (Column(f"{name}: {what}", COUNT) for name in names for what in ("reads", "needs"))
+    columns = (OF, Column("table"), *read)
+    yield Table(PRUNING, "columns read against columns needed", columns, tuple(_pruning(found)))
     tails = (Column(f"{name}: {what}", unit) for name in names for what, unit in TAILS)
     yield Table(TAIL, "which statement makes the tail", (OF, *tails), tuple(_tail(found)))
     title = f"CPU time by kind of work ({whole_of(found.gain)})"
@@ -126,7 +133,8 @@ def _gain(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
         differs = None if row.is_noise is None else not row.is_noise
         yield cause, row.seconds.value, *_ends(row.seconds), share, DIFFERS[differs]
     ends = gain.total.interval
-    differs = None if ends is None else not ends[0] <= 0.0 <= ends[1]
+    # As the sentences say it: the interval of a ratio may hold 1 where that of seconds holds no 0.
+    differs = None if ends is None else shown
     yield TOTAL, total, *_ends(gain.total), 1.0 if shown else None, DIFFERS[differs]
 
 
@@ -164,15 +172,53 @@ def _causes(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
             )
 
 
-def _plans(found: Versus) -> Iterator[tuple[Cell, ...]]:
-    for (operation, statement), one in found.evidence.items():
+def plan_rows(evidence: Mapping[Key, Evidence]) -> Iterator[tuple[Cell, ...]]:
+    """What differs of each statement's plan and reads; what is told several times is one row."""
+    for (operation, statement), one in evidence.items():
         name = told_of(operation, statement)
-        for change in () if one.plans is None else one.plans.changes:
-            yield name, change.kind, change.says, change.before_s, change.after_s
+        changes = () if one.plans is None else one.plans.changes
+        for kind, says in dict.fromkeys((change.kind, change.says) for change in changes):
+            same = [change for change in changes if (change.kind, change.says) == (kind, says)]
+            times = f" ({len(same)} times)" if len(same) > 1 else ""
+            before, after = (
+                _sum(getattr(change, side) for change in same) for side in ("before_s", "after_s")
+            )
+            yield name, kind, f"{says}{times}", before, after
         for words in one.columns:
             yield name, "columns read", words, None, None
         for words in one.reads:
             yield name, "rows read", words, None, None
+
+
+def _sum(seconds: Iterable[float | None]) -> float | None:
+    known = [value for value in seconds if value is not None]
+    return sum(known) if known else None
+
+
+def _pruning(found: Versus) -> Iterator[tuple[Cell, ...]]:
+    """What each statement reads of each table; first where a side reads what it does not need."""
+    rows = [
+        (told_of(*key), pruned.table, *_counts(pruned.first), *_counts(pruned.second))
+        for key, one in found.evidence.items()
+        for pruned in one.pruned
+    ]
+    yield from sorted(rows, key=lambda row: not is_remarkable(row[2:]))
+
+
+def is_remarkable(counts: Sequence[Cell]) -> bool:
+    """Whether columns are read that are not needed, or one side reads more than the other.
+
+    Args:
+        counts: What the first side reads and needs, then the second; None where it is not told.
+    """
+    first, first_needs, second, second_needs = counts
+    wasted = first != first_needs or second != second_needs
+    return wasted or (None not in (first, second) and first != second)
+
+
+def _counts(told: TableColumns | None) -> tuple[int | None, int | None]:
+    """Columns that are read, and that are needed."""
+    return (None, None) if told is None else (len(told.read or ()), len(told.needed))
 
 
 def _tail(found: Versus) -> Iterator[tuple[Cell, ...]]:

@@ -10,9 +10,10 @@ from assay.analysis.plans import read_plans
 from assay.analysis.pruning import table_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from assay.analysis.plan_compare import Comparison
+    from assay.analysis.pruning import TableColumns
     from assay.model.plan import Plan
     from assay.record.reader import Run
 
@@ -24,6 +25,20 @@ Key = tuple[str, str | None]
 
 
 @dataclass(frozen=True)
+class Pruned:
+    """What a statement reads of one table on both sides, and what it needs.
+
+    Attributes:
+        table: The table.
+        first, second: None where a side has no plan of it.
+    """
+
+    table: str
+    first: TableColumns | None
+    second: TableColumns | None
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What was found of one statement on both sides.
 
@@ -31,11 +46,13 @@ class Evidence:
         plans: The two plans side by side; None where one of them is not known.
         columns: In words, which columns are read more or less; empty where none is.
         reads: In words, which reads are more or less; empty where none is, or nobody tells.
+        pruned: Tables of which an engine says what columns it reads.
     """
 
     plans: Comparison | None = None
     columns: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
+    pruned: tuple[Pruned, ...] = ()
 
     @property
     def plan_words(self) -> tuple[str, ...]:
@@ -57,8 +74,8 @@ def evidence_of(first: Run, second: Run) -> dict[Key, Evidence]:
             None if one is None or other is None else compare_plans(one, other, same_engine=same)
         )
         reads = () if one is None or other is None else _reads(one, other)
-        columns = _column_words(before.get(key, {}), after.get(key, {}))
-        found[key] = Evidence(plans, columns, reads)
+        pruned = tuple(_pruned(before.get(key, {}), after.get(key, {})))
+        found[key] = Evidence(plans, _column_words(pruned), reads, pruned)
     return found
 
 
@@ -84,28 +101,36 @@ def _name(known: list[str] | None, name: str | None, statement: int) -> str | No
     return known[statement] if known and statement < len(known) else None
 
 
-def _columns(run: Run) -> dict[Key, dict[str, tuple[str, ...]]]:
+def _columns(run: Run) -> dict[Key, dict[str, TableColumns]]:
     """Columns that are read, by statement and table, where the engine tells."""
     names = _names(run)
-    found: dict[Key, dict[str, tuple[str, ...]]] = {}
+    found: dict[Key, dict[str, TableColumns]] = {}
     for one in table_columns(run):
         if one.read is not None:
             key = (one.operation, _name(names.get(one.operation), one.name, one.statement))
-            found.setdefault(key, {})[one.table] = one.read
+            found.setdefault(key, {})[one.table] = one
     return found
 
 
-def _column_words(
-    before: Mapping[str, tuple[str, ...]], after: Mapping[str, tuple[str, ...]]
-) -> tuple[str, ...]:
+def _pruned(
+    before: Mapping[str, TableColumns], after: Mapping[str, TableColumns]
+) -> Iterator[Pruned]:
+    for table in sorted(set(before) | set(after)):
+        yield Pruned(table, before.get(table), after.get(table))
+
+
+def _column_words(pruned: tuple[Pruned, ...]) -> tuple[str, ...]:
     words = []
-    for table in sorted(set(before) & set(after)):
-        more = [name for name in after[table] if name not in before[table]]
-        fewer = [name for name in before[table] if name not in after[table]]
+    for one in pruned:
+        if one.first is None or one.second is None:
+            continue
+        was, now = one.first.read or (), one.second.read or ()
+        more = [name for name in now if name not in was]
+        fewer = [name for name in was if name not in now]
         if more:
-            words.append(f"reads {_few(more)} of {table} as well")
+            words.append(f"reads {_few(more)} of {one.table} as well")
         if fewer:
-            words.append(f"does not read {_few(fewer)} of {table} any more")
+            words.append(f"does not read {_few(fewer)} of {one.table} any more")
     return tuple(words)
 
 

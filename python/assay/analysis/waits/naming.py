@@ -3,9 +3,10 @@
 An engine is asked some times a second what its processes wait for. A word counts if its process
 slept when it was told, and is of that sleep. Words come as often in a kind of sleep as it lasts, so
 they divide the sleep of an operation and kind of thread, as far as it has the same cause by the
-kernel; where no word fell into those of an operation, the words of the run do, and else it is the
-kernel's cause. What the words were told of directly is not told apart: those are the long sleeps.
-A sleep that no signal ends is the kernel's alone.
+kernel; where no word fell into those of an operation, the words of the run do, then those that were
+told near operations too short for any to fall into, and else it is the kernel's cause. What the
+words were told of directly is not told apart: those are the long sleeps. A sleep that no signal
+ends is the kernel's alone.
 """
 
 from __future__ import annotations
@@ -126,16 +127,18 @@ def slept(placed: pl.DataFrame) -> pl.DataFrame:
 
 def _in_proportion(asleep: pl.DataFrame) -> pl.DataFrame:
     """Sleeps by the words of those that are like them: of the operation, then of the run."""
-    samples = (
+    told = (
         asleep.select(*ALIKE, "started_ns", "finished_ns", "by_word")
         .explode("by_word")
         .unnest("by_word")
-        # A sleep's edges are guessed; what was told before or after the operation is not of it.
-        .filter(pl.col("told_ns").is_between("started_ns", "finished_ns"))
+        .drop_nulls("cause")
     )
+    # A sleep's edges are guessed; what was told before or after the operation is not of it.
+    within = told.filter(pl.col("told_ns").is_between("started_ns", "finished_ns"))
     left = asleep.group_by(ALIKE, maintain_order=True).agg(pl.col("looked_ns").sum())
     found = []
-    for alike in (ALIKE, ALIKE[1:]):
+    # Of operations shorter than the time between two looks hardly a word is within: then all count.
+    for samples, alike in ((within, ALIKE), (within, ALIKE[1:]), (told, ALIKE[1:])):
         proportions = _proportions(samples, alike)
         shared = left.join(proportions, on=alike, how="inner", nulls_equal=True)
         looked_ns = pl.col("looked_ns") * pl.col("share")

@@ -10,6 +10,7 @@ from assay.report.study.words import (
     derived_words,
     doubts_words,
     made_words,
+    paragraphs,
     source_words,
 )
 
@@ -31,7 +32,7 @@ def article_lines(document: Mapping[str, Any], width: int, *, whole: bool = Fals
     """
     verdict = str(document["verdict"]).upper()
     yield f"{document['title']:<{max(0, width - len(verdict) - 1)}} {verdict}"
-    for words in document["question"].split("  "):
+    for words in paragraphs(document["question"]):
         yield from _wrapped(words, width)
     yield from _wrapped(made_words(document), width)
     yield from _wrapped(" ".join(document["answers"]), width)

@@ -24,6 +24,11 @@ GIGA = 1e9
 ANSWERS = "answers"
 
 
+def paragraphs(question: str) -> list[str]:
+    """A question, which may have several paragraphs."""
+    return [" ".join(one.split()) for one in re.split(r"\n\s*\n", question)]
+
+
 def short(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The study in short: name and first sentence of each figure that says something."""
     return [
@@ -70,8 +75,9 @@ def made_words(document: Mapping[str, Any]) -> str:
     parts = [f"{runs} run{'s' if runs != 1 else ''}"]
     if engines:
         parts.append(f"of {listed(engines, 8)}")
-    if len(document["parts"]) > 1:
-        parts.append(f"in {len(document['parts'])} parts")
+    made = sum(bool(part["runs"]) for part in document["parts"])
+    if made > 1:
+        parts.append(f"in {made} parts")
     if took is not None:
         parts.append(f"took {minutes(took)}")
     ended = ENDED.get(document["status"], document["status"])
