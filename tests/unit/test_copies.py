@@ -19,7 +19,7 @@ from assay.model.errors import RunFailedError
 from assay.study.changes import copies as copying
 from assay.study.changes import device as of_devices
 from assay.study.changes.copies import Copies, moments_s
-from assay.study.changes.device import make_device, why_not
+from assay.study.changes.device import NotMountedError, make_device, why_not
 from assay.study.changes.ledger import Ledger
 from assay.study.changes.left import changed_now, restore_left
 from assay.study.changes.undo import loops_of, put_back
@@ -201,6 +201,21 @@ class TestCopies:
             assert (device / "settled").read_text() == "before the load"
             assert not (device / "written").exists()
         assert ledger.restore() == []
+
+    def test_one_that_is_not_mounted_makes_room_for_the_next(self, instance: Path) -> None:
+        copies, ledger, device = made(instance, 2)
+        copies.settle()
+        taken(copies, 2)
+        torn, whole = copies.taken
+        with copies._image_of(torn.number).open("r+b") as image:
+            image.write(bytes(64 * MIB))
+        with pytest.raises(NotMountedError, match="mount ended with status"), copies.opened(torn):
+            pytest.fail("it was mounted")
+        with copies.opened(whole):
+            assert device.is_mount()
+        assert not copies._image_of(torn.number).exists()
+        assert ledger.restore() == []
+        assert loops_of(str(instance / "below.img")) == []
 
     def test_none_is_taken_without_room(
         self, instance: Path, monkeypatch: pytest.MonkeyPatch

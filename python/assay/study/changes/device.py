@@ -46,6 +46,10 @@ BELOW_BYTES = 512 << 20
 PATIENCE_S = 300.0
 
 
+class NotMountedError(RunFailedError):
+    """What is on a device cannot be mounted."""
+
+
 @dataclass(frozen=True)
 class FileSystem:
     """One kind of file system: its type, and what makes one."""
@@ -176,13 +180,20 @@ def attach(
         what: What it is, in words.
         file_system: What is on it.
         make: Whether that is made first.
+
+    Raises:
+        NotMountedError: If what is on it cannot be mounted.
+        RunFailedError: If a program fails before.
     """
     ledger.journal.note(detaching(image, what))
     loop = _run("losetup", "--find", "--show", "--direct-io=on", str(image)).strip()
     if make:
         _run(*file_system.format, loop)
     ledger.journal.note(unmounting(mount_point, what))
-    _run("mount", "-t", file_system.type, loop, str(mount_point))
+    try:
+        _run("mount", "-t", file_system.type, loop, str(mount_point))
+    except RunFailedError as error:
+        raise NotMountedError(str(error)) from error
     return loop
 
 
