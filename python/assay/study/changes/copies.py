@@ -31,7 +31,6 @@ from assay.study.changes.device import (
     image_of,
     unmounting,
 )
-from assay.study.changes.undo import locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -130,11 +129,11 @@ class Copies:
         journal, image = self._ledger.journal, self._image_of(copy.number)
         self._close_device()
         try:
-            with locked(self._ledger.directory):
+            with self._ledger.locked():
                 attach(image, self._mount_point, self._ledger, what, EXT4)
             yield
         finally:
-            with locked(self._ledger.directory):
+            with self._ledger.locked():
                 for step in (unmounting(self._mount_point, what), detaching(image, what)):
                     if step in journal.steps:
                         journal.take_back(step)
@@ -143,7 +142,7 @@ class Copies:
     def _close_device(self) -> None:
         """The device itself, or the copy before, makes room."""
         journal = self._ledger.journal
-        with locked(self._ledger.directory):
+        with self._ledger.locked():
             for step in reversed(journal.steps.copy()):
                 if (step.do, step.path) == ("unmount", str(self._mount_point)):
                     journal.take_back(step)
