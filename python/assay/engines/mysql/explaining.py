@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pymysql
+
 from assay.engines.mysql.server import CONF
 from assay.engines.mysql_family.explaining import CANCELLED, FamilyPlans
 from assay.engines.mysql_family.statements import file_text
@@ -18,7 +20,7 @@ class MysqlPlans(FamilyPlans):
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
         """As others have it, but for changes, of which only the older format tells a table."""
         if asked.split(maxsplit=1)[0].lower() not in CHANGES:
-            plan, reason = self._cut_off(asked, limit_s, *super().read_plan(asked, limit_s))
+            plan, reason = super().read_plan(asked, limit_s)
             return self._with_columns(asked, plan), reason
         estimated = self._tables(asked)
         if not limit_s:
@@ -40,12 +42,13 @@ class MysqlPlans(FamilyPlans):
             return None
         return json.dumps(json.loads(plan) | json.loads(self._tables(asked)), indent=1)
 
-    def _cut_off(
-        self, asked: str, limit_s: float, plan: str | None, reason: str | None
-    ) -> tuple[str | None, str | None]:
-        """A plan, or estimates where its execution was cut off, which the server only warns of."""
-        said = {number for _, number, _ in self.rows(file_text("warnings.sql"))}
-        if reason or not said & CANCELLED:
-            return plan, reason
-        self._reads = None
-        return self.told("plans/estimated.sql", asked), f"it was cancelled after {limit_s:.3g} s"
+    def executed(self, asked: str) -> str:
+        """As others have it; that an execution was cut off, the server only warns of: it is raised.
+
+        It is asked at once, for the next statement has warnings of its own.
+        """
+        plan = super().executed(asked)
+        for _, number, message in self.rows(file_text("warnings.sql")):
+            if number in CANCELLED:
+                raise pymysql.OperationalError(number, message)
+        return plan

@@ -159,7 +159,7 @@ class FamilyPlans:
             return self.read_plan(asked, limit_s)
         except pymysql.Error as error:
             if error.args[0] == SYNTAX:
-                return None, self._executed(asked)
+                return None, self._without_plan(asked)
             return None, _words(error)
 
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
@@ -169,13 +169,17 @@ class FamilyPlans:
         """
         estimated = self.told("plans/estimated.sql", asked)
         try:
-            return self.counted(lambda: self.told("plans/executed.sql", asked)), None
+            return self.counted(lambda: self.executed(asked)), None
         except pymysql.Error as error:
             if error.args[0] in CANCELLED:
                 return estimated, f"it was cancelled after {limit_s:.3g} s"
             return estimated, _words(error)
 
-    def _executed(self, asked: str) -> str:
+    def executed(self, asked: str) -> str:
+        """The plan of a statement that is executed for it. Raises what pymysql raises."""
+        return self.told("plans/executed.sql", asked)
+
+    def _without_plan(self, asked: str) -> str:
         """Executes what has no plan, for what comes after it; what is to be said of it."""
         try:
             self.rows(asked)
