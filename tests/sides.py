@@ -61,6 +61,7 @@ class Side:
         between_ms: Between two operations.
         plans: Of its statements.
         clients: Sessions that were asked for.
+        warmup: So many of the first operations are no part of what is measured.
     """
 
     statements: Mapping[str, Doing]
@@ -70,6 +71,7 @@ class Side:
     between_ms: float = 0.5
     plans: Sequence[Plan] = field(default_factory=tuple)
     clients: int = 1
+    warmup: int = 0
 
     def write(self, path: Path) -> Run:
         """Writes the record below `path`."""
@@ -108,6 +110,7 @@ class Side:
                     now_ns - begun_ns,
                     operation=OPERATION,
                     session=number % self.clients,
+                    phase="warmup" if number < self.warmup else "measured",
                 )
             )
             now_ns += round(self.between_ms * MS)

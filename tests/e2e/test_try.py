@@ -95,11 +95,14 @@ class TestDuckDB:
         assert changed["request"] | {"prepare": {}} == facts_of(lab, told["run"])["request"]
         assert facts_of(lab, told["rounds"][0]["before"])["request"]["prepare"] == {}
 
-    def test_a_finding_that_is_not_there_is_told_with_the_nearest(self, lab: Lab) -> None:
-        lab.document(*DUCKDB)
-        told = lab.assay("try", "latest", "bound-bi")
+    def test_a_finding_that_is_not_there_is_told_with_the_nearest(
+        self, tpch_run: tuple[Lab, dict[str, Any]]
+    ) -> None:
+        lab, document = tpch_run
+        there = document["findings"][0]["key"]
+        told = lab.assay("try", "latest", f"{there}x")
         assert told.returncode == 1
-        assert "did you mean 'bound-by'" in told.stderr
+        assert f"did you mean '{there}'" in told.stderr
         assert not (lab.runs / "studies").exists()
 
     def test_ctrl_c_keeps_what_was_and_the_study_goes_on_from_there(self, lab: Lab) -> None:

@@ -34,6 +34,8 @@ ROWS = {
 }
 OUTCOMES = ("ok", "skipped", "failed")
 DEADLINE_MS = 150
+# A run's goes on while its threads start, which a busy host lets wait.
+RUN_DEADLINE_MS = 1500
 # Generous: a slow host makes the test slow, not red.
 PATIENCE_S = 30.0
 
@@ -416,7 +418,7 @@ class TestDriveOfPython:
         assert run.balances()
 
     def test_a_run_over_its_deadline_ends(self, tmp_path: Path) -> None:
-        of = plan([0], "a", run_deadline_ns=DEADLINE_MS * 1_000_000)
+        of = plan([0], "a", run_deadline_ns=RUN_DEADLINE_MS * 1_000_000)
         run = drive(tmp_path, of, Scripted(a=Scripted.slow))
         assert run.report["ended"] == "deadline"
         assert run.ended() == ["failed"]

@@ -195,6 +195,15 @@ def test_the_figure_of_copies_says_how_often_an_operation_counts(tmp_path: Path)
     assert not any("page cache" in note for note in told.notes)
 
 
+def test_the_figure_praises_nobody_where_nothing_was_acknowledged(tmp_path: Path) -> None:
+    studied = tuple(
+        StudyRun("crash", {"moment": f"kill {number}"}, 1, killed(tmp_path / str(number), [], []))
+        for number in (1, 2)
+    )
+    told = figure(Asked("durability", "durability", "What survived", studied))
+    assert told.says == ("PostgreSQL: no select had been acknowledged, so 2 kills prove nothing.",)
+
+
 def test_runs_that_were_not_crashed_are_missing_from_it(tmp_path: Path) -> None:
     events = [an_operation(number, number * MS, 0, MS) for number in range(10)]
     run = Run(write_load(tmp_path, closed(2), events, 1.0))

@@ -86,6 +86,15 @@ class TestFit:
         assert found.sigma.ends is None
         assert found.band(8) is None
 
+    def test_noise_and_no_run_of_few_clients_leave_no_ends(self) -> None:
+        """What one client does could be anything, and contention with it."""
+        noise = {16: (1.15, 0.85), 32: (0.9, 1.1), 64: (1.1, 0.95)}
+        found = scaling([(n, LAW.throughput(n) * one) for n, own in noise.items() for one in own])
+        assert found is not None
+        assert found.law.one > 0
+        assert found.one.ends is found.sigma.ends is found.knee_at.ends is None
+        assert found.band(32) is None
+
     def test_ends_are_around_the_value_and_the_band_around_the_line(self) -> None:
         points = [
             (float(n), LAW.throughput(n) * (1 + 0.02 * (-1) ** k)) for n in LEVELS for k in (0, 1)

@@ -17,10 +17,12 @@ from assay.analysis.versus.causes import NOTHING, PLAN, PLANNING, Parts, amounts
 from assay.analysis.versus.evidence import Evidence, evidence_of, settings_that_differ
 from assay.analysis.versus.gain import Gain, gain_of
 from assay.analysis.versus.ratios import THROUGHPUT, by_chance, ratios_of
+from assay.analysis.versus.sides import versus
 from assay.analysis.versus.split import split
 from assay.analysis.work.rules import STEPS, parse_rules
 from assay.model.errors import UsageError
 from assay.record.reader import Run
+from assay.report.study.versus_charts import TOTAL, versus_rows
 from assay.report.terminal_versus import versus_lines
 from tests.plans import made, made_plan
 from tests.sides import OPERATION, Doing, Side
@@ -105,7 +107,7 @@ class TestGain:
         pairs = rounds(tmp_path, first, second)
         assert share(gain(pairs), PLAN) == pytest.approx(1.0, abs=0.1)
         says = figure(pairs).says
-        assert "plan of update/select" in says[1]
+        assert "plan of update.select" in says[1]
         assert any("stock is read by scan, not by index scan of s_key" in one for one in says)
 
     def test_without_samples_what_is_known_of_statements_stays(self, tmp_path: Path) -> None:
@@ -116,6 +118,30 @@ class TestGain:
             "not explained",
             "between transactions",
         }
+
+    def test_cpu_time_of_several_clients_is_by_transaction_that_was_measured(
+        self, tmp_path: Path
+    ) -> None:
+        side = Side(USUAL, count=600, clients=2, warmup=200)
+        cpu = versus(rounds(tmp_path, side, side)).cpu
+        # 0.4 ms of planning and 1.4 ms of scanning.
+        assert sum(one.first_s for one in cpu) == pytest.approx(0.0018, rel=0.05)
+
+
+class TestWaterfall:
+    @pytest.mark.parametrize("noise", [True, False])
+    def test_nothing_is_a_share_of_a_difference_that_may_be_none(self, noise: bool) -> None:
+        causes = 12
+        differs = "no" if noise else "yes"
+        rows: list[dict[str, object]] = [
+            {"cause": name, "seconds": seconds, "share": None if noise else seconds / causes}
+            | {"differs": differs}
+            for name, seconds in (*((f"cause {n}", 1.0) for n in range(causes)), (TOTAL, causes))
+        ]
+        steps = versus_rows("waterfall", rows)
+        assert [step["name"] for step in steps[-2:]] == ["all others (2)", TOTAL]
+        assert steps[-1]["end"] == pytest.approx(causes * 1e3)
+        assert [("%" in step["label"]) for step in steps] == [not noise] * len(steps)
 
 
 def lines(shown: Figure, *, whole: bool = False) -> list[str]:
@@ -176,7 +202,7 @@ def test_ratios_say_how_many_seem_to_differ_by_chance(tmp_path: Path) -> None:
     found = ratios_of(rounds(tmp_path, Side(USUAL, jitter=0.2), Side(SCANS_LONGER, jitter=0.2)))
     assert (found[0].what, found[0].differs) == (THROUGHPUT, True)
     assert found[0].ratio == pytest.approx(3.5 / 5.5, rel=0.05)
-    assert [one.what for one in found if "/" in one.what] == ["update/commit", "update/select"]
+    assert [one.what for one in found if "." in one.what] == ["update.commit", "update.select"]
     assert by_chance(found) == pytest.approx(0.05 * len(found))
 
 

@@ -70,14 +70,15 @@ class Law(NamedTuple):
             return 1.0
         if self.kappa <= TINY:
             return max(1.0, (1 - self.sigma) / self.sigma) if self.sigma > TINY else math.inf
+        # Where X^2 / N does not grow any more: 3 kappa N^2 + (sigma - kappa) N - (1 - sigma) = 0.
         apart = self.sigma - self.kappa
-        root = math.sqrt(apart**2 + 4 * PARAMETERS * self.kappa * (1 - self.sigma))
-        return max(1.0, (root - apart) / (2 * PARAMETERS * self.kappa))
+        root = math.sqrt(apart**2 + 12 * self.kappa * (1 - self.sigma))
+        return max(1.0, (root - apart) / (6 * self.kappa))
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity of the law; `ends` of 95 % are None where nothing is left over to tell."""
+    """A quantity of the law; `ends` of 95 % are None where runs do not tell them."""
 
     value: float
     ends: Ends | None
@@ -123,15 +124,13 @@ def scaling(points: Sequence[tuple[float, float]]) -> Scaling | None:
     if levels < PARAMETERS:
         return None
     squares = _Squares(points)
-    least, found = min(
-        ((at.least, at.law()) for at in squares.faces()),
-        key=lambda one: one[0],
-    )
+    best = min(squares.faces(), key=lambda face: face.least)
+    least, found = best.least, best.law()
     freedom = len(points) - PARAMETERS
     likely: tuple[Law, ...] = ()
     if freedom > 0:
         most = least * (1 + student_quantile(freedom) ** 2 / freedom)
-        likely = (found, *(law for at in squares.faces() for law in at.border(most)))
+        likely = _likely(found, squares, most)
 
     def told(of: Callable[[Law], float]) -> Quantity:
         return Quantity(of(found), _ends(likely, of))
@@ -148,6 +147,22 @@ def scaling(points: Sequence[tuple[float, float]]) -> Scaling | None:
         levels,
         likely,
     )
+
+
+def _likely(found: Law, squares: _Squares, most: float) -> tuple[Law, ...]:
+    """A law and those at the border of what is likely.
+
+    Empty where one client could do any amount, as with noise and no run of few clients: what is
+    likely has no border there, and ends of some of it would be too narrow.
+    """
+    border = [values for at in squares.faces() for values in at.border(most)]
+    if any(values[0] <= 0 for values in border):
+        return ()
+    return (found, *(_law(*values) for values in border))
+
+
+def _law(a: float, b: float, c: float) -> Law:
+    return Law(1 / a, b / a, c / a)
 
 
 def _ends(likely: Sequence[Law], of: Callable[[Law], float]) -> Ends | None:
@@ -198,31 +213,27 @@ class _Face:
 
     def is_allowed(self) -> bool:
         """Whether its best parameters are some that the law may have."""
-        return _allowed(self._best)
+        return self._best[0] > 0 and all(one >= 0 for one in self._best[1:])
 
     def law(self) -> Law:
         """The law with the least squares."""
-        return self._law(self._best)
+        return _law(*self._all(self._best))
 
-    def border(self, most: float) -> Iterator[Law]:
-        """Laws whose squares are just as many."""
+    def border(self, most: float) -> Iterator[tuple[float, float, float]]:
+        """Values of a, b and c whose squares are just as many; b and c are not below 0."""
         if most < self._least:
             return
         radius = math.sqrt(most - self._least)
         for direction in _directions(len(self._free)):
             step = _back(self._root, [radius * one for one in direction])
             values = [best + one for best, one in zip(self._best, step, strict=True)]
-            if _allowed(values):
-                yield self._law(values)
+            if all(one >= 0 for one in values[1:]):
+                yield self._all(values)
 
-    def _law(self, values: Sequence[float]) -> Law:
+    def _all(self, values: Sequence[float]) -> tuple[float, float, float]:
+        """Those that are free, and 0 of the others."""
         by_place = dict(zip(self._free, values, strict=True))
-        a = by_place[0]
-        return Law(1 / a, by_place.get(1, 0.0) / a, by_place.get(2, 0.0) / a)
-
-
-def _allowed(values: Sequence[float]) -> bool:
-    return values[0] > 0 and all(one >= 0 for one in values[1:])
+        return by_place[0], by_place.get(1, 0.0), by_place.get(2, 0.0)
 
 
 def _cholesky(matrix: Sequence[Sequence[float]]) -> list[list[float]]:

@@ -27,6 +27,11 @@ LONGER_MIN = 1.5
 OTHER, TYPICAL, TAIL = range(3)
 
 
+def name_of(operation: str, statement: str | int | None) -> str:
+    """What a statement is called among all; None: it is all of its operation."""
+    return operation if statement is None else f"{operation}.{statement}"
+
+
 @dataclass(frozen=True)
 class StatementTimes:
     """One statement of an operation.

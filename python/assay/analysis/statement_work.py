@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.operations import is_measured
+from assay.analysis.operations import NS, is_measured
 from assay.analysis.placing import place
 from assay.analysis.profile import judged, read_profile
 from assay.analysis.profile_compare import SAMPLES_MIN
+from assay.analysis.statement_times import STREAM
 from assay.analysis.student import student_quantile
 from assay.analysis.work.rules import AS_ITS_CALLER, DRIVER, PLANNING, STEPS, Rule, Rules
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from assay.analysis.profile import Profile
     from assay.record.reader import Run
 
-STREAM = "statements"
 KEYS = ["operation", "statement"]
 # What an operator of the executor does. All else serves whoever called it, the planner too.
 EXECUTING = (
@@ -134,7 +134,7 @@ def statement_work(run: Run) -> StatementWork | None:
     )
     counts = executions.group_by(KEYS, maintain_order=True).agg(
         pl.len().alias("executions"),
-        ((pl.col("finished_ns") - pl.col("started_ns")).mean() * 1e-9).alias("mean_s"),
+        ((pl.col("finished_ns") - pl.col("started_ns")).mean() * NS).alias("mean_s"),
     )
     is_beside = pl.col("work").is_in(BESIDE) | (
         pl.col("work").is_in(SERVING) & ~pl.col("is_claimed")

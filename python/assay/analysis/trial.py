@@ -1,7 +1,7 @@
 """What following advice changed: runs as they were against runs with it, round by round.
 
 Gains are of time: 0.25 is a quarter less. Rounds are compared each in itself, because both of its
-runs stood side by side; the interval is of the mean of their log ratios, by Student's t.
+runs stood side by side (`rounds`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import polars as pl
 
 from assay.analysis.latency import measured_times, succeeded
 from assay.analysis.load import OPEN, load_of, summarise_load
-from assay.analysis.operations import NS, operation_table
-from assay.analysis.student import mean_of
+from assay.analysis.operations import NS, geometric_mean, operation_table
+from assay.analysis.rounds import factor_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -182,15 +182,13 @@ def gain_over(rounds: Sequence[tuple[float | None, float | None]]) -> Gain | Non
     known = [(before, after) for before, after in rounds if before and after]
     if len(known) < len(rounds):
         return None
-    change = mean_of([math.log(after / before) for before, after in known])
-    ends = change.interval
-    before_s = math.exp(mean_of([math.log(before) for before, _ in known]).value)
-    return Gain(
-        before_s,
-        before_s * math.exp(change.value),
-        -math.expm1(change.value),
-        None if ends is None else (-math.expm1(ends[1]), -math.expm1(ends[0])),
-    )
+    change = factor_of([after / before for before, after in known])
+    before_s = geometric_mean([before for before, _ in known])
+    if change is None or before_s is None:
+        return None
+    low, high = change.interval or (None, None)
+    interval = None if low is None or high is None else (1 - high, 1 - low)
+    return Gain(before_s, before_s * change.times, 1 - change.times, interval)
 
 
 def _each_predicted(

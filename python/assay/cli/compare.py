@@ -101,8 +101,9 @@ def compare(
     split over its statements, and put down to plans, columns, reads, the optimiser, kinds of work
     and waits. Each run is an ordinary one; after an end before time the same command goes on.
     """
-    from assay.cli.several import carried_out, end
+    from assay.cli.several import carried_out, end, shown
     from assay.record.places import runs_dir
+    from assay.report.terminal_versus import versus_lines
     from assay.study.comparing import Comparison, check_durability, comparison_study
     from assay.study.declared.expanding import Wanted, expanded
     from assay.study.several import Terms
@@ -126,23 +127,7 @@ def compare(
     terms = Terms(budget_seconds(budget), goes_on=True)
     about = {"made_by": "assay compare"}
     directory = carried_out(declared, study, terms, runs_dir(runs), about, again=again)
-    end(directory, _shown(directory, whole=whole, as_json=as_json))
-
-
-def _shown(directory: Any, *, whole: bool, as_json: bool) -> dict[str, Any]:  # noqa: ANN401
-    """Shows the comparison; the study's document."""
-    from assay.cli.output import console, say, say_json
-    from assay.report.study.build import build_study
-    from assay.report.terminal import width_of
-    from assay.report.terminal_versus import versus_lines
-
-    document = build_study(directory)
-    if as_json:
-        say_json(document)
-    else:
-        for line in versus_lines(document, width_of(console(stderr=False)), whole=whole):
-            say(line)
-    return document
+    end(directory, shown(directory, versus_lines, whole=whole, as_json=as_json))
 
 
 compare.__doc__ = f"{cleandoc(compare.__doc__ or '')}\n{EXAMPLES}"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.options import (
-    EXIT_INVALID,
     AsJson,
     Engine,
     RunsDir,
@@ -17,8 +16,7 @@ from assay.cli.options import (
     Settings,
     given,
 )
-from assay.cli.output import complain, console, say, say_json
-from assay.model.errors import RunFailedError
+from assay.cli.output import complain
 
 if TYPE_CHECKING:
     from assay.study.variants import Study
@@ -105,6 +103,7 @@ def durability(
     Each kill is an ordinary run with --kill. After an end before time, the same command goes on
     where it was.
     """
+    from assay.cli.several import end, shown
     from assay.record.places import runs_dir
     from assay.study.durability import Crashes, durability_study, parse_between
     from assay.study.options import RunOptions, request_of
@@ -128,7 +127,8 @@ def durability(
         request_of(RunOptions.model_validate(options), asked),
         Crashes(kills, copies, parse_between(between)),
     )
-    _show(_carried_out(study, runs_dir(runs)), as_json=as_json)
+    directory = _carried_out(study, runs_dir(runs))
+    end(directory, shown(directory, whole=True, as_json=as_json))
 
 
 durability.__doc__ = f"{cleandoc(durability.__doc__ or '')}\n{EXAMPLES}"
@@ -164,24 +164,3 @@ def _carried_out(study: Study, place: Path) -> Path:
         means = Means(expected=expected_after(place))
         carry_out(study, found.absolute(), place, progress, about=about, means=means)
     return found.absolute()
-
-
-def _show(directory: Path, *, as_json: bool) -> None:
-    from assay.record.studies import read_study
-    from assay.report.study.build import build_study
-    from assay.report.study.terminal import article_lines
-    from assay.report.terminal import width_of
-
-    document = build_study(directory)
-    if as_json:
-        say_json(document)
-    else:
-        for line in article_lines(document, width_of(console(stderr=False)), whole=True):
-            say(line)
-    if read_study(directory).failed():
-        complain("some runs failed; the same command tries them again")
-        raise typer.Exit(RunFailedError.exit_code)
-    if document["verdict"] == "invalid":
-        reason = next(one["reason"] for one in document["doubts"] if one["verdict"] == "invalid")
-        complain(f"some runs are invalid: {reason}")
-        raise typer.Exit(EXIT_INVALID)

@@ -15,7 +15,7 @@ from assay.cli.output import complain, console, say, say_json
 from assay.model.errors import RunFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from assay.cli.study_progress import StudyProgress
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from assay.study.several import Outcome, RunOne, Terms
     from assay.study.telling import Teller
     from assay.study.variants import StudyRequest
+
+    Lines = Callable[..., Iterable[str]]
 
 NO_NAME = re.compile(r"[^\w.-]+")
 # What is told to suffice is more than runs of before took.
@@ -88,11 +90,14 @@ def carried_out(
     return directory
 
 
-def shown(directory: Path, *, whole: bool, as_json: bool) -> dict[str, Any]:
-    """Shows a study's article; its document.
+def shown(
+    directory: Path, lines: Lines | None = None, *, whole: bool, as_json: bool
+) -> dict[str, Any]:
+    """Shows a study; its document.
 
     Args:
         directory: Of the study.
+        lines: Makes them of its document, a width, and `whole`; None: those of its article.
         whole: Every row and table.
         as_json: The document instead.
     """
@@ -104,7 +109,8 @@ def shown(directory: Path, *, whole: bool, as_json: bool) -> dict[str, Any]:
     if as_json:
         say_json(document)
     else:
-        for line in article_lines(document, width_of(console(stderr=False)), whole=whole):
+        width = width_of(console(stderr=False))
+        for line in (lines or article_lines)(document, width, whole=whole):
             say(line)
     return document
 

@@ -7,6 +7,8 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from assay.analysis.load import per_second
 from assay.model.errors import RecordUnreadableError, UsageError, suggestion
 from assay.record.layout import KIND_CEILING, RAW_DIR
@@ -20,8 +22,6 @@ from assay.report.profile_exports.formats import export_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import polars as pl
 
     from assay.record.reader import Run
 
@@ -100,11 +100,17 @@ def _tables(run: Run, to: str, out: Path) -> list[Path]:
     for name, table in _all_tables(run):
         path = out / f"{name}.{to}"
         if to == "csv":
-            table.write_csv(path)
+            _flat(table).write_csv(path)
         else:
             table.write_parquet(path)
         written.append(path)
     return written
+
+
+def _flat(table: pl.DataFrame) -> pl.DataFrame:
+    """A table without lists, which CSV cannot have: their values stand in one text, by spaces."""
+    lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
+    return table.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" "))
 
 
 def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:

@@ -17,6 +17,7 @@ from assay.analysis.figures.versus_tables import (
     TOTAL,
 )
 from assay.analysis.profile_compare import SAMPLES_MIN
+from assay.report.wrapping import indented
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,10 +40,10 @@ def versus_lines(document: Mapping[str, Any], width: int, *, whole: bool = False
     figure = next(one for one in document["figures"] if one["kind"] == KIND)
     verdict = str(document["verdict"]).upper()
     yield f"{document['title'][: width - len(verdict) - 1]:<{width - len(verdict) - 1}} {verdict}"
-    yield from _wrapped(" ".join(document["answers"]), width)
+    yield from indented(" ".join(document["answers"]), LEAD, width)
     yield ""
     for words in figure["says"] or [f"nothing to show: {'; '.join(figure['missing'])}"]:
-        yield from _wrapped(words, width)
+        yield from indented(words, LEAD, width)
     tables = {table["name"]: table for table in figure["tables"]}
     most = None if whole else ROWS_MAX
     for name, lines in (
@@ -58,7 +59,7 @@ def versus_lines(document: Mapping[str, Any], width: int, *, whole: bool = False
             yield ""
             yield from lines(tables[name], width, most)
     for words in figure["missing"] if figure["says"] else ():
-        yield from _wrapped(f"Not known: {words}", width)
+        yield from indented(f"Not known: {words}", LEAD, width)
     yield from _end(document, figure, width, whole=whole)
 
 
@@ -67,7 +68,7 @@ def _end(
 ) -> Iterator[str]:
     yield ""
     for words in figure["notes"] if whole else ():
-        yield from _wrapped(words, width)
+        yield from indented(words, LEAD, width)
     if document["report"]:
         yield f"Page  {document['report']}"
     for words in document["legal"]:
@@ -213,7 +214,3 @@ def _short(words: str, most: int) -> str:
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
-
-
-def _wrapped(words: str, width: int) -> Sequence[str]:
-    return textwrap.wrap(words, width, initial_indent=LEAD, subsequent_indent=LEAD)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.figures.contract import Chart, Column, Figure, Table
 from assay.analysis.figures.quantities import COUNT, SECONDS, spread, text
 from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.operations import NS
 from assay.analysis.recovery import looks
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ AFTER = {
     "kill": ("SIGKILL", "kill", "kills"),
     "copy": ("copy", "copy of the device", "copies of the device"),
 }
-NS = 1e-9
 KEEPS_CACHE = (
     "SIGKILL ends an engine and leaves the kernel's page cache: what an engine had handed to the"
     " kernel is there, whether or not it reached the device. What a power failure takes is told by"
@@ -214,6 +214,8 @@ def _says(one: _Crashed) -> str:
             f"{one.subject} lost {lost:,} of {acknowledged:,} acknowledged {one.operation}, in"
             f" {of} of {each}."
         )
+    if not acknowledged:
+        return f"{one.subject}: no {one.operation} had been acknowledged, so {each} prove nothing."
     seconds = spread(one.recovery_s)
     took = "" if seconds is None else f"; it answered again after {text(seconds.middle, SECONDS)}"
     return (

@@ -16,7 +16,7 @@ from assay.analysis.plan_compare import JOINS, READS
 from assay.analysis.plan_shape import joined
 from assay.analysis.plans import captured
 from assay.analysis.pruning import table_columns
-from assay.analysis.statement_times import statement_times
+from assay.analysis.statement_times import name_of, statement_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +53,7 @@ def timed_statements(run: Run) -> Mapping[str, Timed]:
             found[operation] = _timed(alone[0])
         elif alone:
             found.pop(operation, None)
-            found |= {f"{operation}.{one.name}": _timed(one) for one in told.statements}
+            found |= {name_of(operation, one.name): _timed(one) for one in told.statements}
     return found
 
 
@@ -79,8 +79,8 @@ def columns_by_statement(run: Run) -> Mapping[str, tuple[TableColumns, ...]]:
 
 
 def _key(run: Run, operation: str, statement: int, name: str | None) -> str:
-    full = f"{operation}.{name or statement + 1}"
-    return operation if operation in timed_statements(run) else full
+    own = None if operation in timed_statements(run) else name or statement + 1
+    return name_of(operation, own)
 
 
 def access_path(plan: Plan) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Column, Table
 from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, TIMES, text
+from assay.analysis.statement_times import name_of
 from assay.analysis.versus.ratios import THROUGHPUT, WHOLE
 
 if TYPE_CHECKING:
@@ -97,11 +98,9 @@ def whole_of(gain: Gain | None) -> str:
     return "a transaction" if gain is None or gain.is_mix else "a pass over all operations"
 
 
-def name_of(operation: str | None, statement: str | None) -> str:
-    """A statement as people read it."""
-    if operation is None:
-        return "all operations"
-    return operation if statement is None else f"{operation}/{statement}"
+def told_of(operation: str | None, statement: str | None) -> str:
+    """A statement, an operation, or all of them, as people read it."""
+    return "all operations" if operation is None else name_of(operation, statement)
 
 
 def _ends(mean: Mean) -> tuple[float | None, float | None]:
@@ -140,7 +139,7 @@ def _statements(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
         share = row.seconds.value / total if shown else None
         differs = None if row.is_noise is None else not row.is_noise
         yield (
-            name_of(*row.key),
+            told_of(*row.key),
             row.seconds.value,
             *_ends(row.seconds),
             share,
@@ -157,7 +156,7 @@ def _causes(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
         share = row.seconds.value / total if shown else None
         if abs(row.seconds.value) >= DUST_S:
             yield (
-                name_of(operation, statement),
+                told_of(operation, statement),
                 cause,
                 row.seconds.value,
                 *_ends(row.seconds),
@@ -167,7 +166,7 @@ def _causes(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
 
 def _plans(found: Versus) -> Iterator[tuple[Cell, ...]]:
     for (operation, statement), one in found.evidence.items():
-        name = name_of(operation, statement)
+        name = told_of(operation, statement)
         for change in () if one.plans is None else one.plans.changes:
             yield name, change.kind, change.says, change.before_s, change.after_s
         for words in one.columns:
@@ -195,7 +194,7 @@ def _planning(found: Sequence[Difference]) -> Iterator[tuple[Cell, ...]]:
     for one in found:
         operation, statement, step = one.key
         yield (
-            name_of(operation, statement),
+            told_of(operation, statement),
             step or "all steps",
             one.first_s,
             one.second_s,

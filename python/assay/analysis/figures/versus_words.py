@@ -12,7 +12,7 @@ from assay.analysis.figures.quantities import (
     listed,
     text,
 )
-from assay.analysis.figures.versus_tables import is_noise, name_of, whole_of
+from assay.analysis.figures.versus_tables import is_noise, told_of, whole_of
 from assay.analysis.statement_work import is_sampled
 from assay.analysis.versus.causes import (
     COLUMNS,
@@ -127,7 +127,7 @@ def _cause(gain: Gain, row: Row) -> str:
         return str(cause)
     own = [one for one in gain.by_both if one.key[2] == cause]
     named = [one for one in own if not one.is_noise] or own[:1]
-    names = [name_of(*one.key[:2]) for one in named]
+    names = [told_of(*one.key[:2]) for one in named]
     return f"{cause} of {listed(names, STATEMENTS_MAX)}"
 
 
@@ -135,7 +135,7 @@ def _where(gain: Gain) -> Iterator[str]:
     """Statements that add most to the difference."""
     total = gain.total.value
     told = [
-        f"{name_of(*row.key)} {text(row.seconds.value / total, SHARE)}"
+        f"{told_of(*row.key)} {text(row.seconds.value / total, SHARE)}"
         for row in gain.by_statement
         if row.seconds.value / total >= SHARE_MIN and not row.is_noise
     ]
@@ -166,7 +166,7 @@ def _ways(found: Versus, names: Sequence[str]) -> Iterator[str]:
     if not changed:
         yield f"None of {len(planned)} plans differs."
         return
-    told = [f"{name_of(*key)}: {one.plan_words[0]}" for key, one in changed.items()]
+    told = [f"{told_of(*key)}: {one.plan_words[0]}" for key, one in changed.items()]
     yield (
         f"{names[1]} has another plan of {len(changed)} of {len(planned)} statements:"
         f" {'; '.join(told[:STATEMENTS_MAX])}{'; ...' if len(told) > STATEMENTS_MAX else ''}."
@@ -183,7 +183,7 @@ def _planning(found: Versus, names: Sequence[str]) -> Iterator[str]:
         if not is_sampled(one.samples):
             continue
         yield (
-            f"The optimiser's time differs most in {name_of(operation, statement)}:"
+            f"The optimiser's time differs most in {told_of(operation, statement)}:"
             f" {text(one.second_s, SECONDS)} of an execution with {names[1]},"
             f" {text(one.first_s, SECONDS)} with {names[0]} ({one.samples} samples)."
         )

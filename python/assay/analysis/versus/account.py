@@ -16,7 +16,7 @@ import polars as pl
 from assay.analysis.latency import measured_times, succeeded
 from assay.analysis.load import OPEN, load_of, summarise_load
 from assay.analysis.operations import NS, is_measured
-from assay.analysis.statement_work import STREAM
+from assay.analysis.statement_times import STREAM
 
 if TYPE_CHECKING:
     from assay.record.reader import Run

@@ -1,20 +1,20 @@
 """Ratios of what two sides come to, over the rounds: throughput, and times of each operation.
 
-Each round is compared in itself, because its runs stood side by side; the interval is of the mean
-of log ratios, by Student's t. Of ratios that are 1 one in twenty has an interval that says it is
-not: so many are to be expected among those that are compared.
+Each round is compared in itself (`rounds`). Of ratios that are 1 one in twenty has an interval that
+says it is not: so many are to be expected among those that are compared.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from assay.analysis.load import load_of, summarise_load
-from assay.analysis.operations import operation_table
-from assay.analysis.student import CONFIDENCE, mean_of
+from assay.analysis.operations import geometric_mean, operation_table
+from assay.analysis.rounds import factor_of
+from assay.analysis.statement_times import name_of
+from assay.analysis.student import CONFIDENCE
 from assay.analysis.versus.account import account_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Ratio:
     """One quantity of both sides.
 
     Attributes:
-        what: `throughput`, `whole` or the name of an operation, of a statement after a slash.
+        what: `throughput`, `whole` or the name of an operation or of a statement.
         quantity: Of it: `mean`, `p50`, `p99` or `p999`; of throughput `a second`.
         first, second: Geometric means over the rounds.
         ratio: Second by first.
@@ -62,19 +62,18 @@ def ratios_of(rounds: Sequence[tuple[Run, Run]]) -> tuple[Ratio, ...]:
     found = []
     for key in keys:
         pairs = [(one[key], other[key]) for one, other in values if key in one and key in other]
-        logs = mean_of([math.log(b / a) for a, b in pairs])
-        ends = logs.interval
-        found.append(
-            Ratio(
-                *key,
-                math.exp(mean_of([math.log(a) for a, _ in pairs]).value),
-                math.exp(mean_of([math.log(b) for _, b in pairs]).value),
-                math.exp(logs.value),
-                None if ends is None else (math.exp(ends[0]), math.exp(ends[1])),
-                len(pairs),
-            )
-        )
-    return tuple(sorted(found, key=lambda one: "/" in one.what))
+        factor = factor_of([b / a for a, b in pairs])
+        first, second = (geometric_mean(side) for side in zip(*pairs, strict=True))
+        if factor is not None and first is not None and second is not None:
+            found.append(Ratio(*key, first, second, factor.times, factor.interval, factor.rounds))
+    statements = {name for pair in rounds for run in pair for name in _statements(run)}
+    return tuple(sorted(found, key=lambda one: one.what in statements))
+
+
+def _statements(run: Run) -> list[str]:
+    account = account_of(run)
+    known = {} if account is None else account.operations
+    return [name_of(name, own) for name, one in known.items() for own in one.statements]
 
 
 def by_chance(ratios: Sequence[Ratio]) -> float:
@@ -104,5 +103,5 @@ def values_of(run: Run) -> Values:
         told |= {(name, "p50"): seconds for name, seconds in rows.iter_rows()}
     for name, one in account.operations.items():
         for statement, own in one.statements.items():
-            told[f"{name}/{statement}", MEAN] = own.mean_s
+            told[name_of(name, statement), MEAN] = own.mean_s
     return {key: float(value) for key, value in told.items() if value}

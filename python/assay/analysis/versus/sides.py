@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.analysis.latency import measured_times, succeeded
 from assay.analysis.profile import matrix, read_profile
 from assay.analysis.statement_times import statement_times
 from assay.analysis.statement_work import statement_work, step_order
@@ -120,6 +121,8 @@ def _cpu(run: Run) -> dict[tuple[str | None, ...], float]:
     if profile is None or account is None:
         return {}
     counts = dict(profile.passes["operation"].value_counts().iter_rows())
+    done = succeeded(measured_times(run.table("events"))).height
+    wholes = done / (1 if account.is_mix else len(account.operations))
     found: dict[tuple[str | None, ...], float] = {}
     for operation, work, seconds in (
         matrix(profile).select("operation", "work", "seconds").iter_rows()
@@ -128,15 +131,11 @@ def _cpu(run: Run) -> dict[tuple[str | None, ...], float]:
         if own is not None:
             each = own.weight * seconds / counts[operation]
         elif not profile.sampling.told_apart:
-            each = seconds / _executions(run)
+            each = seconds / wholes
         else:
             continue
         found[(work,)] = found.get((work,), 0.0) + each
     return found
-
-
-def _executions(run: Run) -> int:
-    return max(1, run.table("events").filter(outcome="ok").height)
 
 
 def _planning(rounds: Sequence[Round], gain: Gain | None) -> tuple[Difference, ...]:

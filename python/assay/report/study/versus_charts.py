@@ -93,10 +93,12 @@ def _steps(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         reached += row["seconds"]
     if others:
         rest = sum(row["seconds"] for row in others)
-        share = sum(row["share"] or 0.0 for row in others)
+        shares = [row["share"] for row in others]
+        share = None if None in shares else sum(shares)
         yield _step(f"{OTHERS} ({len(others)})", reached, rest, share, noise=True)
         reached += rest
-    yield _step(TOTAL, 0.0, reached, 1.0, noise=rows[-1]["differs"] == "no")
+    whole = rows[-1]
+    yield _step(TOTAL, 0.0, reached, whole["share"], noise=whole["differs"] == "no")
 
 
 def _step(
