@@ -8,6 +8,8 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,7 +21,7 @@ from assay.model.errors import RunFailedError
 from assay.study.changes import copies as copying
 from assay.study.changes import device as of_devices
 from assay.study.changes.copies import Copies, moments_s
-from assay.study.changes.device import make_device, why_not
+from assay.study.changes.device import NotMountedError, make_device, why_not
 from assay.study.changes.ledger import Ledger
 from assay.study.changes.left import changed_now, restore_left
 from assay.study.changes.undo import loops_of, put_back
@@ -202,6 +204,21 @@ class TestCopies:
             assert not (device / "written").exists()
         assert ledger.restore() == []
 
+    def test_one_that_is_not_mounted_makes_room_for_the_next(self, instance: Path) -> None:
+        copies, ledger, device = made(instance, 2)
+        copies.settle()
+        taken(copies, 2)
+        torn, whole = copies.taken
+        with copies._image_of(torn.number).open("r+b") as image:
+            image.write(bytes(64 * MIB))
+        with pytest.raises(NotMountedError, match="mount ended with status"), copies.opened(torn):
+            pytest.fail("it was mounted")
+        with copies.opened(whole):
+            assert device.is_mount()
+        assert not copies._image_of(torn.number).exists()
+        assert ledger.restore() == []
+        assert loops_of(str(instance / "below.img")) == []
+
     def test_none_is_taken_without_room(
         self, instance: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -213,6 +230,46 @@ class TestCopies:
             copies.check()
         assert copies.taken == []
         assert ledger.restore() == []
+
+
+# A mount that has begun and goes on for a while, as one that plays back a journal.
+SLOW_MOUNT = """#!/bin/sh
+exec 9< "$3"
+: > "$BEGUN"
+sleep 0.5
+PATH=/usr/sbin:/sbin:/usr/bin:/bin exec mount "$@"
+"""
+MOUNTING = """
+import sys
+from pathlib import Path
+from assay.study.changes.device import make_device
+from assay.study.changes.ledger import Ledger
+make_device(Path(sys.argv[1]), 64 << 20, Ledger(Path(sys.argv[1])))
+"""
+
+
+@needs_host
+def test_nothing_is_put_back_while_a_program_of_a_dead_owner_mounts(
+    instance: Path, tmp_path: Path
+) -> None:
+    slow, begun = tmp_path / "bin" / "mount", tmp_path / "begun"
+    slow.parent.mkdir()
+    slow.write_text(SLOW_MOUNT)
+    slow.chmod(0o755)
+    paths = f"{slow.parent}:{os.environ['PATH']}"
+    owner = subprocess.Popen(
+        [sys.executable, "-c", MOUNTING, str(instance)],
+        env=os.environ | {"PATH": paths, "BEGUN": str(begun)},
+    )
+    while not begun.exists():
+        assert owner.poll() is None
+        time.sleep(0.01)
+    owner.kill()
+    owner.wait()
+    assert put_back(journal_of(instance)) == []
+    assert not (instance / "device").is_mount()
+    assert loops_of(str(instance / "device.img")) == []
+    assert not journal_of(instance).exists()
 
 
 @needs_host

@@ -229,6 +229,8 @@ def test_scans_say_their_columns_and_how_often_an_index_was_searched() -> None:
     # Of one table its columns stand without its name, and casts and functions are none.
     district = plan_of("postgresql", "tpcc-district-18")
     assert node(district, "Seq Scan").columns == ("d_next_o_id", "d_w_id", "d_id")
+    # A change gives back more of its rows than the scan below it did.
+    assert node(district, "Update").columns == ("d_tax", "d_next_o_id")
     assert district.reads is not None
     assert district.reads.scan_rows == 10
 

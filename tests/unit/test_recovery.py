@@ -23,11 +23,14 @@ from assay.model.verdict import Verdict
 from assay.record.reader import Run
 from assay.record.seal import write_seal
 from assay.record.writer import write_json
+from assay.report.document import document
+from assay.report.terminal_load import load_conditions
 from assay.study.asking import considered
 from assay.study.durability import CRASH, Crashes, durability_study, parse_between
 from assay.study.faults import Kill
 from assay.study.guardian import read_process
 from assay.study.options import RunOptions, request_of
+from assay.study.recovery import Recoveries
 from assay.study.subject import Subject
 from tests.conftest import write_result, write_stream
 from tests.loads import an_operation, closed, write_load
@@ -118,6 +121,32 @@ def test_a_database_that_is_not_recovered_has_lost_all(tmp_path: Path) -> None:
     result = recovery.check(run)
     assert (result.verdict, result.value) == (Verdict.INVALID, 1.0)
     assert "its log is torn" in result.reason
+
+
+def test_a_database_that_a_run_ended_at_has_lost_nothing_that_is_known(tmp_path: Path) -> None:
+    run = killed(tmp_path, [(1, 1)], None, recovery_s=None)
+    assert looks(run) == []
+    result = recovery.check(run)
+    assert (result.verdict, result.value) == (Verdict.UNKNOWN, None)
+    assert "what is in its database then is not known" in result.reason
+
+
+def test_copies_that_were_not_asked_are_not_known(tmp_path: Path) -> None:
+    path = write_load(tmp_path, closed(2), [an_operation(0, 0, 0, MS)], 1.0)
+    facts = json.loads((path / "run.json").read_text())
+    write_json(path / "run.json", facts | {"copies": [{"number": 0, "began_ns": 1, "ended_ns": 2}]})
+    result = recovery.check(Run(path))
+    assert result.verdict is Verdict.UNKNOWN
+    assert "what is in the copies is not known" in result.reason
+
+
+def test_a_killed_run_is_as_long_as_until_then(tmp_path: Path) -> None:
+    run = killed(tmp_path, [(1, 1)], [(1, 1)])
+    conditions = document(run, run.dir)["conditions"]
+    assert (conditions["time_s"], conditions["killed"]) == (2.0, True)
+    words = load_conditions({"conditions": conditions})
+    assert words is not None
+    assert "killed after 2 s" in words
 
 
 def test_nothing_acknowledged_proves_nothing(tmp_path: Path) -> None:
@@ -320,3 +349,12 @@ def test_receipts_of_an_operation_are_read_by_their_names() -> None:
         {"operation": ["a", "b"], "finished_ns": [1, 2], "values": [[3, 4], [5, 6]]}
     )
     assert receipts_of(stream, "b", ["x", "y"]).rows() == [(2, 5, 6)]
+
+
+def test_data_that_cannot_be_read_are_recorded_as_not_recovered() -> None:
+    told: dict[str, Any] = {}
+    recoveries = Recoveries(None, None, SimpleNamespace(update=told.update))  # type: ignore[arg-type]
+    recoveries.add_refused("copy", 5, RunFailedError("no file system on it"))
+    (one,) = told["recovered"]
+    assert (one["number"], one["kind"], one["before_ns"]) == (1, "copy", 5)
+    assert (one["recovery_s"], one["error"]) == (None, "no file system on it")

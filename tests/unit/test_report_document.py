@@ -54,6 +54,7 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
         "clients": None,
         "rate_per_s": None,
         "time_s": None,
+        "killed": False,
         "state": "hot",
         "parameters": "default",
         "seed": 1,

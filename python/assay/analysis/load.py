@@ -42,7 +42,8 @@ class Load:
         shape: closed or open.
         clients: Sessions at work.
         rate_per_s: Operations a second that become due; None for a closed load.
-        time_s: How long operations become due; None where their number ends the run.
+        time_s: How long operations become due, until the engine is killed where it is; None where
+            their number ends the run.
         late_limit_s: Later than this an operation is skipped; None: never.
     """
 
@@ -125,9 +126,16 @@ def load_of(facts: dict[str, Any]) -> Load | None:
         shape=arrival["shape"],
         clients=arrival["clients"],
         rate_per_s=arrival.get("rate_per_s"),
-        time_s=phase["duration_ns"] * NS if phase.get("duration_ns") else None,
+        time_s=_time_s(phase, facts.get("fault")),
         late_limit_s=phase["late_limit_ns"] * NS if phase.get("late_limit_ns") else None,
     )
+
+
+def _time_s(phase: dict[str, Any], fault: dict[str, Any] | None) -> float | None:
+    """Until the load is to end, or the engine is killed."""
+    if fault is not None:
+        return float(fault["asked_s"])
+    return phase["duration_ns"] * NS if phase.get("duration_ns") else None
 
 
 def measured_phase(facts: dict[str, Any]) -> dict[str, Any]:

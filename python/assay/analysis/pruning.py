@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
     from assay.record.reader import Run
 
+SCANS = {"scan", "index scan", "bitmap scan"}
 # A place of a value, and what may look like one and is a text or a name.
 _VALUE = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`)|\$\d+""")
 _TYPE = re.compile(r"(?P<name>[a-z]+)(?:\((?P<size>\d+)(?:,\s*\d+)?\))?")
@@ -99,7 +100,9 @@ def columns_of_plan(
     columns, aliases = needed
     found: dict[str, dict[str, None] | None] = {}
     for node in plan.root.walk():
-        if node.operator in {"scan", "index scan", "bitmap scan"} and node.object is not None:
+        # A change that gives rows back tells what it reads beyond the scan below it.
+        gives = node.operator == "modify" and node.columns is not None
+        if node.object is not None and (gives or node.operator in SCANS):
             table = aliases.get(node.object.lower(), node.object.lower())
             if node.columns is not None and table in tables:
                 told = found.get(table) or {}

@@ -91,10 +91,18 @@ class Look:
 def looks(run: Run) -> list[Look]:
     """All databases of a run that were recovered; empty where none was.
 
+    One that a run was at when it ended before time has neither a time nor an error: nobody knows
+    what is in it, and it is left out.
+
     Raises:
         RecordUnreadableError: If the record is damaged.
     """
-    told, receipt = run.facts.get("recovered", []), run.facts["workload"].get("receipt")
+    receipt = run.facts["workload"].get("receipt")
+    told = [
+        one
+        for one in run.facts.get("recovered", [])
+        if one["recovery_s"] is not None or one["error"] is not None
+    ]
     if not told or receipt is None or not run.has("receipts"):
         return []
     names = receipt["names"]

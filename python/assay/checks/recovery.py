@@ -20,14 +20,9 @@ KEYS_TOLD = 3
 
 def check(run: Run) -> CheckResult:
     """Invalid if something that was acknowledged is not there, or the engine did not start."""
-    fault = run.facts.get("fault")
     recovered = looks(run)
     if not recovered:
-        if fault is None:
-            reason = "recovery not checked: nothing was killed or copied"
-            return CheckResult(NAME, Verdict.VALID, reason, measured=False)
-        reason = "the engine was killed, and what is in its database then is not known"
-        return CheckResult(NAME, Verdict.UNKNOWN, reason)
+        return _not_known(run)
     operation = run.facts["workload"]["receipt"]["operation"]
     worst = max(recovered, key=lambda one: (one.error is not None, one.comparison.lost))
     told, after = worst.comparison, AFTER.get(worst.kind, worst.kind)
@@ -49,6 +44,18 @@ def check(run: Run) -> CheckResult:
         reason = f"no {operation} had been acknowledged: say a longer time until then"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     return CheckResult(NAME, Verdict.VALID, _held(recovered, acknowledged, operation), value=lost)
+
+
+def _not_known(run: Run) -> CheckResult:
+    """Of a run that asked no recovered database: it had none to ask, or ended before."""
+    if run.facts.get("fault") is not None:
+        done = "the engine was killed, and what is in its database then"
+    elif run.facts.get("copies"):
+        done = "the device was copied, and what is in the copies"
+    else:
+        reason = "recovery not checked: nothing was killed or copied"
+        return CheckResult(NAME, Verdict.VALID, reason, measured=False)
+    return CheckResult(NAME, Verdict.UNKNOWN, f"{done} is not known")
 
 
 def _held(recovered: list[Look], acknowledged: int, operation: str) -> str:

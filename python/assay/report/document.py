@@ -145,6 +145,7 @@ def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str
         "clients": load.clients if load else None,
         "rate_per_s": load.rate_per_s if load else None,
         "time_s": load.time_s if load else None,
+        "killed": facts.get("fault") is not None,
         # Older records tell nothing of it, but an untimed pass before the timed ones is 'hot'.
         "state": state["words"] if state else "hot" if PHASE_WARMUP in phases else None,
         "parameters": request["parameters"],

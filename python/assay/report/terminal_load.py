@@ -54,7 +54,8 @@ def load_conditions(document: dict[str, Any]) -> list[str] | None:
         words.append(rate_text(conditions["rate_per_s"]))
     words.append(f"{conditions['clients']} client{'s' if conditions['clients'] != 1 else ''}")
     if conditions["time_s"] is not None:
-        words.append(f"{conditions['time_s']:g} s")
+        after = "killed after " if conditions.get("killed", False) else ""
+        words.append(f"{after}{conditions['time_s']:g} s")
     words += [told for key, told in ASKED_OF_A_LOAD.items() if conditions.get(key, False)]
     if conditions.get("durability") is not None:
         words.append(f"durability {conditions['durability']}")

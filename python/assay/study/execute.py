@@ -31,6 +31,7 @@ from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_js
 from assay.study.asking import understood
 from assay.study.changes.changing import END, START, changing
 from assay.study.changes.copies import COPY
+from assay.study.changes.device import NotMountedError
 from assay.study.changes.left import restore_left
 from assay.study.crashes import Crashes
 from assay.study.datasets import DATASETS, DatasetCache
@@ -170,8 +171,11 @@ class _Execution:
             return
         for copy in copies.taken:
             self._teller.amount(copy.number, self._request.copies, "copies")
-            with copies.opened(copy):
-                recoveries.add(COPY, copy.began_ns, subject.anew(data))
+            try:
+                with copies.opened(copy):
+                    recoveries.add(COPY, copy.began_ns, subject.anew(data))
+            except NotMountedError as error:
+                recoveries.add_refused(COPY, copy.began_ns, error)
 
     def _steps(self, guardian: Guardian) -> Steps:
         """What is done to the loaded data before anything is timed."""

@@ -67,9 +67,7 @@ class Recoveries:
             bring_up: Entered, it starts the engine on what is left, and answers; left, it takes it
                 down. An embedded engine is started by the host that asks.
         """
-        one = Recovered(len(self._known) + 1, kind, before_ns)
-        self._known.append(one)
-        self._tell()
+        one = self._begun(kind, before_ns)
         begun_ns = monotonic_ns()
         try:
             with bring_up as subject:
@@ -79,6 +77,17 @@ class Recoveries:
                 one.recovery_s = told_s if subject.embedded else took_s
         except AssayError as error:
             one.error = str(error)
+        self._tell()
+        return one
+
+    def add_refused(self, kind: str, before_ns: int | None, error: AssayError) -> None:
+        """One on whose data no engine could be started, as nothing could be read of them."""
+        self._begun(kind, before_ns).error = str(error)
+        self._tell()
+
+    def _begun(self, kind: str, before_ns: int | None) -> Recovered:
+        one = Recovered(len(self._known) + 1, kind, before_ns)
+        self._known.append(one)
         self._tell()
         return one
 

@@ -30,6 +30,7 @@ EXPRESSIONS = {
 }
 # Operators that may be given rows whole.
 TAKING = {"Nested Loop", "Hash Join", "Merge Join", "Aggregate", "Group", "WindowAgg"}
+CHANGING = {"Update", "Delete", "Merge"}
 OF_THE_ROW = {"ctid", "tableoid", "xmin", "xmax", "cmin", "cmax"}
 TEXT = re.compile(r"'(?:[^']|'')*'|\bhashed SubPlan\b")
 # Casts have names of types, and words of the grammar are in capital letters.
@@ -43,16 +44,19 @@ NAME = re.compile(
 
 
 def columns_of(node: Node, above: Node | None = None) -> tuple[str, ...] | None:
-    """Columns that a scan gives or compares; None of what is no scan of a table.
+    """Columns that a scan gives or compares, or a change gives back; None of other operators.
 
     VERBOSE says before each column of which table it is, by the name that the statement gives that,
     but for what a statement of one table gives. Joins and aggregates are given rows whole where
     that is cheaper than making smaller ones; then columns are those that they take of them.
     """
     alias = node.get("Alias")
-    if alias is None or "Relation Name" not in node or node["Node Type"] == "ModifyTable":
+    if alias is None or "Relation Name" not in node:
         return None
     given = _named(node.get("Output", ()), alias)
+    if node["Node Type"] == "ModifyTable":
+        # What is inserted is read nowhere; of a row that is changed more may be given than scanned.
+        return tuple(dict.fromkeys(given)) if given and node["Operation"] in CHANGING else None
     if above is not None and above["Node Type"] in TAKING and _is_input(node):
         taken = set(_named(_texts(above, without=node), alias))
         given = [one for one in given if one in taken]

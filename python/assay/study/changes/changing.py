@@ -28,7 +28,6 @@ from assay.study.changes.read_ahead import (
     like_the_disk,
     set_read_ahead,
 )
-from assay.study.changes.undo import locked
 from assay.study.request import STATE_LOADED
 
 if TYPE_CHECKING:
@@ -150,7 +149,7 @@ class Changes:
 
     def _settle(self) -> None:
         if self._group is not None:
-            with locked(self._ledger.directory):
+            with self._ledger.locked():
                 self._group.settle(self._ledger.journal)
         size_bytes = self._request.read_ahead_bytes
         if size_bytes is not None:
@@ -163,7 +162,7 @@ class Changes:
             device = self._own or device_below(self.room.data)
         own = self._own is not None
         wish = Wish(f"assay-{self._run.id}", request.limits, cpus_for(request), device, own)
-        with locked(self._ledger.directory):
+        with self._ledger.locked():
             group = group_of(wish, find_hierarchies(), self._ledger.journal)
         self.room = replace(self.room, groups=tuple(group.members()))
         name = device.name if device else None

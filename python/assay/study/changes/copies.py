@@ -31,7 +31,6 @@ from assay.study.changes.device import (
     image_of,
     unmounting,
 )
-from assay.study.changes.undo import locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -120,24 +119,30 @@ class Copies:
 
     @contextmanager
     def opened(self, copy: Copy) -> Iterator[None]:
-        """A copy in the place of the device, whose engine is gone, until the block is left."""
+        """A copy in the place of the device, whose engine is gone, until the block is left.
+
+        Raises:
+            NotMountedError: If no file system is found on it.
+            RunFailedError: If it cannot be looked at.
+        """
         what = f"copy {copy.number} of the device of our own"
         journal, image = self._ledger.journal, self._image_of(copy.number)
         self._close_device()
-        with locked(self._ledger.directory):
-            attach(image, self._mount_point, self._ledger, what, EXT4)
         try:
+            with self._ledger.locked():
+                attach(image, self._mount_point, self._ledger, what, EXT4)
             yield
         finally:
-            with locked(self._ledger.directory):
-                journal.take_back(unmounting(self._mount_point, what))
-                journal.take_back(detaching(image, what))
+            with self._ledger.locked():
+                for step in (unmounting(self._mount_point, what), detaching(image, what)):
+                    if step in journal.steps:
+                        journal.take_back(step)
             image.unlink()
 
     def _close_device(self) -> None:
         """The device itself, or the copy before, makes room."""
         journal = self._ledger.journal
-        with locked(self._ledger.directory):
+        with self._ledger.locked():
             for step in reversed(journal.steps.copy()):
                 if (step.do, step.path) == ("unmount", str(self._mount_point)):
                     journal.take_back(step)

@@ -21,7 +21,7 @@ from assay.model.errors import RunFailedError, UsageError
 from assay.model.units import bytes_text, parse_bytes
 from assay.study.changes.block_device import BlockDevice, device_numbered
 from assay.study.changes.ledger import Change
-from assay.study.changes.undo import BLOCK_DEVICES, Step, locked
+from assay.study.changes.undo import BLOCK_DEVICES, Step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +44,10 @@ SPARE_BYTES = 512 << 20
 # XFS's own, of which its journal is the most; it makes none below 300 MB.
 BELOW_BYTES = 512 << 20
 PATIENCE_S = 300.0
+
+
+class NotMountedError(RunFailedError):
+    """What is on a device cannot be mounted."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,7 @@ def make_device(
     """
     _check_room(instance, size_bytes if copies is None else 2 * size_bytes)
     what = "device of our own"
-    with locked(ledger.directory):
+    with ledger.locked():
         if copies is not None:
             _make_below(instance, size_bytes * (1 + copies) + BELOW_BYTES, ledger)
         image = image_of(instance, copied=copies is not None)
@@ -176,13 +180,21 @@ def attach(
         what: What it is, in words.
         file_system: What is on it.
         make: Whether that is made first.
+
+    Raises:
+        NotMountedError: If what is on it cannot be mounted.
+        RunFailedError: If a program fails before.
     """
     ledger.journal.note(detaching(image, what))
-    loop = _run("losetup", "--find", "--show", "--direct-io=on", str(image)).strip()
+    kept = ledger.kept_open
+    loop = _run("losetup", "--find", "--show", "--direct-io=on", str(image), kept=kept).strip()
     if make:
-        _run(*file_system.format, loop)
+        _run(*file_system.format, loop, kept=kept)
     ledger.journal.note(unmounting(mount_point, what))
-    _run("mount", "-t", file_system.type, loop, str(mount_point))
+    try:
+        _run("mount", "-t", file_system.type, loop, str(mount_point), kept=kept)
+    except RunFailedError as error:
+        raise NotMountedError(str(error)) from error
     return loop
 
 
@@ -243,12 +255,13 @@ def _found(program: str) -> str | None:
     return shutil.which(program) or shutil.which(program, path=SYSTEM_PATH)
 
 
-def _run(program: str, *arguments: str) -> str:
+def _run(program: str, *arguments: str, kept: tuple[int, ...]) -> str:
     command: Sequence[str] = (_found(program) or program, *arguments)
     try:
         told = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
+            pass_fds=kept,
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from assay.study.guardian import journal_of
 from assay.study.instances import identity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -39,11 +41,31 @@ class Ledger:
     def __init__(self, instance: Path) -> None:
         self.journal = Journal(journal_of(instance), identity())
         self.made: list[Change] = []
+        self._lock: int | None = None
 
     @property
     def directory(self) -> Path:
         """Where all runs of this user have their journals."""
         return self.journal.path.parent
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """What is changed and put back in the block is so by nobody else meanwhile."""
+        with locked(self.directory) as lock:
+            self._lock = lock
+            try:
+                yield
+            finally:
+                self._lock = None
+
+    @property
+    def kept_open(self) -> tuple[int, ...]:
+        """What programs that change something are to keep open.
+
+        They hold the lock with us, so that nothing is put back before they have ended, whoever
+        dies meanwhile: what is mounted after it was unmounted stays.
+        """
+        return () if self._lock is None else (self._lock,)
 
     def write(self, file: Path, asked: str, what: str) -> Change:
         """Writes a value into a file of the kernel, after what was there is in the journal.
@@ -51,7 +73,7 @@ class Ledger:
         Raises:
             RunFailedError: If the kernel refuses it, or another run has changed it and goes on.
         """
-        with locked(self.directory):
+        with self.locked():
             self._check_free(file)
             try:
                 before = file.read_text(encoding="ascii").strip()
@@ -71,7 +93,7 @@ class Ledger:
         """Puts everything back; what could not be, in words."""
         left: list[str] = []
         if self.journal.steps:
-            with locked(self.directory):
+            with self.locked():
                 left = self.journal.undo()
         for change in self.made:
             change.restored = not left

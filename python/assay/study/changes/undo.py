@@ -146,14 +146,17 @@ def boot_id() -> str:
 
 
 @contextlib.contextmanager
-def locked(directory: Path) -> Iterator[None]:
-    """Only one process at a time looks at who changed what, and changes or restores it."""
+def locked(directory: Path) -> Iterator[int]:
+    """Only one process at a time looks at who changed what, and changes or restores it.
+
+    The lock is the descriptor's that is told: a child that is given it holds the lock as well.
+    """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(directory / LOCK_FILE, flags, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)
 
