@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import ArrowStream, Instance, Tell
 
 CONF = Path(__file__).parent / "conf"
+LOADING = "assay loading"
 # Texts are always quoted, so that an empty one is told from none.
 WRITTEN = csv.WriteOptions(include_header=False, quoting_style="needed")
 # The server reads it as the second of both alone, in quotes or not.
@@ -44,12 +46,17 @@ def run_script(instance: Instance, sql: str) -> None:
 
 
 def load(instance: Instance, table: str, rows: ArrowStream) -> None:
-    """Copies rows in as text. Raises `EngineError` as the server says it."""
+    """Copies rows in as text. Raises `EngineError` as the server says it.
+
+    Over a connection of its own: to a copy that is given up the server may answer twice, and
+    the second answer would be taken for that of the next statement.
+    """
     import psycopg
 
     copying = composed(file_text("copy.sql"), table=table)
+    own = connecting.connect(instance.address["dsn"], LOADING, TITLE)
     try:
-        with instance.handle.cursor().copy(copying) as copy:
+        with closing(own), own.cursor().copy(copying) as copy:
             for batch in pa.RecordBatchReader.from_stream(rows):
                 _refuse_misread(table, batch)
                 text = pa.BufferOutputStream()
