@@ -9,7 +9,7 @@ use assay_model::{Script, ScriptOperation, ScriptStatement};
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::program::{self, Asked, Program};
-use crate::script::{Drawer, Drawn};
+use crate::script::{Drawer, Drawn, FIXED_SEED, FIXED_SESSION};
 use crate::session::SessionError;
 use crate::session::value::{Bound, Value};
 
@@ -47,6 +47,17 @@ pub struct Conductor {
     times: Vec<StatementTime>,
 }
 
+/// The program of an operation, if it has one.
+fn opened(
+    script: &Script,
+    operation: &ScriptOperation,
+    seed: u64,
+    session: u32,
+) -> Result<Option<Box<dyn Program>>, String> {
+    let asked = Asked { operation, parameters: &script.parameters, seed, session };
+    operation.program.as_deref().map(|name| program::open(name, asked)).transpose()
+}
+
 fn wrong(message: String) -> SessionError {
     SessionError { class: "program".into(), message, retryable: false }
 }
@@ -57,11 +68,7 @@ impl Conductor {
     /// # Errors
     /// If an operation names a program that there is not, or one that lacks what it needs.
     pub fn new(script: Arc<Script>, seed: u64, session: u32) -> Result<Self, SessionError> {
-        let open = |operation: &ScriptOperation| {
-            let parameters = &script.parameters;
-            let asked = Asked { operation, parameters, seed, session };
-            operation.program.as_deref().map(|name| program::open(name, asked)).transpose()
-        };
+        let open = |operation| opened(&script, operation, seed, session);
         let programs = script.operations.iter().map(open).collect::<Result<_, _>>();
         Ok(Self {
             programs: programs.map_err(wrong)?,
@@ -89,6 +96,13 @@ impl Conductor {
         self.current = 0;
         self.rows = 0;
         self.times.clear();
+        let asked = &self.script.operations[self.operation];
+        if asked.fixed && !self.drawn {
+            // What was opened once can be opened again.
+            if let Ok(anew) = opened(&self.script, asked, FIXED_SEED, FIXED_SESSION) {
+                self.programs[self.operation] = anew;
+            }
+        }
         if let Some(program) = &mut self.programs[self.operation] {
             if !self.drawn {
                 program.draw();
@@ -167,7 +181,7 @@ impl Conductor {
     /// Whether a program reads the rows: each value is handed to `cell` as it comes, and nobody
     /// digests or keeps them.
     pub fn reads_rows(&self) -> bool {
-        self.programs[self.operation].is_some()
+        self.programs[self.operation].as_ref().is_some_and(|program| program.reads_rows())
     }
 
     /// A value of a row that statement `statement` returned.

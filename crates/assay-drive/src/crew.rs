@@ -301,11 +301,17 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
                 tries -= 1;
                 continue;
             }
-            let first = self.first_number();
+            let number = self.members[place].number;
             let waiting = self.waiting.take();
             let Some(ticket) =
-                waiting.or_else(|| part.schedule.next(first, now_ns, &mut self.hand))
+                waiting.or_else(|| part.schedule.next(number, now_ns, &mut self.hand))
             else {
+                if part.schedule.ends_by_session() {
+                    // The others play what they began to its end.
+                    self.idle.pop_front();
+                    tries -= 1;
+                    continue;
+                }
                 return Ok(Left::Nothing);
             };
             if let Some(due_ns) = ticket.due_ns {
@@ -326,6 +332,9 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
                 self.start(part, place, issue, now_ns)?;
                 tries -= 1;
             }
+        }
+        if self.idle.is_empty() && self.busy == 0 {
+            return Ok(Left::Nothing);
         }
         // Sessions that are free again at once have failed, and those that rest are not free.
         let free = self.idle.iter().any(|place| self.resting_ns[*place] == 0);

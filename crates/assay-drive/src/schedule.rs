@@ -30,6 +30,10 @@ pub struct Schedule<'a> {
     next: AtomicU64,
     /// Places of the sessions in their orders, where each has its own.
     places: Vec<AtomicU64>,
+    /// Which pass each session plays, where all play one order by themselves.
+    passes: Vec<AtomicU64>,
+    /// Passes that sessions began.
+    begun: AtomicU64,
     /// When passes began, where their times decide on the end.
     passes_ns: Mutex<Vec<i64>>,
 }
@@ -38,13 +42,17 @@ impl<'a> Schedule<'a> {
     /// The schedule of `phase`, whose mix is drawn from `phase_seed`.
     pub fn new(phase: &'a Phase, phase_seed: u64) -> Self {
         let weight_total = phase.weights.iter().copied().map(u64::from).sum();
+        let places =
+            if phase.in_order { phase.arrival.sessions() as usize } else { phase.orders.len() };
         Self {
             phase,
             phase_seed,
             weight_total,
             begun_ns: AtomicI64::new(0),
             next: AtomicU64::new(0),
-            places: phase.orders.iter().map(|_| AtomicU64::new(0)).collect(),
+            places: (0..places).map(|_| AtomicU64::new(0)).collect(),
+            passes: (0..places).map(|_| AtomicU64::new(0)).collect(),
+            begun: AtomicU64::new(0),
             passes_ns: Mutex::new(Vec::new()),
         }
     }
@@ -79,6 +87,11 @@ impl<'a> Schedule<'a> {
         self.phase.waits[usize::from(operation)]
     }
 
+    /// Whether the phase is over for one session, and not for all, where `next` has none for it.
+    pub const fn ends_by_session(&self) -> bool {
+        self.phase.in_order
+    }
+
     /// Takes the next operation of a session, or `None` when the phase is over at `now_ns`.
     pub fn next(&self, session: u32, now_ns: i64, hand: &mut Hand) -> Option<Ticket> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -88,6 +101,9 @@ impl<'a> Schedule<'a> {
         match self.phase.arrival {
             Arrival::Power => self.next_in_order(number, now_ns),
             Arrival::Throughput { .. } => self.next_of_session(number, session),
+            Arrival::Closed { .. } if self.phase.in_order => {
+                self.next_by_itself(number, session, now_ns)
+            }
             Arrival::Closed { .. } => {
                 let over = self.timed() && now_ns >= self.end_ns();
                 (!over).then(|| self.drawn(number, None, hand))
@@ -123,6 +139,25 @@ impl<'a> Schedule<'a> {
         }
         let operation = self.phase.operations[place as usize];
         Some(Ticket { number, operation, pass: pass as u32, due_ns: None })
+    }
+
+    /// The next operation of a session that plays the order by itself: passes are taken from one
+    /// number, and each is played to its end.
+    fn next_by_itself(&self, number: u64, session: u32, now_ns: i64) -> Option<Ticket> {
+        let session = session as usize;
+        let (place, own) = (&self.places[session], &self.passes[session]);
+        let at = place.load(Ordering::Relaxed) as usize;
+        if at == 0 {
+            let pass = self.begun.fetch_add(1, Ordering::Relaxed);
+            if self.is_enough(pass, now_ns) {
+                return None;
+            }
+            own.store(pass, Ordering::Relaxed);
+        }
+        let next = (at + 1) % self.phase.operations.len();
+        place.store(next as u64, Ordering::Relaxed);
+        let pass = own.load(Ordering::Relaxed) as u32;
+        Some(Ticket { number, operation: self.phase.operations[at], pass, due_ns: None })
     }
 
     /// Whether no pass begins after `pass` of them.
@@ -186,6 +221,7 @@ mod tests {
             steady: None,
             weights: vec![],
             deck: false,
+            in_order: false,
             waits: vec![],
             passes_min: 2,
             duration_ns,
@@ -193,6 +229,20 @@ mod tests {
             late_limit_ns: 0,
             memory: false,
         }
+    }
+
+    #[test]
+    fn sessions_that_play_in_order_share_the_number_of_passes() {
+        let mut phase = phase(Arrival::Closed { clients: 2 }, 0);
+        (phase.in_order, phase.passes_min, phase.operations) = (true, 3, vec![4, 5]);
+        let schedule = Schedule::new(&phase, 0);
+        let next = |session| {
+            let ticket = schedule.next(session, 0, &mut Hand::default());
+            ticket.map(|ticket| (ticket.pass, ticket.operation))
+        };
+        assert_eq!([next(0), next(1)], [Some((0, 4)), Some((1, 4))]);
+        assert_eq!([next(1), next(1), next(1)], [Some((1, 5)), Some((2, 4)), Some((2, 5))]);
+        assert_eq!([next(1), next(0), next(0)], [None, Some((0, 5)), None]);
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! Draws the values of operations. Each value has a stream of its own, named by seed, session,
 //! operation and value, so that adding an operation changes no other operation's values.
 
-use assay_model::{Draw, Script, SplitMix};
+use assay_model::{Draw, Script, ScriptOperation, SplitMix};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// What operations with fixed values are drawn from, whatever the run and the session.
+pub(crate) const FIXED_SEED: u64 = 0;
+pub(crate) const FIXED_SESSION: u32 = 0;
 
 /// A drawn value: a number, or the place in the list that its draw gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +26,7 @@ pub struct Drawer {
 impl Drawer {
     /// The streams of session number `session`.
     pub fn new(script: &Script, seed: u64, session: u32) -> Self {
-        let stream = |operation: &str, draw: &Draw| {
-            let path = format!("{session}/{operation}/{}", draw.name);
-            SplitMix::new(xxh3_64_with_seed(path.as_bytes(), seed))
-        };
-        let streams = script.operations.iter().map(|operation| {
-            operation.draws.iter().map(|draw| stream(&operation.name, draw)).collect()
-        });
+        let streams = script.operations.iter().map(|operation| streams(operation, seed, session));
         let most = script.operations.iter().map(|operation| operation.draws.len()).max();
         Self { streams: streams.collect(), drawn: Vec::with_capacity(most.unwrap_or(0)) }
     }
@@ -36,6 +34,10 @@ impl Drawer {
     /// New values for an operation, in the order of its draws.
     pub fn draw(&mut self, script: &Script, operation: u16) {
         let operation = usize::from(operation);
+        let asked = &script.operations[operation];
+        if asked.fixed {
+            self.streams[operation] = streams(asked, FIXED_SEED, FIXED_SESSION);
+        }
         self.drawn.clear();
         for (draw, stream) in
             script.operations[operation].draws.iter().zip(&mut self.streams[operation])
@@ -53,6 +55,15 @@ impl Drawer {
     pub fn values(&self) -> &[Drawn] {
         &self.drawn
     }
+}
+
+/// A stream for each value of an operation.
+fn streams(operation: &ScriptOperation, seed: u64, session: u32) -> Vec<SplitMix> {
+    let stream = |draw: &Draw| {
+        let path = format!("{session}/{}/{}", operation.name, draw.name);
+        SplitMix::new(xxh3_64_with_seed(path.as_bytes(), seed))
+    };
+    operation.draws.iter().map(stream).collect()
 }
 
 /// A number below `span` (Lemire's multiplication; its bias is below 2^-32 for spans below 2^32).
@@ -104,6 +115,22 @@ mod tests {
         assert_eq!(drawn(1, 0), drawn(1, 0));
         assert_ne!(drawn(1, 0), drawn(2, 0));
         assert_ne!(drawn(1, 0), drawn(1, 1));
+    }
+
+    #[test]
+    fn fixed_values_follow_neither_seed_nor_session() {
+        let mut script = script();
+        script.operations[0].fixed = true;
+        let drawn = |seed, session| {
+            let mut drawer = Drawer::new(&script, seed, session);
+            [(); 3].map(|()| {
+                drawer.draw(&script, 0);
+                drawer.values().to_vec()
+            })
+        };
+        let first = drawn(1, 0);
+        assert_eq!(first, drawn(2, 5));
+        assert_eq!(first[0], first[2]);
     }
 
     #[test]

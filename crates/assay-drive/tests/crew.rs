@@ -115,6 +115,7 @@ fn plan(arrival: Arrival, duration_ns: i64, operations_max: u64) -> Plan {
         steady: None,
         weights: vec![],
         deck: false,
+        in_order: false,
         waits: vec![],
         passes_min: 1,
         duration_ns,

@@ -19,6 +19,7 @@ fn plan(arrival: Arrival, operations_max: u64) -> Plan {
         steady: None,
         weights: vec![],
         deck: false,
+        in_order: false,
         waits: vec![],
         passes_min: 2,
         duration_ns: 0,

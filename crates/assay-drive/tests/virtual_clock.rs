@@ -79,6 +79,7 @@ fn plan(arrival: Arrival, duration_ns: i64) -> Plan {
         steady: None,
         weights: vec![],
         deck: false,
+        in_order: false,
         waits: vec![],
         passes_min: 3,
         duration_ns,

@@ -91,11 +91,15 @@ pub struct Phase {
     /// is drawn by itself.
     #[serde(default)]
     pub deck: bool,
+    /// Each session plays `operations` from first to last, again and again, and ends what it began
+    /// (closed loads only). A pass is one that any of them played.
+    #[serde(default)]
+    pub in_order: bool,
     /// What sessions wait around operations, as many as operations of the plan; empty: nothing. An
     /// operation is due when its session has waited (closed loads only).
     #[serde(default)]
     pub waits: Vec<Wait>,
-    /// Passes over the order at least (power order only).
+    /// Passes over the order at least (power order, and sessions that play in order).
     #[serde(default = "one")]
     pub passes_min: u32,
     /// The phase goes on until its passes are alike (power order only).
@@ -192,7 +196,8 @@ impl Plan {
                 return fail(format!("phase {name} has rate {rate_per_s}; it must be above 0"));
             }
             let timed = matches!(phase.arrival, Arrival::Closed { .. } | Arrival::Open { .. });
-            if timed && phase.duration_ns <= 0 && phase.operations_max == 0 {
+            let counted = phase.operations_max != 0 || phase.in_order;
+            if timed && phase.duration_ns <= 0 && !counted {
                 return fail(format!(
                     "phase {name} has neither a duration nor a number of operations"
                 ));
@@ -218,6 +223,12 @@ impl Plan {
             return fail(format!("has a deck of {cards} cards, not {CARDS_MAX}"));
         }
         let closed = matches!(phase.arrival, Arrival::Closed { .. });
+        if phase.in_order && (!closed || !phase.weights.is_empty() || phase.operations_max != 0) {
+            return fail(
+                "is played in order: by a closed load, without weights, to the end of a pass"
+                    .into(),
+            );
+        }
         if !phase.waits.is_empty() && (!closed || phase.waits.len() != self.operations.len()) {
             return fail("has waits: of every operation, and of a closed load only".into());
         }
@@ -285,6 +296,7 @@ mod tests {
                 steady: None,
                 weights: vec![],
                 deck: false,
+                in_order: false,
                 waits: vec![],
                 passes_min: 1,
                 duration_ns: 1,
@@ -359,6 +371,18 @@ mod tests {
             waits(plan, &[wait]);
         });
         assert!(open.unwrap_err().contains("closed load only"));
+    }
+
+    #[test]
+    fn a_load_in_order_is_closed_and_has_no_weights() {
+        let mut plan = plan(Arrival::Closed { clients: 2 });
+        (plan.phases[0].in_order, plan.phases[0].duration_ns) = (true, 0);
+        assert_eq!(plan.validate(), Ok(()));
+        plan.phases[0].weights = vec![1];
+        assert!(plan.validate().unwrap_err().to_string().contains("without weights"));
+        plan.phases[0].weights.clear();
+        plan.phases[0].arrival = Arrival::Power;
+        assert!(plan.validate().unwrap_err().to_string().contains("closed load"));
     }
 
     #[test]

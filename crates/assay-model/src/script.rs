@@ -56,6 +56,10 @@ pub struct ScriptOperation {
     /// element of a list, counted from 1.
     #[serde(default)]
     pub registers: Vec<String>,
+    /// Its values are the first that are drawn from seed 0, at each execution of any session: what
+    /// it returns can be compared with rows that are known.
+    #[serde(default)]
+    pub fixed: bool,
 }
 
 /// Everything that a run's sessions can be asked to execute; operation `n` is the plan's.

@@ -77,6 +77,7 @@ fn operation(statements: &[(&str, &[&str])]) -> ScriptOperation {
         draws: Vec::new(),
         program: None,
         registers: Vec::new(),
+        fixed: false,
     };
     for (name, binds) in statements {
         let listed = binds.iter().any(|bind| bind.ends_with('#'));
