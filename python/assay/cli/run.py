@@ -197,6 +197,26 @@ def run(
             "--pipeline", help="Send statements that need no earlier answer before it has come."
         ),
     ] = False,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            help="Ask in this language [default: the first of the workload's that the engine is"
+            " asked in].",
+            metavar="sql|sparql",
+        ),
+    ] = None,
+    mixes: Annotated[
+        int | None,
+        typer.Option(
+            help="How many mixes are measured, where each client plays them in order [default: the"
+            " workload's, or as long as --time says].",
+            min=1,
+        ),
+    ] = None,
+    warmup_mixes: Annotated[
+        int | None,
+        typer.Option(help="How many mixes are played before those.", min=0),
+    ] = None,
     time: Annotated[str, typer.Option(help="How long a mix is measured.")] = "30s",
     warmup: Annotated[str, typer.Option(help="How long it is played before that.")] = "5s",
     kill: Annotated[
@@ -365,6 +385,9 @@ def run(
         think_time=think_time,
         foreign_keys=foreign_keys,
         pipeline=pipeline,
+        language=language,
+        mixes=mixes,
+        warmup_mixes=warmup_mixes,
         time=time,
         warmup=warmup,
         kill=kill,

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from assay.engines.durability import DurabilityFacts, Level
 from assay.model.errors import AssayError
+from assay.model.language import SPARQL, SQL, Language
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,6 +54,7 @@ class EngineFacts(BaseModel):
     Attributes:
         kind: `embedded` engines live in the driver's host process, `server` ones in their own.
         session: Which session of the driver speaks to it.
+        languages: In which languages it can be asked, each with its session; empty: SQL.
         dialects: Search order for `operations/<operation>.<dialect>.sql`, before the plain file.
         obtained_from: Where it comes from, for people.
         products: Versions that can be obtained; the first is the default.
@@ -75,6 +77,7 @@ class EngineFacts(BaseModel):
     about: str
     kind: Literal["embedded", "server", "none"]
     session: str
+    languages: dict[Language, str] = {}
     dialects: tuple[str, ...] = ()
     obtained_from: str
     version_pinned: str | None = None
@@ -88,6 +91,15 @@ class EngineFacts(BaseModel):
     pipelines: bool = False
     settings: dict[str, str] = {}
     durability: dict[Level, DurabilityFacts] = {}
+
+    @property
+    def spoken(self) -> dict[Language, str]:
+        """Sessions by the languages that it can be asked in."""
+        return self.languages or {SQL: self.session}
+
+    def dialects_of(self, language: Language) -> tuple[str, ...]:
+        """Search order for files of a workload in a language."""
+        return (*self.dialects, SPARQL) if language == SPARQL else self.dialects
 
 
 class Tell(Protocol):
@@ -357,6 +369,27 @@ class BulkLoads(Protocol):
 
     def finish_load(self, instance: Instance) -> None:
         """Whatever makes the loaded data durable and known to the optimiser."""
+        ...
+
+
+@runtime_checkable
+class LoadsTriples(Protocol):
+    """Engines that hold RDF, in one graph of ours that is the default of what is asked."""
+
+    def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
+        """Adds all statements of a stream by the product's fastest way.
+
+        The stream has one column of texts: a row is a line of N-Triples with the end of its line,
+        so that the values of a batch stand in memory as a file has them. Raises `EngineError`.
+        """
+        ...
+
+    def count_triples(self, instance: Instance) -> int:
+        """How many different statements there are."""
+        ...
+
+    def finish_triples(self, instance: Instance) -> None:
+        """Whatever makes them durable and known to the optimiser."""
         ...
 
 

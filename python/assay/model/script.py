@@ -30,7 +30,8 @@ class ScriptStatement:
     """One statement, sent and answered as a whole.
 
     Attributes:
-        text: SQL with `$1`, `$2`, ... where values are bound.
+        text: SQL with `$1`, `$2`, ... where values are bound, or SPARQL with `${1}`, `${2}`, ...
+            where they are written.
         values: For `$1`, `$2`, ...: the index of the draw in its operation, or of the register
             where the operation has a program.
         name: What its program calls it; None: it is played in its turn.
@@ -55,6 +56,8 @@ class ScriptOperation:
             as `tpcc.payment`; None: statements are played in order, with values that are drawn.
         registers: What statements of a program bind, as it calls them: `w_id`, or `i_id.3` for the
             third element of a list, from 1.
+        fixed: Its values are the first that are drawn from seed 0, at each execution of any
+            session: what it returns can be compared with rows that are known.
     """
 
     name: str
@@ -62,6 +65,7 @@ class ScriptOperation:
     draws: tuple[Draw, ...] = ()
     program: str | None = None
     registers: tuple[str, ...] = ()
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,8 @@ def _operation(told: dict[str, Any]) -> ScriptOperation:
         for draw in told["draws"]
     )
     program, registers = told.get("program"), tuple(told.get("registers", ()))
-    return ScriptOperation(told["name"], statements, draws, program, registers)
+    fixed = told.get("fixed", False)
+    return ScriptOperation(told["name"], statements, draws, program, registers, fixed)
 
 
 def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:

@@ -27,6 +27,7 @@ from assay.engines.contract import (
 from assay.engines.discovery import EngineFolder, find_engine, find_engines
 from assay.engines.durability import level_of
 from assay.model.errors import UsageError, suggestion
+from assay.model.language import Language
 from assay.model.script import Script
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
@@ -86,10 +87,15 @@ class Asked:
         """Where the product came from."""
         return self.product.origin if self.product is not None else {}
 
+    @cached_property
+    def language(self) -> Language:
+        """In which the engine is asked."""
+        return language_asked(self.request, self.workload, self.engine)
+
     @property
     def dialects(self) -> tuple[str, ...]:
         """Search order for files of the workload."""
-        return self.engine.facts.dialects
+        return self.engine.facts.dialects_of(self.language)
 
     @property
     def dsn(self) -> str:
@@ -111,7 +117,7 @@ class Asked:
         """Tables that are filled by the generator, those of refresh sets among them."""
         facts = self.workload.facts
         of_sets = facts.refresh.tables if self.refresh_sets and facts.refresh else ()
-        return [*facts.tables, *of_sets]
+        return [*self.workload.tables(self.language), *of_sets]
 
     @cached_property
     def order(self) -> LoadOrder:
@@ -149,7 +155,13 @@ class Asked:
             pieces, phases = self.planned_test.pieces, self.planned_test.phases
             variants = {"variants": [variant for _, variant in pieces]}
             return plan_of(self.request, [name for name, _ in pieces], phases) | variants
-        mix = Mix(facts.before, facts.deck, self.workload.waits)
+        mix = Mix(
+            facts.before,
+            facts.deck,
+            facts.sequence is not None,
+            self.workload.checks,
+            self.workload.waits,
+        )
         plan = driver_plan(self.request, facts.order, self.workload.weights, facts.after, mix)
         return plan | _statement_names(self.script)
 
@@ -163,7 +175,8 @@ class Asked:
                 "name": engine.name,
                 "title": engine.title,
                 "kind": engine.kind,
-                "session": engine.session,
+                "session": engine.spoken[self.language],
+                "language": self.language,
                 "version": self.version,
                 "answers": engine.answers,
                 "counters": self.engine.counters(),
@@ -252,16 +265,17 @@ def considered(request: RunRequest) -> Asked:
         UsageError: If the request names something that is not there.
     """
     workload = find_workload(request.workload).only(request.operations).without(request.remove)
+    engine = find_engine(request.engine)
+    language = language_asked(request, workload, engine)
     if request.foreign_keys:
         workload = workload.with_foreign_keys()
         # Not every dialect can add them, and a server is not started to find out.
-        workload.keys(find_engine(request.engine).facts.dialects, request.scale)
+        workload.keys(engine.facts.dialects_of(language), request.scale)
     if request.forced:
         texts = {name: told["sql"] for name, told in request.forced.items()}
         workload = workload.playing(texts)
-    engine = find_engine(request.engine)
     behaviour = engine.engine()
-    _check_request(request, workload, behaviour)
+    _check_request(request, workload, behaviour, language)
     _check_programs(request, engine)
     _check_drivers(request, behaviour)
     _check_state(request, workload, engine)
@@ -277,6 +291,33 @@ def considered(request: RunRequest) -> Asked:
     asked = Asked(request, workload, engine, behaviour, "", None)
     asked.facts()
     return asked
+
+
+def language_asked(request: RunRequest, workload: Workload, engine: EngineFolder) -> Language:
+    """The language that is asked for, or the first of the workload's that the engine speaks.
+
+    Raises:
+        UsageError: If there is none, or not the one that is asked for.
+    """
+    written, spoken = workload.facts.languages, engine.facts.spoken
+    asked = request.language
+    if asked is not None and asked not in written:
+        raise UsageError(
+            f"--language {asked}: {workload.facts.name} is written in {' and '.join(written)}"
+        )
+    found = workload.language([asked] if asked in spoken else [] if asked else list(spoken))
+    if found is None:
+        able = [
+            one.facts.name
+            for one in find_engines().values()
+            if set(one.facts.spoken) & {asked or written[0]} and one.facts.answers
+        ]
+        raise UsageError(
+            f"{workload.facts.name} asks in {asked or ' or '.join(written)}, and"
+            f" {request.engine} is asked in {' and '.join(spoken)}: choose one of"
+            f" {', '.join(able)} with --engine"
+        )
+    return found
 
 
 def obtained(asked: Asked, teller: Teller) -> tuple[Product | None, str]:
@@ -306,9 +347,11 @@ def told_dsn(request: RunRequest, behaviour: Engine) -> str:
     return request.dsn
 
 
-def _check_request(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
+def _check_request(
+    request: RunRequest, workload: Workload, behaviour: Engine, language: Language
+) -> None:
     """Refuses what could only fail later, after data was loaded."""
-    _check_tables(workload, workload.facts.tables, request.scale, 0)
+    _check_tables(workload, workload.tables(language), request.scale, 0)
     server = isinstance(behaviour, Server)
     if request.dsn is not None and not server:
         raise UsageError(f"--dsn: {request.engine} is no server; leave --engine out")
@@ -449,7 +492,8 @@ def _check_transactions(request: RunRequest, workload: Workload, engine: EngineF
             f"--test {test.kind}: refresh functions are transactions, and {engine.facts.title} has"
             " none: say --no-refresh"
         )
-    script = workload.script(engine.facts.dialects, request.scale, request.seed)
+    dialects = engine.facts.dialects_of(language_asked(request, workload, engine))
+    script = workload.script(dialects, request.scale, request.seed)
     for operation in script.operations:
         if any(BEGINS.match(statement.text) for statement in operation.statements):
             raise UsageError(

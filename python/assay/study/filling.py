@@ -10,15 +10,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import HasKeys, LoadsTablesTogether, Server
+from assay.engines.contract import BulkLoads, HasKeys, LoadsTablesTogether, LoadsTriples, Server
 from assay.model.errors import AssayError, RunFailedError
+from assay.model.language import SPARQL
 from assay.study.sorting import SortedRows, sorter
 from assay.workloads.generate import estimated_bytes, table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.engines.contract import BulkLoads, Instance, Tell
+    from assay.engines.contract import Engine, Instance, Tell
     from assay.workloads.generate import Rows
 
 PROGRESS_INTERVAL_S = 0.2
@@ -47,13 +48,47 @@ class Filled:
         return {"tables": told.pop("tables"), "load": told}
 
 
-def fill(engine: BulkLoads, instance: Instance, filling: Mapping[str, Any], tell: Tell) -> Filled:
-    """Makes and loads all tables of `Loading.filling`.
+def fill(engine: Engine, instance: Instance, filling: Mapping[str, Any], tell: Tell) -> Filled:
+    """Makes and loads all tables of `Loading.filling`, or all triples where they are asked for.
 
     Raises:
         EngineError: With what the engine refused.
-        RunFailedError: If rows are missing, or there is no room to sort them.
+        RunFailedError: If rows are missing, there is no room to sort them, or the engine holds
+            none of that kind.
     """
+    if filling["language"] == SPARQL:
+        return _fill_triples(engine, instance, filling, tell)
+    if not isinstance(engine, BulkLoads):
+        raise RunFailedError("this engine cannot load tables")
+    return _fill_tables(engine, instance, filling, tell)
+
+
+def _fill_triples(
+    engine: Engine, instance: Instance, filling: Mapping[str, Any], tell: Tell
+) -> Filled:
+    if not isinstance(engine, LoadsTriples):
+        raise RunFailedError("this engine cannot load triples")
+    begun_s, begun_cpu_s = time.monotonic(), time.process_time()
+    tables: dict[str, dict[str, Any]] = {}
+    for table in filling["tables"]:
+        rows = table_rows(filling, table, filling["streams"])
+        with _telling_rows(tell, [rows]):
+            begun_table_s = time.monotonic()
+            engine.load_triples(instance, rows, filling["streams"], tell)
+            seconds = time.monotonic() - begun_table_s
+        tables[table] = {"rows": rows.rows, "checksum": rows.checksum, "seconds": seconds}
+    tell("statistics and checkpoint", 0, None, "")
+    engine.finish_triples(instance)
+    count, counted = sum(one["rows"] for one in tables.values()), engine.count_triples(instance)
+    if counted != count:
+        raise RunFailedError(f"{count} triples were sent and {counted} are there after loading")
+    seconds, cpu_s = time.monotonic() - begun_s, time.process_time() - begun_cpu_s
+    return Filled(tables, count, seconds, cpu_s if isinstance(engine, Server) else None)
+
+
+def _fill_tables(
+    engine: BulkLoads, instance: Instance, filling: Mapping[str, Any], tell: Tell
+) -> Filled:
     for number, script in enumerate(filling["setup"]):
         tell("tables", number, len(filling["setup"]), "scripts")
         engine.run_script(instance, script)
@@ -101,31 +136,24 @@ def _load_tables(
 ) -> dict[str, dict[str, Any]]:
     # The largest first, so that none is alone at the end.
     order = filling["load_order"] or sorted(rows, key=lambda table: -rows[table].rows_expected)
-    done = threading.Event()
-    telling = threading.Thread(target=_tell_rows, args=(tell, list(rows.values()), done))
-    telling.start()
-    try:
-        with ThreadPoolExecutor(at_once) as pool:
-            loading = {
-                table: pool.submit(
-                    _load_table,
-                    engine,
-                    instance,
-                    table,
-                    rows[table],
-                    # Several connections would each write a part of the order.
-                    1 if table in filling["sorted_by"] else filling["streams"],
-                )
-                for table in order
-            }
-            try:
-                return {table: loading[table].result() for table in rows}
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    finally:
-        done.set()
-        telling.join()
+    with _telling_rows(tell, list(rows.values())), ThreadPoolExecutor(at_once) as pool:
+        loading = {
+            table: pool.submit(
+                _load_table,
+                engine,
+                instance,
+                table,
+                rows[table],
+                # Several connections would each write a part of the order.
+                1 if table in filling["sorted_by"] else filling["streams"],
+            )
+            for table in order
+        }
+        try:
+            return {table: loading[table].result() for table in rows}
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _load_table(
@@ -146,6 +174,19 @@ def _load_table(
         )
     seconds = time.monotonic() - begun_s
     return {"rows": counted, "checksum": rows.checksum, "seconds": seconds}
+
+
+@contextmanager
+def _telling_rows(tell: Tell, tables: list[Rows]) -> Iterator[None]:
+    """Tells how many rows were made, meanwhile."""
+    done = threading.Event()
+    telling = threading.Thread(target=_tell_rows, args=(tell, tables, done))
+    telling.start()
+    try:
+        yield
+    finally:
+        done.set()
+        telling.join()
 
 
 def _tell_rows(tell: Tell, tables: list[Rows], done: threading.Event) -> None:

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay import _core
 from assay.engines.contract import (
-    BulkLoads,
     Embedded,
     Engine,
     HasCounters,
@@ -125,9 +124,6 @@ def _load(channel: Channel, job: dict[str, Any]) -> None:
 
 
 def _fill(channel: Channel, job: dict[str, Any], engine: Engine, instance: Instance) -> None:
-    if not isinstance(engine, BulkLoads):
-        raise RunFailedError(f"engine {job['engine']} cannot load tables")
-
     def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
         channel.send("amount", phase=phase, done=done, expected=expected, unit=unit)
 

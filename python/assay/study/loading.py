@@ -68,6 +68,7 @@ class Loading:
             "streams": os.cpu_count() or 1,
             "sorted_by": order.sorted_by,
             "load_order": order.tables,
+            "language": self._asked.language,
             "spill": str(guardian.directory / SPILL),
         }
 
@@ -99,6 +100,7 @@ class Loading:
             "workload": data.facts.name,
             "content_sha256": data.content_hash,
             "generator": data.facts.generator,
+            "language": self._asked.language,
             "scale": self._asked.request.scale,
             "refresh_sets": self._asked.refresh_sets,
             "engine": self._asked.engine.facts.name,

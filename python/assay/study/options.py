@@ -15,6 +15,7 @@ from assay.engines.bridge.drivers import is_maven_name
 from assay.engines.discovery import find_engines
 from assay.engines.durability import LEVELS
 from assay.model.errors import UsageError
+from assay.model.language import LANGUAGES, SPARQL, SQL, Language
 from assay.model.secrets import without_secrets
 from assay.model.units import parse_duration_s
 from assay.study.changes.device import parse_device
@@ -40,9 +41,12 @@ if TYPE_CHECKING:
 
     from assay.workloads.facts import WorkloadFacts
 
-ENGINE_DEFAULT = "duckdb"
+# What a workload is run on where nothing is said, by the language that it prefers.
+ENGINE_DEFAULTS: dict[Language, str] = {SQL: "duckdb", SPARQL: "oxigraph"}
 # Options that only one of the two kinds of load has a meaning for.
 OF_A_MIX = ("time", "warmup", "retries", "think_time", "pipeline", "kill", "copies")
+OF_A_SEQUENCE = ("mixes", "warmup_mixes")
+OF_DRAWING = ("rate", "think_time", "kill", "copies")
 OF_A_TEST = ("streams", "refresh", "refresh_batches")
 
 
@@ -124,6 +128,17 @@ class RunOptions(BaseModel):
         default=False,
         description="Send statements that need no earlier answer before it has come.",
     )
+    language: str | None = Field(
+        None,
+        description="sql or sparql; the first of the workload's that the engine is asked in.",
+        json_schema_extra={"enum": [*LANGUAGES, None]},
+    )
+    mixes: int | None = Field(
+        None, ge=1, description="How many mixes are measured, of clients that play in order."
+    )
+    warmup_mixes: int | None = Field(
+        None, ge=0, description="How many mixes are played before those."
+    )
     time: str = Field("30s", description="How long a mix is measured.")
     warmup: str = Field("5s", description="How long it is played before that.")
     retries: int | None = Field(
@@ -204,9 +219,10 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         raise UsageError("no workload is named: assay workloads lists those that there are")
     workload = _placed(options.workload, folder)
     facts = find_workload(workload).facts
-    name, version = _engine(options.engine, options.dsn)
+    name, version = _engine(options.engine, options.dsn, facts.languages[0])
     mixed = facts.arrival == "closed" or options.clients is not None
     _check_load(options, given, facts.name, mixed=mixed)
+    _check_sequence(options, given, facts)
     test = options.test
     own_device, device_bytes = parse_device(options.device)
     begun = beginning(
@@ -247,12 +263,14 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         seed=options.seed,
         warmup_s=_duration("--warmup", options.warmup) if begun.is_hot else 0.0,
         min_time_s=_duration("--min-time", options.min_time) if begun.repeats else 0.0,
-        **_load(options, facts, mixed=mixed),
+        **_load(options, given, facts, mixed=mixed),
         **_observed(options),
     )
 
 
-def _load(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> dict[str, Any]:
+def _load(
+    options: RunOptions, given: Collection[str], facts: WorkloadFacts, *, mixed: bool
+) -> dict[str, Any]:
     """What is played, of how much data."""
     test, rate = options.test, options.rate
     told = options.scale
@@ -270,11 +288,29 @@ def _load(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> dict[str
         "think_time": mixed and options.think_time,
         "foreign_keys": options.foreign_keys,
         "pipeline": mixed and options.pipeline,
+        "language": None
+        if options.language is None
+        else _one_of("--language", options.language, LANGUAGES),
+        **_mixes(options, facts, given),
         "time_s": _above_zero("--time", _duration("--time", options.time)),
         "kill_s": _kill(options),
         "retries_max": _retries(options, facts, mixed=mixed),
         "operation_deadline_s": _duration("--timeout", options.timeout),
     }
+
+
+def _mixes(
+    options: RunOptions, facts: WorkloadFacts, given: Collection[str]
+) -> dict[str, int | None]:
+    """How many mixes are played: as many as the manifest says, unless a time is asked for."""
+    told = facts.sequence
+    if told is None or options.test is not None:
+        return {}
+    mixes = options.mixes or (None if "time" in given else told.mixes)
+    warmup = options.warmup_mixes
+    if warmup is None and "warmup" not in given:
+        warmup = told.warmup
+    return {"mixes": mixes, "warmup_mixes": warmup}
 
 
 def _clients(options: RunOptions, facts: WorkloadFacts, scale: float, *, mixed: bool) -> int | None:
@@ -348,6 +384,30 @@ def _check_load(options: RunOptions, given: Collection[str], workload: str, *, m
             )
 
 
+def _check_sequence(options: RunOptions, given: Collection[str], facts: WorkloadFacts) -> None:
+    """Refuses numbers of mixes where nobody plays in order, and what goes with drawing there."""
+    if facts.sequence is None:
+        for name in OF_A_SEQUENCE:
+            if name in given:
+                raise UsageError(
+                    f"{_as_given(options, name)} is of clients that play an order by themselves,"
+                    f" and {facts.name} has no [sequence]: say --time or --warmup"
+                )
+        return
+    for name in OF_DRAWING:
+        if name in given:
+            raise UsageError(
+                f"{_as_given(options, name)}: clients of {facts.name} play its order by themselves,"
+                " each query when the one before was answered: leave it out"
+            )
+    for name, instead in (("time", "mixes"), ("warmup", "warmup_mixes")):
+        if name in given and instead in given:
+            raise UsageError(
+                f"--{name} and --{instead.replace('_', '-')}: a part of a run ends by one of them;"
+                " leave the other out"
+            )
+
+
 def _check_beside_test(options: RunOptions, given: Collection[str]) -> None:
     """Refuses what a test leaves no room for."""
     if "clients" in given:
@@ -375,7 +435,7 @@ def _as_given(options: RunOptions, name: str) -> str:
     return f"--{'no-' if denied else ''}{name.replace('_', '-')}"
 
 
-def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:
+def _engine(given: str | None, dsn: str | None, language: Language) -> tuple[str, str | None]:
     """Name and version of the engine: as given, or the one that speaks the scheme of the DSN."""
     if given is not None:
         name, _, version = given.partition("@")
@@ -383,7 +443,7 @@ def _engine(given: str | None, dsn: str | None) -> tuple[str, str | None]:
             raise UsageError(f"--engine {given}: a running server has the version that it has")
         return name, version or None
     if dsn is None:
-        return ENGINE_DEFAULT, None
+        return ENGINE_DEFAULTS[language], None
     speaking = [
         (len(scheme), name)
         for name, found in find_engines().items()

@@ -60,12 +60,12 @@ class References:
         """Copies the rows that the workload keeps, with their origin, into the record."""
         workload, answers = self._asked.workload, None
         if self._request.parameters == PARAMETERS_DEFAULT and self._asked.engine.facts.answers:
-            answers = workload.answers(self._request.scale)
+            answers = workload.answers(self._request.scale, self._asked.language)
         if answers is None:
             return
         for path in sorted(answers.glob("*.csv")):
             shutil.copyfile(path, self._folder / path.name)
-        for name in self._request.forced:
+        for name in (*self._request.forced, *workload.checks):
             if (kept := answers / f"{operation_of(name)}.csv").is_file():
                 shutil.copyfile(kept, self._folder / f"{name}.csv")
         origin = f"workloads/{workload.facts.name}/{answers.relative_to(workload.folder)}"

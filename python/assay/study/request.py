@@ -15,6 +15,8 @@ from assay.record.layout import PHASE_AFTER, PHASE_BEFORE, PHASE_MEASURED, PHASE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from assay.model.language import Language
+
 # Distinct results of an operation that are kept as rows.
 RESULTS_KEPT = 8
 # Sessions that one thread of the driver owns where their protocol lets them share one: an operation
@@ -64,6 +66,10 @@ class RunRequest:
         think_time: Sessions wait around operations as people at terminals do.
         foreign_keys: The data have the foreign keys that the workload names.
         pipeline: Statements that need no earlier answer are sent before it has come.
+        language: In which the engine is asked; None: the first of the workload's that it speaks.
+        mixes: How many times clients play the order together, where they play it by themselves;
+            None: as long as `time_s` says.
+        warmup_mixes: How many times before; None: as long as `warmup_s` says.
         time_s: How long a mix is measured.
         warmup_s: How long it is played before.
         kill_s: The engine is killed so long after the measured part began, and recovered; None: it
@@ -121,6 +127,9 @@ class RunRequest:
     think_time: bool = False
     foreign_keys: bool = False
     pipeline: bool = False
+    language: Language | None = None
+    mixes: int | None = None
+    warmup_mixes: int | None = None
     time_s: float = 30.0
     warmup_s: float = 5.0
     kill_s: float | None = None
@@ -200,11 +209,15 @@ class Mix:
     Attributes:
         before: Operations that are played once before the first phase.
         deck: Whether weights are cards of a deck.
+        in_order: Whether clients play the order by themselves instead.
+        checks: Operations that are played once before, with fixed values.
         waits: Seconds of keying and mean seconds of thinking, by operation; empty: there are none.
     """
 
     before: Sequence[str] = ()
     deck: bool = False
+    in_order: bool = False
+    checks: Sequence[str] = ()
     waits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
@@ -224,7 +237,7 @@ def driver_plan(
     """
     if request.forced:
         return plan_of(request, list(request.forced), _forced(request))
-    operations = list(dict.fromkeys((*order, *mix.before, *after)))
+    operations = list(dict.fromkeys((*order, *mix.before, *after, *mix.checks)))
 
     def once(phase: str, names: Sequence[str]) -> list[dict[str, Any]]:
         power = {"arrival": {"shape": "power"}, "passes_min": 1, "memory": True}
@@ -234,9 +247,9 @@ def driver_plan(
     phases = (
         _passes(request, [operations.index(name) for name in order])
         if request.clients is None
-        else _mix(request, [weights[name] for name in dict.fromkeys(order)], operations, mix)
+        else _mix(request, _drawn(order, weights, operations, mix), operations, mix)
     )
-    before = mix.before if request.state == STATE_HOT else ()
+    before = (*mix.before, *mix.checks) if request.state == STATE_HOT else ()
     # A killed engine answers nothing: what is asked after the load is asked when it is recovered.
     killed = request.kill_s is not None
     phases = [*once(PHASE_BEFORE, before), *phases, *once(PHASE_AFTER, () if killed else after)]
@@ -308,14 +321,30 @@ def _forced(request: RunRequest) -> list[dict[str, Any]]:
     ]
 
 
+def _drawn(
+    order: Sequence[str], weights: Mapping[str, int], operations: Sequence[str], mix: Mix
+) -> dict[str, Any]:
+    """What clients draw from, or play in order."""
+    if mix.in_order:
+        return {"operations": [operations.index(name) for name in order], "in_order": True}
+    names = list(dict.fromkeys(order))
+    told = {"operations": list(range(len(names))), "weights": [weights[name] for name in names]}
+    return told | ({"deck": True} if mix.deck else {})
+
+
+def _span(mixes: int | None, seconds: float) -> dict[str, Any]:
+    """How much of a mix is played: so many times, or so long."""
+    if mixes is not None:
+        return {"passes_min": mixes, "duration_ns": 0}
+    return {"duration_ns": round(seconds * NS_PER_S)}
+
+
 def _mix(
-    request: RunRequest, weights: list[int], operations: Sequence[str], mix: Mix
+    request: RunRequest, drawn: dict[str, Any], operations: Sequence[str], mix: Mix
 ) -> list[dict[str, Any]]:
     """A warm-up with as many clients, as fast as they go, and the load that was asked for."""
     closed = {"shape": "closed", "clients": request.clients}
     rate = {"shape": "open", "rate_per_s": request.rate_per_s, "clients": request.clients}
-    drawn: dict[str, Any] = {"operations": list(range(len(weights))), "weights": weights}
-    drawn |= {"deck": True} if mix.deck else {}
     if request.think_time:
         told = [mix.waits.get(name, (0.0, 0.0)) for name in operations]
         drawn["waits"] = [
@@ -326,15 +355,16 @@ def _mix(
         "name": PHASE_WARMUP,
         "arrival": closed,
         **drawn,
-        "duration_ns": round(request.warmup_s * NS_PER_S),
+        **_span(request.warmup_mixes, request.warmup_s),
     }
     measured = {
         "name": PHASE_MEASURED,
         "arrival": closed if request.rate_per_s is None else rate,
         **drawn,
-        "duration_ns": round(request.time_s * NS_PER_S),
+        **_span(request.mixes, request.time_s),
     }
-    return [warmup, measured] if request.warmup_s > 0 else [measured]
+    warms = request.warmup_s > 0 if request.warmup_mixes is None else request.warmup_mixes > 0
+    return [warmup, measured] if warms else [measured]
 
 
 def parse_settings(texts: Sequence[str], option: str = "--set") -> dict[str, str]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.model.errors import UsageError, suggestion
+from assay.model.language import SPARQL, SQL, language_of, suffix_of
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.workloads import generate, programs, refreshing, rules, scripts, streams, texts
 from assay.workloads.texts import MANIFEST, read_bytes, read_text
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from assay.model.language import Language
     from assay.model.script import Draw
     from assay.workloads.facts import RefreshFacts, StreamsFacts, WorkloadFacts
     from assay.workloads.rewriting import Part
@@ -125,7 +127,16 @@ class Workload:
     @property
     def makes_data(self) -> bool:
         """Whether there is anything to be made before operations can run."""
-        return bool(self.data.facts.tables or self.data._setup_names())
+        facts = self.data.facts
+        return bool(facts.tables or facts.triples or self.data._setup_names())
+
+    def tables(self, language: Language) -> tuple[str, ...]:
+        """The tables that the generator fills for an engine that is asked in a language."""
+        return self.facts.triples if language == SPARQL else self.facts.tables
+
+    def language(self, spoken: Sequence[Language]) -> Language | None:
+        """The first of its languages that is among these; None: it has none of them."""
+        return next((one for one in self.facts.languages if one in spoken), None)
 
     @property
     def weights(self) -> dict[str, int]:
@@ -154,6 +165,12 @@ class Workload:
             for name in dict.fromkeys(self.facts.order)
             if operations[name].parameters or operations[name].program
         )
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """Operations of the order that are played once with fixed values, as they are called."""
+        asked = self.facts.checks
+        return tuple(name for name in asked if operation_of(name) in self.facts.order)
 
     def only(self, names: Sequence[str]) -> Workload:
         """The same with an order of these operations alone, as they stand in it; of none: as it is.
@@ -213,7 +230,9 @@ class Workload:
 
     def recorded(self) -> dict[str, Any]:
         """What stands in `run.json` about the workload, as JSON values."""
-        facts, operations = self.facts, self.facts.operations.items()
+        facts = self.facts
+        checks = {name: facts.operations[operation_of(name)] for name in self.checks}
+        operations = (facts.operations | checks).items()
         names = None if facts.metrics is None else facts.metrics.model_dump()
         return {
             "name": facts.name,
@@ -222,9 +241,10 @@ class Workload:
             "scale_name": facts.scale_name,
             "content_sha256": self.content_hash,
             "arrival": facts.arrival,
-            "before": list(facts.before),
+            "before": [*facts.before, *self.checks],
             "after": list(facts.after),
             "deck": facts.deck,
+            "sequence": None if facts.sequence is None else facts.sequence.model_dump(),
             "rate": None if facts.rate is None else facts.rate.model_dump(),
             "terminals": self.terminals(1.0),
             "tolerance": facts.tolerance.model_dump(),
@@ -255,6 +275,8 @@ class Workload:
             UsageError: If a file is missing, cannot be read, or names no constant.
         """
         data = self.data
+        if language_of(dialects) == SPARQL:
+            return {}
         return data._scripts(data._setup_names(), dialects, scale)
 
     def keys(self, dialects: Sequence[str], scale: float) -> dict[str, str]:
@@ -266,6 +288,8 @@ class Workload:
             UsageError: If a file is missing, or the dialect can add no foreign key.
         """
         data = self.data
+        if language_of(dialects) == SPARQL:
+            return {}
         there = [name for name in KEYS if (data.folder / name).is_file()]
         asked = [name for name in there if name not in data._setup_names()]
         found = data._scripts(asked, dialects, scale)
@@ -372,10 +396,11 @@ class Workload:
         """
         if operation in self.given:
             return Statement(operation, self.given[operation], f"{operation}.sql", {})
-        path = self._operation_file(operation, dialects)
-        facts = self.facts.operations[operation]
+        plain = self._plain(operation)
+        path = self._operation_file(plain, dialects)
+        facts = self.facts.operations[plain]
         constants = rules.constants_at(self.facts.constants, scale)
-        template, drawn_later = read_text(path), operation in self.drawn_operations
+        template, drawn_later = read_text(path), plain in self.drawn_operations
         registers = programs.registers_in(template) if facts.program else ()
         try:
             told = {
@@ -423,7 +448,7 @@ class Workload:
             UsageError: If a file is missing or has no statement, or a rule cannot be carried out.
         """
         drawn_seed = seed if parameters == "drawn" else None
-        names = dict.fromkeys((*self.facts.order, *self.facts.played_once))
+        names = dict.fromkeys((*self.facts.order, *self.facts.played_once, *self.checks))
         operations = tuple(self._scripted(name, dialects, scale, drawn_seed) for name in names)
         return Script(operations, parameters=self._told_programs(scale))
 
@@ -436,15 +461,17 @@ class Workload:
         names = dict.fromkeys(self.facts.recovered)
         return Script(tuple(self._scripted(name, dialects, scale, None) for name in names))
 
-    def answers(self, scale: float) -> Path | None:
+    def answers(self, scale: float, language: Language = SQL) -> Path | None:
         """The folder with expected rows for default parameters at a scale, if there is one.
 
-        Rows that stand in `answers/` itself are right at every scale. Of queries that lack parts
-        there are none.
+        Rows that stand in `answers/` itself are right at every scale; those in `answers/sparql`
+        are what is returned in that language. Of queries that lack parts there are none.
         """
         if self.removed:
             return None
         folder = self.folder / ANSWERS
+        if (folder / language).is_dir() or len(self.facts.languages) > 1:
+            folder /= language
         scaled = folder / f"sf{scale:g}"
         if scaled.is_dir():
             return scaled
@@ -482,13 +509,15 @@ class Workload:
     ) -> ScriptOperation:
         text = self.statement(operation, dialects, scale, seed).text
         path = self._operation_file(operation_of(operation), dialects)
-        program = self.facts.operations[operation].program
+        plain, fixed = self._plain(operation), operation in self.checks
+        program = self.facts.operations[plain].program
         try:
             if program is not None:
-                return programs.operation(operation, program, text, dialects)
-            if operation in self.drawn_operations:
-                draws = self._draws(operation, scale)
-                return scripts.operation(operation, text, draws, dialects)
+                made = programs.operation(operation, program, text, dialects)
+                return replace(made, fixed=fixed)
+            if plain in self.drawn_operations:
+                draws = self._draws(plain, scale)
+                return replace(scripts.operation(operation, text, draws, dialects), fixed=fixed)
             found = scripts.statements(text, dialects)
         except ValueError as error:
             raise UsageError(f"{path}: {error}") from error
@@ -567,14 +596,19 @@ class Workload:
             return self.facts.setup
         return (SETUP_DEFAULT,) if (self.folder / SETUP_DEFAULT).is_file() else ()
 
+    def _plain(self, operation: str) -> str:
+        """The operation that a check is one of; any other is itself."""
+        return operation_of(operation) if operation in self.checks else operation
+
     def _operation_file(self, operation: str, dialects: Sequence[str]) -> Path:
-        plain = self.operations_folder / f"{operation}.sql"
+        suffix = suffix_of(dialects)
+        plain = self.operations_folder / f"{operation}{suffix}"
         path = texts.version(plain, dialects)
         if path is None:
             others = ", ".join(
                 texts.versions(self.folder, plain.relative_to(self.folder).as_posix())
             )
-            spoken = f" or {operation}.{dialects[0]}.sql" if dialects else ""
+            spoken = f" or {operation}.{dialects[0]}{suffix}" if dialects else ""
             hint = f"; what is there is for other dialects: {others}" if others else ""
             raise UsageError(f"{plain}{spoken} is missing{hint}")
         return path

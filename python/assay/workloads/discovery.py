@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from assay.model.errors import UsageError, suggestion
+from assay.model.language import SUFFIXES
 from assay.workloads.contract import ANSWERS, Workload
 from assay.workloads.facts import OperationFacts, WorkloadFacts, keys_at
 from assay.workloads.texts import MANIFEST, operation_files, read_text
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 NO_NAME = re.compile(r"[^\w.-]+")
 OURS = Path(__file__).parent
 # What a workload has of another one, with its data; and what it then cannot say itself.
-OF_DATA = ("generator", "tables", "scale_default", "scale_name", "legal")
-OF_OWN_DATA = {"generator", "tables", "setup", "foreign_keys", "refresh"}
+OF_DATA = ("generator", "tables", "triples", "scale_default", "scale_name", "legal")
+OF_OWN_DATA = {"generator", "tables", "triples", "setup", "foreign_keys", "refresh"}
 
 
 def find_workloads() -> dict[str, Workload]:
@@ -158,18 +159,21 @@ def _completed(facts: WorkloadFacts, folder: Path, manifest: Path) -> WorkloadFa
     files = _stems(found)
     if not files:
         raise UsageError(
-            f"there is no .sql file in {found}: write each operation into a file of its own"
+            f"there is no .sql or .rq file in {found}: write each operation into a file of its own"
         )
     _refuse_unknown(manifest, facts, files)
     beside = (*facts.played_once, *facts.refresh_operations, *facts.recovered)
     named = (*facts.operations, *facts.order, *beside)
     told = dict.fromkeys(named if facts.order else files)
     operations = {name: facts.operations.get(name, OperationFacts()) for name in told}
+    written = {path.suffix for path in operation_files(found)}
+    there = tuple(one for one, suffix in SUFFIXES.items() if suffix in written)
     return facts.model_copy(
         update={
             "name": facts.name or name,
             "title": facts.title or facts.name or folder.resolve().name,
             "operations": operations,
+            "languages": facts.languages if "languages" in facts.model_fields_set else there,
             "order": facts.order or tuple(name for name in told if name not in beside),
         }
     )
@@ -186,22 +190,25 @@ def _refuse_unknown(manifest: Path, facts: WorkloadFacts, files: list[str]) -> N
         "order": facts.order,
         "before": facts.before,
         "after": facts.after,
+        "checked": facts.checked,
         "operations": list(facts.operations),
         "refresh": facts.refresh_operations,
         "receipt": facts.recovered[:1],
         "parameters.sequences": facts.parameters.sequences,
     }
+    ending = SUFFIXES[facts.languages[0]]
     for key, operations in named.items():
         for operation in operations:
             if operation not in files:
                 hint = suggestion(operation, files)
                 raise UsageError(
-                    f"{manifest}: {key} names {operation!r}, and {operation}.sql is missing; {hint}"
+                    f"{manifest}: {key} names {operation!r}, and {operation}{ending} is missing;"
+                    f" {hint}"
                 )
 
 
 def _refuse_contradictions(facts: WorkloadFacts, manifest: Path) -> None:
-    if facts.tables and facts.generator is None:
+    if (facts.tables or facts.triples) and facts.generator is None:
         raise UsageError(
             f"{manifest}: tables are filled by a generator, and none is named; tables that SQL"
             " fills stand in a file of `setup` only"
@@ -250,16 +257,31 @@ def _refuse_contradicting_clients(facts: WorkloadFacts, manifest: Path) -> None:
                 " out, or the operation into the order"
             )
     if facts.arrival == "closed":
+        _refuse_contradicting_sequence(facts, manifest)
         return
     told = [(f"operations.{name}", facts.operations[name]) for name in facts.operations]
     named: dict[str, object] = {"deck": facts.deck, "programs": facts.programs}
-    named |= {"terminals": facts.terminals, "rate": facts.rate}
+    named |= {"terminals": facts.terminals, "rate": facts.rate, "sequence": facts.sequence}
+    named |= {"checked": facts.checked}
     named |= {f"{key}.program": operation.program for key, operation in told}
     named |= {f"{key}.wait": operation.wait for key, operation in told}
     named |= {f"{key}.share_min": operation.share_min for key, operation in told}
     for key, said in named.items():
         if said:
             raise UsageError(f'{manifest}: {key} goes with arrival = "closed"')
+
+
+def _refuse_contradicting_sequence(facts: WorkloadFacts, manifest: Path) -> None:
+    """Clients either draw from the mix or play it in its order; what is checked is played."""
+    if facts.sequence is not None and (facts.deck or facts.terminals):
+        key = "deck" if facts.deck else "terminals"
+        raise UsageError(
+            f"{manifest}: {key} is of clients that draw, and [sequence] has them play the order:"
+            " leave one of the two out"
+        )
+    for name in facts.checked:
+        if name not in facts.order:
+            raise UsageError(f"{manifest}: checked names {name!r}, which is not in the order")
 
 
 def _refuse_contradicting_receipt(facts: WorkloadFacts, manifest: Path) -> None:
@@ -313,7 +335,7 @@ def _refuse_stray_files(workload: Workload, manifest: Path) -> None:
     for path in sorted((folder / ANSWERS).rglob("*.csv")):
         if path.stem not in files:
             raise UsageError(f"{path} answers no operation; {suggestion(path.stem, files)}")
-        if path.stem in workload.drawn_operations:
+        if path.stem in workload.drawn_operations and path.stem not in workload.facts.checked:
             raise UsageError(
                 f"{path}: the values of {path.stem} are drawn at each execution, so it has no one"
                 " answer; `rows` in workload.toml can say how many rows it returns"

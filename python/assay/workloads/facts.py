@@ -15,8 +15,12 @@ from pydantic import (
     model_validator,
 )
 
+from assay.model.language import SQL, Language
+
 ColumnKind = Literal["exact", "sum", "average", "ratio"]
 Bound = int | str
+# What the name of an operation has behind it where it is played with fixed values.
+AS_CHECK = "@check"
 # What can stand between `${` and `}`.
 Name = Annotated[str, Field(pattern=r"^[\w-]+$")]
 
@@ -289,6 +293,27 @@ class RateFacts(Facts):
     most: PositiveFloat | None = None
 
 
+class SequenceFacts(Facts):
+    """Clients that play the whole order by themselves, again and again: once is a mix.
+
+    Attributes:
+        warmup: Mixes that are played before the measured ones, by all clients together.
+        mixes: Mixes that are measured.
+        rate: What a specification calls the mixes in each `seconds`; empty: nothing.
+        seconds: So long.
+        query_time: What it calls the mean time of an operation; empty: nothing.
+        size: What results are named with, beside clients: the table of the generator whose rows
+            are the scale, such as triples; empty: the scale itself.
+    """
+
+    warmup: NonNegativeInt = 0
+    mixes: PositiveInt = 1
+    rate: str = ""
+    seconds: PositiveFloat = 3600.0
+    query_time: str = ""
+    size: str = ""
+
+
 class ReceiptFacts(Facts):
     """What operations that succeeded leave to be found in the database, whatever happens then.
 
@@ -327,6 +352,12 @@ class WorkloadFacts(Facts):
         after: Operations that are played once when the measured part is over.
         deck: Weights are cards, dealt to all clients from shuffled decks, so that shares are exact.
         terminals: Clients of a run with waits, where it does not say another number.
+        sequence: Clients play the order by themselves; None: they draw from it.
+        checked: Operations of the order that are played once before the load with values that are
+            the same in all runs, to be compared with known rows.
+        languages: In which its operations are written, the preferred one first.
+        triples: Tables of the generator for engines that are asked in SPARQL: one column of
+            N-Triples, a statement a row.
         rate: What a specification calls the rate of a run; None where it does not.
         retries: How often an operation is sent again that the engine asks to repeat, where the run
             does not say another number.
@@ -356,6 +387,10 @@ class WorkloadFacts(Facts):
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     deck: bool = False
+    sequence: SequenceFacts | None = None
+    checked: tuple[str, ...] = ()
+    languages: tuple[Language, ...] = (SQL,)
+    triples: tuple[str, ...] = ()
     terminals: Constant | None = None
     rate: RateFacts | None = None
     retries: NonNegativeInt = 0
@@ -376,6 +411,11 @@ class WorkloadFacts(Facts):
         return tuple(dict.fromkeys((*self.before, *self.after)))
 
     @property
+    def checks(self) -> tuple[str, ...]:
+        """The operations that are played with fixed values before the load, as they are called."""
+        return tuple(f"{name}{AS_CHECK}" for name in self.checked)
+
+    @property
     def refresh_operations(self) -> tuple[str, ...]:
         """The operations that change the data within a test: they are not in the order."""
         return (self.refresh.insert, self.refresh.delete) if self.refresh else ()
@@ -392,6 +432,7 @@ TABLES: dict[str, type[Facts]] = {
     "streams": StreamsFacts,
     "metrics": MetricsFacts,
     "rate": RateFacts,
+    "sequence": SequenceFacts,
     "refresh": RefreshFacts,
     "receipt": ReceiptFacts,
 }

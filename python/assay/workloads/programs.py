@@ -11,8 +11,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.model.language import SPARQL, language_of
 from assay.model.script import ScriptOperation
-from assay.workloads import scripts
+from assay.workloads import scripts, sparql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,6 +43,8 @@ def operation(name: str, program: str, text: str, dialects: Sequence[str]) -> Sc
         ValueError: If a statement has no name or another one's, a list is not closed or stands
             within another, or a value cannot be bound where it stands.
     """
+    if language_of(dialects) == SPARQL:
+        return sparql.program_operation(name, program, text)
     registers: dict[str, int] = {}
 
     def index_of(asked: str) -> int:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from assay.model.language import SPARQL, language_of
 from assay.model.script import ScriptOperation, ScriptStatement
+from assay.workloads import sparql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,6 +60,8 @@ def statements(text: str, dialects: Sequence[str]) -> list[str]:
     Raises:
         ValueError: If there is none, or a quote or comment is not closed.
     """
+    if language_of(dialects) == SPARQL:
+        return sparql.statements(text)
     found = _statements(text, tuple(dialects))
     if not found:
         raise ValueError("there is no statement in it")
@@ -79,6 +83,8 @@ def operation(
         ValueError: If the text has no statement, asks for what no draw gives, or for a value
             where none can be bound.
     """
+    if language_of(dialects) == SPARQL:
+        return sparql.operation(name, text, draws)
     indices = {draw.name: index for index, draw in enumerate(draws)}
 
     def index_of(asked: str) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay._core import render_operation
 from assay.model.errors import UsageError
+from assay.model.language import SUFFIXES
 from assay.workloads import rules
 
 if TYPE_CHECKING:
@@ -49,21 +50,22 @@ def read_bytes(path: Path) -> bytes:
 
 
 def operation_files(folder: Path) -> list[Path]:
-    """The SQL files that stand in a folder itself."""
-    found = sorted(path for path in folder.glob("*.sql") if path.is_file())
+    """The files of operations that stand in a folder itself, in any language."""
+    found = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES.values())
+    found = [path for path in found if path.is_file()]
     return [path for path in found if not path.name.startswith(".")]
 
 
 def version(plain: Path, dialects: Sequence[str]) -> Path | None:
     """The file for the first of the dialects that has one, else the plain one."""
-    candidates = [plain.with_suffix(f".{dialect}.sql") for dialect in dialects]
+    candidates = [plain.with_suffix(f".{dialect}{plain.suffix}") for dialect in dialects]
     return next((path for path in [*candidates, plain] if path.is_file()), None)
 
 
 def versions(folder: Path, name: str) -> list[str]:
     """A file and what stands beside it for other dialects, relative to the folder."""
     plain = folder / name
-    others = plain.parent.glob(f"{escape(plain.stem)}.*.sql")
+    others = plain.parent.glob(f"{escape(plain.stem)}.*{plain.suffix}")
     found = sorted([*others, *([plain] if plain.is_file() else [])])
     return [path.relative_to(folder).as_posix() for path in found]
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from assay.analysis.durability import unequal
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
+from assay.model.language import SQL
 from assay.record.layout import KIND_RUN
 from assay.record.studies import StudyFigure
 from assay.study.declared.ceilings import ceiling_part
@@ -28,7 +29,7 @@ from assay.study.declared.levels import (
 )
 from assay.study.declared.permission import forbidden, with_permission
 from assay.study.declared.reading import listed
-from assay.study.options import ENGINE_DEFAULT, RunOptions, request_of
+from assay.study.options import ENGINE_DEFAULTS, RunOptions, request_of
 from assay.study.request import RunRequest
 from assay.study.variants import Part, Study, Variant
 
@@ -190,7 +191,7 @@ class _Expansion:
             return
         others = {factor: levels for factor, levels in factors.items() if factor != WITHOUT}
         for one in combinations(others):
-            engine = _product(str(merged(defaults, one.keys).get(ENGINE, ENGINE_DEFAULT)))
+            engine = _product(str(merged(defaults, one.keys).get(ENGINE, ENGINE_DEFAULTS[SQL])))
             try:
                 techniques = find_engine(engine).techniques().techniques
             except UsageError as error:

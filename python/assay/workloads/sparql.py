@@ -1,0 +1,81 @@
+"""From the text of an operation in SPARQL to its requests, and where values are written.
+
+A file is one request, whatever is in it: updates are separated by `;` within one. For a program
+that asks for several of them by name, `# name: NAME` stands on a line before each. Values are
+written into the text, because the protocol binds none: within `<...>` as an IRI, within quotes as
+text, and elsewhere as a number or whatever else the value is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assay.model.script import ScriptOperation, ScriptStatement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from assay.model.script import Draw
+
+PLACEHOLDER = re.compile(r"\$\{([\w-]+)\}")
+NAME = re.compile(r"(?m)^[ \t]*#[ \t]*name:[ \t]*([\w-]+)[ \t]*\n")
+COMMENT_LINE = re.compile(r"(?m)^[ \t]*#[^\n]*\n?")
+
+
+def statements(text: str) -> list[str]:
+    """The one request of a text, without lines that are comments. Raises `ValueError`: none."""
+    bare = COMMENT_LINE.sub("", text).strip()
+    if not bare:
+        raise ValueError("there is no query in it")
+    return [bare]
+
+
+def operation(name: str, text: str, draws: Sequence[Draw]) -> ScriptOperation:
+    """An operation whose `${name}` are drawn at each execution.
+
+    Raises:
+        ValueError: If the text has no query, or asks for what no draw gives.
+    """
+    indices = {draw.name: index for index, draw in enumerate(draws)}
+
+    def index_of(asked: str) -> int:
+        if asked not in indices:
+            raise ValueError(f"it asks for ${{{asked}}}, and no rule gives it")
+        return indices[asked]
+
+    (bare,) = statements(text)
+    return ScriptOperation(name, (_written(bare, index_of),), tuple(draws))
+
+
+def program_operation(name: str, program: str, text: str) -> ScriptOperation:
+    """An operation whose requests a program asks for by name; a file without names has `query`.
+
+    Raises:
+        ValueError: If there is no query, or two have one name.
+    """
+    registers: dict[str, int] = {}
+
+    def index_of(asked: str) -> int:
+        return registers.setdefault(asked, len(registers))
+
+    before, *named = NAME.split(text)
+    pieces = dict(zip(named[::2], named[1::2], strict=True)) or {"query": before}
+    if len(pieces) < len(named[::2]):
+        raise ValueError("two of its queries have one name: name each differently")
+    found = []
+    for own, piece in pieces.items():
+        (bare,) = statements(piece)
+        made = _written(bare, index_of)
+        found.append(ScriptStatement(made.text, made.values, own))
+    return ScriptOperation(name, tuple(found), program=program, registers=tuple(registers))
+
+
+def _written(text: str, index_of: Callable[[str], int]) -> ScriptStatement:
+    """A request with `${1}`, ... for its placeholders."""
+    numbers: dict[int, int] = {}
+
+    def number(found: re.Match[str]) -> str:
+        return f"${{{numbers.setdefault(index_of(found[1]), len(numbers) + 1)}}}"
+
+    return ScriptStatement(PLACEHOLDER.sub(number, text), tuple(numbers))
