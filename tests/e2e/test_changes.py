@@ -118,10 +118,11 @@ def test_killed_with_its_guardian_doctor_puts_it_back(lab: Lab) -> None:
 
 
 def owner_of(pid: int) -> int | None:
-    """Whose a process is; None: it is gone."""
+    """Whose a process is; None: it has ended, and may wait for its parent to hear of it."""
+    place = Path(f"/proc/{pid}")
     try:
-        return Path(f"/proc/{pid}").stat().st_uid
-    except FileNotFoundError:
+        return place.stat().st_uid if (place / "cmdline").read_bytes() else None
+    except (FileNotFoundError, ProcessLookupError):
         return None
 
 
