@@ -94,7 +94,8 @@ impl Inputs {
     /// # Errors
     /// If there is no such world, there are too many sessions, or too few features to be different.
     pub fn new(asked: Asked<'_>, registers: &[Register]) -> Result<Self, String> {
-        let products = asked.parameters.get("products").ok_or("the parameter products is not given")?;
+        let products =
+            asked.parameters.get("products").ok_or("the parameter products is not given")?;
         let world = world(*products)?;
         if asked.session >= SESSIONS_MAX {
             return Err(format!("{SESSIONS_MAX} clients are the most that it draws for"));
