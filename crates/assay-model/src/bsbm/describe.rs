@@ -123,16 +123,21 @@ pub enum Object {
     Moment(Day),
 }
 
-/// Texts, one after another, and where each of them ends.
-#[derive(Debug, Default)]
+/// Texts, one after another.
+#[derive(Debug)]
 pub struct Lines {
     /// The texts.
     pub bytes: Vec<u8>,
-    /// Where the first ends, the second, and so on.
+    /// Where the first begins, where it ends, where the second ends, and so on.
     pub ends: Vec<i32>,
 }
 
 impl Lines {
+    /// Room for so many bytes, without any text.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), ends: vec![0] }
+    }
+
     /// What was added last ends here.
     pub fn end(&mut self) {
         self.ends.push(self.bytes.len() as i32);

@@ -20,8 +20,8 @@ mod world;
 pub use dates::{Day, TODAY};
 pub use describe::{Form, Lines, Name, Object, Page, ROOT};
 pub use hierarchy::Hierarchy;
-pub use iris::{INSTANCES, Thing, VOCABULARY, country_iri};
-pub use ntriples::{NTriples, write_lexical, write_page};
+pub use iris::{COUNTRIES, INSTANCES, Thing, VOCABULARY, country_iri};
+pub use ntriples::{NTriples, write_lexical};
 pub use things::{
     Company, Country, Feature, Offer, Person, Product, ProductType, PropertyCounts, Review,
 };

@@ -23,12 +23,19 @@ const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
 const DIGEST: usize = 40;
 
 /// Writes facts as lines of N-Triples.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct NTriples {
     /// The lines, each with the newline that ends it.
     pub lines: Lines,
     /// The IRI of what is described, with the blank behind it.
     subject: Vec<u8>,
+}
+
+impl NTriples {
+    /// Room for so many bytes of lines.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self { lines: Lines::with_capacity(bytes), subject: Vec::new() }
+    }
 }
 
 impl Form for NTriples {
@@ -59,15 +66,15 @@ fn write_object(out: &mut Vec<u8>, object: Object) {
             out.extend_from_slice(class.full.as_bytes());
             END
         }
-        Object::Page(page) => {
+        Object::Page(_) => {
             out.push(b'<');
-            write_page(out, page);
+            write_lexical(out, object);
             END_IRI
         }
-        Object::Country(country) => {
+        Object::Country(_) => {
             out.push(b'<');
             out.extend_from_slice(COUNTRIES.as_bytes());
-            out.extend_from_slice(country.code().as_bytes());
+            write_lexical(out, object);
             END_IRI
         }
         literal => {
@@ -98,11 +105,18 @@ fn write_literal(out: &mut Vec<u8>, object: Object) -> &'static [u8] {
     }
 }
 
-/// Writes what stands between a literal's quotation marks: none of it has to be escaped.
+/// Writes what stands between a literal's quotation marks, of which none has to be escaped, the
+/// address of a page, or the code of a country.
+///
+/// # Panics
+///
+/// If the object is a thing or a class, which have names only.
 pub fn write_lexical(out: &mut Vec<u8>, object: Object) {
     match object {
         Object::Text(text) | Object::Typed(text) | Object::Tongue(text, _) => text.write(out),
         Object::Said(text) => out.extend_from_slice(text.as_bytes()),
+        Object::Page(page) => write_page(out, page),
+        Object::Country(country) => out.extend_from_slice(country.code().as_bytes()),
         Object::Digest(bits) => out.extend_from_slice(&digits(bits)),
         Object::Integer(number) => write_number(out, number),
         Object::Dollars(cents) => {
@@ -115,9 +129,7 @@ pub fn write_lexical(out: &mut Vec<u8>, object: Object) {
             out.extend_from_slice(&day.text());
             out.extend_from_slice(b"T00:00:00");
         }
-        Object::Thing(_) | Object::Class(_) | Object::Page(_) | Object::Country(_) => {
-            unreachable!("an IRI is no literal")
-        }
+        Object::Thing(_) | Object::Class(_) => panic!("{object:?} is a name and has no text"),
     }
 }
 
@@ -127,8 +139,7 @@ fn write_thing(out: &mut Vec<u8>, thing: Thing) {
     thing.write(out);
 }
 
-/// Writes the address of a page.
-pub fn write_page(out: &mut Vec<u8>, page: Page) {
+fn write_page(out: &mut Vec<u8>, page: Page) {
     match page {
         Page::Producer(number) => {
             out.extend_from_slice(b"http://www.Producer");

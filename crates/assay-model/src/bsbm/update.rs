@@ -12,6 +12,8 @@ const REVIEWS: f64 = 2.25;
 /// e to the power of minus these averages.
 const NO_OFFER: f64 = 0.011_108_996_538_242_306;
 const NO_REVIEW: f64 = 0.105_399_224_561_864_33;
+/// Bytes of a product with its offers and reviews, about.
+const BYTES: usize = 32 << 10;
 /// Numbers that are kept for the offers of one product, and for its reviews.
 const NUMBERS: u32 = 32;
 
@@ -21,7 +23,7 @@ impl World {
     /// data. No two products have a fact in common.
     pub fn update_triples(&self, number: u32) -> String {
         let mut random = sequence(self.seed, Purpose::Update, number);
-        let mut out = NTriples::default();
+        let mut out = NTriples::with_capacity(BYTES);
         let place = number.saturating_sub(self.products() + 1);
         let one_of =
             |random: &mut SplitMix, count: u32| uniform(random, (1, i64::from(count))) as u32;

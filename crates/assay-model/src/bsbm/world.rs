@@ -1,6 +1,7 @@
 //! How many things there are, and who belongs to whom.
 
 use std::ops::RangeInclusive;
+use std::sync::OnceLock;
 
 use super::bell::Bell;
 use super::hierarchy::Hierarchy;
@@ -40,7 +41,7 @@ pub struct World {
     sites: Vec<u32>,
     persons: Vec<u32>,
     site_persons: Vec<u32>,
-    pub(super) bells: Bells,
+    pub(super) bells: &'static Bells,
 }
 
 /// Distributions that things are drawn from.
@@ -56,14 +57,16 @@ pub(super) struct Bells {
 }
 
 impl Bells {
-    fn new() -> Self {
-        Self {
+    /// They are the same for every world.
+    fn get() -> &'static Self {
+        static BELLS: OnceLock<Bells> = OnceLock::new();
+        BELLS.get_or_init(|| Self {
             // Nothing bounds a share from above in the reference: one of 30,000 is beyond this.
             shares: Bell::new(DEVIATIONS, 0.0, DEVIATIONS + 4.0),
             falling: Bell::new(0.0, 0.0, 2.0),
             demand: Bell::new(2.0, 0.0, 4.0),
             delivery: Bell::new(2.0, 0.0, 14.2),
-        }
+        })
     }
 
     /// A share of which there are `average` on average.
@@ -78,7 +81,7 @@ impl World {
         if !(1..=PRODUCTS_MAX).contains(&products) {
             return Err(WorldError(f64::from(products)));
         }
-        let bells = Bells::new();
+        let bells = Bells::get();
         let ends = |purpose, whole, average| {
             let mut random = sequence(seed, purpose, 0);
             cut(whole, || bells.share(random.next_u64(), average) + 1)
@@ -157,6 +160,39 @@ impl World {
     /// How many persons there are.
     pub const fn persons(&self) -> u32 {
         self.persons.len() as u32
+    }
+
+    /// How many things there are that facts are known of.
+    pub fn things(&self) -> u64 {
+        let of_types = self.hierarchy.types() + self.hierarchy.features();
+        let of_companies = self.producers() + self.vendors();
+        let of_products = self.products + self.offers() + self.reviews();
+        [of_types, of_companies, of_products, self.persons()].map(u64::from).iter().sum()
+    }
+
+    /// How many facts are known of them: lines of N-Triples. Looks at each product and review.
+    pub fn triples(&self) -> u64 {
+        let each = |count: u32, facts: u64| u64::from(count) * facts;
+        // The root is no type's subclass.
+        let types = each(self.hierarchy.types(), 6) - 1 + each(self.hierarchy.features(), 5);
+        let companies = each(self.producers() + self.vendors(), 7);
+        let products = (1..=self.products).map(|product| {
+            let counts = self.property_counts(product);
+            u64::from(7 + counts.features + counts.properties)
+        });
+        let ratings = (1..=self.reviews()).map(|review| u64::from(self.ratings_count(review)));
+        types
+            + companies
+            + products.sum::<u64>()
+            + each(self.offers(), 10)
+            + each(self.persons(), 6)
+            + each(self.reviews(), 8)
+            + ratings.sum::<u64>()
+    }
+
+    /// How many features products have, all together.
+    pub fn features_had_count(&self) -> u64 {
+        (1..=self.products).map(|product| u64::from(self.property_counts(product).features)).sum()
     }
 
     /// Product types and features.
