@@ -112,7 +112,7 @@ def read_expected(path: Path, ordered_by: Sequence[str] | None = None) -> Expect
 
 
 def read_expected_by(path: Path, rule: Mapping[str, Any]) -> Expected:
-    """The same, to be compared by the rule of an operation, as `answer_rules` of a record has it."""
+    """The same, to be compared by an operation's rule, as `answer_rules` of a record has it."""
     columns, rows = _read(path)
     return Expected(
         columns,
@@ -250,14 +250,18 @@ def cell_is_right(cell: object, wanted: str | None, column: str, tolerances: Tol
         return False
     match tolerances.kinds.get(column, "exact"):
         case "sum":
-            return _distance(number, answer) <= tolerances.sum_absolute
+            apart, allowed = _distance(number, answer), tolerances.sum_absolute
         case "average" | "ratio":
-            rounded, target = _cents(number), _cents(answer)
-            return _distance(rounded, target) <= tolerances.ratio_relative * abs(target)
+            target = _cents(answer)
+            apart, allowed = (
+                _distance(_cents(number), target),
+                tolerances.ratio_relative * abs(target),
+            )
         case "float":
-            return _distance(number, answer) <= tolerances.float_relative * abs(answer)
+            apart, allowed = _distance(number, answer), tolerances.float_relative * abs(answer)
         case _:
             return _exact(number, answer, is_float=isinstance(cell, float))
+    return apart <= allowed
 
 
 def _exact(number: Decimal, answer: Decimal, *, is_float: bool) -> bool:

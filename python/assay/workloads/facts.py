@@ -397,6 +397,8 @@ class WorkloadFacts(Facts):
         languages: In which its operations are written, the preferred one first.
         triples: Tables of the generator for engines that are asked in SPARQL: one column of
             N-Triples, a statement a row.
+        turtle: Tables of the generator with the same statements for files: one column of Turtle,
+            which is one document when its rows stand one after another.
         rate: What a specification calls the rate of a run; None where it does not.
         retries: How often an operation is sent again that the engine asks to repeat, where the run
             does not say another number.
@@ -430,6 +432,7 @@ class WorkloadFacts(Facts):
     checked: tuple[str, ...] = ()
     languages: tuple[Language, ...] = (SQL,)
     triples: tuple[str, ...] = ()
+    turtle: tuple[str, ...] = ()
     terminals: Constant | None = None
     rate: RateFacts | None = None
     retries: NonNegativeInt = 0
