@@ -24,7 +24,14 @@ from assay.model.units import (
     rate_text,
     seconds_text,
 )
-from assay.report import engine_tables, method, statement_text, transactions_text, vega
+from assay.report import (
+    engine_tables,
+    method,
+    sequence_text,
+    statement_text,
+    transactions_text,
+    vega,
+)
 from assay.report.changes_section import host_words, limit_words, slow_words
 from assay.report.finding_methods import used_methods
 from assay.report.load_words import load_words
@@ -219,7 +226,10 @@ def _statement_times(told: dict[str, Any]) -> dict[str, Any]:
     """Types of transactions, times of statements, and stalls, by the template's names."""
     stalls = told["stalls"]
     return {
-        "specified": transactions_text.rate_figure(told),
+        "specified": sequence_text.specified_figure(told),
+        "sequence_words": sequence_text.metric_words(told),
+        "sequence_heads": sequence_text.heads(told),
+        "sequence_rows": sequence_text.rows(told),
         "rate_words": transactions_text.rate_words(told),
         "transaction_heads": transactions_text.HEADS,
         "transaction_rows": transactions_text.rows(told),
