@@ -118,6 +118,7 @@ fn plan(arrival: Arrival, duration_ns: i64, operations_max: u64) -> Plan {
         in_order: false,
         waits: vec![],
         passes_min: 1,
+        passes_max: 0,
         duration_ns,
         operations_max,
         late_limit_ns: 0,
@@ -148,6 +149,7 @@ fn parts_of(sessions: impl Iterator<Item = Echo>) -> Parts {
         sessions: sessions.map(|echo| Box::new(echo) as Box<dyn Session>).collect(),
         meter: None,
         observer: None,
+        listener: None,
         cancel: CancelFlag::default(),
     }
 }
