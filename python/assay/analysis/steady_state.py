@@ -260,7 +260,7 @@ def _batch(origin: Mark, begin: Mark, end: Mark) -> Batch:
         return max(0, after - before) / mixes if known else None  # type: ignore[operator]
 
     return Batch(
-        first=begin.mixes - origin.mixes,
+        first=begin.mixes,
         mixes=mixes,
         begin_s=(begin.time_ns - origin.time_ns) * NS,
         end_s=(end.time_ns - origin.time_ns) * NS,
