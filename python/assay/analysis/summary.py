@@ -14,6 +14,7 @@ from assay.analysis.findings.reading import read_case
 from assay.analysis.load import summarise_load
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.memory import Peak, memory_peaks
+from assay.analysis.mixes import Mixes, mixes_of
 from assay.analysis.operations import operation_table, total_and_mean, window_ns
 from assay.analysis.sessions import sessions
 from assay.analysis.stalls import Stalls, stalls
@@ -112,6 +113,7 @@ class Summary:
         stalls: Times in which a load got little done; None where that is not known.
         transactions: Of a workload that specifies its mix; None of others.
         work: What sessions did under a load; None in the power order.
+        mixes: Of clients that play an order by themselves; None of others.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -127,6 +129,7 @@ class Summary:
     stalls: Stalls | None = None
     transactions: Transactions | None = None
     work: Work | None = None
+    mixes: Mixes | None = None
 
 
 def summarise(run: Run) -> Summary:
@@ -159,7 +162,8 @@ def summarise(run: Run) -> Summary:
         cores=_cores(run, used),
         pinned=pinned_cpus(run),
     )
-    case = replace(case, statement_times=statements, stalls=stalled)
+    mixes = mixes_of(run)
+    case = replace(case, statement_times=statements, stalls=stalled, mixes=mixes)
     if where is not None:
         case = replace(case, where=where.shares)
     return Summary(
@@ -177,6 +181,7 @@ def summarise(run: Run) -> Summary:
         stalls=stalled,
         transactions=transactions(run, load),
         work=work,
+        mixes=mixes,
     )
 
 

@@ -13,6 +13,7 @@ from assay.record.layout import ACCOUNT_BRIDGE
 from assay.report.changes_section import changes_lines
 from assay.report.order_words import order_words
 from assay.report.statement_text import statement_lines
+from assay.report.steady_words import steady_lines
 from assay.report.terminal_load import (
     engine_lines,
     load_conditions,
@@ -77,6 +78,7 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
     lines = (
         transaction_lines,
         pace_lines,
+        steady_lines,
         statement_lines,
         engine_lines,
         changes_lines,
