@@ -60,9 +60,7 @@ class Mixes:
 
 
 def mixes_of(run: Run) -> Mixes | None:
-    """What is known of a run's mixes; None where clients play no order by themselves, or it was not
-    marked how far they were.
-    """
+    """What is known of a run's mixes; None where clients play no order, or nobody marked them."""
     phase = measured_phase(run.facts)
     if not phase.get("in_order") or not run.has(MIXES_STREAM):
         return None

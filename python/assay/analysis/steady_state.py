@@ -4,8 +4,8 @@ Where the beginning ends is the truncation point MSER (White 1997, White, Cobb a
 leaves the rest whose mean is known best. The rest is steady if no drift is left in it that matters:
 the 90 % interval of the Theil-Sen trend (Sen 1968), widened by how much a batch is like the one
 before (Yue and Wang 2004), lies within stated bounds, as a test of equivalence has it (Schuirmann
-1987). A series that is only too noisy to tell is thus not steady. Plain Python: a driver's host asks
-while it drives.
+1987). A series that is only too noisy to tell is thus not steady. Plain Python: a driver's host
+asks while it drives.
 """
 
 from __future__ import annotations
@@ -99,6 +99,11 @@ class Drift:
         return -self.within <= self.low and self.high <= self.within
 
     @property
+    def differed_before(self) -> bool:
+        """Whether it was another before, by more than it may change."""
+        return self.before is not None and abs(self.before - self.level) > self.within
+
+    @property
     def drifts(self) -> bool:
         """Whether it is known to change, and by more than it may."""
         return not self.kept and (self.low > 0 or self.high < 0) and abs(self.change) > self.within
@@ -177,9 +182,7 @@ def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
 
 
 def batched(marks: Sequence[Mark], clients: int) -> tuple[Batch, ...]:
-    """The mixes in batches of as many as can be, at most so many batches; what is left over is in
-    none.
-    """
+    """The mixes in at most so many batches of as many each; what is left over is in none."""
     if len(marks) < 2:  # noqa: PLR2004 - an interval has two ends
         return ()
     size = max(clients, 1, -(-(marks[-1].mixes - marks[0].mixes) // BATCHES_MAX))

@@ -72,7 +72,7 @@ def _panel(
     panel: tuple[str, str, float, str],
     *,
     is_last: bool,
-) -> alt.LayerChart:
+) -> alt.TopLevelMixin:
     import altair as alt
 
     heading, name, step, colour = panel
@@ -106,7 +106,8 @@ def _panel(
             ],
         )
     )
-    return alt.layer(line, *_rules(steady))
+    layered: alt.TopLevelMixin = alt.layer(line, *_rules(steady))
+    return layered
 
 
 def _rules(steady: dict[str, Any]) -> list[alt.Chart]:

@@ -20,16 +20,14 @@ READS = (("asked", "asked of files"), ("fetched", "fetched from storage"))
 
 
 def steady_words(document: dict[str, Any]) -> list[str]:
-    """Sentences: whether it is steady, its two figures, what a mix read; none where nobody plays so."""
+    """Whether it is steady, its two figures, what a mix read; none where nobody plays so."""
     told = document.get("steady")
     if told is None:
         return []
     words = [_whether(told), *_figures(told)]
     words += [sentence for name, says in READS for sentence in _read(told, name, says)]
     if told["why_no_reads"] is not None:
-        words.append(
-            f"reads not measured ({told['why_no_reads']}), so throughput alone was judged"
-        )
+        words.append(f"reads not measured ({told['why_no_reads']}), so throughput alone was judged")
     return words
 
 
@@ -53,7 +51,7 @@ def rate(told: dict[str, Any], per_s: float | None) -> str:
 
 def _whether(told: dict[str, Any]) -> str:
     mixes, warm = f"{told['mixes']:,} mixes", told["warmup_mixes"]
-    after = f" after {warm:,} of warm-up" if warm else ""
+    after = f", the {warm:,} of the warm-up not counted" if warm else ""
     if told["steady"] is None:
         return f"{mixes}{after}, too few looks at them to say whether they were steady"
     if not told["steady"]:

@@ -304,7 +304,7 @@ class _Execution:
 
     @property
     def _counts_reads(self) -> bool:
-        """Whether it is counted what mixes read: a run that goes on until steady is judged by it."""
+        """Whether it is counted what mixes read: what goes on until steady is judged by it."""
         return self._request.mixes_max is not None or self._request.runs_probe(ProcessesProbe.name)
 
     def _probed_inside_s(self, subject: Subject) -> float | None:

@@ -1,7 +1,7 @@
 """Marks how far mixes are, and what the engine has read by then, in the driver's host.
 
-The driver says when mixes have ended; looks at the engine's processes cost at most a hundredth of the
-time. Where a phase goes on until it is steady, its marks are judged here, as reports judge them.
+The driver says when mixes have ended; looks at the engine's processes cost at most a hundredth of
+the time. Where a phase goes on until it is steady, its marks are judged as reports judge them.
 """
 
 from __future__ import annotations

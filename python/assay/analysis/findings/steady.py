@@ -36,10 +36,12 @@ def find(case: Case) -> list[Finding]:
 
 
 def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
-    """Of mixes that were steady from their beginning nothing is claimed."""
+    """Nothing is claimed of mixes whose beginning was as the rest is."""
     state = mixes.state
     first, rate = state.first_mix, state.rate
     if not first or rate is None or mixes.rate_per_s is None:
+        return None
+    if not any(drift.differed_before for drift in state.drifts):
         return None
     reads = _reads_words(mixes)
     return Finding(
@@ -51,7 +53,9 @@ def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
         interval=None,
         runs=(case.run_id,),
         method=METHOD,
-        to_try=f"--warmup-mixes {mixes.warmup_mixes + first} leaves the beginning out of all figures",
+        to_try=(
+            f"--warmup-mixes {mixes.warmup_mixes + first} leaves the beginning out of all figures"
+        ),
         tells="shape",
         evidence=_evidence(mixes),
     )
@@ -97,7 +101,8 @@ def _drift_words(drift: Drift) -> str:
     interval = f"90 % interval {low} to {high}"
     if drift.drifts:
         way = "fell" if drift.change < 0 else "rose"
-        return f"{name} {way} on to its end, by {_share_text(drift, abs(drift.change))} ({interval})"
+        by = _share_text(drift, abs(drift.change))
+        return f"{name} {way} on to its end, by {by} ({interval})"
     return f"{name} may have changed on to its end ({interval})"
 
 
@@ -125,8 +130,8 @@ def _reads_words(mixes: Mixes) -> str:
 def _evidence(mixes: Mixes) -> tuple[Evidence, ...]:
     told = [
         Evidence(
-            f"{SERIES_WORDS[drift.series]}: {_share_text(drift, drift.change)} from the first to the"
-            f" last batch, 90 % interval {_share_text(drift, drift.low)} to"
+            f"{SERIES_WORDS[drift.series]}: {_share_text(drift, drift.change)} from the first to"
+            f" the last batch, 90 % interval {_share_text(drift, drift.low)} to"
             f" {_share_text(drift, drift.high)}, {_share_text(drift, drift.within)} may be",
             METHOD,
         )
