@@ -61,7 +61,7 @@ def chart(steady: dict[str, Any]) -> alt.TopLevelMixin:
 
     rows = data(steady)
     shown = [panel for panel in PANELS if rows[panel[1]].null_count() < rows.height]
-    drawn = [_panel(rows, steady, panel, is_last=panel is shown[-1]) for panel in shown]
+    drawn: list[Any] = [_panel(rows, steady, one, is_last=one is shown[-1]) for one in shown]
     joined: alt.TopLevelMixin = alt.vconcat(*drawn, bounds="full")
     return joined
 
