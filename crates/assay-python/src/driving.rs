@@ -243,7 +243,7 @@ fn listening(listener: Py<PyAny>, cancel: CancelFlag) -> PassListener {
     Box::new(move |phase: &str, passed: Passed| {
         Python::attach(|py| {
             let told = listener.call1(py, (phase, passed.passes, passed.ended_ns));
-            let enough = told.and_then(|told| told.extract::<bool>(py).map_err(Into::into));
+            let enough = told.and_then(|told| told.extract::<bool>(py));
             enough.unwrap_or_else(|error: PyErr| {
                 error.print(py);
                 cancel.cancel();

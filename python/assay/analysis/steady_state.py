@@ -117,7 +117,8 @@ class SteadyState:
         batches: In their order.
         begins: The batch with which the steady part begins, if it is steady; None of too few.
         drifts: Of each series that was measured, from there on.
-        enough: Whether the beginning ends in the first half, as MSER has to find it.
+        enough: Whether the beginning ends in the first half, as MSER has to find it, or there is
+            none that matters.
     """
 
     batches: tuple[Batch, ...]
@@ -176,9 +177,15 @@ def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
         for name in (THROUGHPUT, ASKED, FETCHED)
         if (values := _values(batches, name)) is not None
     }
-    begins = max(truncation(values) for values in series.values())
+    begins = max(truncation(_without_little(name, values)) for name, values in series.items())
     drifts = tuple(_drift(name, values, begins) for name, values in series.items())
-    return SteadyState(batches, begins, drifts, enough=begins < len(batches) // 2)
+    if begins < len(batches) // 2:
+        return SteadyState(batches, begins, drifts, enough=True)
+    # Where the mean is known best from the middle on, it drifts; by how little may be known, too.
+    whole = tuple(_drift(name, values, 0) for name, values in series.items())
+    if all(drift.kept for drift in whole):
+        return SteadyState(batches, 0, whole, enough=True)
+    return SteadyState(batches, begins, drifts, enough=False)
 
 
 def batched(marks: Sequence[Mark], clients: int) -> tuple[Batch, ...]:
@@ -253,6 +260,11 @@ def _drift(name: str, values: Sequence[float], begins: int) -> Drift:
         high=high,
         within=within,
     )
+
+
+def _without_little(name: str, values: Sequence[float]) -> list[float]:
+    """Reads of which those that are next to nothing are all the same."""
+    return [value if name == THROUGHPUT else max(PAGE_BYTES, value) for value in values]
 
 
 def _batch(origin: Mark, begin: Mark, end: Mark) -> Batch:
