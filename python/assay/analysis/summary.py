@@ -14,6 +14,7 @@ from assay.analysis.findings.reading import read_case
 from assay.analysis.load import summarise_load
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.memory import Peak, memory_peaks
+from assay.analysis.mixes import Mixes, mixes_of
 from assay.analysis.operations import operation_table, total_and_mean, window_ns
 from assay.analysis.sequences import Sequence, sequence_of
 from assay.analysis.sessions import sessions
@@ -114,6 +115,7 @@ class Summary:
         transactions: Of a workload that specifies its mix; None of others.
         work: What sessions did under a load; None in the power order.
         sequence: Mixes of clients that play an order, in its specification's terms; None of others.
+        mixes: Of clients that play an order by themselves; None of others.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -130,6 +132,7 @@ class Summary:
     transactions: Transactions | None = None
     work: Work | None = None
     sequence: Sequence | None = None
+    mixes: Mixes | None = None
 
 
 def summarise(run: Run) -> Summary:
@@ -163,7 +166,8 @@ def summarise(run: Run) -> Summary:
         cores=_cores(run, used),
         pinned=pinned_cpus(run),
     )
-    case = replace(case, statement_times=statements, stalls=stalled)
+    mixes = mixes_of(run)
+    case = replace(case, statement_times=statements, stalls=stalled, mixes=mixes)
     if where is not None:
         case = replace(case, where=where.shares)
     return Summary(
@@ -186,6 +190,7 @@ def summarise(run: Run) -> Summary:
         transactions=transactions(run, load),
         work=work,
         sequence=sequence,
+        mixes=mixes,
     )
 
 

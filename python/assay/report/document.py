@@ -93,6 +93,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "sequence": None if summary.sequence is None else summary.sequence.facts(),
         "statements": {name: told.facts() for name, told in summary.statements.items()},
         "stalls": None if summary.stalls is None else summary.stalls.facts(),
+        "steady": None if summary.mixes is None else summary.mixes.facts(),
         "findings": [finding.facts() for finding in summary.findings],
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
         "engine_counters": summary.engine_counters,

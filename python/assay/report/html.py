@@ -39,6 +39,7 @@ from assay.report.operation_columns import cell, operation_columns
 from assay.report.plan_page import capture_words, missing_rows, plan_rows
 from assay.report.plan_work import plan_work_about, plan_work_rows
 from assay.report.profile_page import profile_words
+from assay.report.steady_words import steady_about
 from assay.report.storage_page import storage_words
 from assay.report.terminal import (
     bridge_words,
@@ -102,6 +103,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
             why_no_profile=method.why_no_profile(run, told),
             test=words_of_test(told),
             storage=storage_words(told),
+            steady_about=steady_about(told),
             **_words(run, told, timeline),
             **_engine(run, told),
             **_statement_times(told),

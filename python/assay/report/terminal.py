@@ -14,6 +14,7 @@ from assay.report.changes_section import changes_lines
 from assay.report.order_words import order_words
 from assay.report.sequence_text import sequence_lines
 from assay.report.statement_text import statement_lines
+from assay.report.steady_words import steady_lines
 from assay.report.terminal_load import (
     engine_lines,
     load_conditions,
@@ -79,6 +80,7 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
         transaction_lines,
         sequence_lines,
         pace_lines,
+        steady_lines,
         statement_lines,
         engine_lines,
         changes_lines,
