@@ -394,6 +394,15 @@ class LoadsTriples(Protocol):
 
 
 @runtime_checkable
+class Speaks(Protocol):
+    """Servers that are started and asked otherwise for one of their languages."""
+
+    def speak(self, language: Language) -> None:
+        """Servers that are started from now on are asked in it, and their addresses say so."""
+        ...
+
+
+@runtime_checkable
 class LoadsTablesTogether(Protocol):
     """Engines whose `load` and `count` may be called by several threads, each with its table."""
 

@@ -14,13 +14,15 @@ from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
-from assay.engines.virtuoso import configuration, loading, reported, statistics
+from assay.engines.virtuoso import configuration, loading, reported, statistics, triples
 from assay.engines.virtuoso.connecting import DRIVER, DRIVER_SHA256
 from assay.engines.virtuoso.counters import VirtuosoCounters
 from assay.engines.virtuoso.explaining import VirtuosoPlans
 from assay.engines.virtuoso.plans import normalised
 from assay.engines.virtuoso.programs import find_programs
 from assay.engines.virtuoso.server import restart_server, start_server
+
+from assay.model.language import SQL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         Tell,
         Wanted,
     )
+    from assay.model.language import Language
     from assay.model.plan import Plan
     from assay.model.script import Script
 
@@ -59,6 +62,11 @@ class VirtuosoEngine:
         self._facts = facts
         # Java, and the directory of the driver.
         self._bridge: tuple[Path, Path] | None = None
+        self._language: Language = SQL
+
+    def speak(self, language: Language) -> None:
+        """Servers that are started from now on are asked in it: in SPARQL over HTTP."""
+        self._language = language
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
         """The product with what it takes to ask it: its JDBC driver, and Java."""
@@ -84,7 +92,7 @@ class VirtuosoEngine:
         configuration.check(settings, programs)
         if self._bridge is None:
             raise EngineError("Virtuoso's JDBC driver is not here: obtain it before it is started.")
-        return start_server(programs, place, settings, launcher, self._bridge)
+        return start_server(programs, place, settings, launcher, self._bridge, self._language)
 
     def restart(
         self,
@@ -179,6 +187,22 @@ class VirtuosoEngine:
         """Gathers statistics and puts them aside; writes everything out."""
         statistics.gather(instance.handle)
         loading.checkpoint(instance)
+
+    def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
+        """Has the server load files of triples, over so many connections."""
+        del tell
+        try:
+            triples.load(instance, rows, streams)
+        except (EngineError, OSError, RuntimeError, ValueError) as error:
+            raise EngineError(f"triples cannot be loaded: {error}") from error
+
+    def count_triples(self, instance: Instance) -> int:
+        """Different statements of our graph, counted."""
+        return triples.count(instance)
+
+    def finish_triples(self, instance: Instance) -> None:
+        """Gathers statistics and puts them aside; writes everything out."""
+        self.finish_load(instance)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client, all through one bridge."""
