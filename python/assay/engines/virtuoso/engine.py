@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Never
 
 from assay import _core
@@ -15,18 +16,17 @@ from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
 from assay.engines.virtuoso import configuration, loading, reported, statistics, triples
+from assay.engines.virtuoso.activity import FILE as ACTIVITY_FILE
 from assay.engines.virtuoso.connecting import DRIVER, DRIVER_SHA256
 from assay.engines.virtuoso.counters import VirtuosoCounters
 from assay.engines.virtuoso.explaining import VirtuosoPlans
 from assay.engines.virtuoso.plans import normalised
 from assay.engines.virtuoso.programs import find_programs
 from assay.engines.virtuoso.server import restart_server, start_server
-
 from assay.model.language import SQL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from assay.engines.contract import (
         Address,
@@ -217,7 +217,9 @@ class VirtuosoEngine:
 
     def counters(self, instance: Instance) -> CounterReader:
         """Of the server, of its indexes, and of the threads of its web server."""
-        return VirtuosoCounters(Link.connect(instance.address))
+        told = instance.address
+        file = Path(told["scratch"]) / ACTIVITY_FILE if told["web_port"] else None
+        return VirtuosoCounters(Link.connect(told), file)
 
     def plan_reader(self, instance: Instance) -> PlanReader:
         """Executes statements while the server counts what each step does."""

@@ -45,7 +45,7 @@ class Ports(NamedTuple):
     web: int | None
 
 
-def start_server(  # noqa: PLR0913 - each is a fact of the server
+def start_server(
     programs: Programs,
     place: Place,
     settings: Mapping[str, str],
