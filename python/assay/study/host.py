@@ -42,7 +42,11 @@ from assay.model.script import Script
 from assay.model.units import NS_PER_S
 from assay.probes.contract import Target
 from assay.probes.engine import EngineProbe
-from assay.probes.operation_counters import operation_counters
+from assay.probes.operation_counters import (
+    READING_SHARE_MAX,
+    READING_SHARE_MAX_OF_LOADS,
+    operation_counters,
+)
 from assay.study.control import METERED_HOST, Channel
 from assay.study.filling import fill
 from assay.study.observing import observed
@@ -266,16 +270,28 @@ def _played(
 
     metered = os.getpid() if job["metered"] == METERED_HOST else job["metered"]
     plan, raw_dir = json.dumps(job["plan"]), Path(job["raw_dir"])
-    serial = all(phase["arrival"]["shape"] == "power" for phase in job["plan"]["phases"])
+    share = _read_share(job["plan"]["phases"])
     cancel = words.cancel
-    if not (serial and job["counters"] and isinstance(engine, HasCounters)):
+    if not (share and job["counters"] and isinstance(engine, HasCounters)):
         return _core.drive(
             plan, sessions, raw_dir, cancel, tick, metered, device_stat=job["device_stat"]
         )
     anew = partial(engine.counters, instance) if isinstance(engine, Restarts) else None
-    with operation_counters(engine.counters(instance), raw_dir, anew) as counters:
+    with operation_counters(engine.counters(instance), raw_dir, anew, share) as counters:
         read, device_stat = counters.read, job["device_stat"]
         return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, read, device_stat)
+
+
+def _read_share(phases: list[dict[str, Any]]) -> float:
+    """How much of a run's time its operations' counters may take; 0 where none can be told apart."""
+    arrivals = [phase["arrival"] for phase in phases]
+    if all(arrival["shape"] == "power" for arrival in arrivals):
+        return READING_SHARE_MAX
+    alone = [
+        phase.get("in_order") and arrival["clients"] == 1
+        for phase, arrival in zip(phases, arrivals, strict=True)
+    ]
+    return READING_SHARE_MAX_OF_LOADS if all(alone) else 0.0
 
 
 @contextmanager
