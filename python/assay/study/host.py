@@ -283,7 +283,7 @@ def _played(
 
 
 def _read_share(phases: list[dict[str, Any]]) -> float:
-    """How much of a run's time its operations' counters may take; 0 where none can be told apart."""
+    """How much of the time reading counters of operations may take; 0: they are not read."""
     arrivals = [phase["arrival"] for phase in phases]
     if all(arrival["shape"] == "power" for arrival in arrivals):
         return READING_SHARE_MAX

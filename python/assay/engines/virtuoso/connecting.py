@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
@@ -33,9 +34,10 @@ def url_of(port: int) -> str:
     return f"jdbc:virtuoso://{HOST}:{port}/charset=UTF-8"
 
 
-def web_of(port: int) -> str:
-    """Where the web server of a server of ours answers SPARQL."""
-    return f"http://{HOST}:{port}/sparql"
+def endpoint(port: int) -> dict[str, object]:
+    """Where the web server of a server of ours answers SPARQL, as a session takes it."""
+    asked = f"/sparql?{urlencode({'default-graph-uri': GRAPH})}"
+    return {"host": HOST, "port": port, "query": asked, "update": asked}
 
 
 def file_text(name: str) -> str:

@@ -17,9 +17,10 @@ from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
 from assay.engines.virtuoso import configuration, loading, reported, statistics, triples
 from assay.engines.virtuoso.activity import FILE as ACTIVITY_FILE
-from assay.engines.virtuoso.connecting import DRIVER, DRIVER_SHA256
+from assay.engines.virtuoso.connecting import DRIVER, DRIVER_SHA256, endpoint
 from assay.engines.virtuoso.counters import VirtuosoCounters
 from assay.engines.virtuoso.explaining import VirtuosoPlans
+from assay.engines.virtuoso.explaining_sparql import SparqlPlans
 from assay.engines.virtuoso.plans import normalised
 from assay.engines.virtuoso.programs import find_programs
 from assay.engines.virtuoso.server import restart_server, start_server
@@ -205,7 +206,10 @@ class VirtuosoEngine:
         self.finish_load(instance)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One connection a client, all through one bridge."""
+        """One connection a client: all through one bridge, or in SPARQL to the web server."""
+        if port := instance.address["web_port"]:
+            asked, told = json.dumps(endpoint(port)), json.dumps(script.facts())
+            return [_core.SparqlSession(asked, told, seed, number) for number in range(clients)]
         properties = {**instance.address["properties"], PATIENCE: str(RETURN_PATIENCE_S)}
         config = session_config(instance.address | {"properties": properties})
         told = json.dumps(marked_script(script).facts())
@@ -223,7 +227,10 @@ class VirtuosoEngine:
 
     def plan_reader(self, instance: Instance) -> PlanReader:
         """Executes statements while the server counts what each step does."""
-        return VirtuosoPlans(Link.connect(instance.address), instance.address["query_log"])
+        link, log = Link.connect(instance.address), instance.address["query_log"]
+        if instance.address["web_port"]:
+            return SparqlPlans(link, log, _core.sparql_text)
+        return VirtuosoPlans(link, log)
 
     def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
         """What a plan of the query log means."""
