@@ -276,7 +276,8 @@ fn session(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Session>> {
     if let Ok(python) = object.cast::<PyPythonSession>() {
         let PyPythonSession { object: asked, script, seed, number } = python.get();
         let asked = asked.clone_ref(object.py());
-        return Ok(Box::new(PythonSession::new(asked, script.clone(), *seed, *number)));
+        let opened = PythonSession::new(asked, script.clone(), *seed, *number);
+        return Ok(Box::new(opened.map_err(|error| PlanError::new_err(error.message))?));
     }
     if let Ok(postgres) = object.cast::<PyPostgresSession>() {
         let taken = postgres.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -352,6 +353,12 @@ fn program_marks(name: &str) -> PyResult<Vec<&'static str>> {
     assay_drive::program::marks(name).map(<[_]>::to_vec).map_err(PyValueError::new_err)
 }
 
+/// Whether a program reads rows that statements return: only the driver's own sessions play those.
+#[pyfunction]
+fn program_reads_rows(name: &str) -> PyResult<bool> {
+    assay_drive::program::reads_rows(name).map_err(PyValueError::new_err)
+}
+
 /// What the values of a program's receipts are called, in order; empty: it gives none.
 #[pyfunction]
 fn program_receipt(name: &str) -> PyResult<Vec<&'static str>> {
@@ -406,6 +413,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(mysql_load, module)?)?;
     module.add_function(wrap_pyfunction!(postgres_copy, module)?)?;
     module.add_function(wrap_pyfunction!(program_marks, module)?)?;
+    module.add_function(wrap_pyfunction!(program_reads_rows, module)?)?;
     module.add_function(wrap_pyfunction!(program_receipt, module)?)?;
     module.add_function(wrap_pyfunction!(sparql_load, module)?)?;
     module.add_function(wrap_pyfunction!(drive, module)?)

@@ -85,12 +85,13 @@ impl PyPlayer {
     }
 }
 
-fn refused(error: SessionError) -> PyErr {
+/// What a program refused, as an exception.
+pub fn refused(error: SessionError) -> PyErr {
     PyValueError::new_err(error.message)
 }
 
 /// A value that is bound, in Python's types.
-fn told(py: Python<'_>, value: Bind<'_>) -> PyResult<Py<PyAny>> {
+pub fn told(py: Python<'_>, value: Bind<'_>) -> PyResult<Py<PyAny>> {
     Ok(match value {
         Bind::Null => py.None(),
         Bind::Integer(number) => PyInt::new(py, number).into_any().unbind(),

@@ -65,7 +65,7 @@ class EngineFacts(BaseModel):
             people; empty: nobody's, rows lie as they come.
         answers: Whether it returns rows that can be right or wrong.
         transactions: Whether statements between `begin` and `commit` are done whole or not at all.
-        programs: Whether its session plays operations whose logic is a program of the driver.
+        programs: Whether its session plays programs of the driver that read rows; all play others.
         pipelines: Whether its session can send statements before earlier answers have come.
         settings: Defaults that ours differ from the product's in, each with its reason in README.
         durability: Levels of durability that it has, by name; empty: it has none to choose from.

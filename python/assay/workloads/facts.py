@@ -169,6 +169,12 @@ class OperationFacts(Facts):
         rows_max: The most, where it is not always as many: `rows` is the least then.
         parameters: A rule for each `${name}` of its text.
         answer: How columns of its answer are compared; `exact` where nothing is said.
+        ordered_by: Columns that say in which order its rows come: those that are equal in them may
+            come in any, and without any column all may. None: rows come as they are kept.
+        offset, limit: Those of its query, where rows may tie: kept are the rows from the first
+            one on, with all that tie with the last one that is returned.
+        more_rows: Rows that are kept are among those that it returns, and there may be others, as
+            each engine decides what it tells where it is asked to describe something.
         program: Logic of the driver that says which of its statements is next and with which
             values, such as `tpcc.payment`; None: they are played in order.
         wait: How long a person takes for it, in runs with waits.
@@ -182,6 +188,10 @@ class OperationFacts(Facts):
     rows_max: NonNegativeInt | None = None
     parameters: dict[Name, Rule] = {}
     answer: dict[str, ColumnKind] = {}
+    ordered_by: tuple[str, ...] | None = None
+    offset: NonNegativeInt = 0
+    limit: PositiveInt | None = None
+    more_rows: bool = False
     program: Annotated[str, Field(pattern=r"^[\w.-]+$")] | None = None
     wait: WaitFacts | None = None
     limit_s: PositiveFloat | None = None
@@ -192,6 +202,26 @@ class OperationFacts(Facts):
         if self.rows_max is not None and (self.rows is None or self.rows > self.rows_max):
             raise ValueError("rows_max goes with rows, the least number, and is no smaller")
         return self
+
+    @model_validator(mode="after")
+    def _a_cut_of_an_order(self) -> Self:
+        if (self.limit is not None or self.offset) and not self.ordered_by:
+            raise ValueError("limit and offset cut an order: name the columns of ordered_by")
+        if self.more_rows and self.ordered_by is not None:
+            raise ValueError("more_rows is of rows without an order: leave ordered_by out")
+        return self
+
+    @property
+    def answer_rule(self) -> dict[str, Any] | None:
+        """How its rows are compared with kept ones; None: each one with that in its place."""
+        if self.ordered_by is None and not self.more_rows:
+            return None
+        return {
+            "ordered_by": list(self.ordered_by or ()),
+            "offset": self.offset,
+            "limit": self.limit,
+            "more_rows": self.more_rows,
+        }
 
     @property
     def rows_told(self) -> int | list[int] | None:
@@ -338,7 +368,8 @@ class WorkloadFacts(Facts):
         about: What it asks of an engine, in a sentence.
         legal: What has to be said beside its results.
         data_of: The workload whose data these operations ask: a name, or a folder beside this one;
-            what is loaded for one serves the other. None: it has data of its own, or makes none.
+            what is loaded for one serves the other. Operations that `order` names and that have no
+            file here are that one's. None: it has data of its own, or makes none.
         generator: Which of our generators makes `tables`; `sql`: queries in `rows/` do.
         scale_default: The scale where none is asked for.
         scale_name: What reports call the scale.
