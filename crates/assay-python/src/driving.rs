@@ -19,7 +19,7 @@ use assay_drive::session::sparql::SparqlSession;
 use assay_drive::session::sparql::config::Config as SparqlConfig;
 use assay_drive::session::sparql::load::load as load_graph;
 use assay_drive::{CancelFlag, Progress, Session};
-use assay_model::{Arrival, Edge, Meter, Plan, Script};
+use assay_model::{Arrival, Edge, Meter, Phase, Plan, Script};
 use assay_observe::{DeviceMeter, ProcessMeter, ServerMeter};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -228,14 +228,16 @@ fn drive(
         return Err(PlanError::new_err(format!("{given} sessions were opened for {wanted}")));
     }
     // Readings take longer than a short operation: in a mix they would be the load.
-    let alone = |phase: &assay_model::Phase| phase.arrival == Arrival::Power;
-    let serial = plan.phases.iter().all(alone)
-        || plan.sessions_per_worker == 1 && plan.phases.iter().any(alone);
+    let some = |alone: fn(&Phase) -> bool| {
+        plan.phases.iter().all(alone)
+            || plan.sessions_per_worker == 1 && plan.phases.iter().any(alone)
+    };
+    let (serial, seen) = (some(|phase| phase.arrival == Arrival::Power), some(Phase::is_serial));
     let cancel = cancel.0.clone();
     let parts = Parts {
         sessions: sessions.iter().map(session).collect::<PyResult<_>>()?,
         meter: metered.filter(|_| serial).map(|pid| meter(pid, device_stat)).transpose()?,
-        observer: observer.filter(|_| serial).map(|observer| observing(observer, cancel.clone())),
+        observer: observer.filter(|_| seen).map(|observer| observing(observer, cancel.clone())),
         listener: listener.map(|listener| listening(listener, cancel.clone())),
         cancel: cancel.clone(),
     };

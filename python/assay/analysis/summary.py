@@ -7,10 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.accounts import Accounts, accounts
+from assay.analysis.activity import activity_told
 from assay.analysis.causes import PARTS
+from assay.analysis.counted_parts import tables_apart
 from assay.analysis.engine_counters import engine_counters
 from assay.analysis.findings.discovery import findings
 from assay.analysis.findings.reading import read_case
+from assay.analysis.index_work import index_work_told
 from assay.analysis.load import summarise_load
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.memory import Peak, memory_peaks
@@ -196,7 +199,12 @@ def summarise(run: Run) -> Summary:
 
 def _engine_counters(run: Run) -> dict[str, Any] | None:
     try:
-        return engine_counters(run)
+        counted = engine_counters(run)
+        if counted is None:
+            return None
+        tables = [*counted["tables"], *tables_apart(run)]
+        work = index_work_told(run)
+        return counted | {"tables": tables, "activity": activity_told(run), "index_work": work}
     except ValueError as error:
         log.warning("run %s has no engine counters: %s", run.id, error)
         return None

@@ -25,6 +25,7 @@ from assay.model.units import (
     seconds_text,
 )
 from assay.report import (
+    counted_text,
     engine_tables,
     method,
     sequence_text,
@@ -269,7 +270,12 @@ def _engine(run: Run, told: dict[str, Any]) -> dict[str, Any]:
     """Tables of the engine's own counters and of its CPU time, by the template's names."""
     counted, used = told["engine_counters"], told["sessions"]
     grown = engine_tables.figures_by_operation(counted) if counted else []
+    activity = counted["activity"] if counted else None
+    parts = counted_text.activity_rows(activity) if activity else []
     return {
+        "activity": activity,
+        "activity_rows": parts,
+        "activity_width": max((len(name) for name, _ in parts), default=0),
         "counter_rows": engine_tables.counter_rows(counted) if counted else [],
         "counter_columns": [(engine_tables.brief_name(f["name"]), f["title"]) for f in grown],
         "counters_by_operation": (

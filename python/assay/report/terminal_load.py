@@ -16,6 +16,7 @@ from assay.model.units import (
 from assay.report.engine_tables import brief_name
 from assay.report.sequence_text import specified_figure
 from assay.report.terminal_test import metric_text
+from assay.report.wrapping import labelled
 
 PERCENTILES = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"), ("max", "max"))
 OF_AN_OPERATION = (("p50", "p50"), ("p99", "p99"), ("max", "max"))
@@ -154,7 +155,16 @@ def engine_lines(document: dict[str, Any], width: int) -> list[str]:
             break
         line += f"  {word}"
     before = [] if document["pace"] is not None else [""]
-    return [*before, line] if words else []
+    return [*before, line, *_activity(counted, width)] if words else []
+
+
+def _activity(counted: dict[str, Any], width: int) -> list[str]:
+    """The engine's own line of activity, in as few lines as it fits into."""
+    activity = counted["activity"]
+    if activity is None or activity["line"] is None:
+        return []
+    words = " ".join(activity["line"].split())
+    return list(labelled("  activity", words, width, LABEL_WIDTH + 2))
 
 
 def _series(

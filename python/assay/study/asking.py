@@ -22,6 +22,7 @@ from assay.engines.contract import (
     Prepares,
     Product,
     Server,
+    Speaks,
     Wanted,
 )
 from assay.engines.discovery import EngineFolder, find_engine, find_engines
@@ -275,6 +276,8 @@ def considered(request: RunRequest) -> Asked:
         texts = {name: told["sql"] for name, told in request.forced.items()}
         workload = workload.playing(texts)
     behaviour = engine.engine()
+    if isinstance(behaviour, Speaks):
+        behaviour.speak(language)
     _check_request(request, workload, behaviour, language)
     _check_programs(request, engine)
     _check_drivers(request, behaviour)
