@@ -181,7 +181,7 @@ def _charts(known: dict[str, Compared], tables: Sequence[Table]) -> Iterator[Cha
     for name, told in known.items():
         table = told_name(RATIOS, name, known)
         if table in made:
-            ends = f"{told.sizes[-1].words} to {told.sizes[0].words}"
+            ends = f"{told.sizes[-1].words} by {told.sizes[0].words}"
             yield Chart(table, f"{name}, {ends}", "forest", ("ratio",), table=table)
         for one in told.shares:
             table = told_name(f"{SHARES_OF}{one.of}", name, known)

@@ -112,16 +112,20 @@ def _ratios(name: str, told: Compared, known: Mapping[str, Compared]) -> Table:
         Column("differs"),
     )
     rows = tuple(
-        _ratio_row(one, one.law.ratio) for one in told.costs.values() if one.law is not None
+        _ratio_row(one, one.law.ratio, told.whole)
+        for one in told.costs.values()
+        if one.law is not None
     )
     words = f"{told.sizes[-1].words} by {told.sizes[0].words}"
     return Table(told_name(RATIOS, name, known), _title(words, name, known), columns, rows)
 
 
-def _ratio_row(one: Scaled, ratio: Factor) -> tuple[Cell, ...]:
+def _ratio_row(one: Scaled, ratio: Factor, whole: str) -> tuple[Cell, ...]:
+    query = one.key.startswith(TIME_OF)
+    of, quantity = (one.key.removeprefix(TIME_OF), "time") if query else (whole, one.title)
     differs = None if ratio.interval is None else ratio.is_distinct
     ends = ratio.interval or (None, None)
-    return (one.title, one.group, ratio.times, *ends, DIFFERS[differs])
+    return (of, quantity, ratio.times, *ends, DIFFERS[differs])
 
 
 def _per_cpu(name: str, told: Compared, known: Mapping[str, Compared]) -> Table:
@@ -159,7 +163,7 @@ def _beyond(
         for key, one in there.costs.items():
             cost = told.costs[key]
             ends = one.interval or (None, None)
-            values = (one.value, *ends, there.otherwise[key])
+            values = (one.value, *ends, there.otherwise.get(key))
             shown = (text(value, cost.unit) for value in values)
             rows.append((cost.title, there.size, there.beyond, *shown))
     words = "scales that were not run, by the laws of those that were"

@@ -109,7 +109,8 @@ def _power(told: Compared) -> Iterator[str]:
     law = told.law(WHOLE_TIME)
     if law is None:
         return
-    yield f"The time of {told.whole} grows as the size of the data to the power {_exponent(law)}."
+    power = exponent_words(law)
+    yield f"The time of {told.whole} grows as the size of the data to the power {power}."
     queries = [
         one for key, one in told.costs.items() if key.startswith(TIME_OF) and one.law is not None
     ]
@@ -133,14 +134,16 @@ def _short(law: PowerLaw) -> str:
     return f"{law.exponent.value:.2f}{between}"
 
 
-def _exponent(law: PowerLaw) -> str:
-    """The same, and what it means."""
+def exponent_words(law: PowerLaw) -> str:
+    """An exponent with its interval, and what it means."""
     value = law.exponent.value
     low, high = law.exponent.interval or (value - IN_PROPORTION, value + IN_PROPORTION)
-    if low <= 1.0 <= high:
-        means = "in proportion" + (", as far as that is known" if high - low > 1 else "")
-    elif low <= 0.0 <= high:
+    if low <= 0.0 <= high:
         means = "no growth beyond noise"
+        if low <= 1.0 <= high:
+            means = "told neither from no growth nor from growth in proportion"
+    elif low <= 1.0 <= high:
+        means = "in proportion"
     else:
         means = "less than in proportion" if value < 1 else "more than in proportion"
     return f"{_short(law)}: {means}"
@@ -155,11 +158,7 @@ def _measure_different_things(told: Compared) -> Iterator[str]:
         yield f"{ends} measure different things: {'; '.join(parts)}."
         yield from _moved(told)
     elif told.shares and all(one.rounds > 1 for one in told.shares):
-        of = listed([one.of for one in told.shares])
-        yield (
-            f"{ends} measure the same: no share of the {of} shifts by {percent_text(SHIFT_MIN)} of"
-            " it or more, beyond what rounds differ by."
-        )
+        yield _no_shift(told, ends)
     elif told.shares:
         first = told.shares[0]
         large = [one for one in first.shares if abs(one.change.value) >= SHIFT_MIN]
@@ -170,11 +169,24 @@ def _measure_different_things(told: Compared) -> Iterator[str]:
             )
 
 
+def _no_shift(told: Compared, ends: str) -> str:
+    """That shares are the same, or that it is not known whether they are."""
+    of = listed([one.of for one in told.shares])
+    most = max(one.largest_unseen for one in told.shares)
+    up_to = text(most, SHARE)
+    if most <= SHIFT_MIN:
+        return f"{ends} measure the same: no share of the {of} shifts by more than {up_to}."
+    return (
+        f"Nothing says that {ends} measure different things: no share of the {of} shifts beyond"
+        f" what rounds differ by, and shifts of up to {up_to} would not be seen."
+    )
+
+
 def _shifts(shifts: Sequence[Shift]) -> str:
-    """Such as `optimiser/parse 14 % -> 2.2 %`."""
+    """Such as `optimiser/parse from 14 % to 2.2 %`."""
     return listed(
         [
-            f"{one.name} {text(one.means[0], SHARE)} -> {text(one.means[-1], SHARE)}"
+            f"{one.name} from {text(one.means[0], SHARE)} to {text(one.means[-1], SHARE)}"
             for one in shifts
         ],
         SHIFTS_MAX,
@@ -198,11 +210,12 @@ def _efficient(told: Compared) -> Iterator[str]:
             continue
         ends = one.law.ratio.interval
         between = "" if ends is None else f" [{_number(ends[0])}, {_number(ends[1])}]"
+        noise = ends is not None and not one.law.ratio.is_distinct
         yield (
             f"{times_words(work.ratio.times)} the {one.work.title} take"
             f" {times_words(cpu.ratio.times)} the CPU time: {told.sizes[-1].words} does"
             f" {times_words(one.law.ratio.times)}{between} as many a second of CPU time as"
-            f" {told.sizes[0].words}."
+            f" {told.sizes[0].words}{', which may be noise' if noise else ''}."
         )
 
 
@@ -252,7 +265,7 @@ def _warnings(told: Compared, there: Extrapolated) -> Iterator[str]:
         )
         else ""
     )
-    yield f"{far}{doubt}{few}."
+    yield f"{far}{doubt}{few}. Another plan there, as engines choose by size, is in no law."
     memory = there.outgrows()
     if memory is not None:
         here = told.law(DATA_BYTES)
@@ -271,7 +284,7 @@ def _warnings(told: Compared, there: Extrapolated) -> Iterator[str]:
 def _other_laws(told: Compared, there: Extrapolated) -> Iterator[str]:
     """What the time would be if it went by another law, and which of both fits."""
     law = told.law(WHOLE_TIME)
-    if law is None:
+    if law is None or WHOLE_TIME not in there.otherwise:
         return
     otherwise = text(there.otherwise[WHOLE_TIME], SECONDS)
     yield (

@@ -9,6 +9,7 @@ from assay.analysis.scales.costs import (
     COUNTED,
     CPU_TIME,
     DATA_BYTES,
+    GROUPS,
     RATE,
     WHOLE_TIME,
     costs_of,
@@ -81,7 +82,7 @@ class Extrapolated:
         size: In words.
         beyond: How many times as large as the largest that was run.
         costs: What each would come to, by key; shares and what has no law are not among them.
-        otherwise: The same by a fixed part and one in proportion to the data.
+        otherwise: Of those that grow, the same by a fixed part and one in proportion to the data.
         data_bytes: That the data would take on disk; None where that is not known.
         cache_bytes, host_bytes: Memory that there is for them; None where that is not known.
     """
@@ -189,7 +190,8 @@ def _costs(
             for key, one in costs_of(run).items():
                 first.setdefault(key, one)
                 points.setdefault(key, []).append(Point(number, amounts[scale], one.value))
-    return {key: _scaled(one, points[key], len(amounts)) for key, one in first.items()}
+    ordered = sorted(first.items(), key=lambda one: GROUPS.index(one[1].group))
+    return {key: _scaled(one, points[key], len(amounts)) for key, one in ordered}
 
 
 def _scaled(one: Cost, points: Sequence[Point], scales: int) -> Scaled:
@@ -245,7 +247,7 @@ def extrapolated(told: Compared, scale: float) -> Extrapolated:
         size_text(size, unit.unit, counted=unit.is_counted),
         size / told.sizes[-1].amount,
         costs,
-        {key: law.with_fixed_part(size) for key, law in laws.items()},
+        {k: law.with_fixed_part(size) for k, law in laws.items() if law.exponent.value >= 0},
         None if data is None else data.value,
         cache_bytes(told.largest),
         host_memory_bytes(told.largest),

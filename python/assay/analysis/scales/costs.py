@@ -41,6 +41,7 @@ TIME, RATE, CPU, WORK, READS, COUNTED, MEMORY, DATA = (
     "memory",
     "data",
 )
+GROUPS = (TIME, RATE, CPU, WORK, READS, COUNTED, MEMORY, DATA)
 WHOLE_TIME, CPU_TIME, READ_BYTES, MEMORY_PEAK = "time", "cpu", "read bytes", "memory"
 PER_S, ROWS, DATA_BYTES, PLANNING = "per second", "rows", "data bytes", "planning"
 CPU_OF, TIME_OF, COUNTER_OF = "cpu ", "time ", "counter "
@@ -107,10 +108,9 @@ def _cpu(run: Run, wholes: float) -> Iterator[Cost]:
         yield Cost(CPU_TIME, "CPU time", CPU, SECONDS, seconds / wholes)
     planning = _planning_seconds(run)
     if planning is not None:
-        title = "CPU time before statements are executed"
-        yield Cost(PLANNING, title, CPU, SECONDS, planning / wholes)
+        yield Cost(PLANNING, "CPU: before execution", CPU, SECONDS, planning / wholes)
     for work, of_work in sorted(cpu_by_work(run).items(), key=lambda one: -one[1]):
-        yield Cost(f"{CPU_OF}{work}", f"CPU time: {work}", WORK, SECONDS, of_work)
+        yield Cost(f"{CPU_OF}{work}", f"CPU: {work}", WORK, SECONDS, of_work)
 
 
 def _cpu_seconds(run: Run) -> float | None:

@@ -6,7 +6,7 @@ out. The exponent is their mean, its interval Student's over the rounds; of two 
 ratio's interval (`rounds`) by the logarithm of the sizes' ratio.
 
 A run at another size is foreseen by one line through all runs, with what single runs are off it:
-the interval of a new observation (Draper and Smith, Applied Regression Analysis, 1.4).
+the interval of a new observation (Draper and Smith, Applied Regression Analysis).
 """
 
 from __future__ import annotations

@@ -80,6 +80,12 @@ class Shares:
         return tuple(one for one in self.shares if one.shifts)
 
     @property
+    def largest_unseen(self) -> float:
+        """How large a change can be that its interval leaves open, or that is told."""
+        ends = [end for one in self.shares for end in one.change.interval or (one.change.value,)]
+        return max(map(abs, ends), default=0.0)
+
+    @property
     def by_chance(self) -> float:
         """How many would seem to change though none does; `SHIFT_MIN` leaves out most of them."""
         return (1 - CONFIDENCE) * sum(one.change.interval is not None for one in self.shares)
