@@ -22,6 +22,7 @@ macro_rules! xsd {
 
 const END: End = Padded::new(".\n");
 const END_IRI: End = Padded::new("> .\n");
+const END_LANGUAGE: End = Padded::new(" .\n");
 const END_TEXT: End = Padded::new("\" .\n");
 const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
 /// Bytes that no subject has more of: the longest names have two numbers of eight digits.
@@ -107,8 +108,7 @@ fn write_literal(out: &mut Vec<u8>, object: Object) -> &'static End {
         Object::Tongue(_, language) => {
             out.extend_from_slice(b"\"@");
             out.extend_from_slice(language.as_bytes());
-            const BEHIND: End = Padded::new(" .\n");
-            &BEHIND
+            &END_LANGUAGE
         }
         _ => &END_TEXT,
     }
