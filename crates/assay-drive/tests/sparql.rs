@@ -136,7 +136,7 @@ fn several_statements_are_answered_in_turn_and_the_last_is_kept() {
     ]]);
     let config = Config { results: Results::Tsv, ..config };
     let statements =
-        json!([{"text": "SELECT * {}"}, {"text": "CLEAR ALL"}, {"text": "DESCRIBE <s>"}]);
+        json!([{"text": "SELECT ?a {}"}, {"text": "CLEAR ALL"}, {"text": "DESCRIBE <s>"}]);
     let script = json!({"operations": [{"name": "a", "statements": statements}]});
     let script = Arc::new(serde_json::from_value(script).unwrap());
     let mut session = SparqlSession::open(config, script, 1, 0).unwrap();
