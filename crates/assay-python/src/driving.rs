@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_drive::drive::Observer;
-use assay_drive::run::Parts;
+use assay_drive::run::{Parts, PassListener};
+use assay_drive::schedule::Passed;
 use assay_drive::session::jdbc::JdbcSession;
 use assay_drive::session::jdbc::link::Config as JdbcConfig;
 use assay_drive::session::mysql::MysqlSession;
@@ -201,8 +202,12 @@ pub fn read_script(text: &str) -> PyResult<Script> {
 /// operation's interval, this one or the root of a server's; `observer(sequence, edge)` is called
 /// there, too, with `start` or `end`. `device_stat` is the file of sysfs with the counters of the
 /// block device that holds the data, read with those of the process.
+///
+/// For phases whose sessions play an order by themselves: `listener(phase, passes, ended_ns)` hears
+/// how many passes ended, when the phase begins and soon after the end of one; where the phase goes
+/// on until they are enough, it says so by returning True.
 #[pyfunction]
-#[pyo3(signature = (plan, sessions, raw_dir, cancel, tick, metered = None, observer = None, device_stat = None))]
+#[pyo3(signature = (plan, sessions, raw_dir, cancel, tick, metered = None, observer = None, device_stat = None, listener = None))]
 #[allow(clippy::too_many_arguments)] // The door takes all that a run is made of.
 fn drive(
     py: Python<'_>,
@@ -214,6 +219,7 @@ fn drive(
     metered: Option<u32>,
     observer: Option<Py<PyAny>>,
     device_stat: Option<PathBuf>,
+    listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let plan: Plan = serde_json::from_str(plan)
         .map_err(|error| PlanError::new_err(format!("the plan cannot be read: {error}")))?;
@@ -232,6 +238,7 @@ fn drive(
         sessions: sessions.iter().map(session).collect::<PyResult<_>>()?,
         meter: metered.filter(|_| serial).map(|pid| meter(pid, device_stat)).transpose()?,
         observer: observer.filter(|_| seen).map(|observer| observing(observer, cancel.clone())),
+        listener: listener.map(|listener| listening(listener, cancel.clone())),
         cancel: cancel.clone(),
     };
     let told = |progress: &Progress| tell(&tick, progress, &cancel);
@@ -266,6 +273,21 @@ fn observing(observer: Py<PyAny>, cancel: CancelFlag) -> Observer {
                 cancel.cancel();
             }
         });
+    })
+}
+
+/// An error of the listener stops the run in good order: nobody would know when it is enough.
+fn listening(listener: Py<PyAny>, cancel: CancelFlag) -> PassListener {
+    Box::new(move |phase: &str, passed: Passed| {
+        Python::attach(|py| {
+            let told = listener.call1(py, (phase, passed.passes, passed.ended_ns));
+            let enough = told.and_then(|told| told.extract::<bool>(py));
+            enough.unwrap_or_else(|error: PyErr| {
+                error.print(py);
+                cancel.cancel();
+                true
+            })
+        })
     })
 }
 

@@ -31,16 +31,23 @@ class Tolerances:
     kinds: Mapping[str, str]
     sum_absolute: Decimal
     ratio_relative: Decimal
+    float_relative: Decimal = Decimal(0)
 
     @classmethod
     def of(
-        cls, kinds: Mapping[str, str], sum_absolute: float, ratio_relative: float, scale: float
+        cls,
+        kinds: Mapping[str, str],
+        sum_absolute: float,
+        ratio_relative: float,
+        scale: float,
+        float_relative: float = 0.0,
     ) -> Tolerances:
         """Tolerances at a scale."""
         return cls(
             kinds=kinds,
             sum_absolute=Decimal(str(sum_absolute)) * Decimal(str(min(1.0, scale))),
             ratio_relative=Decimal(str(ratio_relative)),
+            float_relative=Decimal(str(float_relative)),
         )
 
 
@@ -105,7 +112,7 @@ def read_expected(path: Path, ordered_by: Sequence[str] | None = None) -> Expect
 
 
 def read_expected_by(path: Path, rule: Mapping[str, Any]) -> Expected:
-    """The same, to be compared by the rule of an operation, as `answer_rules` of a record has it."""
+    """The same, to be compared by an operation's rule, as `answer_rules` of a record has it."""
     columns, rows = _read(path)
     return Expected(
         columns,
@@ -165,7 +172,10 @@ def _difference_of(
         place = _not_among(rows, wanted, expected.columns, tolerances)
         if place is None:
             return None
-        told = [f"{name} {shown(cell)}" for name, cell in zip(expected.columns, rows[place], strict=True)]
+        told = [
+            f"{name} {shown(cell)}"
+            for name, cell in zip(expected.columns, rows[place], strict=True)
+        ]
         return place, f"{', '.join(told)} is none of the {len(wanted)} rows that tie there"
     first = _first_difference(rows, wanted, expected.columns, tolerances)
     if first is None or (len(tied) > 1 and _same(rows, wanted, expected, tolerances)):
@@ -205,7 +215,9 @@ def _lacking(
             for row in actual
         )
         if not any(same):
-            told = [f"{name} {shown(cell)}" for name, cell in zip(expected.columns, wanted, strict=True)]
+            told = [
+                f"{name} {shown(cell)}" for name, cell in zip(expected.columns, wanted, strict=True)
+            ]
             return f"a row is missing: {', '.join(told)}"
     return None
 
@@ -238,12 +250,18 @@ def cell_is_right(cell: object, wanted: str | None, column: str, tolerances: Tol
         return False
     match tolerances.kinds.get(column, "exact"):
         case "sum":
-            return _distance(number, answer) <= tolerances.sum_absolute
+            apart, allowed = _distance(number, answer), tolerances.sum_absolute
         case "average" | "ratio":
-            rounded, target = _cents(number), _cents(answer)
-            return _distance(rounded, target) <= tolerances.ratio_relative * abs(target)
+            target = _cents(answer)
+            apart, allowed = (
+                _distance(_cents(number), target),
+                tolerances.ratio_relative * abs(target),
+            )
+        case "float":
+            apart, allowed = _distance(number, answer), tolerances.float_relative * abs(answer)
         case _:
             return _exact(number, answer, is_float=isinstance(cell, float))
+    return apart <= allowed
 
 
 def _exact(number: Decimal, answer: Decimal, *, is_float: bool) -> bool:

@@ -75,6 +75,7 @@ class Compared:
             workload["tolerance"]["sum_absolute"],
             workload["tolerance"]["ratio_relative"],
             self._run.facts["request"]["scale"],
+            workload["tolerance"].get("float_relative", 0.0),
         )
 
 

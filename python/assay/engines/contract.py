@@ -396,20 +396,20 @@ class LoadsTriples(Protocol):
 
 
 @runtime_checkable
-class Speaks(Protocol):
-    """Servers that are started and asked otherwise for one of their languages."""
-
-    def speak(self, language: Language) -> None:
-        """Servers that are started from now on are asked in it, and their addresses say so."""
-        ...
-
-
-@runtime_checkable
 class TellsIfItLoads(Protocol):
     """Servers that run already and may be asked as they are, because nothing can be loaded."""
 
     def loads(self, instance: Instance) -> bool:
         """Whether data can be loaded; else those that are there are asked."""
+        ...
+
+
+@runtime_checkable
+class Speaks(Protocol):
+    """Servers that are started and asked otherwise for one of their languages."""
+
+    def speak(self, language: Language) -> None:
+        """Servers that are started from now on are asked in it, and their addresses say so."""
         ...
 
 

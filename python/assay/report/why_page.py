@@ -42,6 +42,7 @@ def anchors(told: dict[str, Any], settings: dict[str, Any]) -> Anchors:
             "plan": frozenset(name for name in names if has_plan(told, name)),
             "profile": frozenset(sampled) | ({""} if profile else set()),
             "timeline": frozenset({""}),
+            "steady": frozenset({""} if told["steady"] else ()),
             "counter": _counted(counted) if counted else frozenset(),
             "setting": frozenset(settings),
             "check": frozenset(result["check"] for result in told["checks"]),

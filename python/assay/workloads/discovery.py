@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 NO_NAME = re.compile(r"[^\w.-]+")
 OURS = Path(__file__).parent
 # What a workload has of another one, with its data; and what it then cannot say itself.
-OF_DATA = ("generator", "tables", "triples", "scale_default", "scale_name", "legal")
+OF_DATA = ("generator", "tables", "triples", "turtle", "scale_default", "scale_name", "legal")
 # What texts and programs of operations name, which may be those of that workload.
 OF_TEXTS = ("constants", "lists", "programs")
-OF_OWN_DATA = {"generator", "tables", "triples", "setup", "foreign_keys", "refresh"}
+OF_OWN_DATA = {"generator", "tables", "triples", "turtle", "setup", "foreign_keys", "refresh"}
 
 
 def find_workloads() -> dict[str, Workload]:
@@ -214,7 +214,7 @@ def _refuse_unknown(manifest: Path, facts: WorkloadFacts, files: list[str]) -> N
 
 
 def _refuse_contradictions(facts: WorkloadFacts, manifest: Path) -> None:
-    if (facts.tables or facts.triples) and facts.generator is None:
+    if (facts.tables or facts.triples or facts.turtle) and facts.generator is None:
         raise UsageError(
             f"{manifest}: tables are filled by a generator, and none is named; tables that SQL"
             " fills stand in a file of `setup` only"

@@ -17,7 +17,7 @@ from pydantic import (
 
 from assay.model.language import SQL, Language
 
-ColumnKind = Literal["exact", "sum", "average", "ratio"]
+ColumnKind = Literal["exact", "sum", "average", "ratio", "float"]
 Bound = int | str
 # What the name of an operation has behind it where it is played with fixed values.
 AS_CHECK = "@check"
@@ -36,6 +36,7 @@ class Tolerance(Facts):
 
     sum_absolute: float = 0.0
     ratio_relative: float = 0.0
+    float_relative: float = 0.0
 
 
 class Constant(Facts):
@@ -334,6 +335,10 @@ class SequenceFacts(Facts):
         query_time: What it calls the mean time of an operation; empty: nothing.
         size: What results are named with, beside clients: the table of the generator whose rows
             are the scale, such as triples; empty: the scale itself.
+        power: What it calls the scale by the geometric mean of operations' times, for so many
+            `seconds`; empty: nothing.
+        throughput: The same by their arithmetic mean.
+        unit: The scale that counts as one in these two.
     """
 
     warmup: NonNegativeInt = 0
@@ -342,6 +347,9 @@ class SequenceFacts(Facts):
     seconds: PositiveFloat = 3600.0
     query_time: str = ""
     size: str = ""
+    power: str = ""
+    throughput: str = ""
+    unit: PositiveFloat = 1.0
 
 
 class ReceiptFacts(Facts):
@@ -389,6 +397,8 @@ class WorkloadFacts(Facts):
         languages: In which its operations are written, the preferred one first.
         triples: Tables of the generator for engines that are asked in SPARQL: one column of
             N-Triples, a statement a row.
+        turtle: Tables of the generator with the same statements for files: one column of Turtle,
+            which is one document when its rows stand one after another.
         rate: What a specification calls the rate of a run; None where it does not.
         retries: How often an operation is sent again that the engine asks to repeat, where the run
             does not say another number.
@@ -422,6 +432,7 @@ class WorkloadFacts(Facts):
     checked: tuple[str, ...] = ()
     languages: tuple[Language, ...] = (SQL,)
     triples: tuple[str, ...] = ()
+    turtle: tuple[str, ...] = ()
     terminals: Constant | None = None
     rate: RateFacts | None = None
     retries: NonNegativeInt = 0
