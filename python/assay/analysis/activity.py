@@ -87,9 +87,7 @@ def why_no_activity(run: Run) -> str:
     declared = _declared(run)
     if declared is None:
         return "its engine declares none"
-    return (
-        declared.missing if run.has("engine") else "the probe of the engine's counters did not run"
-    )
+    return declared.missing if run.has("engine") else "the probe of its counters did not run"
 
 
 def activity_told(run: Run) -> dict[str, Any] | None:

@@ -51,10 +51,11 @@ def counted_of(run: Run) -> Mapping[str, float]:
 
 def _counts(subjects: list[Subject]) -> Iterator[Measure]:
     for word, title in TITLES.items():
-        values = by_subject(
-            (one.name, spread(one.over_rounds(lambda run, word=word: counted_of(run).get(word))))
-            for one in subjects
-        )
+
+        def known(run: Run, word: str = word) -> float | None:
+            return counted_of(run).get(word)
+
+        values = by_subject((one.name, spread(one.over_rounds(known))) for one in subjects)
         if values:
             yield Measure(title, title, COUNT, values)
 
