@@ -67,6 +67,10 @@ def mixes_of(run: Run) -> Mixes | None:
     marked, clients = run.table(MIXES_STREAM), int(phase["arrival"]["clients"])
     warmup, measured = _marks(marked, PHASE_WARMUP), _marks(marked, PHASE_MEASURED)
     told = run.facts["workload"].get("sequence") or {}
+    noted = run.facts.get("mixes") or {}
+    # What went on until it was steady is judged as it was then: clients ended some mixes after.
+    enough = noted.get("enough")
+    counted = measured if enough is None else [mark for mark in measured if mark.mixes <= enough]
     return Mixes(
         clients=clients,
         warmup_mixes=warmup[-1].mixes if warmup else 0,
@@ -75,8 +79,8 @@ def mixes_of(run: Run) -> Mixes | None:
         rate_per_s=_rate(measured),
         rate_name=told.get("rate", ""),
         rate_seconds=told.get("seconds", 1.0),
-        why_no_reads=(run.facts.get("mixes") or {}).get("why_no_reads"),
-        state=judged(measured, clients),
+        why_no_reads=noted.get("why_no_reads"),
+        state=judged(counted, clients),
         warmup=batched(warmup, clients),
     )
 
