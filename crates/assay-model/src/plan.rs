@@ -123,6 +123,13 @@ pub struct Phase {
     pub memory: bool,
 }
 
+impl Phase {
+    /// Whether its operations follow one another, so that it can be told whose work was seen.
+    pub const fn is_serial(&self) -> bool {
+        matches!(self.arrival, Arrival::Power) || self.in_order && self.arrival.sessions() == 1
+    }
+}
+
 /// Cards of a deck at most: every worker holds one.
 const CARDS_MAX: u64 = 1 << 16;
 

@@ -90,6 +90,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "where": None if summary.where is None else summary.where.facts(),
         "pace": None if summary.load is None else _pace(summary.load.pace),
         "transactions": None if summary.transactions is None else summary.transactions.facts(),
+        "sequence": None if summary.sequence is None else summary.sequence.facts(),
         "statements": {name: told.facts() for name, told in summary.statements.items()},
         "stalls": None if summary.stalls is None else summary.stalls.facts(),
         "steady": None if summary.mixes is None else summary.mixes.facts(),

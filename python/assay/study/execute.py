@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import HasCounters, HasPlans, Server
 from assay.model.errors import AssayError, RunFailedError
-from assay.model.language import SQL
 from assay.model.units import NS_PER_S
 from assay.probes.contract import HearsMeasured, Refusing, Target
 from assay.probes.discovery import find_probes
@@ -325,7 +324,8 @@ class _Execution:
 
     @property
     def _wants_plans(self) -> bool:
-        wanted = self._request.plans and self._kill is None and self._asked.language == SQL
+        wanted = self._request.plans and self._kill is None
+        wanted = wanted and self._asked.language in self._asked.engine.facts.plans
         return wanted and isinstance(self._asked.behaviour, HasPlans)
 
     def _explained(self, driver: Host, subject: Subject) -> None:

@@ -42,7 +42,11 @@ from assay.model.script import Script
 from assay.model.units import NS_PER_S
 from assay.probes.contract import Target
 from assay.probes.engine import EngineProbe
-from assay.probes.operation_counters import operation_counters
+from assay.probes.operation_counters import (
+    READING_SHARE_MAX,
+    READING_SHARE_MAX_OF_LOADS,
+    operation_counters,
+)
 from assay.study.control import METERED_HOST, Channel
 from assay.study.filling import fill
 from assay.study.mixes import Mixes
@@ -262,10 +266,11 @@ def _played(
         phases = job["plan"]["phases"]
         if any(phase.get("in_order") for phase in phases):
             mixes = opened.enter_context(Mixes(Path(job["raw_dir"]), phases, job["reads_of"]))
-        serial = all(phase["arrival"]["shape"] == "power" for phase in phases)
-        if serial and job["counters"] and isinstance(engine, HasCounters):
+        share = _read_share(phases)
+        if share and job["counters"] and isinstance(engine, HasCounters):
             anew = partial(engine.counters, instance) if isinstance(engine, Restarts) else None
-            counters = operation_counters(engine.counters(instance), Path(job["raw_dir"]), anew)
+            raw_dir = Path(job["raw_dir"])
+            counters = operation_counters(engine.counters(instance), raw_dir, anew, share)
             observer = opened.enter_context(counters).read
         report = _core.drive(
             json.dumps(job["plan"]),
@@ -296,6 +301,18 @@ def _teller(channel: Channel, mixes: Mixes | None) -> Callable[[str, int, int], 
             channel.send("progress", phase=phase, ended=ended, begun_s=begun_s, mixes=played)
 
     return tick
+
+
+def _read_share(phases: list[dict[str, Any]]) -> float:
+    """How much of the time reading counters of operations may take; 0: they are not read."""
+    arrivals = [phase["arrival"] for phase in phases]
+    if all(arrival["shape"] == "power" for arrival in arrivals):
+        return READING_SHARE_MAX
+    alone = [
+        phase.get("in_order") and arrival["clients"] == 1
+        for phase, arrival in zip(phases, arrivals, strict=True)
+    ]
+    return READING_SHARE_MAX_OF_LOADS if all(alone) else 0.0
 
 
 @contextmanager
