@@ -36,7 +36,10 @@ STEADY_PASSES = 6
 # What the file of a look at the disk is written with, and what a trial takes beside its time.
 FILL_BYTES_PER_S, AROUND_TRIAL_S = 400e6, 0.03
 # What makes a run alike to another in how long it takes; the rest changes less than engines differ.
-ALIKE = ("workload", "engine", "scale", "test", "streams", "clients", "time_s", "min_time_s")
+ALIKE = (
+    *("workload", "engine", "scale", "test", "streams"),
+    *("clients", "mixes", "mixes_max", "time_s", "min_time_s"),
+)
 
 
 class Pace:
