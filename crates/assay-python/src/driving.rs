@@ -14,6 +14,9 @@ use assay_drive::session::null::steady;
 use assay_drive::session::postgres::PostgresSession;
 use assay_drive::session::postgres::config::Config;
 use assay_drive::session::postgres::copy::{Way, copy_in};
+use assay_drive::session::sparql::SparqlSession;
+use assay_drive::session::sparql::config::Config as SparqlConfig;
+use assay_drive::session::sparql::load::load as load_graph;
 use assay_drive::{CancelFlag, Progress, Session};
 use assay_model::{Arrival, Edge, Meter, Plan, Script};
 use assay_observe::{DeviceMeter, ProcessMeter, ServerMeter};
@@ -23,6 +26,7 @@ use serde::Deserialize;
 
 use crate::capsule;
 use crate::errors::{self, PlanError};
+use crate::graph_session::GraphSession;
 use crate::python_session::PythonSession;
 use crate::sqlite::PySqliteSession;
 
@@ -119,6 +123,38 @@ impl PyMysqlSession {
         let script = Arc::new(read_script(script)?);
         let config: MysqlConfig = read_address(config)?;
         let session = py.detach(|| MysqlSession::open(config, script, seed, number));
+        let session = session.map_err(|error| errors::SessionOpenError::new_err(error.message))?;
+        Ok(Self(Mutex::new(Some(session))))
+    }
+}
+
+/// A native line to a SPARQL endpoint; it is opened here and driven once.
+#[pyclass(name = "SparqlSession", frozen)]
+struct PySparqlSession(Mutex<Option<SparqlSession>>);
+
+#[pymethods]
+impl PySparqlSession {
+    /// Connects to `config` (JSON) as session `number`, to send the requests of a script (JSON) with
+    /// values drawn from `seed`.
+    #[new]
+    fn new(py: Python<'_>, config: &str, script: &str, seed: u64, number: u32) -> PyResult<Self> {
+        let script = Arc::new(read_script(script)?);
+        let config: SparqlConfig = read_address(config)?;
+        let session = py.detach(|| SparqlSession::open(config, script, seed, number));
+        let session = session.map_err(|error| errors::SessionOpenError::new_err(error.message))?;
+        Ok(Self(Mutex::new(Some(session))))
+    }
+}
+
+/// A Python object that holds a graph as a session: `ask(text, form)` returns its answer as bytes.
+#[pyclass(name = "GraphSession", frozen)]
+struct PyGraphSession(Mutex<Option<GraphSession>>);
+
+#[pymethods]
+impl PyGraphSession {
+    #[new]
+    fn new(asked: Py<PyAny>, script: &str, seed: u64, number: u32) -> PyResult<Self> {
+        let session = GraphSession::new(asked, Arc::new(read_script(script)?), seed, number);
         let session = session.map_err(|error| errors::SessionOpenError::new_err(error.message))?;
         Ok(Self(Mutex::new(Some(session))))
     }
@@ -250,6 +286,16 @@ fn session(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Session>> {
         let taken = taken.ok_or_else(|| PlanError::new_err("a session was driven already"))?;
         return Ok(Box::new(taken));
     }
+    if let Ok(sparql) = object.cast::<PySparqlSession>() {
+        let taken = sparql.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let taken = taken.ok_or_else(|| PlanError::new_err("a session was driven already"))?;
+        return Ok(Box::new(taken));
+    }
+    if let Ok(graph) = object.cast::<PyGraphSession>() {
+        let taken = graph.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let taken = taken.ok_or_else(|| PlanError::new_err("a session was driven already"))?;
+        return Ok(Box::new(taken));
+    }
     if let Ok(jdbc) = object.cast::<PyJdbcSession>() {
         let taken = jdbc.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let taken = taken.ok_or_else(|| PlanError::new_err("a session was driven already"))?;
@@ -330,16 +376,35 @@ fn mysql_load(
     Ok((rows, way.name()))
 }
 
+/// Adds all statements of an Arrow stream, whose one column holds lines of N-Triples, to the graph that
+/// `target` names to an endpoint's server, over `streams` connections; returns how many it were.
+#[pyfunction]
+fn sparql_load(
+    py: Python<'_>,
+    config: &str,
+    target: &str,
+    rows: &Bound<'_, PyAny>,
+    streams: usize,
+) -> PyResult<u64> {
+    let config: SparqlConfig = read_address(config)?;
+    let rows = capsule::open(rows)?;
+    let loaded = py.detach(|| load_graph(&config, target, rows, streams));
+    loaded.map_err(|error| PyOSError::new_err(error.to_string()))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyCancelFlag>()?;
+    module.add_class::<PyGraphSession>()?;
     module.add_class::<PyJdbcSession>()?;
     module.add_class::<PyMysqlSession>()?;
     module.add_class::<PyNullSession>()?;
     module.add_class::<PyPostgresSession>()?;
     module.add_class::<PyPythonSession>()?;
+    module.add_class::<PySparqlSession>()?;
     module.add_function(wrap_pyfunction!(mysql_load, module)?)?;
     module.add_function(wrap_pyfunction!(postgres_copy, module)?)?;
     module.add_function(wrap_pyfunction!(program_marks, module)?)?;
     module.add_function(wrap_pyfunction!(program_receipt, module)?)?;
+    module.add_function(wrap_pyfunction!(sparql_load, module)?)?;
     module.add_function(wrap_pyfunction!(drive, module)?)
 }

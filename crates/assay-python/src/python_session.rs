@@ -52,7 +52,7 @@ impl PythonSession {
 
 /// What an exception says of itself: its `sqlstate`, or else its type, is the class of the error, and
 /// a true `retryable` means that a later attempt may succeed.
-fn failed(py: Python<'_>, error: &PyErr) -> SessionError {
+pub fn failed(py: Python<'_>, error: &PyErr) -> SessionError {
     let value = error.value(py);
     let told = value.getattr("sqlstate").and_then(|state| state.extract::<String>());
     let class = told.unwrap_or_else(|_| {
