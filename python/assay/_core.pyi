@@ -70,7 +70,13 @@ GENERATORS_VERSION: int
 @final
 class TableStream:
     def __new__(
-        cls, generator: str, table: str, scale: float, threads: int, sets: int = 0
+        cls,
+        generator: str,
+        table: str,
+        scale: float,
+        threads: int,
+        sets: int = 0,
+        seed: int | None = None,
     ) -> TableStream: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any: ...
     @property
