@@ -28,21 +28,6 @@ LOAD_PATIENCE_S, QUERY_PATIENCE_S = 24 * 3600.0, 600.0
 SAID_MAX = 400
 
 
-def send(store: str, rows: ArrowStream, title: str) -> None:
-    """Adds all statements of a stream to the graph of a store by one request.
-
-    Args:
-        store: URL of the graph, such as `http://127.0.0.1:3030/ds/data?default`.
-        rows: As `assay.engines.contract.LoadsTriples.load_triples` has them.
-        title: What the server is called where it refuses.
-
-    Raises:
-        EngineError: As the server says it.
-    """
-    headers = {"Content-Type": N_TRIPLES, "Transfer-Encoding": "chunked"}
-    _request(store, "POST", _lines(rows), headers, title, LOAD_PATIENCE_S)
-
-
 def ask(endpoint: str, query: str, title: str) -> list[list[str]]:
     """Rows of a query, a cell as SPARQL 1.1's TSV has it. Raises `EngineError`."""
     headers = {"Content-Type": QUERY, "Accept": TSV}
@@ -54,18 +39,6 @@ def ask(endpoint: str, query: str, title: str) -> list[list[str]]:
 def number(cell: str) -> int:
     """The whole number of a cell: `7`, or `"7"^^<...integer>`."""
     return int(cell.split("^^")[0].strip('"'))
-
-
-def _lines(rows: ArrowStream) -> Iterator[memoryview]:
-    """The values of each batch as they stand in memory: lines, one after another."""
-    for batch in pa.RecordBatchReader.from_stream(rows):
-        column = batch.column(0)
-        _, offsets, values = column.buffers()
-        wide = pa.types.is_large_string(column.type)
-        ends = memoryview(offsets).cast("q" if wide else "i")
-        first, last = ends[column.offset], ends[column.offset + len(column)]
-        if last > first:
-            yield memoryview(values)[first:last]
 
 
 def _request(

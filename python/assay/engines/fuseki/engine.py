@@ -39,8 +39,8 @@ _HEAP = re.compile(r"[1-9]\d*[kmg]")
 class FusekiEngine:
     """See `assay.engines.contract`: `Server`, `LoadsTriples`, `ChecksSettings`.
 
-    An instance's address has `query`, `update` and `store` (URLs), `pid`, `heap` and
-    `version`.
+    An instance's address has `session` (the configuration of sessions), `query` (URL), `store`
+    (target of loads), `pid`, `heap` and `version`.
     """
 
     def __init__(self, facts: EngineFacts) -> None:
@@ -130,7 +130,11 @@ class FusekiEngine:
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
         """Sends all by one request: a data set has one writer at a time."""
         del streams, tell
-        graph_store.send(instance.address["store"], rows, TITLE)
+        told = json.dumps(instance.address["session"])
+        try:
+            _core.sparql_load(told, instance.address["store"], rows, 1)
+        except OSError as error:
+            raise EngineError(f"{TITLE} refused to load: {error}") from error
 
     def count_triples(self, instance: Instance) -> int:
         """All statements, counted."""
@@ -142,7 +146,8 @@ class FusekiEngine:
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""
-        raise NotImplementedError
+        config, told = json.dumps(instance.address["session"]), json.dumps(script.facts())
+        return [_core.SparqlSession(config, told, seed, number) for number in range(clients)]
 
 
 def _is_private() -> Never:

@@ -57,11 +57,15 @@ def start_server(
         argv[1:1] = [f"-Dlog4j.configurationFile={_log_configuration(launcher)}"]
         environment = {**inherited(), "HOME": str(launcher.scratch)}
         pid = launcher.serve(argv, environment, "SIGTERM", STOP_GRACE_S)
-        base = f"http://{HOST}:{port}/{DATASET}"
         address = {
-            "query": f"{base}/query",
-            "update": f"{base}/update",
-            "store": f"{base}/data?default",
+            "session": {
+                "host": HOST,
+                "port": port,
+                "query": f"/{DATASET}/query",
+                "update": f"/{DATASET}/update",
+            },
+            "query": f"http://{HOST}:{port}/{DATASET}/query",
+            "store": f"/{DATASET}/data?default",
             "pid": pid,
             "heap": heap,
         }
