@@ -394,6 +394,15 @@ class LoadsTriples(Protocol):
 
 
 @runtime_checkable
+class TellsIfItLoads(Protocol):
+    """Servers that run already and may be asked as they are, because nothing can be loaded."""
+
+    def loads(self, instance: Instance) -> bool:
+        """Whether data can be loaded; else those that are there are asked."""
+        ...
+
+
+@runtime_checkable
 class LoadsTablesTogether(Protocol):
     """Engines whose `load` and `count` may be called by several threads, each with its table."""
 

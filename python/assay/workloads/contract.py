@@ -314,7 +314,7 @@ class Workload:
         if self.facts.generator != generate.QUERIES:
             return {}
         refresh = self.facts.refresh if sets else None
-        tables = (*self.facts.tables, *(refresh.tables if refresh else ()))
+        tables = (*self.facts.tables, *self.facts.triples, *(refresh.tables if refresh else ()))
         files = {table: f"{ROWS}/{table}.sql" for table in tables}
         further = self._sizes(scale, sets) if refresh else texts.NOTHING
         found = self._scripts(tuple(files.values()), (), scale, further)
