@@ -1,5 +1,7 @@
 //! Turtle: a block a thing.
 
+use std::fmt::Write as _;
+
 use assay_model::bsbm::{COUNTRIES, Form, INSTANCES, Lines, Name, Object, Thing, write_lexical};
 
 /// Prefixes, and the base that names of things are short for.
@@ -28,7 +30,7 @@ impl Turtle {
         if with_prefixes {
             let mut header = format!("@base <{INSTANCES}> .\n");
             for (prefix, namespace) in PREFIXES {
-                header += &format!("@prefix {prefix}: <{namespace}> .\n");
+                let _ = writeln!(header, "@prefix {prefix}: <{namespace}> .");
             }
             lines.bytes.extend_from_slice(header.as_bytes());
             lines.bytes.push(b'\n');

@@ -1,0 +1,147 @@
+"""What of the whole goes into what at each scale, and which shares shift.
+
+A shift is the share at the largest scale less that at the smallest, within a round. It counts
+where its interval over the rounds (Student's) holds no 0, and it is at least `SHIFT_MIN`: smaller
+ones may be more than noise, and say nothing of what a scale measures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.plan_time import plan_seconds
+from assay.analysis.plans import read_plans
+from assay.analysis.student import CONFIDENCE, mean_of
+from assay.analysis.versus.account import account_of
+from assay.analysis.versus.cpu import cpu_by_work
+from assay.analysis.work.rules import PLANNING as OPTIMISER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.student import Mean
+    from assay.record.reader import Run
+
+# What shares are of.
+OF_CPU, OF_TIME, OF_PLANS = "CPU time", "time", "time by plans"
+KINDS = (OF_CPU, OF_TIME, OF_PLANS)
+# Between two queries, and what did not succeed.
+BETWEEN = "between operations"
+SHIFT_MIN = 0.03
+
+
+@dataclass(frozen=True)
+class Shift:
+    """One share by scale.
+
+    Attributes:
+        name: A kind of work, or a query.
+        means: By scale, ascending: means over the rounds.
+        change: Of the largest scale less the smallest, with its interval over rounds.
+    """
+
+    name: str
+    means: tuple[float, ...]
+    change: Mean
+
+    @property
+    def shifts(self) -> bool | None:
+        """Whether it changes by more than noise, and by enough; None with one round."""
+        ends = self.change.interval
+        if ends is None:
+            return None
+        return not ends[0] <= 0.0 <= ends[1] and abs(self.change.value) >= SHIFT_MIN
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What the whole goes into, by scale.
+
+    Attributes:
+        of: What they are shares of, one of `KINDS`.
+        scales: Ascending.
+        rounds: With a run at each.
+        shares: That which changes most first.
+        moved: How much of the whole goes into something else at the largest scale than at the
+            smallest: half the sum of all changes.
+    """
+
+    of: str
+    scales: tuple[float, ...]
+    rounds: int
+    shares: tuple[Shift, ...]
+    moved: float
+
+    @property
+    def shifted(self) -> tuple[Shift, ...]:
+        """Those that shift."""
+        return tuple(one for one in self.shares if one.shifts)
+
+    @property
+    def largest_unseen(self) -> float:
+        """How large a change can be that its interval leaves open, or that is told."""
+        ends = [end for one in self.shares for end in one.change.interval or (one.change.value,)]
+        return max(map(abs, ends), default=0.0)
+
+    @property
+    def by_chance(self) -> float:
+        """How many would seem to change though none does; `SHIFT_MIN` leaves out most of them."""
+        return (1 - CONFIDENCE) * sum(one.change.interval is not None for one in self.shares)
+
+
+@lru_cache(maxsize=256)
+def shares_of(run: Run, of: str) -> dict[str, float]:
+    """Shares of a run that sum to 1 (those of plans do not); empty where they are not known."""
+    if of == OF_TIME:
+        return _of_time(run)
+    if of == OF_PLANS:
+        return _of_plans(run)
+    seconds = cpu_by_work(run)
+    whole = sum(seconds.values())
+    return {work: value / whole for work, value in seconds.items()} if whole else {}
+
+
+def _of_time(run: Run) -> dict[str, float]:
+    account = account_of(run)
+    if account is None or account.whole_s <= 0:
+        return {}
+    found = {
+        name: one.weight * one.mean_s / account.whole_s for name, one in account.operations.items()
+    }
+    return found | ({BETWEEN: account.between_s / account.whole_s} if account.is_mix else {})
+
+
+def _of_plans(run: Run) -> dict[str, float]:
+    """The optimiser's share: each query's own by its plan, weighed by the query's time."""
+    times, found = _of_time(run), 0.0
+    plans = {name: told for name, told in read_plans(run).items() if name in times}
+    if not any(one.planning_s is not None for told in plans.values() for one in told):
+        return {}
+    for name, told in plans.items():
+        whole = sum(map(plan_seconds, told))
+        if whole:
+            found += times[name] * sum(one.planning_s or 0.0 for one in told) / whole
+    return {OPTIMISER: found}
+
+
+def shifts_of(rounds: Sequence[Mapping[float, Run]], of: str) -> Shares | None:
+    """Shares by scale; None where they are not known of each run.
+
+    Args:
+        rounds: Of each the run at each scale; all have the same scales, two at least.
+        of: One of `KINDS`.
+    """
+    scales = tuple(sorted(rounds[0])) if rounds else ()
+    told = [[shares_of(own[scale], of) for scale in scales] for own in rounds]
+    if len(scales) < 2 or not all(one for own in told for one in own):  # noqa: PLR2004 - two scales
+        return None
+    found = []
+    for name in dict.fromkeys(name for own in told for one in own for name in one):
+        values = [[one.get(name, 0.0) for one in own] for own in told]
+        means = tuple(sum(column) / len(column) for column in zip(*values, strict=True))
+        found.append(Shift(name, means, mean_of([own[-1] - own[0] for own in values])))
+    found.sort(key=lambda one: -abs(one.change.value))
+    moved = sum(abs(one.change.value) for one in found) / 2
+    return Shares(of, scales, len(rounds), tuple(found), moved)
