@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING
 
-from assay import _core
-from assay.engines import graph_store
 from assay.engines.bridge.jre import find_java
-from assay.engines.contract import EngineError, Instance
-from assay.engines.fuseki.server import HEAP, TITLE, file_text, start_server
+from assay.engines.contract import EngineError
+from assay.engines.fuseki.server import HEAP, TITLE, restart_server, start_server
 from assay.engines.obtaining import obtain
+from assay.engines.sparql_family.engine import EndpointEngine
+from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from assay.engines.contract import (
         Address,
         ArrowStream,
         EngineFacts,
+        Instance,
         Launcher,
         Place,
         Product,
         Tell,
         Wanted,
     )
-    from assay.model.script import Script
 
 # Below a product's home: what its build says of itself.
 PROPERTIES = "META-INF/maven/org.apache.jena/jena-fuseki-main/pom.properties"
@@ -36,15 +35,14 @@ _VERSION = re.compile(r"(?m)^version=(\d[\w.-]*)")
 _HEAP = re.compile(r"[1-9]\d*[kmg]")
 
 
-class FusekiEngine:
-    """See `assay.engines.contract`: `Server`, `LoadsTriples`, `ChecksSettings`.
+class FusekiEngine(EndpointEngine):
+    """See `assay.engines.contract`: `Server`, `Restarts`, `LoadsTriples`, `ChecksSettings`.
 
-    An instance's address has `session` (the configuration of sessions), `query` (URL), `store`
-    (target of loads), `pid`, `heap` and `version`.
+    The address of a server of ours also has `data`, `scratch` and `version`.
     """
 
     def __init__(self, facts: EngineFacts) -> None:
-        self._facts = facts
+        super().__init__(facts)
         self._java: Path | None = None
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
@@ -58,108 +56,56 @@ class FusekiEngine:
         del product
         for name, value in settings.items():
             if name != HEAP:
-                raise EngineError(f"{TITLE} has no setting {name!r}: there is {HEAP!r} only.")
+                raise EngineError(f"{TITLE} has no setting {name!r}; {suggestion(name, [HEAP])}")
             if not _HEAP.fullmatch(value):
-                raise EngineError(f"{HEAP}={value} is no size of a heap: write it like 4g or 512m.")
+                raise EngineError(f"--set {HEAP}={value} is no size: write it like 4g or 512m")
 
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
         """Starts a private server, on a new data set if `place.data` is empty."""
         self.check_settings(product, settings)
-        if self._java is None:
-            raise EngineError(f"{TITLE} has no Java yet: obtain it before it is started.")
-        address = start_server(self._java, _home(product), place, settings, launcher)
+        address = start_server(self._runtime(), _home(product), place, settings, launcher)
         return address | {"version": product.version}
+
+    def restart(
+        self,
+        product: Product,
+        place: Place,
+        settings: Mapping[str, str],
+        launcher: Launcher,
+        address: Address,
+    ) -> None:
+        """Starts a server that died again, at the same port."""
+        del place, settings
+        restart_server(self._runtime(), _home(product), launcher, address)
 
     def address(self, dsn: str) -> Address:
         """Raises `EngineError`: one that runs already is asked as any endpoint is."""
         del dsn
-        _is_private()
-
-    def attach(self, address: Address) -> Instance:
-        """Asks whether it answers; there is no connection to keep."""
-        graph_store.ask(address["query"], file_text("ready.rq"), TITLE)
-        return Instance({}, None, address=dict(address))
-
-    def detach(self, instance: Instance) -> None:
-        """Nothing is to be ended."""
+        raise EngineError(
+            f"{TITLE} is started by Assay here: one that runs already is asked with --engine sparql"
+            " and the URL of its queries as --dsn"
+        )
 
     def version(self, instance: Instance) -> str:
         """Such as `5.2.0`, which its build says: the server tells it nobody."""
         return str(instance.address["version"])
 
-    def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """The largest heap."""
-        return {HEAP: str(instance.address["heap"])}
-
-    def processes(self, instance: Instance) -> tuple[int, ...]:
-        """The server."""
-        return (instance.address["pid"],)
-
-    def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Raises `EngineError`, as all that is of running servers."""
-        del instance, name
-        _is_private()
-
-    def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Raises `EngineError`."""
-        del instance, name
-        _is_private()
-
-    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`."""
-        del instance, name, mark
-        _is_private()
-
-    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`."""
-        del instance, name, mark
-        _is_private()
-
-    def use_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`."""
-        del instance, name
-        _is_private()
-
-    def drop_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`."""
-        del instance, name
-        _is_private()
-
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
         """Sends all by one request: a data set has one writer at a time."""
-        del streams, tell
-        told = json.dumps(instance.address["session"])
-        try:
-            _core.sparql_load(told, instance.address["store"], rows, 1)
-        except OSError as error:
-            raise EngineError(f"{TITLE} refused to load: {error}") from error
+        del streams
+        super().load_triples(instance, rows, 1, tell)
 
-    def count_triples(self, instance: Instance) -> int:
-        """All statements, counted."""
-        rows = graph_store.ask(instance.address["query"], file_text("count.rq"), TITLE)
-        return graph_store.number(rows[0][0])
-
-    def finish_triples(self, instance: Instance) -> None:
-        """Each request is a transaction, and on disk when it was answered."""
-
-    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One connection a client."""
-        config, told = json.dumps(instance.address["session"]), json.dumps(script.facts())
-        return [_core.SparqlSession(config, told, seed, number) for number in range(clients)]
-
-
-def _is_private() -> Never:
-    raise EngineError(
-        f"{TITLE} is started by Assay here. One that runs already is asked with --engine sparql"
-        " and the URL of its queries as --dsn."
-    )
+    def _runtime(self) -> Path:
+        if self._java is None:
+            raise EngineError(f"{TITLE} has no Java yet: obtain it before it is started")
+        return self._java
 
 
 def _home(product: Product) -> Path:
     if product.home is None:
-        raise EngineError(f"{TITLE} has no program here: obtain it before it is started.")
+        raise EngineError(f"{TITLE} has no program here: obtain it before it is started")
     return product.home
 
 
@@ -169,11 +115,11 @@ def _version(home: Path) -> str:
     except OSError as error:
         raise EngineError(
             f"{home} has no unpacked {TITLE}: --bin-dir names the directory that its jar was"
-            f" unpacked in. {error}"
+            f" unpacked in: {error}"
         ) from error
     found = _VERSION.search(told)
     if found is None:
-        raise EngineError(f"{home / PROPERTIES} tells no version: choose another directory.")
+        raise EngineError(f"{home / PROPERTIES} tells no version: choose another directory")
     return found[1]
 
 

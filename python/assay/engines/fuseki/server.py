@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.engines import graph_store
 from assay.engines.contract import EngineError
 from assay.engines.programs import inherited
 from assay.engines.resources import free_port, memory_bytes
+from assay.engines.sparql_family.client import answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,18 +23,13 @@ PROGRAM = "org.apache.jena.fuseki.main.cmds.FusekiMainCmd"
 # Below `place.data`: files of the data set.
 DATA = "tdb2"
 LOG_CONFIGURATION = "log4j2.properties"
-HOST, DATASET = "127.0.0.1", "ds"
+HOST, DATASET = "127.0.0.1", "/ds"
 PORT_TRIES = 5
-START_PATIENCE_S, STOP_GRACE_S, LOOK_S = 120.0, 60.0, 0.1
+START_PATIENCE_S, STOP_GRACE_S, LOOK_S = 120.0, 60.0, 0.05
 PORT_TAKEN = "Address already in use"
 # What a user may set: the largest heap. The data are beside it, in memory-mapped files.
 HEAP, HEAP_PART = "heap", 4
 MIB = 1 << 20
-
-
-def file_text(name: str) -> str:
-    """The query of a file in `conf/`."""
-    return (CONF / name).read_text(encoding="utf-8").strip()
 
 
 def start_server(
@@ -48,28 +43,10 @@ def start_server(
     data = place.data / DATA
     data.mkdir(mode=0o700, exist_ok=True)
     launcher.own(place.data)
-    heap = settings.get(HEAP, f"{memory_bytes() // HEAP_PART // MIB}m")
+    told = {HEAP: f"{memory_bytes() // HEAP_PART // MIB}m", **settings}
     for _ in range(PORT_TRIES):
-        port = free_port(HOST)
-        argv = [str(java), f"-Xmx{heap}", "-XX:+PreserveFramePointer", "-cp", str(home), PROGRAM]
-        argv += ["--localhost", "--port", str(port), "--tdb2", f"--loc={data}", "--update"]
-        argv += [f"/{DATASET}"]
-        argv[1:1] = [f"-Dlog4j.configurationFile={_log_configuration(launcher)}"]
-        environment = {**inherited(), "HOME": str(launcher.scratch)}
-        pid = launcher.serve(argv, environment, "SIGTERM", STOP_GRACE_S)
-        address = {
-            "session": {
-                "host": HOST,
-                "port": port,
-                "query": f"/{DATASET}/query",
-                "update": f"/{DATASET}/update",
-            },
-            "query": f"http://{HOST}:{port}/{DATASET}/query",
-            "store": f"/{DATASET}/data?default",
-            "pid": pid,
-            "heap": heap,
-        }
-        words = _await_ready(address, launcher)
+        address = address_of(free_port(HOST), data, told)
+        words = _started(java, home, launcher, address)
         if words is None:
             return address
         if PORT_TAKEN not in words:
@@ -80,26 +57,52 @@ def start_server(
     )
 
 
-def _log_configuration(launcher: Launcher) -> Path:
-    file = launcher.scratch / LOG_CONFIGURATION
-    shutil.copyfile(CONF / LOG_CONFIGURATION, file)
-    launcher.own(file)
-    return file
+def restart_server(java: Path, home: Path, launcher: Launcher, address: Address) -> None:
+    """Starts a server that died again, at its address. Raises `EngineError`."""
+    words = _started(java, home, launcher, address)
+    if words is not None:
+        raise EngineError(f"{TITLE} did not start again: {words}")
 
 
-def _await_ready(address: Address, launcher: Launcher) -> str | None:
+def address_of(port: int, data: Path, settings: Mapping[str, str]) -> Address:
+    """How a private server is reached, and what it was told."""
+    return {
+        "host": HOST,
+        "port": port,
+        "query": f"{DATASET}/query",
+        "update": f"{DATASET}/update",
+        "store": f"{DATASET}/data?default",
+        "results": "tsv",
+        "data": str(data),
+        "settings": dict(settings),
+    }
+
+
+def _started(java: Path, home: Path, launcher: Launcher, address: Address) -> str | None:
     """None once the server answers; its last words if it ended. Raises `EngineError`."""
-    deadline_s, said = time.monotonic() + START_PATIENCE_S, ""
+    logs = launcher.scratch / LOG_CONFIGURATION
+    shutil.copyfile(CONF / LOG_CONFIGURATION, logs)
+    launcher.own(logs)
+    argv = [
+        str(java),
+        f"-Xmx{address['settings'][HEAP]}",
+        # Stacks of samples can be walked.
+        "-XX:+PreserveFramePointer",
+        f"-Dlog4j.configurationFile={logs}",
+        *("-cp", str(home), PROGRAM),
+        *("--localhost", "--port", str(address["port"])),
+        *("--tdb2", f"--loc={address['data']}", "--update", DATASET),
+    ]
+    environment = {**inherited(), "HOME": str(launcher.scratch)}
+    address["pid"] = launcher.serve(argv, environment, "SIGTERM", STOP_GRACE_S)
+    deadline_s = time.monotonic() + START_PATIENCE_S
     while time.monotonic() < deadline_s:
         if (words := launcher.last_words()) is not None:
             return words
-        try:
-            graph_store.ask(address["query"], file_text("ready.rq"), TITLE)
-        except EngineError as error:
-            said = str(error)
-            time.sleep(LOOK_S)
-        else:
+        if answers(address):
             return None
+        time.sleep(LOOK_S)
     raise EngineError(
-        f"{TITLE} did not answer within {START_PATIENCE_S:.0f} s of its start: {said}"
+        f"{TITLE} did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
+        " overloaded or the disk does not answer. Try again when it is quieter."
     )
