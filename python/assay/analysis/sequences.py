@@ -154,7 +154,7 @@ def _metrics(run: Run, told: dict[str, Any], times: pl.DataFrame, made: Sequence
     named = (
         ("rate", made.mixes_per_s, f"mixes in {span:g} s of {of}"),
         ("power", scaled / _geometric_mean(times["seconds"]), f"{by} {means}"),
-        ("throughput", scaled * operations_per_s, f"{by} {of} of an operation"),
+        ("throughput", scaled * operations_per_s, f"{by} {of} for each operation"),
     )
     return [Metric(told[key], value * span, about) for key, value, about in named if told[key]]
 

@@ -242,6 +242,7 @@ class Workload:
             "content_sha256": self.content_hash,
             "arrival": facts.arrival,
             "before": [*facts.before, *self.checks],
+            "checks": list(self.checks),
             "after": list(facts.after),
             "deck": facts.deck,
             "sequence": None if facts.sequence is None else facts.sequence.model_dump(),
