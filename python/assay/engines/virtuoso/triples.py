@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 # A file has so many bytes or a batch more: the server takes its literals and IRIs together.
 FILE_BYTES = 8 << 20
-# Loaders that wait for each other end so, and one of them begins with its file again.
-DEADLOCK, TRIES_MAX = "40001", 20
+# Loaders that wait for each other end so, or that give the same language a number at one time: one of
+# them begins with its file again.
+AGAIN, TRIES_MAX = ("40001", "23000"), 20
 
 
 def load(instance: Instance, rows: ArrowStream, streams: int) -> None:
@@ -103,5 +104,5 @@ def _loaded(link: Link, file: str) -> None:
         error = told[0] if told else None
         if error is None:
             return
-        if not str(error).startswith(DEADLOCK) or attempt == TRIES_MAX:
+        if not str(error).startswith(AGAIN) or attempt == TRIES_MAX:
             raise EngineError(f"Virtuoso cannot load a file of triples: {error}")
