@@ -181,7 +181,12 @@ class TestTold:
         first = section["first_mix"]
         assert 100 < first < 300
         assert f"steady after {first:,} of 600 mixes, the 30 of the warm-up not counted" in words
-        assert "in the steady part, QMpH" in words
+        assert "/s in the steady part, " in words
+        (figure,) = section["figures"]
+        assert figure["name"] == "QMpH"
+        # The clients are two, so it is by the clock, as mixes a second are.
+        assert figure["steady"] == pytest.approx(3_600 * section["rate_per_s"], rel=0.02)
+        assert figure["all"] == pytest.approx(3_600 * section["all_per_s"], rel=0.02)
         assert "over everything measured" in words
         (finding,) = claims(told)
         assert finding["claim"].startswith(f"Steady after {first:,} of 600 mixes: QMpH 36,")

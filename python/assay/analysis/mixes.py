@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.load import measured_phase
 from assay.analysis.operations import NS
+from assay.analysis.sequences import Sequence, sequence_of
 from assay.analysis.steady_state import Batch, Mark, SteadyState, batched, judged
 from assay.record.layout import MIXES_STREAM, PHASE_MEASURED, PHASE_WARMUP
 
@@ -34,7 +35,8 @@ class Mixes:
         mixes: Measured ones that ended.
         mixes_max: To how many they were to go on until they were steady; None: they were not.
         rate_per_s: Mixes a second, over everything measured; None of fewer than one.
-        rate_name, rate_seconds: What the workload calls the mixes in so many seconds; empty: none.
+        figures: Those of the workload's specification, if it names some and the steady part is not
+            all: the name, its value in that part, and over everything measured.
         why_no_reads: Why it is not known what the engine read for them; None where it is.
         state: Whether they became steady.
         warmup: The mixes before, in batches like those of the measured ones.
@@ -47,11 +49,10 @@ class Mixes:
     mixes: int
     mixes_max: int | None
     rate_per_s: float | None
-    rate_name: str
-    rate_seconds: float
     why_no_reads: str | None
     state: SteadyState
     warmup: tuple[Batch, ...] = ()
+    figures: tuple[tuple[str, float, float], ...] = ()
     counted: tuple[float | None, float] | None = None
 
     def facts(self) -> dict[str, Any]:
@@ -61,8 +62,9 @@ class Mixes:
             "warmup_mixes": self.warmup_mixes,
             "mixes": self.mixes,
             "mixes_max": self.mixes_max,
-            "rate_name": self.rate_name,
-            "rate_seconds": self.rate_seconds,
+            "figures": [
+                {"name": name, "steady": there, "all": whole} for name, there, whole in self.figures
+            ],
             "all_per_s": self.rate_per_s,
             "why_no_reads": self.why_no_reads,
             **self.state.facts(),
@@ -73,19 +75,21 @@ class Mixes:
         }
 
 
-def mixes_of(run: Run, engine: Mapping[str, Any] | None = None) -> Mixes | None:
+def mixes_of(
+    run: Run, engine: Mapping[str, Any] | None = None, whole: Sequence | None = None
+) -> Mixes | None:
     """What is known of a run's mixes; None where clients play no order, or nobody marked them.
 
     Args:
         run: The run.
         engine: What its engine counted, as `engine_counters` tells it.
+        whole: All measured mixes in the terms of their specification; None: it names none.
     """
     phase = measured_phase(run.facts)
     if not phase.get("in_order") or not run.has(MIXES_STREAM):
         return None
     marked, clients = run.table(MIXES_STREAM), int(phase["arrival"]["clients"])
     warmup, measured = _marks(marked, PHASE_WARMUP), _marks(marked, PHASE_MEASURED)
-    told = run.facts["workload"].get("sequence") or {}
     noted = run.facts.get("mixes") or {}
     # What went on until it was steady is judged as it was then: clients ended some mixes after.
     enough = noted.get("enough")
@@ -98,13 +102,25 @@ def mixes_of(run: Run, engine: Mapping[str, Any] | None = None) -> Mixes | None:
         mixes=measured[-1].mixes if measured else 0,
         mixes_max=phase.get("passes_max") or None,
         rate_per_s=_rate(measured),
-        rate_name=told.get("rate", ""),
-        rate_seconds=told.get("seconds", 1.0),
         why_no_reads=noted.get("why_no_reads"),
         state=replace(state, batches=batches),
         warmup=batched(warmup, clients),
         counted=_counted(batches, state.begins or 0),
+        figures=_figures(run, whole, state, counted),
     )
+
+
+def _figures(
+    run: Run, whole: Sequence | None, state: SteadyState, marks: list[Mark]
+) -> tuple[tuple[str, float, float], ...]:
+    """Of mixes that began in the steady part, beside those of all."""
+    if whole is None or not state.steady or not state.begins:
+        return ()
+    since_ns = marks[0].time_ns + round(state.batches[state.begins].begin_s / NS)
+    there = sequence_of(run, since_ns)
+    values = {} if there is None else {one.name: one.value for one in there.metrics}
+    named = [one for one in whole.metrics if one.name in values]
+    return tuple((one.name, values[one.name], one.value) for one in named)
 
 
 def _with_counted(

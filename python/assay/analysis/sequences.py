@@ -95,13 +95,20 @@ class Sequence:
         return asdict(self)
 
 
-def sequence_of(run: Run) -> Sequence | None:
-    """The mixes of a run; None where clients play no sequence, or no mix came to its end."""
+def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
+    """The mixes of a run; None where clients play no sequence, or no mix came to its end.
+
+    Args:
+        run: The run.
+        since_ns: Of mixes that began before, none counts; None: all do.
+    """
     phase, told = measured_phase(run.facts), run.facts["workload"].get("sequence")
     if told is None or not phase.get("in_order"):
         return None
     limit_s = run.facts["plan"].get("operation_deadline_ns", 0) * NS
     times = whole_mixes(measured(run.table("events")), len(phase["operations"]), limit_s)
+    if since_ns is not None:
+        times = times.filter(pl.col("started_ns").min().over("pass") >= since_ns)
     if times.is_empty():
         return None
     clients = int(phase["arrival"]["clients"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.model.units import bytes_text, mixes_text
+from assay.model.units import bytes_text, grouped_text, rate_text
 from assay.report.terminal_load import LABEL_WIDTH
 from assay.report.wrapping import labelled
 
@@ -45,11 +45,6 @@ def steady_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         yield from labelled("  mixes", "; ".join(words), width, LABEL_WIDTH)
 
 
-def rate(told: dict[str, Any], per_s: float | None) -> str:
-    """A rate of mixes, as the workload names it."""
-    return mixes_text(per_s, told["rate_name"], told["rate_seconds"])
-
-
 def _whether(told: dict[str, Any]) -> str:
     mixes, warm = f"{told['mixes']:,} mixes", told["warmup_mixes"]
     after = f", the {warm:,} of the warm-up not counted" if warm else ""
@@ -65,10 +60,14 @@ def _whether(told: dict[str, Any]) -> str:
 
 def _figures(told: dict[str, Any]) -> list[str]:
     """Of the steady part, and of everything measured."""
-    whole = f"{rate(told, told['all_per_s'])} over everything measured"
+    whole = f"{rate_text(told['all_per_s'])} over everything measured"
     if not told["steady"] or not told["first_mix"]:
         return [whole]
-    return [f"{rate(told, told['rate_per_s'])} in the steady part, {whole}"]
+    named = [
+        f"{one['name']} {grouped_text(one['steady'])} in it, {grouped_text(one['all'])} over all"
+        for one in told["figures"]
+    ]
+    return [f"{rate_text(told['rate_per_s'])} in the steady part, {whole}", *named]
 
 
 def _read(told: dict[str, Any], name: str, says: str) -> list[str]:
