@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from assay.analysis.scales.size import Size
     from assay.record.reader import Run
 
-PER_CPU = "per CPU second "
+# So much of a changed plan is told.
+WORDS_MAX = 2
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Compared:
         efficiencies: Of what is counted, most first at the largest scale.
         shares: Of each kind that is known.
         replanned: By statement what of its plan is otherwise at the largest scale than at the
-            smallest, in words; of those alone of which something is.
+            smallest, in words, the most first; of those alone of which something is.
         largest: A run at the largest scale.
     """
 
@@ -176,8 +177,9 @@ def _replanned(rounds: Sequence[Mapping[float, Run]]) -> dict[str, str]:
     if not rounds:
         return {}
     first, last = rounds[0][min(rounds[0])], rounds[0][max(rounds[0])]
-    found = evidence_of(first, last).items()
-    return {name_of(*key): "; ".join(one.plan_words) for key, one in found if one.plan_words}
+    told = {name_of(*key): one.plan_words for key, one in evidence_of(first, last).items()}
+    most = sorted(told.items(), key=lambda one: -len(one[1]))
+    return {name: "; ".join(words[:WORDS_MAX]) for name, words in most if words}
 
 
 def _costs(
