@@ -353,15 +353,26 @@ class TestFigure:
         said = says_of(replace(told, shares=(found,)), (), "", costs=False, shares=True)
         assert list(said) == [words]
 
-    def test_a_shift_is_large_and_more_than_noise(self) -> None:
-        for mean, ends, shifts in (
-            (0.20, (0.1, 0.3), True),
-            (-0.20, (-0.3, -0.1), True),
-            (0.20, (-0.1, 0.5), False),
-            (0.02, (0.01, 0.03), False),
-            (0.20, None, None),
-        ):
-            assert Shift("q", (0.1, 0.3), Mean(mean, ends)).shifts is shifts
+    @pytest.mark.parametrize(
+        ("means", "ends", "shifts"),
+        [
+            ((0.1, 0.3), (0.1, 0.3), True),
+            ((0.3, 0.1), (-0.3, -0.1), True),
+            ((0.1, 0.3), (-0.1, 0.5), False),
+            ((0.42, 0.39), (-0.04, -0.02), False),
+            ((0.02, 0.06), (0.03, 0.05), True),
+            ((0.0, 0.04), (0.03, 0.05), True),
+            ((0.01, 0.03), (0.01, 0.03), False),
+            ((0.1, 0.3), None, None),
+        ],
+    )
+    def test_a_shift_is_large_and_more_than_noise(
+        self,
+        means: tuple[float, float],
+        ends: tuple[float, float] | None,
+        shifts: bool | None,
+    ) -> None:
+        assert Shift("q", means, Mean(means[1] - means[0], ends)).shifts is shifts
 
     def test_charts_have_both_axes_logarithmic(self, tmp_path: Path) -> None:
         told = figure(tmp_path, (1.0, 3.0, 10.0), rounds=2)
@@ -413,6 +424,10 @@ class TestSize:
         assert (size_of(run).amount, size_of(run).words) == (50_000.0, "50 k triples")
         run.facts["workload"]["sequence"] = {"size": ""}
         assert size_of(run).words == "SF 10"
+        run.facts["workload"]["scale_name"] = "warehouses"
+        assert size_of(run).words == "10 warehouses"
+        del run.facts["workload"]["scale_name"]
+        assert size_of(run).words == "scale 10"
 
     def test_memory_is_the_hosts_or_the_limit_and_the_engines_cache(self, tmp_path: Path) -> None:
         run = at_scale(tmp_path, 1.0, 1)

@@ -23,7 +23,7 @@ from assay.analysis.scales.costs import (
     TIME_OF,
     WHOLE_TIME,
 )
-from assay.analysis.scales.shares import OF_CPU, SHIFT_MIN
+from assay.analysis.scales.shares import OF_CPU, SHIFT_LARGE, SHIFT_MIN
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _measure_different_things(told: Compared) -> Iterator[str]:
         yield _no_shift(told, ends)
     elif told.shares:
         first = told.shares[0]
-        large = [one for one in first.shares if abs(one.change.value) >= SHIFT_MIN]
+        large = [one for one in first.shares if one.is_large]
         if large:
             yield (
                 f"Between {ends} shares of the {first.of} differ, {_shifts(large)}; one round does"
@@ -255,7 +255,7 @@ def _warnings(told: Compared, there: Extrapolated) -> Iterator[str]:
     far = f"{there.size} is {times_words(there.beyond)} as large as the largest scale that was run"
     doubt = (
         "; so far outside that a law of what was measured tells little"
-        if (there.beyond > FAR)
+        if (there.beyond >= FAR)
         else ""
     )
     few = (
@@ -335,7 +335,8 @@ def notes_of(known: Mapping[str, Compared], *, costs: bool, shares: bool) -> Ite
         by_chance = sum(one.by_chance for told in known.values() for one in told.shares)
         yield (
             "A share shifts where its change from the smallest to the largest scale has an interval"
-            f" over rounds that holds no 0, and is at least {percent_text(SHIFT_MIN)} of the whole."
-            f" Of these shares {by_chance:.1f} would have such an interval by chance, if none"
+            f" over rounds that holds no 0, and is at least {percent_text(SHIFT_LARGE)} of the"
+            f" whole, or {percent_text(SHIFT_MIN)} where the share is doubled or halved. Of these"
+            f" shares {by_chance:.1f} would have such an interval by chance, if none"
             " changed; few of them by so much."
         )

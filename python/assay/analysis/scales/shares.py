@@ -1,8 +1,9 @@
 """What of the whole goes into what at each scale, and which shares shift.
 
 A shift is the share at the largest scale less that at the smallest, within a round. It counts
-where its interval over the rounds (Student's) holds no 0, and it is at least `SHIFT_MIN`: smaller
-ones may be more than noise, and say nothing of what a scale measures.
+where its interval over the rounds (Student's) holds no 0, and it is large: `SHIFT_LARGE` of the
+whole, or `SHIFT_MIN` where the share is doubled or halved at least. Smaller ones may be more than
+noise, and say nothing of what a scale measures.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ OF_CPU, OF_TIME, OF_PLANS = "CPU time", "time", "time by plans"
 KINDS = (OF_CPU, OF_TIME, OF_PLANS)
 # Between two queries, and what did not succeed.
 BETWEEN = "between operations"
-SHIFT_MIN = 0.03
+SHIFT_LARGE, SHIFT_MIN, SHIFT_TIMES = 0.05, 0.03, 2.0
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,14 @@ class Shift:
     def shifts(self) -> bool | None:
         """Whether it changes by more than noise, and by enough; None with one round."""
         ends = self.change.interval
-        if ends is None:
-            return None
-        return not ends[0] <= 0.0 <= ends[1] and abs(self.change.value) >= SHIFT_MIN
+        return None if ends is None else self.is_large and not ends[0] <= 0.0 <= ends[1]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it changes by enough to say something of what a scale measures."""
+        less, more = sorted((self.means[0], self.means[-1]))
+        least = SHIFT_MIN if more >= SHIFT_TIMES * less else SHIFT_LARGE
+        return abs(self.change.value) >= least
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,7 @@ class Shares:
 
     @property
     def by_chance(self) -> float:
-        """How many would seem to change though none does; `SHIFT_MIN` leaves out most of them."""
+        """How many would seem to change though none does; most of them are not large."""
         return (1 - CONFIDENCE) * sum(one.change.interval is not None for one in self.shares)
 
 
