@@ -252,7 +252,7 @@ class TestFolder:
 
     @pytest.mark.parametrize("files", [{"README.md": "words"}, {"operations/.a.sql": "select 1"}])
     def test_an_empty_one_is_refused(self, tmp_path: Path, files: dict[str, str]) -> None:
-        assert "there is no .sql file in" in refusal(a_folder(tmp_path, files))
+        assert "there is no .sql or .rq file in" in refusal(a_folder(tmp_path, files))
 
     def test_an_answer_to_nothing_is_refused(self, tmp_path: Path) -> None:
         folder = a_folder(tmp_path, {"q1.sql": "select 1", "answers/q11.csv": "n\n1\n"})

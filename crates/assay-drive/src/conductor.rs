@@ -245,8 +245,8 @@ impl Conductor {
         self.drawn = false;
     }
 
-    /// Whether each statement is noted: where there is one alone, its time is the operation's.
-    fn is_noted(&self) -> bool {
+    /// Whether each statement is noted, with its rows: where there is one alone, its time is the operation's.
+    pub fn is_noted(&self) -> bool {
         self.programs[self.operation].is_some()
             || self.script.operations[self.operation].statements.len() > 1
     }

@@ -7,6 +7,7 @@ mod ceiling;
 mod driving;
 mod errors;
 mod generating;
+mod graph_session;
 mod observing;
 mod playing;
 mod profiling;

@@ -246,8 +246,8 @@ def _planned_executions(run: Run, refresh: Refresh | None) -> int:
 def _counted_instead(run: Run, operations: Iterable[str]) -> set[str]:
     """Operations without one answer: their rows are counted, or their program reads them."""
     told = run.facts["workload"]
-    drawn = set(told.get("drawn_operations", [])) & set(told.get("rows_expected", {}))
-    return (drawn | set(told.get("programs", {}))) & set(operations)
+    counted = {*told.get("rows_expected", {}), *told.get("programs", {})}
+    return counted & set(told.get("drawn_operations", [])) & set(operations)
 
 
 def _without(run: Run, found: _Judgement) -> str:

@@ -10,6 +10,7 @@ import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from assay.engines.contract import TellsIfItLoads
 from assay.model.errors import AssayError, UsageError
 from assay.study.bridging import reached
 from assay.study.guardian import read_process
@@ -67,7 +68,7 @@ def _on(
             name, how = asked.engine.facts.name, {"address": instance.address}
             return Subject(name, how, pids, bridge_pids=there.bridge_pids, last_words=last_words)
 
-        if not asked.workload.makes_data:
+        if not asked.workload.makes_data or not _loads(engine, instance):
             yield subject(), None
             return
         loading.teller.phase("data")
@@ -81,6 +82,10 @@ def _on(
             loading.teller.phase("stop")
     finally:
         engine.detach(instance)
+
+
+def _loads(engine: Server, instance: Instance) -> bool:
+    return not isinstance(engine, TellsIfItLoads) or engine.loads(instance)
 
 
 def _watch(pids: tuple[int, ...]) -> Callable[[], str | None]:

@@ -249,6 +249,9 @@ class Workload:
             "terminals": self.terminals(1.0),
             "tolerance": facts.tolerance.model_dump(),
             "answer_columns": {name: op.answer for name, op in operations},
+            "answer_rules": {
+                name: op.answer_rule for name, op in operations if op.answer_rule is not None
+            },
             "operation_titles": {name: op.title for name, op in operations},
             "drawn_operations": list(self.drawn_operations),
             "receipt": None if facts.receipt is None else facts.receipt.model_dump(mode="json"),
@@ -314,7 +317,7 @@ class Workload:
         if self.facts.generator != generate.QUERIES:
             return {}
         refresh = self.facts.refresh if sets else None
-        tables = (*self.facts.tables, *(refresh.tables if refresh else ()))
+        tables = (*self.facts.tables, *self.facts.triples, *(refresh.tables if refresh else ()))
         files = {table: f"{ROWS}/{table}.sql" for table in tables}
         further = self._sizes(scale, sets) if refresh else texts.NOTHING
         found = self._scripts(tuple(files.values()), (), scale, further)
@@ -477,6 +480,20 @@ class Workload:
             return scaled
         return folder if any(folder.glob("*.csv")) else None
 
+    def kept_rows(self, scale: float, language: Language = SQL) -> dict[str, Path]:
+        """Files of expected rows for default parameters at a scale, by operation.
+
+        Those of operations of the workload whose data are asked stand there.
+        """
+        folder = self.answers(scale, language)
+        found = {} if folder is None else {path.stem: path for path in folder.glob("*.csv")}
+        if self.source is not None and not self.removed:
+            theirs = self.source.kept_rows(scale, language).items()
+            played = self.facts.operations
+            of_source = {name for name in played if self._is_of_source(name)}
+            found |= {name: path for name, path in theirs if name in of_source}
+        return dict(sorted(found.items()))
+
     def _rewritten(self, statement: Statement, dialects: Sequence[str], scale: float) -> Statement:
         from assay.workloads import rewriting
 
@@ -601,6 +618,8 @@ class Workload:
         return operation_of(operation) if operation in self.checks else operation
 
     def _operation_file(self, operation: str, dialects: Sequence[str]) -> Path:
+        if self._is_of_source(operation):
+            return self.data._operation_file(operation, dialects)
         suffix = suffix_of(dialects)
         plain = self.operations_folder / f"{operation}{suffix}"
         path = texts.version(plain, dialects)
@@ -612,6 +631,13 @@ class Workload:
             hint = f"; what is there is for other dialects: {others}" if others else ""
             raise UsageError(f"{plain}{spoken} is missing{hint}")
         return path
+
+    def _is_of_source(self, operation: str) -> bool:
+        """Whether it is one of the workload's whose data are asked, which has the only file."""
+        files = texts.operation_files(self.operations_folder)
+        return self.source is not None and all(
+            path.name.split(".")[0] != operation for path in files
+        )
 
     def _relative(self, part: str) -> list[str]:
         files = sorted((self.folder / part).rglob("*"))

@@ -1,5 +1,6 @@
 //! One connection of the driver. One file a protocol; `null` answers at once.
 
+pub mod civil;
 pub mod connecting;
 pub mod inbox;
 pub mod interrupt;
@@ -9,6 +10,7 @@ pub mod mysql;
 pub mod null;
 pub mod postgres;
 pub mod rows;
+pub mod sparql;
 pub mod sqlite;
 pub mod stream;
 pub mod tls;

@@ -2,7 +2,7 @@
 //! listeners and nobody asks who the server is; `verify-ca` and `verify-full` ask.
 
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -16,11 +16,25 @@ use rustls::{
     SignatureScheme, StreamOwned,
 };
 
+use serde::Deserialize;
+
 use super::connecting::SslMode;
 
 /// Where distributions keep the certificates that they trust.
 const BUNDLES: [&str; 2] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
+
+/// How far TLS goes, and whom it trusts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// How far it goes; a socket has none.
+    #[serde(default)]
+    pub mode: SslMode,
+    /// Certificates that are trusted; `None`: the host's.
+    #[serde(default)]
+    pub ca: Option<PathBuf>,
+}
 
 /// Asks as much as the mode wants of the server's certificate. Signatures are always checked.
 #[derive(Debug)]

@@ -2,6 +2,9 @@
 
 use crate::digest::RowDigest;
 
+/// Digits of a number that an `i128` always holds.
+const EXACT_DIGITS_MAX: usize = 38;
+
 /// A value that is bound to a place of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound<'a> {
@@ -72,5 +75,48 @@ impl Value<'_> {
             Self::Text(bytes) | Self::Bytes(bytes) => digest.bytes(bytes),
             Self::Long(text) => digest.bytes(text.as_bytes()),
         }
+    }
+}
+
+/// A number in digits, with its point where it stands.
+pub fn exact(bytes: &[u8]) -> Option<Value<'static>> {
+    let (negative, digits) = match bytes {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    let (mut coefficient, mut scale, mut count, mut point) = (0_i128, 0, 0, false);
+    for byte in digits {
+        match byte {
+            b'0'..=b'9' => {
+                coefficient = coefficient.wrapping_mul(10).wrapping_add((byte - b'0').into());
+                scale += i32::from(point);
+                count += usize::from(count > 0 || *byte != b'0');
+            }
+            b'.' if !point => point = true,
+            _ => return None,
+        }
+    }
+    if digits.len() == usize::from(point) {
+        return None;
+    }
+    if count > EXACT_DIGITS_MAX {
+        return Some(Value::Long(String::from_utf8_lossy(bytes).into_owned()));
+    }
+    Some(Value::Exact(if negative { -coefficient } else { coefficient }, scale))
+}
+
+/// `coefficient * 10^-scale` in digits.
+pub fn write_decimal(coefficient: i128, scale: usize, out: &mut Vec<u8>) {
+    let mut buffer = itoa::Buffer::new();
+    let digits = buffer.format(coefficient.unsigned_abs()).as_bytes();
+    if coefficient < 0 {
+        out.push(b'-');
+    }
+    let (whole, behind) = digits.split_at(digits.len().saturating_sub(scale));
+    out.extend_from_slice(if whole.is_empty() { b"0" } else { whole });
+    if scale > 0 {
+        out.push(b'.');
+        out.extend(std::iter::repeat_n(b'0', scale - behind.len()));
+        out.extend_from_slice(behind);
     }
 }

@@ -5,23 +5,12 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::session::connecting::{Place, Secret, SslMode};
+use crate::session::connecting::{Place, Secret};
+use crate::session::tls::Tls;
 
 const HOST: &str = "127.0.0.1";
 const PORT: u16 = 3306;
 const TIMEOUT_S: u64 = 10;
-
-/// How far TLS goes, and whom it trusts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tls {
-    /// How far it goes; a socket has none.
-    #[serde(default)]
-    pub mode: SslMode,
-    /// Certificates that are trusted; `None`: the host's.
-    #[serde(default)]
-    pub ca: Option<PathBuf>,
-}
 
 /// All that a connection needs to know; its JSON form is what engines write.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -78,6 +67,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::connecting::SslMode;
 
     fn read(text: &str) -> Result<Config, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())

@@ -4,9 +4,9 @@
 use assay_model::{Script, ScriptStatement};
 
 use super::packets::{number, sized};
-use super::values::civil_from_days;
 use crate::conductor::Conductor;
-use crate::session::value::Bound;
+use crate::session::civil::civil_from_days;
+use crate::session::value::{Bound, write_decimal};
 
 const DECIMAL: u8 = 246;
 const WHOLE: u8 = 8;
@@ -119,22 +119,6 @@ fn write_value(value: Bound<'_>, out: &mut Vec<u8>) {
                 out.extend_from_slice(&behind.to_le_bytes());
             }
         }
-    }
-}
-
-/// `coefficient * 10^-scale` in digits.
-pub fn write_decimal(coefficient: i128, scale: usize, out: &mut Vec<u8>) {
-    let mut buffer = itoa::Buffer::new();
-    let digits = buffer.format(coefficient.unsigned_abs()).as_bytes();
-    if coefficient < 0 {
-        out.push(b'-');
-    }
-    let (whole, behind) = digits.split_at(digits.len().saturating_sub(scale));
-    out.extend_from_slice(if whole.is_empty() { b"0" } else { whole });
-    if scale > 0 {
-        out.push(b'.');
-        out.extend(std::iter::repeat_n(b'0', scale - behind.len()));
-        out.extend_from_slice(behind);
     }
 }
 

@@ -1,0 +1,330 @@
+//! The SPARQL protocol over HTTP/1.1, as any endpoint speaks it. The session itself writes requests
+//! and reads answers; it reads and writes through a stream that blocks (a thread a session) or does
+//! not (a thread several sessions). The line stays open from request to request.
+//!
+//! Values are written into the text, because the protocol binds none. An answer stays as it came
+//! until the clock was read; then all of it is parsed, counted and digested. One that is cut, a part,
+//! or no answer fails the operation.
+//!
+//! An operation that meets a lost connection fails, and the next one connects anew, once. Only a query
+//! that finds its line closed before anything was answered is sent once more on a new one: a server
+//! may close a line that was idle. The protocol ends nothing that runs, so an operation is
+//! interrupted by closing its line, and the server may go on with it for nobody.
+
+pub mod answer;
+pub mod answers;
+pub mod config;
+mod json;
+pub mod link;
+pub mod load;
+mod ntriples;
+pub mod request;
+pub mod response;
+pub mod sent;
+pub mod term;
+mod tsv;
+mod turtle;
+pub mod verdict;
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use assay_model::Script;
+use assay_model::event::Receipt;
+use nix::sys::socket::{Shutdown, shutdown};
+
+use self::answers::Answers;
+use self::config::Config;
+use self::link::{Found, Link};
+use self::request::Kind;
+use self::sent::Sent;
+use super::interrupt::{Interrupt, Means};
+use super::{
+    Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step, execute_waiting,
+};
+use crate::conductor::{Conductor, StatementTime};
+
+/// One line to an endpoint.
+pub struct SparqlSession {
+    config: Config,
+    conductor: Conductor,
+    requests: Vec<Vec<Sent>>,
+    link: Option<Link>,
+    connections: u32,
+    interrupt: Arc<Interrupt>,
+    /// The watchdog closed the line.
+    cut: Arc<AtomicBool>,
+    shares: bool,
+    /// The statement under way.
+    statement: usize,
+    /// Its request, as it was sent.
+    out: Vec<u8>,
+    /// The line was found closed, and the request sent once more.
+    sent_again: bool,
+    answers: Answers,
+}
+
+impl SparqlSession {
+    /// Opens session number `number` of a run.
+    pub fn open(
+        config: Config,
+        script: Arc<Script>,
+        seed: u64,
+        number: u32,
+    ) -> Result<Self, SessionError> {
+        let of_operation = |operation: &assay_model::ScriptOperation| {
+            let read =
+                |statement: &assay_model::ScriptStatement| Sent::read(&config, &statement.text);
+            operation.statements.iter().map(read).collect::<Result<Vec<_>, _>>()
+        };
+        let requests = script.operations.iter().map(of_operation).collect::<Result<_, _>>()?;
+        let mut session = Self {
+            requests,
+            config,
+            conductor: Conductor::new(script, seed, number)?,
+            link: None,
+            connections: 0,
+            interrupt: Arc::default(),
+            cut: Arc::default(),
+            shares: false,
+            statement: 0,
+            out: Vec::with_capacity(4 << 10),
+            sent_again: false,
+            answers: Answers::default(),
+        };
+        session.connect()?;
+        Ok(session)
+    }
+
+    fn connect(&mut self) -> Result<(), SessionError> {
+        let link = Link::open(&self.config).map_err(|error| {
+            let class = error.class().into();
+            SessionError { class, message: error.to_string(), retryable: false }
+        })?;
+        self.interrupt.connected(means(&link, &self.cut));
+        link.set_nonblocking(self.shares)?;
+        self.link = Some(link);
+        self.connections += 1;
+        Ok(())
+    }
+
+    fn disconnect(&mut self) {
+        self.link = None;
+        self.interrupt.lost();
+    }
+
+    fn link_mut(&mut self) -> Result<&mut Link, SessionError> {
+        self.link.as_mut().ok_or_else(|| link::broken("the connection was lost"))
+    }
+
+    fn start(&mut self, operation: u16) -> Result<Step, SessionError> {
+        self.cut.store(false, Ordering::Relaxed);
+        if self.link.is_none() {
+            self.connect()?;
+        }
+        self.conductor.begin(operation);
+        self.interrupt.begin();
+        self.answers.clear();
+        self.next()
+    }
+
+    /// Sends the statement that is due, or ends the operation.
+    fn next(&mut self) -> Result<Step, SessionError> {
+        let Some(statement) = self.conductor.next_statement()? else { return Ok(Step::Ended) };
+        self.statement = statement;
+        self.sent_again = false;
+        let conductor = &self.conductor;
+        let sent = &self.requests[conductor.operation()][statement];
+        sent.write(|place| conductor.values().nth(place), &mut self.out).map_err(|unwritable| {
+            let name = conductor.value_name(unwritable.place);
+            answers::unreadable(format!("{name} cannot be written: {}", unwritable.reason))
+        })?;
+        if self.link.is_none() {
+            self.connect()?;
+        }
+        self.send()
+    }
+
+    fn kind(&self) -> Kind {
+        self.requests[self.conductor.operation()][self.statement].kind()
+    }
+
+    fn send(&mut self) -> Result<Step, SessionError> {
+        let link = self.link.as_mut().ok_or_else(|| link::broken("the connection was lost"))?;
+        link.ask(&self.out);
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<Step, SessionError> {
+        match self.link_mut()?.flush() {
+            Ok(true) => Ok(Step::Reads),
+            Ok(false) => Ok(Step::Writes),
+            Err(error) => self.lost(error),
+        }
+    }
+
+    /// The line broke: a query goes once more over a new one, if nothing of its answer came.
+    fn lost(&mut self, error: SessionError) -> Result<Step, SessionError> {
+        let idle = self.link.as_ref().is_some_and(|l| l.served && l.response.is_untouched());
+        self.disconnect();
+        let again = idle && !self.sent_again && self.kind() != Kind::Update;
+        if !again || self.cut.load(Ordering::Relaxed) {
+            return Err(error);
+        }
+        self.connect()?;
+        self.sent_again = true;
+        self.send()
+    }
+
+    fn go_on(&mut self) -> Result<Step, SessionError> {
+        let mut step = Step::Reads;
+        if !self.link_mut()?.all_sent() {
+            step = self.flush()?;
+        }
+        while step == Step::Reads {
+            let found = match self.link_mut()?.read() {
+                Ok(found) => found,
+                Err(error) => {
+                    self.disconnect();
+                    return Err(error);
+                }
+            };
+            match found {
+                Found::Nothing => return Ok(Step::Reads),
+                Found::Bytes => step = self.received()?,
+                Found::End => step = self.closed()?,
+            }
+        }
+        Ok(step)
+    }
+
+    fn received(&mut self) -> Result<Step, SessionError> {
+        let link = self.link_mut()?;
+        if link.response.is_whole() {
+            return self.answered();
+        }
+        if link.response.body.len() + self.answers.held_bytes() > HELD_BYTES_MAX
+            && !self.conductor.reads_rows()
+        {
+            return self.drop_part();
+        }
+        Ok(Step::Reads)
+    }
+
+    /// Has the part of an answer digested that is there, because it is too much to be held.
+    fn drop_part(&mut self) -> Result<Step, SessionError> {
+        let kind = self.kind();
+        let Some(link) = &mut self.link else { return Ok(Step::Reads) };
+        if let Ok(Some(form)) = verdict::of(&link.response, kind)
+            && let Err(error) = self.answers.drop_part(form, &mut link.response.body)
+        {
+            self.disconnect();
+            return Err(error);
+        }
+        Ok(Step::Reads)
+    }
+
+    /// The server closed the line.
+    fn closed(&mut self) -> Result<Step, SessionError> {
+        let response = &mut self.link_mut()?.response;
+        if response.is_untouched() {
+            return self.lost(link::broken("the server closed the connection without an answer"));
+        }
+        if let Err(reason) = response.close() {
+            self.disconnect();
+            return Err(link::broken(format!("the server's answer ended early: {reason}")));
+        }
+        self.answered()
+    }
+
+    /// The response is whole.
+    fn answered(&mut self) -> Result<Step, SessionError> {
+        let kind = self.kind();
+        let link = self.link.as_mut().ok_or_else(|| link::broken("the connection was lost"))?;
+        link.served = true;
+        let closes = link.response.head.closes;
+        let taken = verdict::of(&link.response, kind).and_then(|form| match form {
+            Some(form) => self.answers.take(form, &mut link.response.body).map(|()| true),
+            None => Ok(false),
+        });
+        if closes {
+            self.disconnect();
+        }
+        let rows =
+            if taken? { self.answers.told(&mut self.conductor, self.statement)? } else { 0 };
+        self.conductor.answered(self.statement, rows)?;
+        self.next()
+    }
+}
+
+/// How a line is interrupted: it is closed.
+fn means(link: &Link, cut: &Arc<AtomicBool>) -> Option<Means> {
+    let line = link.descriptor().try_clone_to_owned().ok()?;
+    let (line, cut) = (Arc::new(line), Arc::clone(cut));
+    let close = move || {
+        cut.store(true, Ordering::Relaxed);
+        let _: nix::Result<()> = shutdown(line.as_raw_fd(), Shutdown::Both);
+    };
+    Some(Means { ask: Box::new(close.clone()), cut: Box::new(close) })
+}
+
+impl Session for SparqlSession {
+    fn execute(&mut self, operation: u16) -> Result<(), SessionError> {
+        execute_waiting(self, operation)
+    }
+
+    fn fetched(&mut self) -> Result<Fetched, SessionError> {
+        self.answers.fetched(&self.conductor)
+    }
+
+    /// Keeps the rows of the last answer.
+    fn keep(&mut self, path: &Path) -> Result<(), SessionError> {
+        self.answers.keep(path)
+    }
+
+    fn statements(&self) -> &[StatementTime] {
+        self.conductor.times()
+    }
+
+    fn marks(&self) -> Option<u32> {
+        self.conductor.marks()
+    }
+
+    fn receipt(&self) -> Option<Receipt> {
+        self.conductor.receipt()
+    }
+
+    fn release(&mut self) {
+        self.conductor.release();
+    }
+
+    fn canceller(&self) -> Option<Canceller> {
+        let interrupt = Arc::clone(&self.interrupt);
+        Some(Box::new(move || interrupt.ask()))
+    }
+
+    fn shared(&mut self) -> Option<&mut dyn SharedSession> {
+        Some(self)
+    }
+}
+
+impl SharedSession for SparqlSession {
+    fn share(&mut self) -> Result<(), SessionError> {
+        self.shares = true;
+        self.link_mut()?.set_nonblocking(true)
+    }
+
+    fn connection(&self) -> Option<(BorrowedFd<'_>, u32)> {
+        Some((self.link.as_ref()?.descriptor(), self.connections))
+    }
+
+    fn begin(&mut self, operation: u16) -> Result<Step, SessionError> {
+        self.start(operation)
+    }
+
+    fn advance(&mut self) -> Result<Step, SessionError> {
+        self.go_on()
+    }
+}

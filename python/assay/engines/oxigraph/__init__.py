@@ -1,0 +1,1 @@
+"""Oxigraph, embedded in the driver's host process."""

@@ -1,0 +1,186 @@
+"""Oxigraph: opened in the host process, loaded from Arrow streams, asked in SPARQL."""
+
+from __future__ import annotations
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pyarrow
+import pyoxigraph
+
+from assay._core import GraphSession
+from assay.engines.contract import EngineError, EngineFacts, Instance, Product
+from assay.model.errors import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import ArrowStream, Place, Tell, Wanted
+    from assay.model.script import Script
+
+STORE = "oxigraph"
+UNION = "use_default_graph_as_union"
+TRUTHS = {"true": True, "false": False}
+TSV, JSON = pyoxigraph.QueryResultsFormat.TSV, pyoxigraph.QueryResultsFormat.JSON
+N_TRIPLES = pyoxigraph.RdfFormat.N_TRIPLES
+# What is read at once where nobody says how much.
+READ_BYTES = 1 << 20
+
+
+class Asking:
+    """One client. The driver calls `ask` from a thread of its own."""
+
+    def __init__(self, store: pyoxigraph.Store, union: bool) -> None:
+        self._store = store
+        self._union = union
+
+    def ask(self, text: str, form: str) -> bytes | None:
+        """The whole answer, written in the form that is asked for; None of an update."""
+        if form == "update":
+            self._store.update(text)
+            return None
+        found = self._store.query(text, use_default_graph_as_union=self._union)
+        if form == "ntriples":
+            return found.serialize(format=N_TRIPLES)
+        return found.serialize(format=TSV if form == "tsv" else JSON)
+
+
+class Lines:
+    """Texts of batches as a file of bytes, which several threads may share parts of."""
+
+    def __init__(self, batches: Batches) -> None:
+        self._batches = batches
+        self._rest = memoryview(b"")
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, `size` at most; none at the end."""
+        if not self._rest:
+            self._rest = self._batches.next()
+        taken = self._rest[: size if size > 0 else READ_BYTES]
+        self._rest = self._rest[len(taken) :]
+        return bytes(taken)
+
+
+class Batches:
+    """Batches of a stream, each as the bytes of all its texts, for several threads."""
+
+    def __init__(self, rows: ArrowStream) -> None:
+        self._reader = pyarrow.RecordBatchReader.from_stream(rows)
+        self._lock = threading.Lock()
+
+    def next(self) -> memoryview:
+        """The bytes of a batch that has any; empty at the end."""
+        while True:
+            with self._lock:
+                try:
+                    batch = self._reader.read_next_batch()
+                except StopIteration:
+                    return memoryview(b"")
+            if bytes_of := _texts(batch.column(0)):
+                return bytes_of
+
+
+def _texts(column: pyarrow.Array) -> memoryview:
+    """All texts of a column, as they stand behind each other in memory."""
+    wide = pyarrow.types.is_large_string(column.type)
+    _, offsets, data = column.buffers()
+    if data is None or not len(column):
+        return memoryview(b"")
+    ends = memoryview(offsets).cast("q" if wide else "i")
+    begin, end = ends[column.offset], ends[column.offset + len(column)]
+    return memoryview(data)[begin:end]
+
+
+class OxigraphEngine:
+    """See `assay.engines.contract`: `Engine`, `Embedded`, `LoadsTriples`, `ChecksSettings`."""
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """Checks that the wheel is the pinned one, and that it is what was wanted."""
+        del tell
+        version: str = pyoxigraph.__version__
+        if version != self._facts.version_pinned:
+            raise EngineError(
+                f"pyoxigraph {version} is installed, and {self._facts.version_pinned} is pinned:"
+                " run `make setup` again."
+            )
+        if wanted.version is not None and not f"{version}.".startswith(f"{wanted.version}."):
+            raise EngineError(
+                f"pyoxigraph {version} comes with Assay, and {wanted.version} was asked for: it is"
+                " a Python package, so another version needs an environment of its own."
+            )
+        return Product(version)
+
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
+        """Reads the settings."""
+        del product
+        self._effective(settings)
+
+    def _effective(self, settings: Mapping[str, str]) -> dict[str, str]:
+        known = self._facts.settings
+        for name, value in settings.items():
+            if name not in known:
+                raise EngineError(f"Oxigraph has no setting {name!r}; {suggestion(name, known)}")
+            if value not in TRUTHS:
+                raise EngineError(f"--set {name}={value}: it is true or false")
+        return {**known, **settings}
+
+    def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
+        """Opens the store of `place`, making it if it is not there."""
+        effective = self._effective(settings)
+        try:
+            store = pyoxigraph.Store(str(place.data / STORE))
+        except OSError as error:
+            raise EngineError(f"Oxigraph cannot open {place.data / STORE}: {error}") from error
+        return Instance(effective, store, place)
+
+    def stop(self, instance: Instance) -> None:
+        """Writes what is in memory out, and closes the store with its last user."""
+        instance.handle.flush()
+        instance.handle = None
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """As queries are told them; the store itself has none that could be set."""
+        return dict(instance.settings)
+
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
+        """All on one store, which many threads may ask at once."""
+        told, union = json.dumps(script.facts()), TRUTHS[instance.settings[UNION]]
+        return [
+            GraphSession(Asking(instance.handle, union), told, seed, number)
+            for number in range(clients)
+        ]
+
+    def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
+        """Bulk load, of `streams` threads that take batches in turn."""
+        del tell
+        batches = Batches(rows)
+
+        def load() -> None:
+            # Every line is ours and right: only what it says twice would cost time.
+            instance.handle.bulk_load(Lines(batches), N_TRIPLES, lenient=True)
+
+        try:
+            with ThreadPoolExecutor(streams) as pool:
+                for loading in [pool.submit(load) for _ in range(streams)]:
+                    loading.result()
+        except (OSError, SyntaxError, ValueError) as error:
+            raise EngineError(f"Oxigraph does not take the data: {error}") from error
+
+    def count_triples(self, instance: Instance) -> int:
+        """Different statements."""
+        return len(instance.handle)
+
+    def finish_triples(self, instance: Instance) -> None:
+        """Compacts the files, and writes everything out. It keeps no statistics."""
+        instance.handle.optimize()
+        instance.handle.flush()
+
+
+def engine(facts: EngineFacts) -> OxigraphEngine:
+    """The engine of this folder."""
+    return OxigraphEngine(facts)

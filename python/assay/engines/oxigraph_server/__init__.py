@@ -1,0 +1,1 @@
+"""Oxigraph as a server of its own, asked over HTTP."""

@@ -1,0 +1,81 @@
+"""Oxigraph's server: obtained, started, asked; see `assay.engines.contract`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.engines.obtaining import obtain
+from assay.engines.oxigraph_server.programs import find_program, version_of
+from assay.engines.oxigraph_server.server import options_of, restart_server, start_server
+from assay.engines.sparql_family.engine import EndpointEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import Address, Instance, Launcher, Place, Product, Tell, Wanted
+
+SCHEME = "oxigraph:"
+# What a server of it calls the places of the protocol.
+PLACES = {"query": "/query", "update": "/update", "results": "tsv"}
+PRODUCT = re.compile(r"Oxigraph/(\S+)")
+
+
+class OxigraphServerEngine(EndpointEngine):
+    """See `assay.engines.contract`: `Server`, `Restarts`, `LoadsTriples`, `ChecksSettings`."""
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """The product, with the version that its own program tells, which is the one asked for."""
+        product = obtain(self._facts, wanted, tell)
+        version = version_of(find_program(product))
+        if product.version not in {"", version}:
+            raise EngineError(
+                f"{product.home} was obtained as Oxigraph {product.version} and says that it is"
+                f" {version}: remove it and try again."
+            )
+        return replace(product, version=version)
+
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
+        """Reads the settings."""
+        del product
+        options_of(settings)
+
+    def start(
+        self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
+    ) -> Address:
+        """Starts a private server, on new data if `place.data` is empty."""
+        return start_server(product, place, {**self._facts.settings, **settings}, launcher)
+
+    def restart(
+        self,
+        product: Product,
+        place: Place,
+        settings: Mapping[str, str],
+        launcher: Launcher,
+        address: Address,
+    ) -> None:
+        """Starts a server that died again, at the same port."""
+        del place, settings
+        restart_server(product, launcher, address)
+
+    def address(self, dsn: str) -> Address:
+        """The address of a running server: `oxigraph://127.0.0.1:7878`."""
+        told = super().address(dsn.replace(SCHEME, "http:", 1))
+        return told | PLACES | {"store": "/store?no_transaction&lenient"}
+
+    def version(self, instance: Instance) -> str:
+        """As the server tells it. Raises `EngineError`: it is no Oxigraph."""
+        told = super().version(instance)
+        found = PRODUCT.match(told)
+        if found is None:
+            raise EngineError(
+                f"the server is no Oxigraph, but {told}: name its endpoint with --dsn http://..."
+            )
+        return found[1]
+
+
+def engine(facts: EngineFacts) -> OxigraphServerEngine:
+    """The engine of this folder."""
+    return OxigraphServerEngine(facts)

@@ -1,0 +1,1 @@
+"""Any endpoint of SPARQL that runs already."""

@@ -1,0 +1,45 @@
+"""Any endpoint of SPARQL, as its owner runs it; see `assay.engines.contract`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.engines.sparql_family.engine import EndpointEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import (
+        Address,
+        EngineFacts,
+        Launcher,
+        Place,
+        Product,
+        Tell,
+        Wanted,
+    )
+
+
+class SparqlEngine(EndpointEngine):
+    """See `assay.engines.contract`: `Server`, `LoadsTriples`, `TellsIfItLoads`."""
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """There is nothing to obtain. Raises `EngineError`."""
+        del wanted, tell
+        raise EngineError(
+            "an endpoint is asked where it runs already: name it with --dsn, such as"
+            " http://127.0.0.1:3030/ds/query"
+        )
+
+    def start(
+        self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
+    ) -> Address:
+        """There is nothing to start. Raises `EngineError`."""
+        del product, place, settings, launcher
+        raise EngineError("an endpoint that is named by its URL is started by its owner.")
+
+
+def engine(facts: EngineFacts) -> SparqlEngine:
+    """The engine of this folder."""
+    return SparqlEngine(facts)

@@ -1,0 +1,151 @@
+"""How an endpoint is reached: the URL of a `--dsn`, and what the driver's sessions are told.
+
+Keys of an address: `host`, `port`, `tls` (`mode` and `ca`, or None), `query`, `update` and `store`
+(what of a URL follows the port; the last two may be None), `method`, `results`, `authorization` (a
+header, which may hold a password) and `graph` (the default graph, or None).
+"""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import json
+import os
+import socket
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urljoin, urlsplit
+
+from assay.engines.contract import EngineError
+from assay.model.errors import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import Address
+
+USER_VARIABLE, PASSWORD_VARIABLE = "SPARQL_USER", "SPARQL_PASSWORD"
+TOKEN_VARIABLE = "SPARQL_TOKEN"  # noqa: S105 - where it is, not what it is
+PORTS = {"http": 80, "https": 443}
+# Parameters of a DSN that are ours; all others are the endpoint's.
+UPDATE, STORE, GRAPH, METHOD, RESULTS = "update", "store", "default-graph", "method", "results"
+SSL_MODE, SSL_ROOT = "sslmode", "sslrootcert"
+OURS = (UPDATE, STORE, GRAPH, METHOD, RESULTS, SSL_MODE, SSL_ROOT)
+CHOICES = {
+    METHOD: ("post", "get"),
+    RESULTS: ("json", "tsv"),
+    SSL_MODE: ("require", "verify-ca", "verify-full"),
+}
+UNREADABLE = (
+    "the DSN cannot be read: write the endpoint's URL, such as"
+    " http://127.0.0.1:3030/ds/query?update=/ds/update&default-graph=urn:x"
+)
+
+
+def read_dsn(dsn: str) -> Address:
+    """The address that a URL names; user and password may be in the environment.
+
+    Raises:
+        EngineError: If it is none, or its host is not this one. It is not quoted.
+    """
+    try:
+        url = urlsplit(dsn)
+        port, pairs = url.port, parse_qsl(url.query, keep_blank_values=True)
+    except ValueError:
+        raise EngineError(UNREADABLE) from None
+    if url.scheme not in PORTS or not url.hostname or "@" in url.hostname:
+        raise EngineError(UNREADABLE)
+    host = _here(url.hostname)
+    ours, theirs = _parameters(pairs)
+    return {
+        "host": host,
+        "port": port or PORTS[url.scheme],
+        "tls": _tls(ours) if url.scheme == "https" else None,
+        "query": _target(url.path or "/", theirs),
+        "update": _other(url, ours.get(UPDATE), theirs),
+        "store": _other(url, ours.get(STORE), theirs),
+        "method": ours.get(METHOD, "post"),
+        "results": ours.get(RESULTS, "json"),
+        "authorization": _authorization(url),
+        "graph": ours.get(GRAPH),
+    }
+
+
+def _here(host: str) -> str:
+    """The host, which must be this one: a load is nothing to drive at somebody else's server."""
+    try:
+        found = {entry[4][0] for entry in socket.getaddrinfo(host, None)}
+    except OSError as error:
+        raise EngineError(f"--dsn: {host} has no address ({error}); is the name right?") from error
+    if not all(ipaddress.ip_address(address).is_loopback for address in found):
+        raise EngineError(
+            f"--dsn: {host} is not this host, and endpoints are measured on loopback only: run it"
+            " here, or forward a port of 127.0.0.1 to it."
+        )
+    return host
+
+
+def _parameters(pairs: list[tuple[str, str]]) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Parameters of ours, and those of the endpoint. Raises `EngineError`."""
+    ours = {name: value for name, value in pairs if name in OURS}
+    for name, known in CHOICES.items():
+        if name in ours and ours[name] not in known:
+            hint = suggestion(ours[name], list(known))
+            raise EngineError(f"--dsn: {name}={ours[name]} is none of {', '.join(known)}; {hint}")
+    return ours, [pair for pair in pairs if pair[0] not in OURS]
+
+
+def _tls(ours: Mapping[str, str]) -> dict[str, str | None]:
+    return {"mode": ours.get(SSL_MODE, "verify-full"), "ca": ours.get(SSL_ROOT)}
+
+
+def _target(path: str, parameters: list[tuple[str, str]]) -> str:
+    told = quote(path, safe="/%:@!$&'()*+,;=~")
+    return f"{told}?{urlencode(parameters)}" if parameters else told
+
+
+def _other(url: SplitResult, named: str | None, theirs: list[tuple[str, str]]) -> str | None:
+    """Where else the same server is asked: a path, or a whole URL."""
+    if named is None:
+        return None
+    base = f"{url.scheme}://{url.netloc}{url.path}"
+    other = urlsplit(urljoin(base, named))
+    if (other.scheme, other.hostname, other.port) != (url.scheme, url.hostname, url.port):
+        raise EngineError(
+            f"--dsn: {named} is on another server than the endpoint for queries: both are asked"
+            " over one connection, so name a path of the same one."
+        )
+    return _target(other.path or "/", [*theirs, *parse_qsl(other.query, keep_blank_values=True)])
+
+
+def _authorization(url: SplitResult) -> str | None:
+    """The header that says who asks; None: nobody."""
+    token = os.environ.get(TOKEN_VARIABLE)
+    user = unquote(url.username or os.environ.get(USER_VARIABLE, ""))
+    password = unquote(url.password or os.environ.get(PASSWORD_VARIABLE, ""))
+    if user:
+        return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode('ascii')}"
+    return f"Bearer {token}" if token else None
+
+
+def with_graph(target: str, name: str, graph: str | None) -> str:
+    """A target with a graph in the parameter of this name; as it is, where there is no graph."""
+    if graph is None:
+        return target
+    return f"{target}{'&' if '?' in target else '?'}{urlencode({name: graph})}"
+
+
+def session_config(address: Address) -> str:
+    """What the driver's sessions have to know, as JSON; may hold a password."""
+    graph, update = address.get("graph"), address.get("update")
+    return json.dumps(
+        {
+            "host": address["host"],
+            "port": address["port"],
+            "tls": address.get("tls"),
+            "query": with_graph(address["query"], "default-graph-uri", graph),
+            "update": None if update is None else with_graph(update, "using-graph-uri", graph),
+            "method": address.get("method", "post"),
+            "results": address.get("results", "json"),
+            "authorization": address.get("authorization"),
+        }
+    )

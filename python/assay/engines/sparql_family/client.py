@@ -1,0 +1,168 @@
+"""A client of an endpoint for administration: it is looked at, counted and marked, never timed."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import ssl
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.contract import EngineError
+from assay.engines.sparql_family.addresses import with_graph
+
+if TYPE_CHECKING:
+    from assay.engines.contract import Address
+
+CONF = Path(__file__).parent / "conf"
+PATIENCE_S = 600.0
+CONNECT_PATIENCE_S = 10.0
+WORDS_MAX = 400
+ROWS = "application/sparql-results+json"
+STATEMENTS = "application/n-triples"
+
+
+def query_text(name: str, **values: str) -> str:
+    """A query of a file, with values in place of `${name}`."""
+    text = (CONF / name).read_text(encoding="utf-8")
+    for key, value in values.items():
+        text = text.replace(f"${{{key}}}", value)
+    return text
+
+
+class Client:
+    """One connection. Errors are `EngineError`, and say what to mend."""
+
+    def __init__(self, address: Address, patience_s: float = PATIENCE_S) -> None:
+        self._address = address
+        self._patience_s = patience_s
+        self._line: http.client.HTTPConnection | None = None
+        self.server = ""
+        self.locks: list[int] = []
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people."""
+        return f"{self._address['host']}:{self._address['port']}"
+
+    def close(self) -> None:
+        """Ends the connection; the next request makes another one."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+    def release(self) -> None:
+        """Ends the connection, and gives up what was locked."""
+        self.close()
+        while self.locks:
+            os.close(self.locks.pop())
+
+    def rows(self, text: str, graph: str | None = None) -> list[dict[str, str]]:
+        """Rows of a query: texts by variable. Of a truth value it is one row, `boolean`."""
+        target = with_graph(self._address["query"], "default-graph-uri", graph)
+        if self._address.get("method") == "get":
+            target, body = with_graph(target, "query", text), None
+        else:
+            body = text.encode()
+        told = self.request(
+            "GET" if body is None else "POST",
+            target,
+            body,
+            {"Accept": ROWS, "Content-Type": "application/sparql-query"},
+        )
+        return self._read(told)
+
+    def request(
+        self, method: str, target: str, body: bytes | None, headers: dict[str, str]
+    ) -> bytes:
+        """The body of a good answer; empty where there is nothing of that name (404 of a graph)."""
+        fields = {"User-Agent": "assay", "Accept-Encoding": "identity", **headers}
+        if self._address.get("authorization"):
+            fields["Authorization"] = self._address["authorization"]
+        answer = self._answer(method, target, body, fields)
+        told = answer.read()
+        self.server = answer.headers.get("Server", self.server)
+        if answer.will_close:
+            self.close()
+        if answer.status >= http.client.MULTIPLE_CHOICES:
+            raise EngineError(self._refusal(answer, told))
+        if answer.headers.get_content_type() == "text/html" and headers.get("Accept") == ROWS:
+            raise EngineError(
+                f"a web page came from {self.place}{target.partition('?')[0]}: the URL is no SPARQL"
+                " endpoint; name the one that takes queries, such as http://127.0.0.1:3030/ds/query"
+            )
+        return told
+
+    def _answer(
+        self, method: str, target: str, body: bytes | None, fields: dict[str, str]
+    ) -> http.client.HTTPResponse:
+        try:
+            if self._line is None:
+                self._line = self._opened()
+            self._line.request(method, target, body, fields)
+            return self._line.getresponse()
+        except ConnectionRefusedError as error:
+            self.close()
+            raise EngineError(
+                f"no server at {self.place}: is it running, and is the port right?"
+            ) from error
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            told = str(error) or type(error).__name__
+            raise EngineError(
+                f"what is at {self.place} does not answer as a server of HTTP does ({told}): is"
+                " the port right, and is it http or https?"
+            ) from error
+
+    def _opened(self) -> http.client.HTTPConnection:
+        host, port, tls = self._address["host"], self._address["port"], self._address.get("tls")
+        if tls is None:
+            line = http.client.HTTPConnection(host, port, timeout=CONNECT_PATIENCE_S)
+        else:
+            context = ssl.create_default_context(cafile=tls["ca"])
+            if tls["mode"] != "verify-full":
+                context.check_hostname = False
+            if tls["mode"] == "require":
+                context.verify_mode = ssl.CERT_NONE
+            line = http.client.HTTPSConnection(
+                host, port, timeout=CONNECT_PATIENCE_S, context=context
+            )
+        line.connect()
+        line.sock.settimeout(self._patience_s)
+        return line
+
+    def _refusal(self, answer: http.client.HTTPResponse, body: bytes) -> str:
+        where = f"the server at {self.place}"
+        if answer.status in {http.client.UNAUTHORIZED, http.client.FORBIDDEN}:
+            asks = answer.headers.get("WWW-Authenticate", "a proof").split(" ")[0]
+            if asks.lower() == "digest":
+                return (
+                    f"{where} asks who we are by Digest, which is not spoken here: let it take"
+                    " Basic, or name an endpoint that needs no user."
+                )
+            return (
+                f"{where} wants to know who asks ({asks}), and does not take us: name user and"
+                " password in --dsn, or in SPARQL_USER and SPARQL_PASSWORD."
+            )
+        if answer.status < http.client.BAD_REQUEST:
+            elsewhere = answer.headers.get("Location", "a place that it does not name")
+            return f"{where} sends us on to {elsewhere}: name the endpoint's own URL in --dsn."
+        words = " ".join(body.decode("utf-8", "replace").split())[:WORDS_MAX]
+        mend = ""
+        if answer.status in {http.client.NOT_FOUND, http.client.METHOD_NOT_ALLOWED}:
+            mend = " Is the path of the URL right? An endpoint's is such as /sparql or /ds/query."
+        return f"{where} refuses: {words or answer.reason} (HTTP {answer.status}).{mend}"
+
+    def _read(self, told: bytes) -> list[dict[str, str]]:
+        try:
+            document: dict[str, Any] = json.loads(told)
+            if "boolean" in document:
+                return [{"boolean": str(document["boolean"]).lower()}]
+            bindings = document["results"]["bindings"]
+            return [{name: one["value"] for name, one in row.items()} for row in bindings]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise EngineError(
+                f"what {self.place} answers is no result of SPARQL as JSON ({error}): is the URL"
+                " that of an endpoint for queries?"
+            ) from error

@@ -1,0 +1,113 @@
+"""What engines have in common that are asked by the SPARQL protocol; see `assay.engines.contract`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from assay import _core
+from assay.engines.contract import EngineError, Instance
+from assay.engines.sparql_family import graphs
+from assay.engines.sparql_family.addresses import read_dsn, session_config, with_graph
+from assay.engines.sparql_family.client import Client, query_text
+from assay.engines.sparql_family.listening import listener
+
+if TYPE_CHECKING:
+    from assay.engines.contract import Address, ArrowStream, EngineFacts, Tell
+    from assay.model.script import Script
+
+NOT_TOLD = "not told"
+
+
+class EndpointEngine:
+    """See `assay.engines.contract`: most of `Server`, `LoadsTriples`, `TellsIfItLoads`.
+
+    An instance's `handle` is a `Client`. Of a server of ours the address has `pid` and `settings`,
+    beside what `addresses` says.
+    """
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+
+    def address(self, dsn: str) -> Address:
+        """The address of a running server. Raises `EngineError` if it cannot be read."""
+        return read_dsn(dsn)
+
+    def attach(self, address: Address) -> Instance:
+        """Asks whether it is an endpoint. Raises `EngineError` with the mend."""
+        client = Client(address)
+        try:
+            client.rows(query_text("alive.rq"))
+        except EngineError:
+            client.release()
+            raise
+        return Instance({}, client, address=dict(address))
+
+    def detach(self, instance: Instance) -> None:
+        """Ends the connection."""
+        instance.handle.release()
+
+    def version(self, instance: Instance) -> str:
+        """What the server says that it is, which not every one does."""
+        return instance.handle.server or NOT_TOLD
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """What a server of ours was told; of others the protocol tells nothing but a name."""
+        told: dict[str, str] = instance.address.get("settings", {})
+        return {**told, "server": instance.handle.server or NOT_TOLD}
+
+    def processes(self, instance: Instance) -> tuple[int, ...]:
+        """The process that listens there, if it can be seen from here."""
+        pid = instance.address.get("pid") or listener(instance.address["port"])
+        return () if pid is None else (pid,)
+
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
+        """One connection a client."""
+        config, told = session_config(instance.address), json.dumps(script.facts())
+        return [_core.SparqlSession(config, told, seed, number) for number in range(clients)]
+
+    def loads(self, instance: Instance) -> bool:
+        """Where a Graph Store endpoint is named; else the data that are there are asked."""
+        return instance.address.get("store") is not None
+
+    def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
+        """Sends all statements by the Graph Store protocol, one request a stream."""
+        del tell
+        store = with_graph(graphs.store_of(instance), "graph", instance.address.get("graph"))
+        try:
+            _core.sparql_load(session_config(instance.address), store, rows, streams)
+        except OSError as error:
+            raise EngineError(f"the server does not take the data: {error}") from error
+
+    def count_triples(self, instance: Instance) -> int:
+        """Statements of the graph that is asked by default."""
+        rows = instance.handle.rows(query_text("count.rq"), instance.address.get("graph"))
+        return int(rows[0]["count"])
+
+    def finish_triples(self, instance: Instance) -> None:
+        """The protocol knows nothing of that kind: what was answered is kept."""
+        del instance
+
+    def schema_mark(self, instance: Instance, name: str) -> str | None:
+        """What a graph of ours notes of the one that stands for the schema."""
+        return graphs.mark_of(instance, name)
+
+    def lock_schema(self, instance: Instance, name: str) -> bool:
+        """By a file of this host, which is given up with the connection."""
+        return graphs.lock(instance, name)
+
+    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Notes the mark; the graph is there with its first statement."""
+        graphs.note(instance, name, mark)
+
+    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Changes what is noted."""
+        graphs.note(instance, name, mark)
+
+    def use_schema(self, instance: Instance, name: str) -> None:
+        """Makes it the default graph of this instance and of later sessions."""
+        instance.address["graph"] = graphs.graph_of(name)
+
+    def drop_schema(self, instance: Instance, name: str) -> None:
+        """Empties the graph and what is noted of it."""
+        graphs.drop(instance, name)

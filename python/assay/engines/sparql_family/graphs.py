@@ -1,0 +1,87 @@
+"""Graphs of ours on a server that is not ours, by the Graph Store protocol.
+
+A graph stands for a schema: `urn:assay:graph:NAME`. What is noted of it is one statement of another
+graph, which has the same name and `:mark` behind it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.engines.sparql_family.addresses import with_graph
+from assay.engines.sparql_family.client import STATEMENTS, Client, query_text
+from assay.record.places import state_dir
+
+if TYPE_CHECKING:
+    from assay.engines.contract import Instance
+
+GRAPH = "urn:assay:graph:"
+MARK = "urn:assay:mark"
+# Below the state directory: a file for each graph that a run of this host has.
+LOCKS = "graphs"
+
+
+def graph_of(name: str) -> str:
+    """The graph that stands for a schema of this name."""
+    return f"{GRAPH}{name}"
+
+
+def store_of(instance: Instance) -> str:
+    """Where the server takes graphs. Raises `EngineError` if none is named."""
+    store = instance.address.get("store")
+    if store is None:
+        raise EngineError(
+            "nothing can be loaded without a Graph Store endpoint: name it in --dsn, such as"
+            " ?store=/ds/data"
+        )
+    return str(store)
+
+
+def mark_of(instance: Instance, name: str) -> str | None:
+    """What is noted of a graph; None: there is none."""
+    client: Client = instance.handle
+    graph = graph_of(name)
+    rows = client.rows(query_text("mark.rq", graph=graph), f"{graph}:mark")
+    return rows[0]["mark"] if rows else None
+
+
+def note(instance: Instance, name: str, mark: str) -> None:
+    """Notes something of a graph, in place of what was noted before."""
+    graph = graph_of(name)
+    line = f"<{graph}> <{MARK}> {json.dumps(mark)} .\n"
+    _send(instance, "PUT", f"{graph}:mark", line.encode())
+
+
+def drop(instance: Instance, name: str) -> None:
+    """Drops a graph, and then what is noted of it."""
+    for graph in (graph_of(name), f"{graph_of(name)}:mark"):
+        # An empty one instead of none: servers differ in what they say of one that is not there.
+        _send(instance, "PUT", graph, b"")
+
+
+def _send(instance: Instance, method: str, graph: str, body: bytes) -> None:
+    client: Client = instance.handle
+    target = with_graph(store_of(instance), "graph", graph)
+    client.request(method, target, body, {"Content-Type": STATEMENTS, "Accept": "*/*"})
+
+
+def lock(instance: Instance, name: str) -> bool:
+    """Takes a name among the runs of this host, until the client is released."""
+    told = f"{instance.address['host']}:{instance.address['port']}:{name}"
+    digest = hashlib.sha256(told.encode()).hexdigest()[:16]
+    locks = state_dir() / LOCKS
+    locks.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(locks / digest, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return False
+    client: Client = instance.handle
+    client.locks.append(descriptor)
+    return True

@@ -1,0 +1,60 @@
+"""Which process of this host listens on a port: whose CPU time and memory an endpoint's are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+TABLES = ("tcp", "tcp6")
+LISTENS = "0A"
+# They hand on to a server of another space of processes, which is not seen from here.
+PROXIES = ("docker-proxy", "rootlessport", "slirp4netns", "ssh", "sshd")
+
+
+def listener(port: int, proc: Path = Path("/proc")) -> int | None:
+    """The process that listens on a TCP port; None if that cannot be told, or it hands on."""
+    sockets = {f"socket:[{inode}]" for inode in _listening(port, proc)}
+    if not sockets:
+        return None
+    pids = sorted(int(path.name) for path in proc.iterdir() if path.name.isdigit())
+    # The first one has the socket from the start; its children may have it, too.
+    for pid in pids:
+        if _has(proc / str(pid) / "fd", sockets):
+            return None if _name(proc / str(pid)) in PROXIES else pid
+    return None
+
+
+def _listening(port: int, proc: Path) -> set[str]:
+    """Inodes of the sockets that listen on a port."""
+    found = set()
+    for table in TABLES:
+        try:
+            lines = (proc / "net" / table).read_text(encoding="ascii").splitlines()[1:]
+        except OSError:
+            continue
+        for line in lines:
+            fields = line.split()
+            if fields[3] == LISTENS and int(fields[1].rpartition(":")[2], 16) == port:
+                found.add(fields[9])
+    return found
+
+
+def _has(descriptors: Path, sockets: set[str]) -> bool:
+    try:
+        links = list(descriptors.iterdir())
+    except OSError:
+        return False
+    for link in links:
+        try:
+            if os.readlink(link) in sockets:
+                return True
+        except OSError:  # It was closed meanwhile.
+            continue
+    return False
+
+
+def _name(process: Path) -> str:
+    try:
+        return (process / "comm").read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
