@@ -13,7 +13,7 @@ from assay.analysis.figures.quantities import (
     listed,
     text,
 )
-from assay.analysis.figures.scales_tables import COUNTED_MAX
+from assay.analysis.figures.scales_tables import COUNTED_MAX, NOT_OF_THE_WHOLE
 from assay.analysis.scales.compared import headline
 from assay.analysis.scales.costs import (
     CPU_TIME,
@@ -23,7 +23,7 @@ from assay.analysis.scales.costs import (
     TIME_OF,
     WHOLE_TIME,
 )
-from assay.analysis.scales.shares import OF_CPU, SHIFT_LARGE, SHIFT_MIN
+from assay.analysis.scales.shares import OF_CPU, OF_OPERATORS, SHIFT_LARGE, SHIFT_MIN
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.scales.compared import Compared, Extrapolated, Scaled
     from assay.analysis.scales.law import PowerLaw
-    from assay.analysis.scales.shares import Shares, Shift
+    from assay.analysis.scales.shares import Shift
 
 TEN, NEAR = 10.0, 0.005
 WHOLE_FROM, TENTHS_FROM = 100.0, 10.0
@@ -87,11 +87,14 @@ def _growth(told: Compared) -> str:
     factor = told.factor
     much = "Ten times" if abs(factor / TEN - 1) < NEAR else times_words(factor)
     ends = f"{told.sizes[0].words} to {told.sizes[-1].words}"
-    parts = [_part(one.law, one.title) for one in headline(told, COUNTED_MAX) if one.law]
+    known = [(one, one.law) for one in headline(told, COUNTED_MAX) if one.law is not None]
+    parts = [_part(law, one.title) for one, law in known if one.group not in NOT_OF_THE_WHOLE]
     if not parts:
         return f"{much} the data ({ends}): no cost is told at both scales."
+    beside = [_part(law, one.title) for one, law in known if one.group in NOT_OF_THE_WHOLE]
+    also = f"; {', '.join(beside)}" if beside else ""
     unsure = "" if len(told.rounds) > 1 else " By one round, so nobody knows how sure that is."
-    return f"{much} the data ({ends}): {', '.join(parts)}, for {told.whole}.{unsure}"
+    return f"{much} the data ({ends}): {', '.join(parts)}, for {told.whole}{also}.{unsure}"
 
 
 def _part(law: PowerLaw, title: str) -> str:
@@ -194,7 +197,7 @@ def _shifts(shifts: Sequence[Shift]) -> str:
 
 
 def _moved(told: Compared) -> Iterator[str]:
-    one: Shares | None = next((one for one in told.shares if one.of == OF_CPU), None)
+    one = next((one for one in told.shares if one.of in (OF_CPU, OF_OPERATORS)), None)
     if one is not None and one.shifted:
         yield (
             f"In all {text(one.moved, SHARE)} of the {one.of} goes into other work at"
