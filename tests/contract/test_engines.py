@@ -20,6 +20,7 @@ from assay.engines.contract import (
     Engine,
     EngineError,
     Instance,
+    LoadsTriples,
     Place,
     Prepares,
     Product,
@@ -27,6 +28,7 @@ from assay.engines.contract import (
     tell_nobody,
 )
 from assay.engines.discovery import EngineFolder, find_engines
+from assay.model.language import SPARQL, SQL
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.model.secrets import is_secret
 from assay.workloads.discovery import find_workload
@@ -34,19 +36,27 @@ from assay.workloads.discovery import find_workload
 ENGINES = find_engines()
 IN_PROCESS = [name for name, found in ENGINES.items() if found.facts.kind in {"embedded", "none"}]
 LOADING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), BulkLoads)]
+HOLDING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), LoadsTriples)]
 PREPARING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), Prepares)]
 # A setting of an engine to try, in place of its own defaults, and one that holds a secret.
 TRIED = {
     "chdb": {"max_threads": "1", "mark_cache_size": "1000000"},
     "duckdb": {"threads": "1"},
     "null": {"delay": "1ms"},
+    "oxigraph": {"use_default_graph_as_union": "true"},
     "sqlite": {"cache_size": "4000", "page_size": "8192", "synchronous": "normal"},
 }
 SECRET_SETTING = {"duckdb": "http_proxy_password"}
 HIDDEN_VALUE = "hunter2"
 SCALE = 0.01
-ONE = Script((ScriptOperation("one", (ScriptStatement("select 1 as n"),)),))
+ONE = {SQL: "select 1 as n", SPARQL: "SELECT (1 AS ?n) {}"}
 SCHEMA = "\n".join(find_workload("tpch").setup(("duckdb",), SCALE).values())
+
+
+def script_of(folder: EngineFolder) -> Script:
+    """One operation that returns one row, in the first language of an engine."""
+    text = ONE[next(iter(folder.facts.spoken))]
+    return Script((ScriptOperation("one", (ScriptStatement(text),)),))
 
 
 def obtained(engine: Engine) -> Product:
@@ -89,7 +99,7 @@ class TestFolder:
     def test_it_has_facts_behaviour_and_words(self, folder: EngineFolder) -> None:
         names = {path.name for path in folder.folder.iterdir()}
         assert {"engine.toml", "engine.py", "README.md", "__init__.py"} <= names
-        assert folder.folder.name == folder.facts.name
+        assert folder.folder.name == folder.facts.name.replace("-", "_")
 
     def test_its_readme_gives_a_reason_for_every_setting(self, folder: EngineFolder) -> None:
         words = (folder.folder / "README.md").read_text("utf-8")
@@ -109,7 +119,7 @@ class TestLife:
         self, startable: EngineFolder, engine: Engine, place: Place, tmp_path: Path
     ) -> None:
         started = engine.start(place, {})
-        sessions = engine.sessions(started, ONE, 1, 1)
+        sessions = engine.sessions(started, script_of(startable), 1, 1)
         phase = {"name": "measured", "arrival": {"shape": "power"}, "operations": [0]}
         plan = {"operations": ["one"], "phases": [phase], "seed": 1}
         report = _core.drive(
@@ -123,8 +133,10 @@ class TestLife:
         assert [event["outcome"] for event in events] == ["ok"]
         assert events[0]["rows"] == (1 if startable.facts.answers else 0)
 
-    def test_there_is_a_session_for_every_client(self, engine: Engine, instance: Instance) -> None:
-        assert len(engine.sessions(instance, ONE, 1, 3)) == 3
+    def test_there_is_a_session_for_every_client(
+        self, startable: EngineFolder, engine: Engine, instance: Instance
+    ) -> None:
+        assert len(engine.sessions(instance, script_of(startable), 1, 3)) == 3
 
     @pytest.mark.parametrize("name", LOADING)
     def test_what_was_loaded_survives_a_restart(self, name: str, place: Place) -> None:
@@ -139,6 +151,34 @@ class TestLife:
         second = engine.start(place, {})
         assert engine.count(second, "nation") == 25
         engine.stop(second)
+
+    @pytest.mark.parametrize("name", HOLDING)
+    def test_what_it_holds_survives_a_restart(self, name: str, place: Place) -> None:
+        lines = [f"<urn:s{n}> <urn:p> \"{n} \u00e9\" .\n" for n in range(1000)]
+        whole = pa.record_batch([pa.array(lines)], names=["line"])
+        batches = [whole.slice(0, 0), whole.slice(0, 300), whole.slice(300)]
+        engine = ENGINES[name].engine()
+        assert isinstance(engine, LoadsTriples)
+        first = engine.start(place, {})
+        rows = pa.RecordBatchReader.from_batches(whole.schema, batches)
+        engine.load_triples(first, rows, 2, tell_nobody)
+        engine.finish_triples(first)
+        assert engine.count_triples(first) == len(lines)
+        engine.stop(first)
+        second = engine.start(place, {})
+        assert engine.count_triples(second) == len(lines)
+        engine.stop(second)
+
+    @pytest.mark.parametrize("name", HOLDING)
+    def test_a_line_that_is_none_is_refused(self, name: str, place: Place) -> None:
+        batch = pa.record_batch([pa.array(["<urn:s> <urn:p> .\n"])], names=["line"])
+        engine = ENGINES[name].engine()
+        assert isinstance(engine, LoadsTriples)
+        started = engine.start(place, {})
+        rows = pa.RecordBatchReader.from_batches(batch.schema, [batch])
+        with pytest.raises(EngineError, match="does not take the data"):
+            engine.load_triples(started, rows, 2, tell_nobody)
+        engine.stop(started)
 
     def test_it_writes_nowhere_but_in_its_place(
         self, engine: Engine, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

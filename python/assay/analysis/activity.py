@@ -82,6 +82,14 @@ def activity_by_operation(run: Run) -> dict[str, dict[str, float]]:
     return found
 
 
+def why_no_activity(run: Run) -> str:
+    """Why an engine tells nothing, as the end of a sentence."""
+    declared = _declared(run)
+    if declared is None:
+        return "its engine declares none"
+    return declared.missing if run.has("engine") else "the probe of its counters did not run"
+
+
 def activity_told(run: Run) -> dict[str, Any] | None:
     """All of it, for a report; None of an engine that has no such meters.
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Holds = Literal["literals", "iris", "quads"]
 HOLDS: tuple[Holds, ...] = ("literals", "iris", "quads")
+WORDS: dict[Holds, str] = {"literals": "literals", "iris": "IRIs", "quads": "statements"}
 # Without a warm-up the first part of a run is this much of it.
 FIRST_PART = 0.1
 

@@ -26,6 +26,7 @@ def steady_words(document: dict[str, Any]) -> list[str]:
         return []
     words = [_whether(told), *_figures(told)]
     words += [sentence for name, says in READS for sentence in _read(told, name, says)]
+    words += _before_and_then(told["counted"], "read into its cache by the engine's own count")
     if told["why_no_reads"] is not None:
         words.append(f"reads not measured ({told['why_no_reads']}), so throughput alone was judged")
     return words
@@ -72,9 +73,15 @@ def _figures(told: dict[str, Any]) -> list[str]:
 
 def _read(told: dict[str, Any], name: str, says: str) -> list[str]:
     """What a mix read before the steady part and in it; nothing where it read nothing."""
-    drift = next((one for one in told["drifts"] if one["series"] == name), None)
-    if drift is None or not (drift["before"] or drift["level"]):
+    return _before_and_then(
+        next((one for one in told["drifts"] if one["series"] == name), None), says
+    )
+
+
+def _before_and_then(read: dict[str, Any] | None, says: str) -> list[str]:
+    if read is None or not (read["before"] or read["level"]):
         return []
-    if drift["before"] is None:
-        return [f"{bytes_text(drift['level'])} {says} a mix"]
-    return [f"{bytes_text(drift['before'])} {says} a mix before, {bytes_text(drift['level'])} then"]
+    then = bytes_text(read["level"])
+    if read["before"] is None:
+        return [f"{then} {says} a mix"]
+    return [f"{bytes_text(read['before'])} {says} a mix before, {then} then"]

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.index_work import HOLDS, share_of_reads, told_work
+from assay.analysis.index_work import HOLDS, WORDS, share_of_reads, told_work
 from assay.model.finding import Evidence, Finding
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
-    from assay.analysis.index_work import Holds
 
 METHOD = "literals"
 # Of fewer pages, what they hold is chance.
 PAGES_MIN = 1_000
-WORDS: dict[Holds, str] = {
-    "literals": "literals",
-    "iris": "IRIs",
-    "quads": "statements",
-}
 
 
 def find(case: Case) -> list[Finding]:

@@ -74,6 +74,8 @@ def _not_steady(case: Case, mixes: Mixes) -> Finding:
         claim = f"Not steady {over}: its beginning takes half of them, or more"
         effect = 0.0
     advice = "a larger --mixes-max" if mixes.mixes_max else "--until-steady goes on until it is"
+    if broken and not any(drift.drifts for drift in broken):
+        advice += "; or a quieter host: its batches differ too much to tell"
     return Finding(
         claim=claim,
         effect_share=min(1.0, effect),

@@ -42,7 +42,7 @@ class Asking:
             self._store.update(text)
             return None
         found = self._store.query(text, use_default_graph_as_union=self._union)
-        if form == "ntriples":
+        if isinstance(found, pyoxigraph.QueryTriples):
             return found.serialize(format=N_TRIPLES)
         return found.serialize(format=TSV if form == "tsv" else JSON)
 
@@ -124,7 +124,7 @@ class OxigraphEngine:
         known = self._facts.settings
         for name, value in settings.items():
             if name not in known:
-                raise EngineError(f"Oxigraph has no setting {name!r}; {suggestion(name, known)}")
+                raise EngineError(f"Oxigraph has no setting {name!r}; {suggestion(name, list(known))}")
             if value not in TRUTHS:
                 raise EngineError(f"--set {name}={value}: it is true or false")
         return {**known, **settings}

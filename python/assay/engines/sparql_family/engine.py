@@ -1,4 +1,4 @@
-"""What engines have in common that are asked by the SPARQL protocol; see `assay.engines.contract`."""
+"""What engines have in common that are asked by the SPARQL protocol; see `engines.contract`."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 TABLES = ("tcp", "tcp6")
@@ -46,7 +45,7 @@ def _has(descriptors: Path, sockets: set[str]) -> bool:
         return False
     for link in links:
         try:
-            if os.readlink(link) in sockets:
+            if str(link.readlink()) in sockets:
                 return True
         except OSError:  # It was closed meanwhile.
             continue

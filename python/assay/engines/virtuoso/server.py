@@ -91,12 +91,10 @@ def start_server(
         "query_log": str(launcher.scratch / LOADING / QUERY_LOG),
     }
     if is_new:
-        _make_ours(address, data)
+        _make_ours(address, data, is_web=is_web)
     with Link.connect(address) as link:
         _log_no_query(link)
         statistics.choose(link, settings.get(configuration.STATISTICS))
-        if is_web:
-            run(link, file_text("triples_update.sql"))
     return address
 
 
@@ -216,11 +214,13 @@ def _password(data: Path) -> str:
     return file.read_text(encoding="ascii") if file.is_file() else FIRST_PASSWORD
 
 
-def _make_ours(address: Address, data: Path) -> None:
+def _make_ours(address: Address, data: Path, *, is_web: bool) -> None:
     """Gives a new database a password of its own, and notes which tables it came with."""
     password = f"p{secrets.token_hex(16)}"
     with Link.connect(address) as link:
         run(link, file_text("note_tables.sql"))
+        if is_web:
+            run(link, file_text("triples_update.sql"))
         link.run(filled("password.sql", old=FIRST_PASSWORD, new=password))
         run(link, file_text("checkpoint.sql"))
     descriptor = os.open(data / PASSWORD_FILE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn the_first_word_says_what_is_asked_for() {
         for (text, wanted) in [
-            ("select * {}", Kind::Select),
+            ("select ?x {}", Kind::Select),
             ("# ask\nPREFIX select: <http://x#ask> PREFIX : <y>\nASK {}", Kind::Ask),
             ("BASE <http://select/> DESCRIBE <x>", Kind::Graph),
             ("define input:default-graph-uri <select> construct {} {}", Kind::Graph),

@@ -173,9 +173,9 @@ mod tests {
         }
         let length = lines.iter().find_map(|line| line.strip_prefix("Content-Length:")).unwrap();
         assert_eq!(length.trim().parse(), Ok(body.len()));
-        let asked = written(&Config { method: Method::Get, ..config() }, "SELECT * {}");
+        let asked = written(&Config { method: Method::Get, ..config() }, "SELECT ?x {}");
         assert!(
-            asked.starts_with("GET /q?a=b&query=SELECT%20%2A%20%7B%7D HTTP/1.1\r\n"),
+            asked.starts_with("GET /q?a=b&query=SELECT%20%3Fx%20%7B%7D HTTP/1.1\r\n"),
             "{asked}"
         );
         assert!(asked.ends_with("\r\n\r\n"));
