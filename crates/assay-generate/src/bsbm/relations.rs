@@ -138,6 +138,8 @@ impl Relation {
         };
         let rows = match name {
             "productfeatureproduct" => world.features_had_count(),
+            // A product is of its type and of all types above.
+            "producttypeproduct" => u64::from(things) * u64::from(world.hierarchy().depth() + 1),
             _ => u64::from(things),
         };
         Some(Self { world, columns, things, a_part, rows, make })
@@ -265,8 +267,12 @@ fn products(world: &World, range: Numbers) -> Vec<ArrayRef> {
 }
 
 fn types_of_products(world: &World, range: Numbers) -> Vec<ArrayRef> {
-    let all: Vec<_> = range.map(|number| world.product(number)).collect();
-    vec![numbers(&all, |one| one.number), numbers(&all, |one| one.product_type)]
+    let tree = world.hierarchy();
+    let products = range.map(|number| world.product(number));
+    let all: Vec<(u32, u32)> = products
+        .flat_map(|one| tree.upwards(one.product_type).map(move |kind| (one.number, kind)))
+        .collect();
+    vec![numbers(&all, |pair| pair.0), numbers(&all, |pair| pair.1)]
 }
 
 fn features_of_products(world: &World, range: Numbers) -> Vec<ArrayRef> {

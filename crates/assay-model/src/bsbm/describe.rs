@@ -226,14 +226,17 @@ impl Company {
 }
 
 impl Product {
-    /// Says what it is.
+    /// Says what it is: of its type and of all types above, as data are made for published results
+    /// (the reference's option for forward chaining), so that queries need not infer it.
     pub fn describe<F: Form>(&self, world: &World, form: &mut F) {
         let producer = Thing::Producer(self.producer);
         form.begin(self.thing());
         form.fact(TYPE, Object::Class(bsbm!("Product")));
         form.fact(LABEL, Object::Text(self.label));
         form.fact(COMMENT, Object::Text(self.comment));
-        form.fact(TYPE, Object::Thing(Thing::ProductType(self.product_type)));
+        for kind in world.hierarchy().upwards(self.product_type) {
+            form.fact(TYPE, Object::Thing(Thing::ProductType(kind)));
+        }
         form.fact(bsbm!("producer"), Object::Thing(producer));
         for (property, value) in NUMERIC.into_iter().zip(self.numeric) {
             if let Some(value) = value {

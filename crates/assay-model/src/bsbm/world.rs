@@ -177,7 +177,7 @@ impl World {
         let companies = each(self.producers() + self.vendors(), 7);
         let products = (1..=self.products).map(|product| {
             let counts = self.property_counts(product);
-            u64::from(7 + counts.features + counts.properties)
+            u64::from(7 + self.hierarchy.depth() + counts.features + counts.properties)
         });
         let ratings = (1..=self.reviews()).map(|review| u64::from(self.ratings_count(review)));
         types
