@@ -107,7 +107,8 @@ def sequence_of(run: Run) -> Sequence | None:
     clients = int(phase["arrival"]["clients"])
     mixes = times["pass"].n_unique()
     operations_s = float(times["seconds"].sum())
-    wall_s = int(times["finished_ns"].max() - times["started_ns"].min()) * NS  # type: ignore[operator]
+    edges_ns = times.select(pl.col("started_ns").min(), pl.col("finished_ns").max()).row(0)
+    wall_s = (int(edges_ns[1]) - int(edges_ns[0])) * NS
     size, size_name = _size(run, told["size"])
     made = Sequence(
         clients=clients,
