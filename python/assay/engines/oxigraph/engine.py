@@ -124,7 +124,9 @@ class OxigraphEngine:
         known = self._facts.settings
         for name, value in settings.items():
             if name not in known:
-                raise EngineError(f"Oxigraph has no setting {name!r}; {suggestion(name, list(known))}")
+                raise EngineError(
+                    f"Oxigraph has no setting {name!r}; {suggestion(name, list(known))}"
+                )
             if value not in TRUTHS:
                 raise EngineError(f"--set {name}={value}: it is true or false")
         return {**known, **settings}
