@@ -1,4 +1,4 @@
-"""A sweep over clients on a real server: study, figure, article, going on."""
+"""Sweeps over clients and over scales on real engines: study, figure, article, going on."""
 
 from __future__ import annotations
 
@@ -55,4 +55,32 @@ def test_clients_are_swept_told_and_not_run_twice(server_lab: Lab) -> None:
     assert again.returncode == 0, again.stderr
     assert "all its runs are there, none is repeated" in again.stderr
     assert "by clients" in again.stdout
+    lab.assert_nothing_left()
+
+
+SCALES = ["sweep", "tpch", "--engine", "duckdb", "-o", "q01", "-o", "q06", "--repeat", "2"]
+SCALES += ["--scale", "0.01,0.03", "--extrapolate", "1", "--min-time", "0.2s", "--no-plans"]
+SCALES += ["--no-profile"]
+
+
+def test_scales_are_swept_and_a_larger_one_is_foreseen(lab: Lab) -> None:
+    document = lab.document(*SCALES)
+    (figure,) = document["figures"]
+    assert (figure["kind"], len(document["runs"])) == ("scales", 4)
+    laws = {row["of"]: row for row in rows(figure, "laws")}
+    # All tables but two of 30 rows grow with the scale.
+    assert laws["rows loaded"]["exponent"] == pytest.approx(1.0, abs=0.01)
+    assert {"time", "time of q01", "time of q06", "CPU time", "peak memory"} <= set(laws)
+    assert laws["time"]["at least"] <= laws["time"]["exponent"] <= laws["time"]["at most"]
+    shares = rows(figure, "shares of time")
+    assert sum(row["SF 0.01"] for row in shares) == pytest.approx(1.0)
+    beyond = {row["of"]: row for row in rows(figure, "beyond")}
+    assert beyond["rows loaded"]["times the largest run"] == pytest.approx(1 / 0.03)
+    said = " ".join(figure["says"])
+    assert "3.0 times the data (SF 0.01 to SF 0.03)" in said
+    assert "SF 1 was not run; by these laws a pass would have: time " in said
+    assert "SF 1 is 33 times as large as the largest scale that was run; so far outside" in said
+    assert any("it takes CPU samples of every run" in why for why in figure["missing"])
+    page = next((lab.runs / "studies").glob("*/article.html")).read_text()
+    assert "what a pass costs by scale" in page
     lab.assert_nothing_left()

@@ -55,6 +55,7 @@ KNOW_THE_CORE = {
     "assay.study.asking",
     "assay.study.ceiling.measuring",
     "assay.study.host",
+    "assay.study.mixes",
     "assay.study.page_cache",
     "assay.study.slower",
     "assay.workloads.texts",

@@ -327,6 +327,7 @@ class TestKinds:
             "read_sizes",
             "removed",
             "roofline",
+            "scales",
             "series",
             "statements",
             "states",

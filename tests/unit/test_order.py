@@ -174,6 +174,7 @@ class Filled:
 def filled(tmp_path: Path, **asked: Any) -> Filled:
     engine = Filled()
     told = {
+        "language": "sql",
         "setup": ["tables"],
         "keys": ["a;", "b;"],
         "tables": ["region", "nation", "supplier"],

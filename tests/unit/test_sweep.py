@@ -10,7 +10,7 @@ import pytest
 from assay.cli.main import run_command
 from assay.study.asked_study import factor_of, varied
 from assay.study.declared.expanding import Wanted, expanded
-from assay.study.sweeping import Sweep, numbers_of_clients, sweep_study
+from assay.study.sweeping import Sweep, numbers_of_clients, scales_told, sweep_study
 from assay.study.variants import Study
 
 
@@ -50,6 +50,20 @@ class TestStudy:
             ("sweep", "set.work_mem"),
         ]
 
+    def test_scales_are_a_factor_with_a_figure_of_their_own(self) -> None:
+        told = study(engines=("postgresql",), scales=(1.0, 10.0), extrapolate=(100.0,))
+        assert set(by_variant(told, "scale").values()) == {1.0, 10.0}
+        (figure,) = told.figures
+        assert (figure.name, figure.kind) == ("scales", "scales")
+        assert figure.options == {"factor": "scale", "extrapolate": [100.0]}
+        several = study(engines=("postgresql",), scales=(0.5, 10.0))
+        assert {one.levels["scale"] for one in several.parts[0].variants} == {"0.5", "10"}
+        alone = study(engines=("postgresql",), scales=(10.0,), clients=(1, 2))
+        assert set(by_variant(alone, "scale").values()) == {10.0}
+        assert [one.kind for one in alone.figures] == ["clients"]
+        assert scales_told("--scale", "10, 0.1,1") == (0.1, 1.0, 10.0)
+        assert scales_told("--scale", None) == ()
+
     def test_options_of_a_run_are_of_all_runs(self) -> None:
         keys = {"time": "3s", "durability": "none", "seed": 7}
         told = study(engines=("postgresql",), clients=(1, 2), keys=keys)
@@ -71,7 +85,7 @@ class TestStudy:
 
 
 REFUSED = {
-    "": "nothing varies: say --clients 1,2,4,8,16 or --vary",
+    "": "nothing varies: say --clients 1,2,4,8,16, --scale 1,10 or --vary",
     "--clients 4": "--clients 4: one level is no sweep",
     "--clients 0,1": "'0' is no number of clients: write whole numbers from 1 on",
     "--clients 1,two": "'two' is no number of clients",
@@ -79,6 +93,23 @@ REFUSED = {
     "--clients 1,,2": "there is an empty value",
     "--clients 1,2,1": "--clients 1,2,1: 1 is given twice",
     "--vary clients=1,2": "numbers of clients are levels of --clients",
+    "--scale 10": "--scale 10: one level is no sweep",
+    "--scale 10 --clients 4": "--scale 10 --clients 4: one level is no sweep",
+    "--scale 1,1.0": "--scale 1,1.0: 1 is given twice",
+    "--scale 1,10,1": "--scale 1,10,1: 1 is given twice",
+    "--scale 0,1": "'0' is no scale: write numbers above 0",
+    "--scale -1,1": "'-1' is no scale",
+    "--scale 1,ten": "'ten' is no scale",
+    "--scale 1,nan": "'nan' is no scale",
+    "--scale 1,inf": "'inf' is no scale",
+    "--scale 1,": "there is an empty value",
+    "--scale 1,10 --extrapolate 5": "--extrapolate 5 is no larger than the scales that are run",
+    "--scale 1,10 --extrapolate 10": "--extrapolate 10 is among the scales that are run",
+    "--scale 1,10 --extrapolate 0.5": "what can be run is not extrapolated",
+    "--scale 1,10 --extrapolate 0": "--extrapolate 0: '0' is no scale",
+    "--scale 10 --clients 1,2 --extrapolate 100": "a law takes two scales or more",
+    "--clients 1,2 --extrapolate 100": "--extrapolate 100: a law takes two scales or more",
+    "--vary scale=1,10": "--vary scale: scales are levels of --scale",
     "--vary threads=1": "--vary threads=1: one level is no sweep",
     "--vary threads": "write it as --vary KEY=VALUE,VALUE",
     "--vary a=1,2 --vary a=3,4": "--vary a is given twice",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -60,12 +61,12 @@ class FakeLink:
             raise BridgeError("the server went away", "08006", 0, lost=True)
 
 
-def reader(link: FakeLink) -> VirtuosoCounters:
-    return VirtuosoCounters(link)  # type: ignore[arg-type]
+def reader(link: FakeLink, activity: Path | None = None) -> VirtuosoCounters:
+    return VirtuosoCounters(link, activity)  # type: ignore[arg-type]
 
 
-def test_counters_of_the_server_its_indexes_and_its_web_threads() -> None:
-    rows = reader(FakeLink()).read()
+def test_counters_of_the_server_its_indexes_and_its_web_threads(tmp_path: Path) -> None:
+    rows = reader(FakeLink(), tmp_path / "activity").read()
     told = {(source, thing, counter): value for source, thing, counter, value in rows}
     assert told["server", "server", "disk_reads"] == 104
     assert told["indexes", "lineitem", "touches"] == 9_077_646
@@ -74,12 +75,38 @@ def test_counters_of_the_server_its_indexes_and_its_web_threads() -> None:
     assert told["indexes", "all indexes", "reads"] == 4348
     assert told["http", "http", "rnd"] == 6
     assert told["http", "http", "seq"] == 2518
+    assert told["indexes", "lineitem.l_pk_sk", "n_buffers"] == 12
     assert len(rows) == len(told)
+
+
+def test_without_a_web_server_its_threads_did_not_do_nothing() -> None:
+    assert [row for row in reader(FakeLink()).read() if row[0] == "http"] == []
+
+
+def test_each_look_adds_what_the_line_tells_of_the_time_before_it(tmp_path: Path) -> None:
+    # A line of its own begins at each look; two readers share one sum.
+    readers = [reader(FakeLink(), tmp_path / "activity") for _ in range(2)]
+    seen = [
+        value
+        for one in (*readers, *readers)
+        for source, _, counter, value in one.read()
+        if (source, counter) == ("http", "rnd")
+    ]
+    assert seen == [6, 12, 18, 24]
+
+
+def test_pages_of_the_pool_are_looked_for_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([100.0, 100.5, 101.0, 149.9, 150.1, 150.2, 151.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    one = reader(FakeLink())
+    looked = [any(row[2] == "n_buffers" for row in one.read()) for _ in range(4)]
+    assert looked == [True, False, False, True], "half a second is a hundredth of fifty"
 
 
 def test_indexes_that_nobody_used_yet_are_a_sum_of_nothing() -> None:
     link = FakeLink()
     link.answers["indexes"] = []
+    link.answers["pages"] = []
     told = [row for row in reader(link).read() if row[0] == "indexes"]
     assert told == [
         ("indexes", "all indexes", "touches", 0.0),
@@ -88,9 +115,9 @@ def test_indexes_that_nobody_used_yet_are_a_sum_of_nothing() -> None:
 
 
 @pytest.mark.parametrize("line", ["", "no such line"])
-def test_a_line_that_is_not_understood_is_an_error_of_reading(line: str) -> None:
+def test_a_line_that_is_not_understood_is_an_error_of_reading(line: str, tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no line of activity"):
-        reader(FakeLink(line)).read()
+        reader(FakeLink(line), tmp_path / "activity").read()
 
 
 def test_a_server_that_is_gone_is_an_error_of_reading() -> None:

@@ -136,7 +136,7 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
     /// Carries out an operation; when it ended.
     fn issue(&mut self, plan: &Plan, issue: &Issue) -> Result<i64, DriveError> {
         // Beside other sessions nobody could tell whose work was seen.
-        let alone = plan.phases[usize::from(issue.phase)].arrival == Arrival::Power;
+        let alone = plan.phases[usize::from(issue.phase)].is_serial();
         if let Some(observe) = self.observer.as_mut().filter(|_| alone) {
             observe(issue.sequence, Edge::Start);
         }

@@ -17,7 +17,7 @@ use crate::drive::{Observer, Shared, Worker};
 use crate::error::DriveError;
 use crate::latency::{LatencyBook, Quantiles};
 use crate::recorder::{ErrorClass, Notes, Recorder, RingSink, RingSource, rings};
-use crate::schedule::Schedule;
+use crate::schedule::{Passed, Schedule};
 use crate::session::Session;
 use crate::terminal::Terminal;
 use crate::watchdog::Watch;
@@ -111,6 +111,10 @@ pub struct Progress {
     pub phase_ns: i64,
 }
 
+/// Hears the name of a phase whose sessions play its order by themselves, and how many of its passes
+/// ended: when it begins, and within 50 ms of the end of one. Says whether they are enough.
+pub type PassListener = Box<dyn FnMut(&str, Passed) -> bool + Send>;
+
 /// What a run is made of besides its plan.
 pub struct Parts {
     /// One session for each of `Plan::sessions()`.
@@ -119,6 +123,8 @@ pub struct Parts {
     pub meter: Option<Box<dyn Meter + Send>>,
     /// Reads the engine's own counters, in phases with one session.
     pub observer: Option<Observer>,
+    /// Hears of passes of orders that sessions play by themselves.
+    pub listener: Option<PassListener>,
     /// Asks for the end.
     pub cancel: CancelFlag,
 }
@@ -220,6 +226,7 @@ pub fn drive(
         groups.iter().map(|_| rings(&notes)).unzip();
     let recorder = Recorder::create(plan, notes.clone(), sources, raw_dir)?;
     let guard = Guard { plan, stage: &stage, watches: &watches, cancel: &parts.cancel };
+    let mut ears = Ears { tick: &mut tick, told: 0, listener: parts.listener, heard: None };
     let books = sinks.into_iter().map(|sink| {
         let results = Results::new(results_dir.clone(), plan.operations.len(), plan.results_kept);
         Books::new(sink, Some(results), plan.operations.len())
@@ -239,7 +246,7 @@ pub fn drive(
         for gate in &gates {
             gate.send(()).map_err(|_| DriveError::Thread("session"))?;
         }
-        let ended = guard.keep(recorder, &mut tick, || {
+        let ended = guard.keep(recorder, &mut ears, || {
             workers.iter().all(thread::ScopedJoinHandle::is_finished)
         });
         for worker in workers {
@@ -397,6 +404,16 @@ impl<'a> Stage<'a> {
     }
 }
 
+/// Who is told how far the run is, and what they heard last.
+struct Ears<'t, T> {
+    tick: &'t mut T,
+    /// The phase that they were told of last.
+    told: usize,
+    listener: Option<PassListener>,
+    /// The phase and its passes that the listener heard of last.
+    heard: Option<(usize, Passed)>,
+}
+
 /// What the calling thread does while sessions work: record, watch, tell.
 struct Guard<'a> {
     plan: &'a Plan,
@@ -409,7 +426,7 @@ impl Guard<'_> {
     fn keep(
         &self,
         recorder: Recorder<'_>,
-        tick: &mut impl FnMut(&Progress),
+        ears: &mut Ears<'_, impl FnMut(&Progress)>,
         done: impl Fn() -> bool + Sync,
     ) -> Result<Ended, DriveError> {
         let over = AtomicBool::new(false);
@@ -420,7 +437,7 @@ impl Guard<'_> {
                 .spawn_scoped(scope, record)
                 .inspect_err(|_| stop())
                 .map_err(spawn_failed)?;
-            let ended = self.watch(tick, &|| {
+            let ended = self.watch(ears, &|| {
                 if recording.is_finished() {
                     // Nobody writes any more: what happens now would be lost.
                     stop();
@@ -444,11 +461,10 @@ impl Guard<'_> {
         recorder.finish()
     }
 
-    fn watch(&self, tick: &mut impl FnMut(&Progress), done: &impl Fn() -> bool) -> Ended {
+    fn watch(&self, ears: &mut Ears<'_, impl FnMut(&Progress)>, done: &impl Fn() -> bool) -> Ended {
         let clock = MonotonicClock;
         let (stop, begun_ns) = (&self.stage.shared.stop, clock.now_ns());
         let mut ended = Ended::Done;
-        let mut told = 0;
         while !done() {
             let now_ns = clock.now_ns();
             let limit_ns = self.plan.run_deadline_ns;
@@ -463,24 +479,38 @@ impl Guard<'_> {
             for watch in self.watches {
                 watch.look(now_ns, self.plan.operation_deadline_ns, stopping);
             }
-            self.tell(tick, &mut told, now_ns);
+            self.tell(ears, now_ns);
             thread::sleep(LOOK_INTERVAL);
         }
-        self.tell(tick, &mut told, clock.now_ns());
+        self.tell(ears, clock.now_ns());
         ended
     }
 
     /// Tells of the phase under way, and before it of those that ended since the last word.
-    fn tell(&self, tick: &mut impl FnMut(&Progress), told: &mut usize, now_ns: i64) {
+    fn tell(&self, ears: &mut Ears<'_, impl FnMut(&Progress)>, now_ns: i64) {
         // Workers run through the phases that a stopped run has left; those are not played.
         if !self.stage.shared.stop.load(Ordering::Relaxed) {
             let now = self.stage.phase.load(Ordering::Acquire) as usize;
-            for over in *told..now {
-                tick(&self.progress(over, now_ns));
+            for over in ears.told..now {
+                (ears.tick)(&self.progress(over, now_ns));
+                self.tell_passes(ears, over);
             }
-            *told = now;
+            ears.told = now;
         }
-        tick(&self.progress(*told, now_ns));
+        (ears.tick)(&self.progress(ears.told, now_ns));
+        self.tell_passes(ears, ears.told);
+    }
+
+    /// Tells of passes that ended since the last word.
+    fn tell_passes<T>(&self, ears: &mut Ears<'_, T>, phase: usize) {
+        let schedule = &self.stage.schedules[phase];
+        let Some(listener) = &mut ears.listener else { return };
+        let Some(passed) = schedule.passed().filter(|_| schedule.begun_ns() != 0) else { return };
+        if ears.heard.replace((phase, passed)) != Some((phase, passed))
+            && listener(&self.plan.phases[phase].name, passed)
+        {
+            schedule.say_enough();
+        }
     }
 
     fn progress(&self, phase: usize, now_ns: i64) -> Progress {

@@ -1,7 +1,7 @@
 //! Which operation is next, and when. All sessions of a phase draw from one schedule, whose only
 //! shared state is a counter.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use assay_model::{Arrival, Phase, Steady, Wait, split_mix};
@@ -21,6 +21,18 @@ pub struct Ticket {
     pub due_ns: Option<i64>,
 }
 
+/// How far the passes of a phase are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// Passes that ended.
+    pub passes: u64,
+    /// When the last of them did; until then when the phase began.
+    pub ended_ns: i64,
+}
+
+/// Of a session that has begun no pass yet.
+const NO_PASS: u64 = u64::MAX;
+
 /// The schedule of one phase.
 pub struct Schedule<'a> {
     phase: &'a Phase,
@@ -36,6 +48,10 @@ pub struct Schedule<'a> {
     begun: AtomicU64,
     /// When passes began, where their times decide on the end.
     passes_ns: Mutex<Vec<i64>>,
+    /// Passes that ended, where sessions play one order by themselves.
+    passed: Mutex<Passed>,
+    /// Whether somebody said that the passes are enough.
+    enough: AtomicBool,
 }
 
 impl<'a> Schedule<'a> {
@@ -51,15 +67,18 @@ impl<'a> Schedule<'a> {
             begun_ns: AtomicI64::new(0),
             next: AtomicU64::new(0),
             places: (0..places).map(|_| AtomicU64::new(0)).collect(),
-            passes: (0..places).map(|_| AtomicU64::new(0)).collect(),
+            passes: (0..places).map(|_| AtomicU64::new(NO_PASS)).collect(),
             begun: AtomicU64::new(0),
             passes_ns: Mutex::new(Vec::new()),
+            passed: Mutex::new(Passed::default()),
+            enough: AtomicBool::new(false),
         }
     }
 
     /// Starts the phase's time.
     pub fn begin(&self, now_ns: i64) {
         self.begun_ns.store(now_ns, Ordering::Relaxed);
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner).ended_ns = now_ns;
     }
 
     /// When the phase began.
@@ -90,6 +109,17 @@ impl<'a> Schedule<'a> {
     /// Whether the phase is over for one session, and not for all, where `next` has none for it.
     pub const fn ends_by_session(&self) -> bool {
         self.phase.in_order
+    }
+
+    /// How many passes ended; `None`: sessions play no order by themselves.
+    pub fn passed(&self) -> Option<Passed> {
+        self.phase.in_order.then(|| *self.passed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Says that the passes are enough: where the phase goes on until then, none begins any more
+    /// once there are as many as there have to be.
+    pub fn say_enough(&self) {
+        self.enough.store(true, Ordering::Relaxed);
     }
 
     /// Takes the next operation of a session, or `None` when the phase is over at `now_ns`.
@@ -148,6 +178,11 @@ impl<'a> Schedule<'a> {
         let (place, own) = (&self.places[session], &self.passes[session]);
         let at = place.load(Ordering::Relaxed) as usize;
         if at == 0 {
+            if own.swap(NO_PASS, Ordering::Relaxed) != NO_PASS {
+                let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+                passed.passes += 1;
+                passed.ended_ns = passed.ended_ns.max(now_ns);
+            }
             let pass = self.begun.fetch_add(1, Ordering::Relaxed);
             if self.is_enough(pass, now_ns) {
                 return None;
@@ -163,6 +198,10 @@ impl<'a> Schedule<'a> {
     /// Whether no pass begins after `pass` of them.
     fn is_enough(&self, pass: u64, now_ns: i64) -> bool {
         let enough = pass >= u64::from(self.phase.passes_min) && now_ns >= self.end_ns();
+        if self.phase.passes_max > 0 {
+            let most = pass >= u64::from(self.phase.passes_max);
+            return enough && (most || self.enough.load(Ordering::Relaxed));
+        }
         let Some(steady) = self.phase.steady else { return enough };
         let mut begun_ns = self.passes_ns.lock().unwrap_or_else(PoisonError::into_inner);
         begun_ns.push(now_ns);
@@ -224,6 +263,7 @@ mod tests {
             in_order: false,
             waits: vec![],
             passes_min: 2,
+            passes_max: 0,
             duration_ns,
             operations_max: 0,
             late_limit_ns: 0,
@@ -243,6 +283,27 @@ mod tests {
         assert_eq!([next(0), next(1)], [Some((0, 4)), Some((1, 4))]);
         assert_eq!([next(1), next(1), next(1)], [Some((1, 5)), Some((2, 4)), Some((2, 5))]);
         assert_eq!([next(1), next(0), next(0)], [None, Some((0, 5)), None]);
+    }
+
+    #[test]
+    fn passes_go_on_until_somebody_says_that_they_are_enough() {
+        let mut phase = phase(Arrival::Closed { clients: 1 }, 0);
+        (phase.in_order, phase.passes_min, phase.passes_max) = (true, 2, 9);
+        let passes = |enough_after: u64| {
+            let schedule = Schedule::new(&phase, 0);
+            let mut now_ns = 0;
+            while schedule.next(0, now_ns, &mut Hand::default()).is_some() {
+                now_ns += 10;
+                if schedule.passed().unwrap().passes >= enough_after {
+                    schedule.say_enough();
+                }
+            }
+            schedule.passed().unwrap()
+        };
+        // It is said once the next pass has begun, which is played to its end.
+        assert_eq!(passes(4), Passed { passes: 5, ended_ns: 150 });
+        assert_eq!(passes(0), Passed { passes: 2, ended_ns: 60 }, "no fewer than there have to be");
+        assert_eq!(passes(99), Passed { passes: 9, ended_ns: 270 }, "the most there may be");
     }
 
     #[test]

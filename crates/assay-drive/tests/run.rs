@@ -22,6 +22,7 @@ fn plan(arrival: Arrival, operations_max: u64) -> Plan {
         in_order: false,
         waits: vec![],
         passes_min: 2,
+        passes_max: 0,
         duration_ns: 0,
         operations_max,
         late_limit_ns: 0,
@@ -45,7 +46,7 @@ fn plan(arrival: Arrival, operations_max: u64) -> Plan {
 fn parts(plan: &Plan, delay_ns: i64) -> Parts {
     let sessions =
         (0..plan.sessions()).map(|_| Box::new(steady(delay_ns, 0)) as Box<dyn Session>).collect();
-    Parts { sessions, meter: None, observer: None, cancel: CancelFlag::default() }
+    Parts { sessions, meter: None, observer: None, listener: None, cancel: CancelFlag::default() }
 }
 
 fn rows(path: &Path) -> usize {
@@ -107,7 +108,13 @@ fn attempts_that_are_made_again_are_on_disk_with_their_class() {
     plan.phases.truncate(1);
     let failing = |_| Box::new(steady(0, 5)) as Box<dyn Session>;
     let sessions = (0..2).map(failing).collect();
-    let parts = Parts { sessions, meter: None, observer: None, cancel: CancelFlag::default() };
+    let parts = Parts {
+        sessions,
+        meter: None,
+        observer: None,
+        listener: None,
+        cancel: CancelFlag::default(),
+    };
     let report = drive(&plan, parts, raw.path(), |_| {}).unwrap();
     let mut all = OutcomeCounts::default();
     report.phases[0].operations.iter().for_each(|one| all.merge(&one.counts));

@@ -82,6 +82,7 @@ fn plan(arrival: Arrival, duration_ns: i64) -> Plan {
         in_order: false,
         waits: vec![],
         passes_min: 3,
+        passes_max: 0,
         duration_ns,
         operations_max: 0,
         late_limit_ns: 0,

@@ -1,6 +1,8 @@
 //! Data generators and parameter rules. A generator cuts a table into parts of a fixed size that
 //! depend on nothing but the scale, so threads decide how fast rows come and never which.
 
+pub mod bsbm;
+mod columns;
 pub mod parallel;
 pub mod parameters;
 mod random;
@@ -35,7 +37,7 @@ pub trait Parts: Send + Sync + 'static {
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum GenerateError {
     /// No such generator.
-    #[error("there is no generator {0:?}; known: tpcc, tpch")]
+    #[error("there is no generator {0:?}; known: bsbm, tpcc, tpch")]
     Generator(String),
     /// No such table.
     #[error("generator {0} has no table {1:?}; known: {2}")]
@@ -46,6 +48,12 @@ pub enum GenerateError {
     /// A scale that is no number of warehouses.
     #[error("{0} warehouses: TPC-C is scaled by whole warehouses, from 1 to {1}")]
     Warehouses(f64, u32),
+    /// A scale that is no number of products.
+    #[error(transparent)]
+    Products(#[from] assay_model::bsbm::WorldError),
+    /// A generator whose data are the same for every seed.
+    #[error("generator {0} makes the data of its specification: they have no seed")]
+    Seed(String),
     /// More refresh sets than there are orders to be taken out, or none at all.
     #[error("{0} refresh sets at scale {1}: there can be 1 to {2}")]
     Sets(u32, f64, u32),
@@ -57,14 +65,17 @@ const SCALE_MIN: f64 = 0.001;
 const SCALE_MAX: f64 = 100_000.0;
 
 /// The table of a generator at a scale; `sets` is how many refresh sets the tables of those have,
-/// and of no meaning for others.
+/// and of no meaning for others. Only data that are not those of a specification have a `seed`.
 pub fn table(
     generator: &str,
     table: &str,
     scale: f64,
     sets: u32,
+    seed: Option<u64>,
 ) -> Result<Box<dyn Parts>, GenerateError> {
     match generator {
+        "bsbm" => bsbm::table(table, scale, seed),
+        "tpcc" | "tpch" if seed.is_some() => Err(GenerateError::Seed(generator.into())),
         "tpcc" => tpcc::table(table, scale),
         "tpch" if !(SCALE_MIN..=SCALE_MAX).contains(&scale) => Err(GenerateError::Scale(scale)),
         "tpch" if refresh::TABLES.contains(&table) => refresh::table(table, scale, sets),

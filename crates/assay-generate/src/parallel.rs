@@ -142,7 +142,7 @@ mod tests {
 
     fn drained(threads: usize) -> (u64, u64) {
         let (table, meter): (_, Arc<Meter>) =
-            (crate::table("tpch", "orders", 0.05, 0).unwrap(), Arc::default());
+            (crate::table("tpch", "orders", 0.05, 0, None).unwrap(), Arc::default());
         let mut stream = TableStream::start(table, threads, Arc::clone(&meter));
         assert!(stream.all(|batch| batch.is_ok()));
         (meter.rows(), meter.checksum())
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_reader_that_leaves_early_ends_the_threads() {
         let mut stream = TableStream::start(
-            crate::table("tpch", "lineitem", 0.1, 0).unwrap(),
+            crate::table("tpch", "lineitem", 0.1, 0, None).unwrap(),
             2,
             Arc::default(),
         );

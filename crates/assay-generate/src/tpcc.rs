@@ -3,19 +3,19 @@
 //! for the time of loading. A part is a district, or a tenth of a warehouse's stock or of the items,
 //! and has random numbers of its own.
 
-mod columns;
 mod customers;
 mod draws;
 mod orders;
 mod places;
+mod texts;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
 use assay_model::SplitMix;
 use assay_model::tpcc::{CUSTOMERS, DISTRICTS, FIRST_NEW_ORDER, ITEMS, LINES};
 
+use crate::columns::{Columns, Texts, batch, schema};
 use crate::{GenerateError, Parts};
-use columns::{Columns, Texts, batch, schema};
 use draws::{Purpose, sequence};
 
 /// 2026-01-01 00:00:00, in microseconds since 1970: when customers came, orders were entered and

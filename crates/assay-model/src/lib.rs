@@ -4,6 +4,7 @@
 //! Invariant: a column is described once, in [`table`]; writers, readers and the documentation of
 //! the record format are derived from that description.
 
+pub mod bsbm;
 pub mod counters;
 pub mod event;
 pub mod outcome;

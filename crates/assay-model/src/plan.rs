@@ -102,6 +102,10 @@ pub struct Phase {
     /// Passes over the order at least (power order, and sessions that play in order).
     #[serde(default = "one")]
     pub passes_min: u32,
+    /// The phase goes on after these until somebody who hears of its passes says that they are
+    /// enough, or to so many of them; 0: it does not (sessions that play in order only).
+    #[serde(default)]
+    pub passes_max: u32,
     /// The phase goes on until its passes are alike (power order only).
     #[serde(default)]
     pub steady: Option<Steady>,
@@ -117,6 +121,13 @@ pub struct Phase {
     /// Proportional memory is read after operations: nobody times what is between two of them.
     #[serde(default)]
     pub memory: bool,
+}
+
+impl Phase {
+    /// Whether its operations follow one another, so that it can be told whose work was seen.
+    pub const fn is_serial(&self) -> bool {
+        matches!(self.arrival, Arrival::Power) || self.in_order && self.arrival.sessions() == 1
+    }
 }
 
 /// Cards of a deck at most: every worker holds one.
@@ -229,6 +240,14 @@ impl Plan {
                     .into(),
             );
         }
+        let beyond = phase.passes_max != 0;
+        if beyond && (!phase.in_order || phase.passes_max < phase.passes_min) {
+            return fail(
+                "has a greatest number of passes: of sessions that play in order, and no less than \
+                 the least"
+                    .into(),
+            );
+        }
         if !phase.waits.is_empty() && (!closed || phase.waits.len() != self.operations.len()) {
             return fail("has waits: of every operation, and of a closed load only".into());
         }
@@ -299,6 +318,7 @@ mod tests {
                 in_order: false,
                 waits: vec![],
                 passes_min: 1,
+                passes_max: 0,
                 duration_ns: 1,
                 operations_max: 0,
                 late_limit_ns: 0,
@@ -381,6 +401,13 @@ mod tests {
         plan.phases[0].weights = vec![1];
         assert!(plan.validate().unwrap_err().to_string().contains("without weights"));
         plan.phases[0].weights.clear();
+        (plan.phases[0].passes_min, plan.phases[0].passes_max) = (3, 2);
+        assert!(plan.validate().unwrap_err().to_string().contains("no less than the least"));
+        plan.phases[0].passes_max = 3;
+        assert_eq!(plan.validate(), Ok(()));
+        plan.phases[0].in_order = false;
+        assert!(plan.validate().unwrap_err().to_string().contains("greatest number of passes"));
+        (plan.phases[0].in_order, plan.phases[0].passes_max) = (true, 0);
         plan.phases[0].arrival = Arrival::Power;
         assert!(plan.validate().unwrap_err().to_string().contains("closed load"));
     }

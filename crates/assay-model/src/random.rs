@@ -29,6 +29,12 @@ impl SplitMix {
     }
 }
 
+/// A number from `low` to `high`, both included, equally likely.
+pub fn uniform(random: &mut SplitMix, (low, high): (i64, i64)) -> i64 {
+    let span = (high - low + 1) as u128;
+    low + ((u128::from(random.next_u64()) * span) >> 64) as i64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

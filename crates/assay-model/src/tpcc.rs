@@ -1,6 +1,7 @@
 //! What the data and the transactions of TPC-C have in common (specification 5.11, clauses 1.2,
 //! 2.1.6 and 4.3): sizes, non-uniform numbers, last names.
 
+pub use crate::random::uniform;
 use crate::random::{SplitMix, split_mix};
 
 /// Items, whatever the number of warehouses.
@@ -25,12 +26,6 @@ pub const A_ITEM: i64 = 8_191;
 
 const SYLLABLES: [&str; 10] =
     ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
-
-/// A number from `low` to `high`, both included, equally likely.
-pub fn uniform(random: &mut SplitMix, (low, high): (i64, i64)) -> i64 {
-    let span = (high - low + 1) as u128;
-    low + ((u128::from(random.next_u64()) * span) >> 64) as i64
-}
 
 /// `NURand(a, low, high)` with constant `c` (clause 2.1.6).
 pub fn nurand(random: &mut SplitMix, a: i64, c: i64, (low, high): (i64, i64)) -> i64 {

@@ -13,7 +13,7 @@ use crate::tasks::TaskCounts;
 
 /// A sum that goes on from where it was when a part of it is taken away.
 #[derive(Clone, Copy, Debug, Default)]
-struct Grown {
+pub(crate) struct Grown {
     shown: u64,
     lost: u64,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Totals {
 }
 
 impl Grown {
-    fn next(&mut self, sum: u64) -> u64 {
+    pub fn next(&mut self, sum: u64) -> u64 {
         self.lost = self.lost.max(self.shown.saturating_sub(sum));
         self.shown = sum.saturating_add(self.lost);
         self.shown
@@ -100,7 +100,10 @@ pub(crate) fn children_ns<'a>(live: impl Iterator<Item = &'a ProcessSample>) -> 
 }
 
 /// Absent if one of them does not tell.
-fn whole_sum(live: &[&ProcessSample], count: fn(&ProcessSample) -> Option<u64>) -> Option<u64> {
+pub(crate) fn whole_sum(
+    live: &[&ProcessSample],
+    count: fn(&ProcessSample) -> Option<u64>,
+) -> Option<u64> {
     live.iter().map(|sample| count(sample)).sum()
 }
 

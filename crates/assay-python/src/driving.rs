@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_drive::drive::Observer;
-use assay_drive::run::Parts;
+use assay_drive::run::{Parts, PassListener};
+use assay_drive::schedule::Passed;
 use assay_drive::session::jdbc::JdbcSession;
 use assay_drive::session::jdbc::link::Config as JdbcConfig;
 use assay_drive::session::mysql::MysqlSession;
@@ -18,7 +19,7 @@ use assay_drive::session::sparql::SparqlSession;
 use assay_drive::session::sparql::config::Config as SparqlConfig;
 use assay_drive::session::sparql::load::load as load_graph;
 use assay_drive::{CancelFlag, Progress, Session};
-use assay_model::{Arrival, Edge, Meter, Plan, Script};
+use assay_model::{Arrival, Edge, Meter, Phase, Plan, Script};
 use assay_observe::{DeviceMeter, ProcessMeter, ServerMeter};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -201,8 +202,12 @@ pub fn read_script(text: &str) -> PyResult<Script> {
 /// operation's interval, this one or the root of a server's; `observer(sequence, edge)` is called
 /// there, too, with `start` or `end`. `device_stat` is the file of sysfs with the counters of the
 /// block device that holds the data, read with those of the process.
+///
+/// For phases whose sessions play an order by themselves: `listener(phase, passes, ended_ns)` hears
+/// how many passes ended, when the phase begins and soon after the end of one; where the phase goes
+/// on until they are enough, it says so by returning True.
 #[pyfunction]
-#[pyo3(signature = (plan, sessions, raw_dir, cancel, tick, metered = None, observer = None, device_stat = None))]
+#[pyo3(signature = (plan, sessions, raw_dir, cancel, tick, metered = None, observer = None, device_stat = None, listener = None))]
 #[allow(clippy::too_many_arguments)] // The door takes all that a run is made of.
 fn drive(
     py: Python<'_>,
@@ -214,6 +219,7 @@ fn drive(
     metered: Option<u32>,
     observer: Option<Py<PyAny>>,
     device_stat: Option<PathBuf>,
+    listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let plan: Plan = serde_json::from_str(plan)
         .map_err(|error| PlanError::new_err(format!("the plan cannot be read: {error}")))?;
@@ -222,14 +228,17 @@ fn drive(
         return Err(PlanError::new_err(format!("{given} sessions were opened for {wanted}")));
     }
     // Readings take longer than a short operation: in a mix they would be the load.
-    let alone = |phase: &assay_model::Phase| phase.arrival == Arrival::Power;
-    let serial = plan.phases.iter().all(alone)
-        || plan.sessions_per_worker == 1 && plan.phases.iter().any(alone);
+    let some = |alone: fn(&Phase) -> bool| {
+        plan.phases.iter().all(alone)
+            || plan.sessions_per_worker == 1 && plan.phases.iter().any(alone)
+    };
+    let (serial, seen) = (some(|phase| phase.arrival == Arrival::Power), some(Phase::is_serial));
     let cancel = cancel.0.clone();
     let parts = Parts {
         sessions: sessions.iter().map(session).collect::<PyResult<_>>()?,
         meter: metered.filter(|_| serial).map(|pid| meter(pid, device_stat)).transpose()?,
-        observer: observer.filter(|_| serial).map(|observer| observing(observer, cancel.clone())),
+        observer: observer.filter(|_| seen).map(|observer| observing(observer, cancel.clone())),
+        listener: listener.map(|listener| listening(listener, cancel.clone())),
         cancel: cancel.clone(),
     };
     let told = |progress: &Progress| tell(&tick, progress, &cancel);
@@ -267,6 +276,21 @@ fn observing(observer: Py<PyAny>, cancel: CancelFlag) -> Observer {
     })
 }
 
+/// An error of the listener stops the run in good order: nobody would know when it is enough.
+fn listening(listener: Py<PyAny>, cancel: CancelFlag) -> PassListener {
+    Box::new(move |phase: &str, passed: Passed| {
+        Python::attach(|py| {
+            let told = listener.call1(py, (phase, passed.passes, passed.ended_ns));
+            let enough = told.and_then(|told| told.extract::<bool>(py));
+            enough.unwrap_or_else(|error: PyErr| {
+                error.print(py);
+                cancel.cancel();
+                true
+            })
+        })
+    })
+}
+
 fn session(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Session>> {
     if let Ok(null) = object.cast::<PyNullSession>() {
         return Ok(Box::new(steady(null.get().delay_ns, null.get().fail_every)));
@@ -274,7 +298,8 @@ fn session(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Session>> {
     if let Ok(python) = object.cast::<PyPythonSession>() {
         let PyPythonSession { object: asked, script, seed, number } = python.get();
         let asked = asked.clone_ref(object.py());
-        return Ok(Box::new(PythonSession::new(asked, script.clone(), *seed, *number)));
+        let opened = PythonSession::new(asked, script.clone(), *seed, *number);
+        return Ok(Box::new(opened.map_err(|error| PlanError::new_err(error.message))?));
     }
     if let Ok(postgres) = object.cast::<PyPostgresSession>() {
         let taken = postgres.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -350,6 +375,12 @@ fn program_marks(name: &str) -> PyResult<Vec<&'static str>> {
     assay_drive::program::marks(name).map(<[_]>::to_vec).map_err(PyValueError::new_err)
 }
 
+/// Whether a program reads rows that statements return: only the driver's own sessions play those.
+#[pyfunction]
+fn program_reads_rows(name: &str) -> PyResult<bool> {
+    assay_drive::program::reads_rows(name).map_err(PyValueError::new_err)
+}
+
 /// What the values of a program's receipts are called, in order; empty: it gives none.
 #[pyfunction]
 fn program_receipt(name: &str) -> PyResult<Vec<&'static str>> {
@@ -404,6 +435,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(mysql_load, module)?)?;
     module.add_function(wrap_pyfunction!(postgres_copy, module)?)?;
     module.add_function(wrap_pyfunction!(program_marks, module)?)?;
+    module.add_function(wrap_pyfunction!(program_reads_rows, module)?)?;
     module.add_function(wrap_pyfunction!(program_receipt, module)?)?;
     module.add_function(wrap_pyfunction!(sparql_load, module)?)?;
     module.add_function(wrap_pyfunction!(drive, module)?)

@@ -41,7 +41,9 @@ pub fn generating(error: GenerateError) -> PyErr {
         | GenerateError::Table(..)
         | GenerateError::Scale(_)
         | GenerateError::Warehouses(..)
-        | GenerateError::Sets(..) => PyValueError::new_err(text),
+        | GenerateError::Sets(..)
+        | GenerateError::Products(_)
+        | GenerateError::Seed(_) => PyValueError::new_err(text),
     }
 }
 

@@ -25,10 +25,17 @@ struct PyTableStream {
 #[pymethods]
 impl PyTableStream {
     #[new]
-    #[pyo3(signature = (generator, table, scale, threads, sets = 0))]
-    fn new(generator: &str, table: &str, scale: f64, threads: usize, sets: u32) -> PyResult<Self> {
-        let table =
-            assay_generate::table(generator, table, scale, sets).map_err(errors::generating)?;
+    #[pyo3(signature = (generator, table, scale, threads, sets = 0, seed = None))]
+    fn new(
+        generator: &str,
+        table: &str,
+        scale: f64,
+        threads: usize,
+        sets: u32,
+        seed: Option<u64>,
+    ) -> PyResult<Self> {
+        let table = assay_generate::table(generator, table, scale, sets, seed)
+            .map_err(errors::generating)?;
         let rows_expected = table.rows_expected();
         Ok(Self { table: Mutex::new(Some(table)), threads, meter: Arc::default(), rows_expected })
     }

@@ -1,7 +1,7 @@
 //! The door to the probes.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use assay_model::{Column, Kind, Table};
@@ -9,12 +9,33 @@ use assay_observe::tables::{
     CGROUP, CPUS, DISKS, PROBE_DISKS, PROBE_PROCESSES, PROBE_SYSTEM, PROBE_WAITS, PROCESSES,
     SYSTEM, WAITS,
 };
-use assay_observe::{ProbeKind, ProcRoot, Sampler, SamplerConfig, SysRoot};
+use assay_observe::{ProbeKind, ProcRoot, ReadsMeter, Sampler, SamplerConfig, SysRoot};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors;
+
+/// Reads how much processes and their descendants have read.
+#[pyclass(name = "ReadsMeter", frozen)]
+struct PyReadsMeter(Mutex<ReadsMeter>);
+
+#[pymethods]
+impl PyReadsMeter {
+    /// Of the processes `pids`, none of which descends from another.
+    #[new]
+    fn new(pids: Vec<u32>) -> PyResult<Self> {
+        Ok(Self(Mutex::new(ReadsMeter::of(&pids).map_err(errors::observing)?)))
+    }
+
+    /// Bytes that they asked for, and bytes that were fetched from storage for them; None of what
+    /// one of them does not tell.
+    fn read(&self, py: Python<'_>) -> PyResult<(Option<u64>, Option<u64>)> {
+        let read = || self.0.lock().unwrap_or_else(PoisonError::into_inner).read();
+        let reads = py.detach(read).map_err(errors::observing)?;
+        Ok((reads.asked_bytes, reads.fetched_bytes))
+    }
+}
 
 /// A probe at work in a thread of its own.
 #[pyclass(name = "Sampler", frozen)]
@@ -133,6 +154,7 @@ fn resident_bytes(path: PathBuf) -> PyResult<u64> {
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyReadsMeter>()?;
     module.add_class::<PySampler>()?;
     module.add_function(wrap_pyfunction!(resident_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(record_tables, module)?)

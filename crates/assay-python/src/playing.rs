@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use assay_drive::conductor::Conductor;
 use assay_drive::session::SessionError;
+use assay_drive::session::sparql::request::Request;
 use assay_drive::session::value::{Bound as Bind, Value};
 use assay_model::Script;
 use pyo3::exceptions::PyValueError;
@@ -84,12 +85,13 @@ impl PyPlayer {
     }
 }
 
-fn refused(error: SessionError) -> PyErr {
+/// What a program refused, as an exception.
+pub fn refused(error: SessionError) -> PyErr {
     PyValueError::new_err(error.message)
 }
 
 /// A value that is bound, in Python's types.
-fn told(py: Python<'_>, value: Bind<'_>) -> PyResult<Py<PyAny>> {
+pub fn told(py: Python<'_>, value: Bind<'_>) -> PyResult<Py<PyAny>> {
     Ok(match value {
         Bind::Null => py.None(),
         Bind::Integer(number) => PyInt::new(py, number).into_any().unbind(),
@@ -129,6 +131,53 @@ fn number<'a>(cell: &Bound<'_, PyAny>) -> PyResult<Option<Value<'a>>> {
     Ok(Some(Value::Exact(coefficient, scale as i32)))
 }
 
+/// A value as it was told, kept for as long as it is written.
+enum Kept {
+    Null,
+    Integer(i64),
+    Timestamp(i64),
+    Text(String),
+}
+
+/// The text of a SPARQL request with values written where `${1}`, `${2}`, ... stand in it, as a session
+/// writes them.
+#[pyfunction]
+fn sparql_text(text: &str, values: Vec<Bound<'_, PyAny>>) -> PyResult<String> {
+    let values = values.iter().map(kept).collect::<PyResult<Vec<_>>>()?;
+    let bound = |place: usize| {
+        values.get(place).map(|value| match value {
+            Kept::Null => Bind::Null,
+            Kept::Integer(number) => Bind::Integer(*number),
+            Kept::Timestamp(micros) => Bind::Timestamp(*micros),
+            Kept::Text(text) => Bind::Text(text),
+        })
+    };
+    let mut written = Vec::with_capacity(text.len());
+    Request::read(text).write(bound, &mut written).map_err(|unwritable| {
+        let place = unwritable.place + 1;
+        PyValueError::new_err(format!("value {place} cannot be written: {}", unwritable.reason))
+    })?;
+    Ok(String::from_utf8_lossy(&written).into_owned())
+}
+
+fn kept(value: &Bound<'_, PyAny>) -> PyResult<Kept> {
+    if value.is_none() {
+        return Ok(Kept::Null);
+    }
+    if value.is_instance_of::<PyInt>() {
+        return Ok(Kept::Integer(value.extract()?));
+    }
+    if value.get_type().name()? != "datetime" {
+        return Ok(Kept::Text(value.str()?.extract()?));
+    }
+    let epoch = value.get_type().call1((1970, 1, 1))?;
+    let since = value.call_method1("__sub__", (epoch,))?;
+    let part = |name: &str| since.getattr(name)?.extract::<i64>();
+    let seconds = part("days")? * 86_400 + part("seconds")?;
+    Ok(Kept::Timestamp(seconds * 1_000_000 + part("microseconds")?))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyPlayer>()
+    module.add_class::<PyPlayer>()?;
+    module.add_function(wrap_pyfunction!(sparql_text, module)?)
 }

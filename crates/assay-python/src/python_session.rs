@@ -2,12 +2,13 @@
 //! interpreter's lock for every operation, so it is for queries that last milliseconds or more.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::SchemaRef;
+use assay_drive::conductor::Conductor;
 use assay_drive::digest_arrow::digest_batches;
-use assay_drive::script::{Drawer, Drawn};
 use assay_drive::session::Canceller;
 use assay_drive::{Fetched, Session, SessionError};
 use assay_model::Script;
@@ -15,35 +16,43 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::capsule;
+use crate::playing::{refused, told};
 
 /// Calls `execute(number, values)`, which returns an object that exports an Arrow stream, with all
 /// rows fetched; `interrupt()` ends a running call from another thread. Its exceptions may say what
 /// class they are of, and whether to try again.
 pub struct PythonSession {
     object: Py<PyAny>,
-    script: Script,
-    drawer: Drawer,
-    /// The operation's values are drawn once, however often it is sent.
-    drawn: bool,
+    conductor: Conductor,
     result: Option<Py<PyAny>>,
     fetched: Option<(SchemaRef, Vec<RecordBatch>)>,
 }
 
 impl PythonSession {
     /// A session on a Python object.
-    pub fn new(object: Py<PyAny>, script: Script, seed: u64, number: u32) -> Self {
-        let drawer = Drawer::new(&script, seed, number);
-        Self { object, script, drawer, drawn: false, result: None, fetched: None }
+    ///
+    /// # Errors
+    /// If an operation has a program that there is not, or one that lacks what it needs.
+    pub fn new(
+        object: Py<PyAny>,
+        script: Script,
+        seed: u64,
+        number: u32,
+    ) -> Result<Self, SessionError> {
+        let conductor = Conductor::new(Arc::new(script), seed, number)?;
+        Ok(Self { object, conductor, result: None, fetched: None })
     }
 
-    fn values<'py>(&self, py: Python<'py>, operation: u16) -> PyResult<Bound<'py, PyList>> {
-        let draws = &self.script.operations[usize::from(operation)].draws;
-        let values = PyList::empty(py);
-        for (drawn, draw) in self.drawer.values().iter().zip(draws) {
-            match (drawn, &draw.choice) {
-                (Drawn::Integer(number), _) => values.append(number)?,
-                (Drawn::Choice(index), Some(choice)) => values.append(&choice[*index])?,
-                (Drawn::Choice(_), None) => values.append(py.None())?,
+    /// Values of all draws of an operation, or of all registers of its program, in their order.
+    fn values<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let asked = &self.conductor.script().operations[self.conductor.operation()];
+        let there = asked.draws.len().max(asked.registers.len());
+        let values = PyList::new(py, (0..there).map(|_| py.None()))?;
+        // No statement waits for an answer, so all can be gone through before the first is sent.
+        while self.conductor.next_statement().map_err(refused)?.is_some() {
+            let places = &self.conductor.statement().values;
+            for (place, value) in places.iter().zip(self.conductor.values()) {
+                values.set_item(usize::from(*place), told(py, value)?)?;
             }
         }
         Ok(values)
@@ -68,12 +77,9 @@ fn unreadable(message: impl std::fmt::Display) -> SessionError {
 
 impl Session for PythonSession {
     fn execute(&mut self, operation: u16) -> Result<(), SessionError> {
-        if !self.drawn {
-            self.drawer.draw(&self.script, operation);
-            self.drawn = true;
-        }
+        self.conductor.begin(operation);
         Python::attach(|py| {
-            let values = self.values(py, operation).map_err(|error| failed(py, &error))?;
+            let values = self.values(py).map_err(|error| failed(py, &error))?;
             let result = self.object.call_method1(py, "execute", (operation, values));
             self.result = Some(result.map_err(|error| failed(py, &error))?);
             Ok(())
@@ -102,7 +108,7 @@ impl Session for PythonSession {
     }
 
     fn release(&mut self) {
-        self.drawn = false;
+        self.conductor.release();
         self.fetched = None;
         Python::attach(|_| self.result = None);
     }

@@ -111,21 +111,41 @@ def _by_account(processes: pl.DataFrame, begun_ns: int, ended_ns: int) -> dict[s
     edges = _edges(processes["time_ns"], begun_ns, ended_ns)
     if edges is None:
         return {}
-    first, last = edges
+    seen = _grown(processes, pl.col("user_ns") + pl.col("system_ns"), *edges)
+    told = _told_by_parents(processes, *edges)
+    return {account: max(cpu_ns, told.get(account, 0)) * NS for account, cpu_ns in seen.items()}
+
+
+def read_by_account(
+    processes: pl.DataFrame, begun_ns: int, ended_ns: int
+) -> dict[str, float] | None:
+    """Bytes that each account had storage read, between the samples around a window.
+
+    None where the kernel does not tell it of every process, or there are no two samples.
+    """
+    edges = _edges(processes["time_ns"], begun_ns, ended_ns)
+    if edges is None or processes["read_bytes"].null_count():
+        return None
+    return {
+        account: float(count)
+        for account, count in _grown(processes, pl.col("read_bytes"), *edges).items()
+    }
+
+
+def _grown(processes: pl.DataFrame, counter: pl.Expr, first: int, last: int) -> dict[str, int]:
+    """By account what a counter of its processes grew by between two samples."""
     grown = (
         processes.with_columns(pl.col("account").cast(pl.String))
         .filter(pl.col("time_ns").is_between(first, last))
-        .with_columns((pl.col("user_ns") + pl.col("system_ns")).cast(pl.Int64).alias("cpu_ns"))
+        .with_columns(counter.cast(pl.Int64).alias("counter"))
         .sort("time_ns")
         .group_by("account", "pid", "started_ns", maintain_order=True)
-        .agg(pl.col("cpu_ns").last() - pl.col("cpu_ns").filter(pl.col("time_ns") == first).sum())
+        .agg(pl.col("counter").last() - pl.col("counter").filter(pl.col("time_ns") == first).sum())
         .group_by("account", maintain_order=True)
-        .agg(pl.col("cpu_ns").sum())
+        .agg(pl.col("counter").sum())
         .sort("account")
     )
-    seen = dict(grown.iter_rows())
-    told = _told_by_parents(processes, first, last)
-    return {account: max(cpu_ns, told.get(account, 0)) * NS for account, cpu_ns in seen.items()}
+    return dict(grown.iter_rows())
 
 
 def _told_by_parents(processes: pl.DataFrame, first: int, last: int) -> dict[str, int]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
-from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,16 +30,23 @@ class Tolerances:
     kinds: Mapping[str, str]
     sum_absolute: Decimal
     ratio_relative: Decimal
+    float_relative: Decimal = Decimal(0)
 
     @classmethod
     def of(
-        cls, kinds: Mapping[str, str], sum_absolute: float, ratio_relative: float, scale: float
+        cls,
+        kinds: Mapping[str, str],
+        sum_absolute: float,
+        ratio_relative: float,
+        scale: float,
+        float_relative: float = 0.0,
     ) -> Tolerances:
         """Tolerances at a scale."""
         return cls(
             kinds=kinds,
             sum_absolute=Decimal(str(sum_absolute)) * Decimal(str(min(1.0, scale))),
             ratio_relative=Decimal(str(ratio_relative)),
+            float_relative=Decimal(str(float_relative)),
         )
 
 
@@ -52,20 +58,53 @@ class Expected:
         columns, rows: As they were asked for.
         ordered_by: Columns that say in which order rows come; rows that are equal in them may come
             in any. None: all rows come as they stand here.
+        offset, limit: Which of these rows are returned: of those that tie with the first or the
+            last one, any. None: to the last one.
+        more_rows: Whether other rows may be returned beside these.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
     ordered_by: tuple[str, ...] | None = None
+    offset: int = 0
+    limit: int | None = None
+    more_rows: bool = False
 
-    def ties(self) -> list[range]:
-        """Places of rows that may change with each other, from the first row to the last."""
+    @property
+    def returned(self) -> range:
+        """Places of the rows that are returned, as far as rows do not tie."""
+        stop = len(self.rows) if self.limit is None else self.offset + self.limit
+        return range(len(self.rows))[self.offset : stop]
+
+    def ties(self, tolerances: Tolerances) -> list[range]:
+        """Places of rows that may change with each other, from the first row to the last.
+
+        Floating point ties where it is within its tolerance, and what comes after it in the order
+        is then not known.
+        """
         if self.ordered_by is None:
             return [range(place, place + 1) for place in range(len(self.rows))]
-        keys = [self.columns.index(name) for name in self.ordered_by if name in self.columns]
-        groups = groupby(range(len(self.rows)), lambda row: [self.rows[row][key] for key in keys])
-        runs = [list(places) for _, places in groups]
-        return [range(places[0], places[-1] + 1) for places in runs]
+        named = [name for name in self.ordered_by if name in self.columns]
+        floats = [place for place, name in enumerate(named) if tolerances.kinds.get(name) == "float"]
+        keys = [self.columns.index(name) for name in named[: floats[0] + 1 if floats else None]]
+        found: list[range] = []
+        for place, row in enumerate(self.rows):
+            before = self.rows[place - 1]
+            tied = place > 0 and all(
+                row[key] == before[key] or self._is_near(row[key], before[key], key, tolerances)
+                for key in keys
+            )
+            begin = found.pop().start if tied else place
+            found.append(range(begin, place + 1))
+        return found
+
+    def _is_near(
+        self, one: str | None, other: str | None, key: int, tolerances: Tolerances
+    ) -> bool:
+        if tolerances.kinds.get(self.columns[key]) != "float" or one is None:
+            return False
+        number = _decimal(one)
+        return number is not None and cell_is_right(number, other, self.columns[key], tolerances)
 
 
 def expected_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -88,38 +127,118 @@ def _written(cell: object) -> str:
 
 def read_expected(path: Path, ordered_by: Sequence[str] | None = None) -> Expected:
     """Reads reference rows: a header, then a row a line, fields separated by `|`, empty: null."""
+    columns, rows = _read(path)
+    return Expected(columns, rows, None if ordered_by is None else tuple(ordered_by))
+
+
+def read_expected_by(path: Path, rule: Mapping[str, Any]) -> Expected:
+    """The same, to be compared by an operation's rule, as `answer_rules` of a record has it."""
+    columns, rows = _read(path)
+    return Expected(
+        columns,
+        rows,
+        tuple(rule["ordered_by"]),
+        offset=rule["offset"],
+        limit=rule["limit"],
+        more_rows=rule["more_rows"],
+    )
+
+
+def _read(path: Path) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]:
     lines = path.read_text(encoding="utf-8").split("\n")
     if lines and not lines[-1]:
         lines.pop()
     columns = tuple(lines[0].split(SEPARATOR))
     rows = tuple(tuple(field or None for field in line.split(SEPARATOR)) for line in lines[1:])
-    return Expected(columns, rows, None if ordered_by is None else tuple(ordered_by))
+    return columns, rows
 
 
 def difference(
     actual: Sequence[Sequence[object]], expected: Expected, tolerances: Tolerances
 ) -> str | None:
     """The first difference in words, or None if the rows are right."""
-    if actual and not expected.rows:
+    if actual and not expected.rows and not expected.more_rows:
         told = [
             f"{column} {cell}" for column, cell in zip(expected.columns, actual[0], strict=False)
         ]
         return f"{len(actual)} rows instead of none; the first: {', '.join(told)}"
-    if len(actual) != len(expected.rows):
-        return f"{len(actual)} rows instead of {len(expected.rows)}"
+    returned = expected.returned
     for row in actual:
         if len(row) != len(expected.columns):
             return f"{len(row)} columns instead of {len(expected.columns)}"
-    for tied in expected.ties():
-        rows, wanted_rows = actual[tied.start : tied.stop], expected.rows[tied.start : tied.stop]
-        first = _first_difference(rows, wanted_rows, expected.columns, tolerances)
-        if first is None or (len(tied) > 1 and _same(rows, wanted_rows, expected, tolerances)):
-            continue
-        place, column, cell, text = first
-        order = " (the rows are right, their order is not)"
-        hint = order if _same(actual, expected.rows, expected, tolerances) else ""
-        number = tied.start + place + 1
-        return f"row {number}, {column}: {shown(cell)} instead of {shown(text)}{hint}"
+    if expected.more_rows:
+        return _lacking(actual, expected, tolerances)
+    if len(actual) != len(returned):
+        return f"{len(actual)} rows instead of {len(returned)}"
+    for tied in expected.ties(tolerances):
+        shown_of = range(max(tied.start, returned.start), min(tied.stop, returned.stop))
+        rows = actual[shown_of.start - returned.start : shown_of.stop - returned.start]
+        found = _difference_of(rows, tied, expected, tolerances) if shown_of else None
+        if found is not None:
+            order = " (the rows are right, their order is not)"
+            is_whole = len(returned) == len(expected.rows)
+            hint = order if is_whole and _same(actual, expected.rows, expected, tolerances) else ""
+            place, words = found
+            return f"row {shown_of.start - returned.start + place + 1}, {words}{hint}"
+    return None
+
+
+def _difference_of(
+    rows: Sequence[Sequence[object]], tied: range, expected: Expected, tolerances: Tolerances
+) -> tuple[int, str] | None:
+    """Place and words of the first difference of rows that tie, or of some of them."""
+    wanted = expected.rows[tied.start : tied.stop]
+    if len(rows) < len(wanted):
+        place = _not_among(rows, wanted, expected.columns, tolerances)
+        if place is None:
+            return None
+        told = [
+            f"{name} {shown(cell)}"
+            for name, cell in zip(expected.columns, rows[place], strict=True)
+        ]
+        return place, f"{', '.join(told)} is none of the {len(wanted)} rows that tie there"
+    first = _first_difference(rows, wanted, expected.columns, tolerances)
+    if first is None or (len(tied) > 1 and _same(rows, wanted, expected, tolerances)):
+        return None
+    place, column, cell, text = first
+    return place, f"{column}: {shown(cell)} instead of {shown(text)}"
+
+
+def _not_among(
+    rows: Sequence[Sequence[object]],
+    wanted: Sequence[Sequence[str | None]],
+    columns: Sequence[str],
+    tolerances: Tolerances,
+) -> int | None:
+    """The place of the first row that is none of those wanted, each of which may come once."""
+    left = list(wanted)
+    for place, row in enumerate(rows):
+        same = (
+            at
+            for at, one in enumerate(left)
+            if _first_difference([row], [one], columns, tolerances) is None
+        )
+        at = next(same, None)
+        if at is None:
+            return place
+        del left[at]
+    return None
+
+
+def _lacking(
+    actual: Sequence[Sequence[object]], expected: Expected, tolerances: Tolerances
+) -> str | None:
+    """Words on the first of the expected rows that is not among those returned."""
+    for wanted in expected.rows:
+        same = (
+            _first_difference([row], [wanted], expected.columns, tolerances) is None
+            for row in actual
+        )
+        if not any(same):
+            told = [
+                f"{name} {shown(cell)}" for name, cell in zip(expected.columns, wanted, strict=True)
+            ]
+            return f"a row is missing: {', '.join(told)}"
     return None
 
 
@@ -151,12 +270,18 @@ def cell_is_right(cell: object, wanted: str | None, column: str, tolerances: Tol
         return False
     match tolerances.kinds.get(column, "exact"):
         case "sum":
-            return _distance(number, answer) <= tolerances.sum_absolute
+            apart, allowed = _distance(number, answer), tolerances.sum_absolute
         case "average" | "ratio":
-            rounded, target = _cents(number), _cents(answer)
-            return _distance(rounded, target) <= tolerances.ratio_relative * abs(target)
+            target = _cents(answer)
+            apart, allowed = (
+                _distance(_cents(number), target),
+                tolerances.ratio_relative * abs(target),
+            )
+        case "float":
+            apart, allowed = _distance(number, answer), tolerances.float_relative * abs(answer)
         case _:
             return _exact(number, answer, is_float=isinstance(cell, float))
+    return apart <= allowed
 
 
 def _exact(number: Decimal, answer: Decimal, *, is_float: bool) -> bool:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.answers import Tolerances, difference, read_expected
+from assay.analysis.answers import Tolerances, difference, read_expected, read_expected_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from assay.analysis.answers import Expected
     from assay.record.reader import Run
 
 
@@ -26,8 +27,8 @@ class Compared:
 
     Args:
         run: The run.
-        ordered_by: Columns by which rows of an operation are ordered; of those that are not here
-            every row has its place.
+        ordered_by: Columns by which rows of an operation are ordered; of those that are not here,
+            and that the workload has no rule for, every row has its place.
     """
 
     def __init__(self, run: Run, ordered_by: Mapping[str, Sequence[str]]) -> None:
@@ -36,7 +37,8 @@ class Compared:
         self._kept: dict[str, dict[str, list[Path]]] = {}
         self._differences: dict[tuple[str, int, Path], str | None] = {}
         self._rows = lru_cache(RESULTS_HELD)(_rows)
-        self._expected = lru_cache(EXPECTED_HELD)(read_expected)
+        self._rules = run.facts["workload"].get("answer_rules", {})
+        self._expected = lru_cache(EXPECTED_HELD)(self._read)
 
     def kept(self, operation: str, digest: int) -> list[Path]:
         """Results with a digest: the same rows in each order in which they were returned."""
@@ -51,8 +53,7 @@ class Compared:
         """How results with a digest differ from a file of expected rows; None if none does."""
         key = (operation, digest, expected)
         if key not in self._differences:
-            ordered_by = self._ordered_by.get(operation)
-            wanted = self._expected(expected, None if ordered_by is None else tuple(ordered_by))
+            wanted = self._expected(operation, expected)
             tolerances = self._tolerances(operation)
             told = (
                 difference(self._rows(path), wanted, tolerances)
@@ -61,6 +62,12 @@ class Compared:
             self._differences[key] = next((words for words in told if words is not None), None)
         return self._differences[key]
 
+    def _read(self, operation: str, path: Path) -> Expected:
+        if (ordered_by := self._ordered_by.get(operation)) is not None:
+            return read_expected(path, tuple(ordered_by))
+        rule = self._rules.get(operation)
+        return read_expected(path) if rule is None else read_expected_by(path, rule)
+
     def _tolerances(self, operation: str) -> Tolerances:
         workload = self._run.facts["workload"]
         return Tolerances.of(
@@ -68,6 +75,7 @@ class Compared:
             workload["tolerance"]["sum_absolute"],
             workload["tolerance"]["ratio_relative"],
             self._run.facts["request"]["scale"],
+            workload["tolerance"].get("float_relative", 0.0),
         )
 
 

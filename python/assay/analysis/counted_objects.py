@@ -66,6 +66,8 @@ class ObjectTable:
         order: The counter in whose order rows are, most first; None: the first.
         without: Objects that are no rows, such as sums.
         per_hundred: The column of such a share; None: there is none.
+        apart: What it is called where it is told of the beginning of a run and of the rest as
+            well; None: it is not.
     """
 
     name: str
@@ -77,6 +79,7 @@ class ObjectTable:
     per_hundred: PerHundred | None = None
     parts: tuple[str, ...] = ()
     order: str | None = None
+    apart: str | None = None
 
 
 def declared_tables(facts: Mapping[str, Any]) -> list[ObjectTable]:

@@ -136,7 +136,7 @@ def engine_counters(run: Run) -> dict[str, Any] | None:
         ],
         "series": [_series(figure, within, window[0]) for figure in shown],
         "tables": object_tables(
-            around(_plain(readings), *window) if at_edges.is_empty() else at_edges,
+            around(plain_readings(readings), *window) if at_edges.is_empty() else at_edges,
             declared_tables(facts),
             at_edges.filter(pl.col("edge") == END),
         ),
@@ -151,7 +151,7 @@ def standing(run: Run) -> pl.DataFrame:
     """
     if not run.has(STATUS_STREAM):
         return pl.DataFrame(schema=STANDING)
-    plain = _plain(run.table(STATUS_STREAM))
+    plain = plain_readings(run.table(STATUS_STREAM))
     latest = plain.filter(pl.col("time_ns") == pl.col("time_ns").max().over("edge"))
     return latest if latest["edge"].n_unique() == len((START, END)) else plain.clear()
 
@@ -186,7 +186,7 @@ def rates(readings: pl.DataFrame, key: list[str] | None = None) -> pl.DataFrame:
     key = key or KEY
     grown, elapsed_ns = pl.col("value").diff().over(key), pl.col("time_ns").diff().over(key)
     return (
-        _plain(readings)
+        plain_readings(readings)
         .sort("time_ns", maintain_order=True)
         .select(
             *key,
@@ -201,7 +201,7 @@ def totals(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame
 
     Columns: source, object, counter, growth (null if it was reset, or is absent at an edge), last.
     """
-    return growth(around(_plain(readings), begun_ns, ended_ns), KEY)
+    return growth(around(plain_readings(readings), begun_ns, ended_ns), KEY)
 
 
 def around(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
@@ -238,7 +238,7 @@ def figures(readings: pl.DataFrame, shown: list[Shown]) -> pl.DataFrame:
     Columns: time_ns, sequence and edge as far as there are any, name, value. An object that is
     missing in a reading makes the sum null.
     """
-    plain = _plain(readings)
+    plain = plain_readings(readings)
     reading = [name for name in plain.columns if name in READING]
     parts = [_figure(plain, figure, reading) for figure in shown]
     empty = plain.clear().select(
@@ -334,7 +334,7 @@ def _series(figure: Shown, within: pl.DataFrame, zero_ns: int) -> dict[str, Any]
     return {"name": figure.name, "time_s": time_s.to_list(), "values": own["value"].to_list()}
 
 
-def _plain(readings: pl.DataFrame) -> pl.DataFrame:
+def plain_readings(readings: pl.DataFrame) -> pl.DataFrame:
     """Words as text, so that readings of several batches and streams can be compared."""
     words = [name for name in (*KEY, "edge") if name in readings.columns]
     return readings.with_columns(pl.col(words).cast(pl.String))

@@ -10,6 +10,7 @@ from assay.record.layout import ACCOUNT_DRIVER, ACCOUNT_ENGINE
 if TYPE_CHECKING:
     from assay.analysis.accounts import Accounts
     from assay.analysis.load import LoadSummary
+    from assay.analysis.sequences import Sequence
     from assay.analysis.wasted_work import Work
 
 NAMES = (
@@ -28,6 +29,7 @@ NAMES = (
     "wasted_share",
     "waiting_end",
     "on_time_share",
+    "mixes_per_s",
     "engine_cpu_seconds_per_operation",
     "driver_cpu_seconds_per_operation",
 )
@@ -38,7 +40,9 @@ def no_load_metrics() -> dict[str, float | None]:
     return dict.fromkeys(NAMES)
 
 
-def load_metrics(load: LoadSummary, used: Accounts | None, work: Work) -> dict[str, float | None]:
+def load_metrics(
+    load: LoadSummary, used: Accounts | None, work: Work, sequence: Sequence | None = None
+) -> dict[str, float | None]:
     """Figures over all operations of the measured part; None where they were not measured."""
     whole = load.all_operations
     latency = {
@@ -56,6 +60,7 @@ def load_metrics(load: LoadSummary, used: Accounts | None, work: Work) -> dict[s
         "wasted_share": work.wasted_share,
         "waiting_end": load.schedule.waiting_end if load.schedule else None,
         "on_time_share": load.schedule.on_time_share if load.schedule else None,
+        "mixes_per_s": sequence.mixes_per_s if sequence else None,
         "engine_cpu_seconds_per_operation": cpu_per_operation(load, used, ACCOUNT_ENGINE),
         "driver_cpu_seconds_per_operation": cpu_per_operation(load, used, ACCOUNT_DRIVER),
     }

@@ -19,6 +19,18 @@ DISK, SPECULATIVE_DISK, BYTES, MESSAGES, FORK = "disk", "spec disk", "bytes", "m
 COUNTED = (RND, SEQ, SAME_SEGMENT, SAME_PAGE, SAME_PARENT, DISK, SPECULATIVE_DISK)
 AFTER_BYTES = (MESSAGES, FORK)
 WORDS = (*COUNTED, BYTES, *AFTER_BYTES)
+# The same in words that are no engine's.
+TITLES = {
+    RND: "random look-ups",
+    SEQ: "sequential rows",
+    SAME_SEGMENT: "same segment",
+    SAME_PAGE: "same page",
+    SAME_PARENT: "same parent",
+    DISK: "disk reads",
+    SPECULATIVE_DISK: "speculative disk reads",
+    MESSAGES: "messages",
+    FORK: "threads forked",
+}
 SUFFIXES = ("", "K", "M", "G", "T")
 DECIMAL, BINARY = 1000.0, 1024.0
 SIGNIFICANT_DIGITS, NUMBER_WIDTH = 4, 6
@@ -57,8 +69,15 @@ def scaled_text(value: float, step: float = DECIMAL) -> str:
 
 
 def activity_line(counted: Mapping[str, float]) -> str:
-    """The line of what was counted, by `WORDS`; what is not told is left out."""
-    parts = [f"{scaled_text(counted[word])} {word}" for word in COUNTED if word in counted]
+    """The line of what was counted, by `WORDS`, to the blank as the server prints it.
+
+    What is not told is left out.
+    """
+    parts = [
+        f"{scaled_text(counted[word])} {word}{' ' if word == SAME_SEGMENT else ''}"
+        for word in COUNTED
+        if word in counted
+    ]
     if BYTES in counted:
         parts.append(f"{scaled_text(counted[BYTES], BINARY)}B /")
     parts += [f"{scaled_text(counted[word])} {word}" for word in AFTER_BYTES if word in counted]

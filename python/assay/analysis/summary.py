@@ -7,14 +7,19 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.accounts import Accounts, accounts
+from assay.analysis.activity import activity_told
 from assay.analysis.causes import PARTS
+from assay.analysis.counted_parts import tables_apart
 from assay.analysis.engine_counters import engine_counters
 from assay.analysis.findings.discovery import findings
 from assay.analysis.findings.reading import read_case
+from assay.analysis.index_work import index_work_told
 from assay.analysis.load import summarise_load
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
 from assay.analysis.memory import Peak, memory_peaks
+from assay.analysis.mixes import Mixes, mixes_of
 from assay.analysis.operations import operation_table, total_and_mean, window_ns
+from assay.analysis.sequences import Sequence, sequence_of
 from assay.analysis.sessions import sessions
 from assay.analysis.stalls import Stalls, stalls
 from assay.analysis.statement_times import OperationStatements, statement_times
@@ -112,6 +117,8 @@ class Summary:
         stalls: Times in which a load got little done; None where that is not known.
         transactions: Of a workload that specifies its mix; None of others.
         work: What sessions did under a load; None in the power order.
+        sequence: Mixes of clients that play an order, in its specification's terms; None of others.
+        mixes: Of clients that play an order by themselves; None of others.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -127,6 +134,8 @@ class Summary:
     stalls: Stalls | None = None
     transactions: Transactions | None = None
     work: Work | None = None
+    sequence: Sequence | None = None
+    mixes: Mixes | None = None
 
 
 def summarise(run: Run) -> Summary:
@@ -140,6 +149,7 @@ def summarise(run: Run) -> Summary:
         for operation in _operations(run, events, load, splits)
     )
     work = None if load is None else work_of(run)
+    sequence = None if load is None else sequence_of(run)
     used = window_accounts(run)
     counted = _engine_counters(run)
     metrics = _metrics(operations, window_ns(events)) | {
@@ -159,13 +169,18 @@ def summarise(run: Run) -> Summary:
         cores=_cores(run, used),
         pinned=pinned_cpus(run),
     )
-    case = replace(case, statement_times=statements, stalls=stalled)
+    mixes = mixes_of(run, counted, sequence)
+    case = replace(case, statement_times=statements, stalls=stalled, mixes=mixes)
     if where is not None:
         case = replace(case, where=where.shares)
     return Summary(
         operations=operations,
         metrics=metrics
-        | (no_load_metrics() if work is None or load is None else load_metrics(load, used, work)),
+        | (
+            no_load_metrics()
+            if work is None or load is None
+            else load_metrics(load, used, work, sequence)
+        ),
         findings=tuple(findings(case)),
         accounts=used,
         probe_core_share=probe_core_share(run),
@@ -177,12 +192,19 @@ def summarise(run: Run) -> Summary:
         stalls=stalled,
         transactions=transactions(run, load),
         work=work,
+        sequence=sequence,
+        mixes=mixes,
     )
 
 
 def _engine_counters(run: Run) -> dict[str, Any] | None:
     try:
-        return engine_counters(run)
+        counted = engine_counters(run)
+        if counted is None:
+            return None
+        tables = [*counted["tables"], *tables_apart(run)]
+        work = index_work_told(run)
+        return counted | {"tables": tables, "activity": activity_told(run), "index_work": work}
     except ValueError as error:
         log.warning("run %s has no engine counters: %s", run.id, error)
         return None

@@ -180,6 +180,9 @@ class _Judgement:
 def _all_right(run: Run, asked: pl.DataFrame, found: _Judgement) -> str:
     if run.facts.get("test") is None:
         operations = asked["operation"].n_unique()
+        if operations == len(run.facts["workload"].get("checks", [])):
+            told = f"{operations} of {operations} answers to fixed values right"
+            return f"{told}; all other values are drawn at each execution"
         return f"{operations} of {operations} answers right, in every pass"
     told = f"{found.right} of {found.right} answers right"
     if found.refresh is None:
@@ -246,8 +249,8 @@ def _planned_executions(run: Run, refresh: Refresh | None) -> int:
 def _counted_instead(run: Run, operations: Iterable[str]) -> set[str]:
     """Operations without one answer: their rows are counted, or their program reads them."""
     told = run.facts["workload"]
-    drawn = set(told.get("drawn_operations", [])) & set(told.get("rows_expected", {}))
-    return (drawn | set(told.get("programs", {}))) & set(operations)
+    counted = {*told.get("rows_expected", {}), *told.get("programs", {})}
+    return counted & set(told.get("drawn_operations", [])) & set(operations)
 
 
 def _without(run: Run, found: _Judgement) -> str:

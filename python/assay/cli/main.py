@@ -21,6 +21,7 @@ from assay.cli import (
     doctor,
     durability,
     explain,
+    generate,
     plans,
     run,
     studies,
@@ -64,6 +65,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     compare.compare,
     plans.plans,
     ceiling.ceiling,
+    generate.generate,
     browse.show,
     explain.explain,
     whatif.whatif,
@@ -81,6 +83,7 @@ LOOKING: dict[Callable[..., None], type[TyperCommand]] = {
     run.run: NamedScale,
     sweep.sweep: NamedScale,
     compare.compare: NamedScale,
+    generate.generate: NamedScale,
 }
 for verb in VERBS:
     # `try` is a word of Python, which no function can be named.

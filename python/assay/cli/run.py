@@ -217,6 +217,21 @@ def run(
         int | None,
         typer.Option(help="How many mixes are played before those.", min=0),
     ] = None,
+    until_steady: Annotated[
+        bool,
+        typer.Option(
+            "--until-steady",
+            help="Go on after these mixes until their throughput and what the engine reads for them"
+            " are steady, or say that they were not.",
+        ),
+    ] = False,
+    mixes_max: Annotated[
+        int | None,
+        typer.Option(
+            help="With --until-steady: to how many mixes at most [default: 10 times as many].",
+            min=1,
+        ),
+    ] = None,
     time: Annotated[str, typer.Option(help="How long a mix is measured.")] = "30s",
     warmup: Annotated[str, typer.Option(help="How long it is played before that.")] = "5s",
     kill: Annotated[
@@ -388,6 +403,8 @@ def run(
         language=language,
         mixes=mixes,
         warmup_mixes=warmup_mixes,
+        until_steady=until_steady,
+        mixes_max=mixes_max,
         time=time,
         warmup=warmup,
         kill=kill,

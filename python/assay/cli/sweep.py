@@ -1,4 +1,4 @@
-"""`assay sweep`: one workload at several numbers of clients, or values of anything else."""
+"""`assay sweep`: one workload at several numbers of clients, scales, or values of anything else."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ Examples:
   assay sweep tpcc --engine postgresql --warehouses 10 --clients 1,2,4,8,16 --time 30s
   assay sweep tpcc --engine dolt --engine mysql --clients 1,2,4,8 --budget 30m
   assay sweep tpcb --engine postgresql --clients 1,2,4,8 --durability none
+  assay sweep tpch --engine duckdb --scale 0.1,0.3,1 --extrapolate 10
   assay sweep tpch -o q18 --engine postgresql --vary work_mem=4MB,64MB,256MB
   assay sweep oltp-read --engine mysql --clients 8 --vary buffer=64MB,256MB
 
@@ -43,6 +44,27 @@ Engines = Annotated[
 Clients = Annotated[
     str | None,
     typer.Option(help="Numbers of sessions that draw from the mix.", metavar="1,2,4,8,16"),
+]
+Scales = Annotated[
+    str | None,
+    typer.Option(
+        "--scale",
+        help="Scales of the data: what each cost grows by [default: the workload's own].",
+        metavar="1,10,...",
+    ),
+]
+Extrapolate = Annotated[
+    str | None,
+    typer.Option(
+        help="Larger scales that are not run, by the laws of those that are.", metavar="100"
+    ),
+]
+Profile = Annotated[
+    bool | None,
+    typer.Option(
+        "--profile/--no-profile",
+        help="Take CPU samples of the engine [default: at several scales, else not].",
+    ),
 ]
 Vary = Annotated[
     list[str] | None,
@@ -75,6 +97,9 @@ def sweep(
     *,
     engine: Engines = None,
     clients: Clients = None,
+    scale: Scales = None,
+    extrapolate: Extrapolate = None,
+    profile: Profile = None,
     vary: Vary = None,
     operation: Operations = None,
     repeat: Repeat = REPETITIONS,
@@ -85,25 +110,30 @@ def sweep(
     as_json: AsJson = False,
     **told: Any,  # noqa: ANN401 - options of `assay run`
 ) -> None:
-    """Runs a workload at several numbers of clients, or values of a setting, in turns.
+    """Runs a workload at several numbers of clients, scales, or values of a setting, in turns.
 
     By clients it tells operations and statements a second, latency, errors, retries and wasted
-    work, fits the Universal Scalability Law, names the knee, and says what limits. Each run is an
-    ordinary one; after an end before time the same command goes on.
+    work, fits the Universal Scalability Law, names the knee, and says what limits. By scale it
+    tells what each cost grows by, which shares of the time shift, and what larger scales would
+    cost. Each run is an ordinary one; after an end before time the same command goes on.
     """
     from assay.cli.several import carried_out, end, shown
     from assay.record.places import runs_dir
     from assay.study.asked_study import varied
     from assay.study.declared.expanding import Wanted, expanded
     from assay.study.several import Terms
-    from assay.study.sweeping import Sweep, numbers_of_clients, sweep_study
+    from assay.study.sweeping import Sweep, numbers_of_clients, scales_told, sweep_study
 
     check_scale_name(context.meta[SCALE], workload)
-    keys = run_keys(context, told | {"operation": operation})
+    scales = scales_told("--scale", scale)
+    sampled = len(scales) > 1 if profile is None else profile
+    keys = run_keys(context, told | {"operation": operation}) | {"profile": sampled}
     asked = Sweep(
         workload,
         tuple(engine or ()),
         numbers_of_clients(clients),
+        scales,
+        scales_told("--extrapolate", extrapolate),
         varied(vary or []),
         keys,
         repeat,

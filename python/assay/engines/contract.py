@@ -55,6 +55,7 @@ class EngineFacts(BaseModel):
         kind: `embedded` engines live in the driver's host process, `server` ones in their own.
         session: Which session of the driver speaks to it.
         languages: In which languages it can be asked, each with its session; empty: SQL.
+        plans: Languages whose plans it tells, where it tells any.
         dialects: Search order for `operations/<operation>.<dialect>.sql`, before the plain file.
         obtained_from: Where it comes from, for people.
         products: Versions that can be obtained; the first is the default.
@@ -64,7 +65,7 @@ class EngineFacts(BaseModel):
             people; empty: nobody's, rows lie as they come.
         answers: Whether it returns rows that can be right or wrong.
         transactions: Whether statements between `begin` and `commit` are done whole or not at all.
-        programs: Whether its session plays operations whose logic is a program of the driver.
+        programs: Whether its session plays programs of the driver that read rows; all play others.
         pipelines: Whether its session can send statements before earlier answers have come.
         settings: Defaults that ours differ from the product's in, each with its reason in README.
         durability: Levels of durability that it has, by name; empty: it has none to choose from.
@@ -78,6 +79,7 @@ class EngineFacts(BaseModel):
     kind: Literal["embedded", "server", "none"]
     session: str
     languages: dict[Language, str] = {}
+    plans: tuple[Language, ...] = (SQL,)
     dialects: tuple[str, ...] = ()
     obtained_from: str
     version_pinned: str | None = None
@@ -399,6 +401,15 @@ class TellsIfItLoads(Protocol):
 
     def loads(self, instance: Instance) -> bool:
         """Whether data can be loaded; else those that are there are asked."""
+        ...
+
+
+@runtime_checkable
+class Speaks(Protocol):
+    """Servers that are started and asked otherwise for one of their languages."""
+
+    def speak(self, language: Language) -> None:
+        """Servers that are started from now on are asked in it, and their addresses say so."""
         ...
 
 

@@ -45,6 +45,10 @@ ACTIVITY = _schema(
         ("wait_event", WORD),
     ],
 )
+MIXES = _schema(
+    [("phase", WORD), ("mixes", pa.uint64()), ("time_ns", pa.int64())],
+    [("asked_bytes", pa.uint64()), ("fetched_bytes", pa.uint64())],
+)
 COST = _schema(
     [
         ("time_ns", pa.int64()),

@@ -22,6 +22,8 @@ DRIVER_FILE = "driver.json"
 # The engine's own text of how it stood, by edge of the measured part.
 STATUS_FILES = {"start": "status-start.txt", "end": "status-end.txt"}
 SAMPLING_FILE = "profile.json"
+# How far mixes were, and what the engine had read by then; of clients that play an order.
+MIXES_STREAM = "mixes"
 PLANS_DIR = "plans"
 PLANS_FILE = "plans.json"
 # Below it a directory for each database that was recovered, by its number.

@@ -16,6 +16,7 @@ from assay.report import (
     passes_chart,
     profile_charts,
     requests_chart,
+    steady_chart,
     storage_chart,
     test_charts,
     timeline_chart,
@@ -114,6 +115,11 @@ class Charts:
         if why or self._timeline is None:
             return _sentence(str(why))
         return styled(passes_chart.chart(self._timeline.passes))
+
+    @property
+    def steady(self) -> alt.TopLevelMixin:
+        """Throughput of mixes and what the engine read for them, over their number."""
+        return self._section_chart(steady_chart.NAME)
 
     @property
     def counters(self) -> alt.TopLevelMixin:

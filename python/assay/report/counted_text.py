@@ -68,11 +68,36 @@ def counted_lines(document: dict[str, Any], width: int) -> Iterator[str]:
                 at_end = " at the end" if one["kind"] == GAUGE else ""
                 yield from indented(f"{one['title']}{at_end}", f"{words:>{AMOUNT_WIDTH}}  ", width)
         yield ""
+    yield from activity_lines(counted["activity"], width)
     for table in counted["tables"]:
         if table["rows"]:
             yield from indented(table["title"], "", width)
             yield from object_text(table)
             yield ""
+
+
+def activity_lines(activity: dict[str, Any] | None, width: int) -> Iterator[str]:
+    """The engine's own line of activity: of the measured part, its intervals and operations."""
+    if activity is None:
+        return
+    yield from indented(activity["title"], "", width)
+    if activity["missing"] is not None:
+        yield from indented(f"not measured: {activity['missing']}", "  ", width)
+    else:
+        yield f"  {activity['line']}"
+        rows = activity_rows(activity)
+        longest = max((len(name) for name, _ in rows), default=0)
+        yield from (f"  {name:<{longest}}  {line}" for name, line in rows)
+    yield ""
+
+
+def activity_rows(activity: dict[str, Any]) -> list[tuple[str, str]]:
+    """Lines of intervals and of operations, each with what it is of."""
+    intervals = [
+        (f"{one['begun_s']:.1f} to {one['ended_s']:.1f} s", one["line"])
+        for one in activity["intervals"]
+    ]
+    return [*intervals, *((one["name"], one["line"]) for one in activity["operations"])]
 
 
 def _amount(figure: dict[str, Any]) -> float | None:

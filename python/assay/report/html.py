@@ -24,7 +24,15 @@ from assay.model.units import (
     rate_text,
     seconds_text,
 )
-from assay.report import engine_tables, method, statement_text, transactions_text, vega
+from assay.report import (
+    counted_text,
+    engine_tables,
+    method,
+    sequence_text,
+    statement_text,
+    transactions_text,
+    vega,
+)
 from assay.report.changes_section import host_words, limit_words, slow_words
 from assay.report.finding_methods import used_methods
 from assay.report.load_words import load_words
@@ -32,6 +40,7 @@ from assay.report.operation_columns import cell, operation_columns
 from assay.report.plan_page import capture_words, missing_rows, plan_rows
 from assay.report.plan_work import plan_work_about, plan_work_rows
 from assay.report.profile_page import profile_words
+from assay.report.steady_words import steady_about
 from assay.report.storage_page import storage_words
 from assay.report.terminal import (
     bridge_words,
@@ -95,6 +104,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
             why_no_profile=method.why_no_profile(run, told),
             test=words_of_test(told),
             storage=storage_words(told),
+            steady_about=steady_about(told),
             **_words(run, told, timeline),
             **_engine(run, told),
             **_statement_times(told),
@@ -219,7 +229,10 @@ def _statement_times(told: dict[str, Any]) -> dict[str, Any]:
     """Types of transactions, times of statements, and stalls, by the template's names."""
     stalls = told["stalls"]
     return {
-        "specified": transactions_text.rate_figure(told),
+        "specified": sequence_text.specified_figure(told),
+        "sequence_words": sequence_text.metric_words(told),
+        "sequence_heads": sequence_text.heads(told),
+        "sequence_rows": sequence_text.rows(told),
         "rate_words": transactions_text.rate_words(told),
         "transaction_heads": transactions_text.HEADS,
         "transaction_rows": transactions_text.rows(told),
@@ -257,7 +270,12 @@ def _engine(run: Run, told: dict[str, Any]) -> dict[str, Any]:
     """Tables of the engine's own counters and of its CPU time, by the template's names."""
     counted, used = told["engine_counters"], told["sessions"]
     grown = engine_tables.figures_by_operation(counted) if counted else []
+    activity = counted["activity"] if counted else None
+    parts = counted_text.activity_rows(activity) if activity else []
     return {
+        "activity": activity,
+        "activity_rows": parts,
+        "activity_width": max((len(name) for name, _ in parts), default=0),
         "counter_rows": engine_tables.counter_rows(counted) if counted else [],
         "counter_columns": [(engine_tables.brief_name(f["name"]), f["title"]) for f in grown],
         "counters_by_operation": (

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.report import counter_charts, profile_charts, requests_chart, storage_chart
+from assay.report import (
+    counter_charts,
+    profile_charts,
+    requests_chart,
+    steady_chart,
+    storage_chart,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +46,12 @@ def _requests(document: Section) -> Section | None:
 
 # In the order of a page.
 SECTION_CHARTS = {
+    steady_chart.NAME: SectionChart(
+        lambda document: document["steady"],
+        lambda document: steady_chart.why_empty(document["steady"]),
+        lambda section, _: steady_chart.chart(section),
+        steady_chart.data,
+    ),
     profile_charts.NAME: SectionChart(
         lambda document: document["profile"],
         lambda document: profile_charts.why_empty(document["profile"]),

@@ -12,7 +12,9 @@ from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.record.layout import ACCOUNT_BRIDGE
 from assay.report.changes_section import changes_lines
 from assay.report.order_words import order_words
+from assay.report.sequence_text import sequence_lines
 from assay.report.statement_text import statement_lines
+from assay.report.steady_words import steady_lines
 from assay.report.terminal_load import (
     engine_lines,
     load_conditions,
@@ -76,7 +78,9 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
         _say(console, line)
     lines = (
         transaction_lines,
+        sequence_lines,
         pace_lines,
+        steady_lines,
         statement_lines,
         engine_lines,
         changes_lines,

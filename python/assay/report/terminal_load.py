@@ -14,8 +14,9 @@ from assay.model.units import (
     seconds_text,
 )
 from assay.report.engine_tables import brief_name
+from assay.report.sequence_text import specified_figure
 from assay.report.terminal_test import metric_text
-from assay.report.transactions_text import rate_figure
+from assay.report.wrapping import labelled
 
 PERCENTILES = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"), ("max", "max"))
 OF_AN_OPERATION = (("p50", "p50"), ("p99", "p99"), ("max", "max"))
@@ -37,7 +38,7 @@ def run_figure(document: dict[str, Any]) -> str:
     if document.get("test") is not None:
         first = document["test"]["metrics"][0]
         return f"{metric_text(first['value'])} {first['label']}"
-    if document.get("pace") is not None and (specified := rate_figure(document)) is not None:
+    if document.get("pace") is not None and (specified := specified_figure(document)) is not None:
         return specified
     if document.get("pace") is not None:
         return rate_text(metrics["throughput_per_s"])
@@ -67,7 +68,7 @@ def load_figures(document: dict[str, Any]) -> list[str] | None:
     metrics = document["metrics"]
     if document["pace"] is None:
         return None
-    specified = rate_figure(document)
+    specified = specified_figure(document)
     figures = [specified] if specified else []
     figures.append(rate_text(metrics["throughput_per_s"]))
     for words, name in PERCENTILES:
@@ -154,7 +155,16 @@ def engine_lines(document: dict[str, Any], width: int) -> list[str]:
             break
         line += f"  {word}"
     before = [] if document["pace"] is not None else [""]
-    return [*before, line] if words else []
+    return [*before, line, *_activity(counted, width)] if words else []
+
+
+def _activity(counted: dict[str, Any], width: int) -> list[str]:
+    """The engine's own line of activity, in as few lines as it fits into."""
+    activity = counted["activity"]
+    if activity is None or activity["line"] is None:
+        return []
+    words = " ".join(activity["line"].split())
+    return list(labelled("  activity", words, width, LABEL_WIDTH + 2))
 
 
 def _series(

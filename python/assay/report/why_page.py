@@ -42,13 +42,18 @@ def anchors(told: dict[str, Any], settings: dict[str, Any]) -> Anchors:
             "plan": frozenset(name for name in names if has_plan(told, name)),
             "profile": frozenset(sampled) | ({""} if profile else set()),
             "timeline": frozenset({""}),
-            "counter": frozenset(one["name"] for one in counted["counters"] if counted)
-            if counted
-            else frozenset(),
+            "steady": frozenset({""} if told["steady"] else ()),
+            "counter": _counted(counted) if counted else frozenset(),
             "setting": frozenset(settings),
             "check": frozenset(result["check"] for result in told["checks"]),
         }
     )
+
+
+def _counted(counted: dict[str, Any]) -> frozenset[str]:
+    """Names of figures, of tables of objects, and of the line of activity where there is one."""
+    names = {one["name"] for one in (*counted["counters"], *counted["tables"])}
+    return frozenset(names | ({"activity"} if counted["activity"] else set()))
 
 
 def finding_rows(told: dict[str, Any], places: Anchors) -> list[dict[str, Any]]:

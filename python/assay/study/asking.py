@@ -22,6 +22,7 @@ from assay.engines.contract import (
     Prepares,
     Product,
     Server,
+    Speaks,
     Wanted,
 )
 from assay.engines.discovery import EngineFolder, find_engine, find_engines
@@ -275,6 +276,8 @@ def considered(request: RunRequest) -> Asked:
         texts = {name: told["sql"] for name, told in request.forced.items()}
         workload = workload.playing(texts)
     behaviour = engine.engine()
+    if isinstance(behaviour, Speaks):
+        behaviour.speak(language)
     _check_request(request, workload, behaviour, language)
     _check_programs(request, engine)
     _check_drivers(request, behaviour)
@@ -505,15 +508,14 @@ def _check_transactions(request: RunRequest, workload: Workload, engine: EngineF
 def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
     """Refuses what clients of this workload, or sessions of this engine, cannot do."""
     name = workload.facts.name
-    if not engine.facts.programs and any(one.program for one in workload.facts.operations.values()):
+    programs = [one.program for one in workload.facts.operations.values() if one.program]
+    reading = [program for program in programs if _reads_rows(name, program)]
+    if reading and not engine.facts.programs:
         able = ", ".join(one.facts.name for one in find_engines().values() if one.facts.programs)
         raise UsageError(
-            f"{name} is played by programs of the driver, and the session of {request.engine} plays"
-            f" none: choose one of {able} with --engine"
+            f"{name} is played by programs of the driver that read rows, and the session of"
+            f" {request.engine} plays none: choose one of {able} with --engine"
         )
-    for one in workload.facts.operations.values():
-        if one.program is not None:
-            _check_program(name, one.program)
     _check_receipt(workload)
     if request.think_time and not workload.waits:
         raise UsageError(f"--think-time: {name} does not say how long people wait; leave it out")
@@ -527,9 +529,9 @@ def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder
         )
 
 
-def _check_program(workload: str, program: str) -> None:
+def _reads_rows(workload: str, program: str) -> bool:
     try:
-        _core.program_marks(program)
+        return _core.program_reads_rows(program)
     except ValueError as error:
         raise UsageError(f"{workload}: {error}") from None
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import HasCounters, HasPlans, Server
 from assay.model.errors import AssayError, RunFailedError
-from assay.model.language import SQL
 from assay.model.units import NS_PER_S
 from assay.probes.contract import HearsMeasured, Refusing, Target
 from assay.probes.discovery import find_probes
 from assay.probes.engine import EngineProbe
+from assay.probes.processes import ProcessesProbe
 from assay.record.layout import (
     ACCOUNT_PROBES,
     DRIVER_FILE,
@@ -231,6 +231,7 @@ class _Execution:
             "plan": self._asked.plan,
             "raw_dir": str(self._run.raw),
             "metered": subject.metered,
+            "reads_of": subject.readers if self._counts_reads else None,
             "counters": self._counts_operations,
             "probed_s": self._probed_inside_s(subject),
             "device_stat": stat_file(described["data_device"]),
@@ -300,6 +301,11 @@ class _Execution:
         """
         return self._asked.test is None and self._request.runs_probe(EngineProbe.name)
 
+    @property
+    def _counts_reads(self) -> bool:
+        """Whether it is counted what mixes read: what goes on until steady is judged by it."""
+        return self._request.mixes_max is not None or self._request.runs_probe(ProcessesProbe.name)
+
     def _probed_inside_s(self, subject: Subject) -> float | None:
         """The probes' interval where the engine can be asked for its counters in its host only."""
         inside = subject.embedded and self._request.runs_probe(EngineProbe.name)
@@ -318,7 +324,8 @@ class _Execution:
 
     @property
     def _wants_plans(self) -> bool:
-        wanted = self._request.plans and self._kill is None and self._asked.language == SQL
+        wanted = self._request.plans and self._kill is None
+        wanted = wanted and self._asked.language in self._asked.engine.facts.plans
         return wanted and isinstance(self._asked.behaviour, HasPlans)
 
     def _explained(self, driver: Host, subject: Subject) -> None:
@@ -434,6 +441,8 @@ class _Execution:
     def _keep_report(self, message: dict[str, Any]) -> None:
         write_json(self._run.raw / DRIVER_FILE, message["report"])
         self._observed.update(message["probes"])
+        if message["mixes"] is not None:
+            self._run.update(mixes=message["mixes"])
 
     def _tell(self, message: dict[str, Any]) -> None:
         if message["kind"] != "progress":
@@ -446,6 +455,8 @@ class _Execution:
         before, expected = self._played[phase]
         if self._asked.test is not None and expected is not None:
             self._teller.amount(max(0, message["ended"] - before), expected, "operations")
+        elif (mixes := self._mixes(phase)) is not None:
+            self._teller.amount(message["mixes"], mixes or None, "mixes")
         else:
             played_s = time.monotonic() - message["begun_s"]
             self._teller.amount(played_s, self._expected_s(phase), "s")
@@ -458,6 +469,13 @@ class _Execution:
                 if isinstance(probe, HearsMeasured):
                     probe.measured()
         self._before_measured = phase == PHASE_WARMUP
+
+    def _mixes(self, phase: str) -> int | None:
+        """How many mixes end a phase, 0 where nobody knows; None: they do not."""
+        request = self._request
+        if phase == PHASE_MEASURED and request.mixes_max is not None:
+            return 0
+        return {PHASE_MEASURED: request.mixes, PHASE_WARMUP: request.warmup_mixes}.get(phase)
 
     def _expected_s(self, phase: str) -> float | None:
         """How long a phase takes, where that is known beforehand."""

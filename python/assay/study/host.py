@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import traceback
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -42,14 +42,19 @@ from assay.model.script import Script
 from assay.model.units import NS_PER_S
 from assay.probes.contract import Target
 from assay.probes.engine import EngineProbe
-from assay.probes.operation_counters import operation_counters
+from assay.probes.operation_counters import (
+    READING_SHARE_MAX,
+    READING_SHARE_MAX_OF_LOADS,
+    operation_counters,
+)
 from assay.study.control import METERED_HOST, Channel
 from assay.study.filling import fill
+from assay.study.mixes import Mixes
 from assay.study.observing import observed
 from assay.study.plans import Capture, timed_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 log = logging.getLogger("assay.host")
@@ -191,9 +196,10 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
             return
         words, probes = _Words(channel), dict[str, Any]()
         with _thread_of_ours(), _observed(job, engine, instance, probes):
-            report = json.loads(_played(channel, job, engine, instance, sessions, words))
+            played = _played(channel, job, engine, instance, sessions, words)
         del sessions
-        last = "driven", {"report": report, "probes": probes}
+        report = played["report"]
+        last = "driven", {**played, "probes": probes}
         if job["plans"] and isinstance(engine, HasPlans):
             channel.send(last[0], **last[1])
             last = "planned", _captured(channel, job, engine, instance, script, report, words)
@@ -253,7 +259,36 @@ def _played(
     instance: Instance,
     sessions: list[object],
     words: _Words,
-) -> str:
+) -> dict[str, Any]:
+    """The driver's report, and what is known of mixes; None where clients play none."""
+    with ExitStack() as opened:
+        mixes, observer = None, None
+        phases = job["plan"]["phases"]
+        if any(phase.get("in_order") for phase in phases):
+            mixes = opened.enter_context(Mixes(Path(job["raw_dir"]), phases, job["reads_of"]))
+        share = _read_share(phases)
+        if share and job["counters"] and isinstance(engine, HasCounters):
+            anew = partial(engine.counters, instance) if isinstance(engine, Restarts) else None
+            raw_dir = Path(job["raw_dir"])
+            counters = operation_counters(engine.counters(instance), raw_dir, anew, share)
+            observer = opened.enter_context(counters).read
+        report = _core.drive(
+            json.dumps(job["plan"]),
+            sessions,
+            job["raw_dir"],
+            words.cancel,
+            _teller(channel, mixes),
+            os.getpid() if job["metered"] == METERED_HOST else job["metered"],
+            observer,
+            job["device_stat"],
+            None if mixes is None else mixes.heard,
+        )
+        told = None if mixes is None else mixes.facts()
+    return {"report": json.loads(report), "mixes": told}
+
+
+def _teller(channel: Channel, mixes: Mixes | None) -> Callable[[str, int, int], None]:
+    """What tells the owner how far the driver is."""
     last_told_s, last_phase = 0.0, ""
 
     def tick(phase: str, ended: int, phase_ns: int) -> None:
@@ -262,20 +297,22 @@ def _played(
         if phase != last_phase or now_s - last_told_s >= PROGRESS_INTERVAL_S:
             last_told_s, last_phase = now_s, phase
             begun_s = now_s - phase_ns / NS_PER_S
-            channel.send("progress", phase=phase, ended=ended, begun_s=begun_s)
+            played = None if mixes is None else mixes.ended
+            channel.send("progress", phase=phase, ended=ended, begun_s=begun_s, mixes=played)
 
-    metered = os.getpid() if job["metered"] == METERED_HOST else job["metered"]
-    plan, raw_dir = json.dumps(job["plan"]), Path(job["raw_dir"])
-    serial = all(phase["arrival"]["shape"] == "power" for phase in job["plan"]["phases"])
-    cancel = words.cancel
-    if not (serial and job["counters"] and isinstance(engine, HasCounters)):
-        return _core.drive(
-            plan, sessions, raw_dir, cancel, tick, metered, device_stat=job["device_stat"]
-        )
-    anew = partial(engine.counters, instance) if isinstance(engine, Restarts) else None
-    with operation_counters(engine.counters(instance), raw_dir, anew) as counters:
-        read, device_stat = counters.read, job["device_stat"]
-        return _core.drive(plan, sessions, raw_dir, cancel, tick, metered, read, device_stat)
+    return tick
+
+
+def _read_share(phases: list[dict[str, Any]]) -> float:
+    """How much of the time reading counters of operations may take; 0: they are not read."""
+    arrivals = [phase["arrival"] for phase in phases]
+    if all(arrival["shape"] == "power" for arrival in arrivals):
+        return READING_SHARE_MAX
+    alone = [
+        phase.get("in_order") and arrival["clients"] == 1
+        for phase, arrival in zip(phases, arrivals, strict=True)
+    ]
+    return READING_SHARE_MAX_OF_LOADS if all(alone) else 0.0
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from assay.analysis.steady_state import BATCHES_MIN
 from assay.engines.bridge.drivers import is_maven_name
 from assay.engines.discovery import find_engines
 from assay.engines.durability import LEVELS
@@ -45,8 +46,10 @@ if TYPE_CHECKING:
 ENGINE_DEFAULTS: dict[Language, str] = {SQL: "duckdb", SPARQL: "oxigraph"}
 # Options that only one of the two kinds of load has a meaning for.
 OF_A_MIX = ("time", "warmup", "retries", "think_time", "pipeline", "kill", "copies")
-OF_A_SEQUENCE = ("mixes", "warmup_mixes")
+OF_A_SEQUENCE = ("mixes", "warmup_mixes", "until_steady", "mixes_max")
 OF_DRAWING = ("rate", "think_time", "kill", "copies")
+# Until steady a run goes on to so many times as many mixes as without, and to some of each client.
+MIXES_MAX_TIMES, MIXES_MAX_EACH = 10, 100
 OF_A_TEST = ("streams", "refresh", "refresh_batches")
 
 
@@ -138,6 +141,13 @@ class RunOptions(BaseModel):
     )
     warmup_mixes: int | None = Field(
         None, ge=0, description="How many mixes are played before those."
+    )
+    until_steady: bool = Field(
+        default=False,
+        description="Mixes go on until their throughput and what the engine reads are steady.",
+    )
+    mixes_max: int | None = Field(
+        None, ge=1, description="With until_steady: to how many of them at most."
     )
     time: str = Field("30s", description="How long a mix is measured.")
     warmup: str = Field("5s", description="How long it is played before that.")
@@ -310,7 +320,23 @@ def _mixes(
     warmup = options.warmup_mixes
     if warmup is None and "warmup" not in given:
         warmup = told.warmup
-    return {"mixes": mixes, "warmup_mixes": warmup}
+    return {
+        "mixes": mixes,
+        "warmup_mixes": warmup,
+        "mixes_max": _mixes_max(options, mixes or told.mixes) if options.until_steady else None,
+    }
+
+
+def _mixes_max(options: RunOptions, mixes: int) -> int:
+    """How many mixes a run plays at most that goes on until they are steady."""
+    clients = options.clients or 1
+    most = options.mixes_max or max(MIXES_MAX_TIMES * mixes, MIXES_MAX_EACH * clients)
+    needed = BATCHES_MIN * clients
+    if most < max(mixes, needed):
+        least = f"--mixes {mixes} is more" if most < mixes else ""
+        few = f"with {clients} client{'s' * (clients > 1)} it takes {needed} to say anything"
+        raise UsageError(f"--mixes-max {most}: {least or few}; say a larger number")
+    return most
 
 
 def _clients(options: RunOptions, facts: WorkloadFacts, scale: float, *, mixed: bool) -> int | None:
@@ -400,6 +426,14 @@ def _check_sequence(options: RunOptions, given: Collection[str], facts: Workload
                 f"{_as_given(options, name)}: clients of {facts.name} play its order by themselves,"
                 " each query when the one before was answered: leave it out"
             )
+    if options.mixes_max is not None and not options.until_steady:
+        raise UsageError(
+            "--mixes-max is of a run that goes on until it is steady: say --until-steady, too"
+        )
+    if options.until_steady and "time" in given:
+        raise UsageError(
+            "--until-steady and --time: such a run ends by its mixes; say --mixes and --mixes-max"
+        )
     for name, instead in (("time", "mixes"), ("warmup", "warmup_mixes")):
         if name in given and instead in given:
             raise UsageError(

@@ -142,6 +142,7 @@ def _job(asked: Asked, operations: list[str]) -> dict[str, Any]:
         "clients": 1,
         "plan": plan_of(asked.request, operations, [phase]),
         "metered": None,
+        "reads_of": None,
         "counters": False,
         "probed_s": None,
         "device_stat": None,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from assay.study.asking import Asked
     from assay.study.launcher import Guardian
     from assay.study.telling import Teller
+    from assay.workloads.contract import Workload
 
 log = logging.getLogger(__name__)
 
@@ -58,18 +59,18 @@ class References:
 
     def keep_known(self) -> None:
         """Copies the rows that the workload keeps, with their origin, into the record."""
-        workload, answers = self._asked.workload, None
-        if self._request.parameters == PARAMETERS_DEFAULT and self._asked.engine.facts.answers:
-            answers = workload.answers(self._request.scale, self._asked.language)
-        if answers is None:
+        workload, scale = self._asked.workload, self._request.scale
+        if self._request.parameters != PARAMETERS_DEFAULT or not self._asked.engine.facts.answers:
             return
-        for path in sorted(answers.glob("*.csv")):
-            shutil.copyfile(path, self._folder / path.name)
+        kept = workload.kept_rows(scale, self._asked.language)
         for name in (*self._request.forced, *workload.checks):
-            if (kept := answers / f"{operation_of(name)}.csv").is_file():
-                shutil.copyfile(kept, self._folder / f"{name}.csv")
-        origin = f"workloads/{workload.facts.name}/{answers.relative_to(workload.folder)}"
-        self._tell(origin=origin)
+            if operation_of(name) in kept:
+                kept[name] = kept[operation_of(name)]
+        for name, path in kept.items():
+            shutil.copyfile(path, self._folder / f"{name}.csv")
+        if kept:
+            origins = dict.fromkeys(_origin(workload, path) for path in kept.values())
+            self._tell(origin=", ".join(origins))
 
     def make(self, guardian: Guardian) -> None:
         """Has rows made for answers that no kept ones are for.
@@ -98,8 +99,9 @@ class References:
 
     def _made(self, guardian: Guardian) -> None:
         missing = list(_missing(Run(self._run.dir)))
+        # Of values that are drawn, here or for a check, nobody else knows.
         operations = set(self._asked.workload.drawn_operations)
-        missing = [piece for piece in missing if piece[0] not in operations]
+        missing = [piece for piece in missing if operation_of(piece[0]) not in operations]
         if not missing:
             return
         texts = self._texts(missing)
@@ -185,6 +187,12 @@ class References:
             "deletes": dict(told.deletes),
             "changed": sorted(inserts | set(told.deletes)),
         }
+
+
+def _origin(workload: Workload, kept: Path) -> str:
+    """The folder of a file of kept rows, from that of all workloads on."""
+    owner = workload if kept.is_relative_to(workload.folder) else workload.data
+    return f"workloads/{owner.facts.name}/{kept.parent.relative_to(owner.folder)}"
 
 
 def _missing(run: Run) -> Iterator[tuple[str, int]]:

@@ -70,6 +70,8 @@ class RunRequest:
         mixes: How many times clients play the order together, where they play it by themselves;
             None: as long as `time_s` says.
         warmup_mixes: How many times before; None: as long as `warmup_s` says.
+        mixes_max: They go on after `mixes` until throughput and reads are steady, or to so many;
+            None: they do not.
         time_s: How long a mix is measured.
         warmup_s: How long it is played before.
         kill_s: The engine is killed so long after the measured part began, and recovered; None: it
@@ -130,6 +132,7 @@ class RunRequest:
     language: Language | None = None
     mixes: int | None = None
     warmup_mixes: int | None = None
+    mixes_max: int | None = None
     time_s: float = 30.0
     warmup_s: float = 5.0
     kill_s: float | None = None
@@ -278,7 +281,7 @@ def steps(plan: Mapping[str, Any]) -> dict[str, tuple[int, int | None]]:
     before = 0
     for phase in plan["phases"]:
         orders = phase.get("orders") or [phase["operations"]]
-        known = not (phase.get("duration_ns") or phase.get("steady"))
+        known = not any(phase.get(key) for key in ("duration_ns", "steady", "passes_max"))
         own = phase.get("passes_min", 1) * sum(len(order) for order in orders) if known else None
         told[phase["name"]] = (before, own)
         before += own or 0
@@ -332,10 +335,11 @@ def _drawn(
     return told | ({"deck": True} if mix.deck else {})
 
 
-def _span(mixes: int | None, seconds: float) -> dict[str, Any]:
-    """How much of a mix is played: so many times, or so long."""
+def _span(mixes: int | None, seconds: float, most: int | None = None) -> dict[str, Any]:
+    """How much of a mix is played: so many times, or until steady to so many, or so long."""
     if mixes is not None:
-        return {"passes_min": mixes, "duration_ns": 0}
+        beyond = {} if most is None else {"passes_max": most}
+        return {"passes_min": mixes, **beyond, "duration_ns": 0}
     return {"duration_ns": round(seconds * NS_PER_S)}
 
 
@@ -361,7 +365,7 @@ def _mix(
         "name": PHASE_MEASURED,
         "arrival": closed if request.rate_per_s is None else rate,
         **drawn,
-        **_span(request.mixes, request.time_s),
+        **_span(request.mixes, request.time_s, request.mixes_max),
     }
     warms = request.warmup_s > 0 if request.warmup_mixes is None else request.warmup_mixes > 0
     return [warmup, measured] if warms else [measured]

@@ -70,6 +70,11 @@ class Subject:
             return METERED_HOST
         return self.pids[0] if len(self.pids) == 1 else None
 
+    @property
+    def readers(self) -> str | list[int]:
+        """Whose reads are the engine's: those of the host, or of a server's processes."""
+        return METERED_HOST if self.embedded else list(self.pids)
+
     def accounts(self, host_pid: int) -> dict[int, str]:
         """Whose cost each process is, when a host drives it."""
         if self.embedded:

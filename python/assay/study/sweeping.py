@@ -1,4 +1,4 @@
-"""A sweep as a study: one workload by how many clients there are, or by anything else of a run."""
+"""A sweep as a study: a workload by its clients, its scale, or anything else of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     from assay.study.declared.reading import DeclaredStudy
 
-PART, CLIENTS, ENGINE = "sweep", "clients", "engine"
+PART, CLIENTS, ENGINE, SCALE = "sweep", "clients", "engine", "scale"
+# The kind of figure that scales are told by.
+SCALES = "scales"
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Sweep:
         workload: Its name or its folder.
         engines: Each is run at every level; none: as `assay run` has it.
         clients: Numbers of clients; one is of all runs, none is as `assay run` has it.
+        scales: Scales of the data, ascending; one is of all runs, none is the workload's own.
+        extrapolate: Scales that are not run, above the largest that is.
         factors: Levels of what else is varied, by factor.
         keys: Of every run.
         repetitions: Rounds, each with a run at every level.
@@ -33,6 +37,8 @@ class Sweep:
     workload: str
     engines: tuple[str, ...] = ()
     clients: tuple[int, ...] = ()
+    scales: tuple[float, ...] = ()
+    extrapolate: tuple[float, ...] = ()
     factors: Mapping[str, Sequence[str]] = field(default_factory=dict)
     keys: Mapping[str, Any] = field(default_factory=dict)
     repetitions: int = 1
@@ -56,18 +62,49 @@ def numbers_of_clients(text: str | None) -> tuple[int, ...]:
     return tuple(int(one) for one in levels)
 
 
+def scales_told(option: str, text: str | None) -> tuple[float, ...]:
+    """Scales between commas, ascending; none of None.
+
+    Args:
+        option: That says them, for errors.
+        text: What was said.
+
+    Raises:
+        UsageError: If one is no number above 0, or given twice.
+    """
+    if text is None:
+        return ()
+    scales = []
+    for one in levels_of(f"{option} ", text):
+        try:
+            scale = float(one)
+        except ValueError:
+            scale = 0.0
+        if not 0 < scale < float("inf"):
+            raise UsageError(
+                f"{option} {text}: {one!r} is no scale: write numbers above 0, such as 0.1,1,10"
+            )
+        if scale in scales:
+            raise UsageError(f"{option} {text}: {scale:g} is given twice")
+        scales.append(scale)
+    return tuple(sorted(scales))
+
+
 def sweep_study(sweep: Sweep) -> DeclaredStudy:
     """The study of a sweep.
 
     Raises:
         UsageError: If nothing varies, or something that cannot.
     """
+    _check_extrapolation(sweep)
     factors = _factors(sweep)
     keys = dict(sweep.keys)
     if len(sweep.engines) == 1:
         keys[ENGINE] = sweep.engines[0]
     if len(sweep.clients) == 1:
         keys[CLIENTS] = sweep.clients[0]
+    if len(sweep.scales) == 1:
+        keys[SCALE] = sweep.scales[0]
     title = f"{sweep.workload} by {_words(factors)}"
     document = {
         "title": title,
@@ -75,7 +112,7 @@ def sweep_study(sweep: Sweep) -> DeclaredStudy:
         "repetitions": sweep.repetitions,
         "seed": keys.get("seed", 1),
         "part": {PART: {**{k: v for k, v in keys.items() if k != "seed"}, "factor": factors}},
-        "figure": [_figure(factor) for factor in factors if factor != ENGINE],
+        "figure": [_figure(factor, sweep) for factor in factors if factor != ENGINE],
     }
     name = f"sweep-{sweep.workload.rstrip('/').rpartition('/')[2]}"
     return asked_study(name, f"How does {sweep.workload} change with {_words(factors)}?", document)
@@ -86,8 +123,13 @@ def _factors(sweep: Sweep) -> dict[str, list[Any]]:
     varied: dict[str, list[Any]] = {}
     if len(sweep.clients) > 1:
         varied[CLIENTS] = list(sweep.clients)
+    if len(sweep.scales) > 1:
+        # Levels are named as they are written: 10, and not 10.0.
+        varied[SCALE] = [int(one) if one.is_integer() else one for one in sweep.scales]
     if CLIENTS in sweep.factors:
         raise UsageError("--vary clients: numbers of clients are levels of --clients")
+    if SCALE in sweep.factors:
+        raise UsageError("--vary scale: scales are levels of --scale")
     varied |= {factor: list(levels) for factor, levels in sweep.factors.items()}
     for factor, levels in varied.items():
         if len(levels) == 1:
@@ -96,23 +138,53 @@ def _factors(sweep: Sweep) -> dict[str, list[Any]]:
                 " several, or say it as an option of the runs"
             )
     if not varied:
-        told = f"--clients {sweep.clients[0]}: one level is no sweep" if sweep.clients else ""
+        one = [f"--scale {scale:g}" for scale in sweep.scales]
+        one += [f"--clients {number}" for number in sweep.clients]
+        told = f"{' '.join(one)}: one level is no sweep" if one else "nothing varies"
         raise UsageError(
-            f"{told or 'nothing varies'}: say --clients 1,2,4,8,16 or --vary KEY=VALUE,VALUE; a"
-            " single run is what assay run makes"
+            f"{told}: say --clients 1,2,4,8,16, --scale 1,10 or --vary KEY=VALUE,VALUE; a single"
+            " run is what assay run makes"
         )
     if len(sweep.engines) > 1:
         varied = {ENGINE: list(sweep.engines), **varied}
     return varied
 
 
-def _figure(factor: str) -> dict[str, Any]:
+def _check_extrapolation(sweep: Sweep) -> None:
+    """Refuses what is no extrapolation.
+
+    Raises:
+        UsageError: Without two scales, or where one is not above those that are run.
+    """
+    for scale in sweep.extrapolate:
+        if len(sweep.scales) < 2:  # noqa: PLR2004 - a line has two points
+            raise UsageError(
+                f"--extrapolate {scale:g}: a law takes two scales or more: say --scale 1,10"
+            )
+        if scale <= sweep.scales[-1]:
+            within = "among" if scale in sweep.scales else "no larger than"
+            raise UsageError(
+                f"--extrapolate {scale:g} is {within} the scales that are run, up to"
+                f" {sweep.scales[-1]:g}: what can be run is not extrapolated; say it with --scale"
+            )
+
+
+def _figure(factor: str, sweep: Sweep) -> dict[str, Any]:
     """What is shown of a factor."""
     name = factor.removeprefix(SETTING)
     if factor == CLIENTS:
         title = "Throughput and latency by clients"
         return {"name": name, "part": PART, "kind": "clients", "title": title}
-    options = {"factor": factor}
+    options: dict[str, Any] = {"factor": factor}
+    if factor == SCALE:
+        beyond = {"extrapolate": list(sweep.extrapolate)} if sweep.extrapolate else {}
+        return {
+            "name": SCALES,
+            "part": PART,
+            "kind": SCALES,
+            "title": "What grows with the data",
+            "options": options | beyond,
+        }
     return {
         "name": name,
         "part": PART,

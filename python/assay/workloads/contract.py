@@ -167,6 +167,15 @@ class Workload:
         )
 
     @property
+    def of_source(self) -> frozenset[str]:
+        """Its operations that are those of the workload whose data it asks: only that has a file."""
+        if self.source is None:
+            return frozenset()
+        files = texts.operation_files(self.operations_folder)
+        own = {path.name.split(".")[0] for path in files}
+        return frozenset(name for name in self.facts.operations if name not in own)
+
+    @property
     def checks(self) -> tuple[str, ...]:
         """Operations of the order that are played once with fixed values, as they are called."""
         asked = self.facts.checks
@@ -242,6 +251,7 @@ class Workload:
             "content_sha256": self.content_hash,
             "arrival": facts.arrival,
             "before": [*facts.before, *self.checks],
+            "checks": list(self.checks),
             "after": list(facts.after),
             "deck": facts.deck,
             "sequence": None if facts.sequence is None else facts.sequence.model_dump(),
@@ -249,6 +259,9 @@ class Workload:
             "terminals": self.terminals(1.0),
             "tolerance": facts.tolerance.model_dump(),
             "answer_columns": {name: op.answer for name, op in operations},
+            "answer_rules": {
+                name: op.answer_rule for name, op in operations if op.answer_rule is not None
+            },
             "operation_titles": {name: op.title for name, op in operations},
             "drawn_operations": list(self.drawn_operations),
             "receipt": None if facts.receipt is None else facts.receipt.model_dump(mode="json"),
@@ -477,6 +490,18 @@ class Workload:
             return scaled
         return folder if any(folder.glob("*.csv")) else None
 
+    def kept_rows(self, scale: float, language: Language = SQL) -> dict[str, Path]:
+        """Files of expected rows for default parameters at a scale, by operation.
+
+        Those of operations of the workload whose data are asked stand there.
+        """
+        folder = self.answers(scale, language)
+        found = {} if folder is None else {path.stem: path for path in folder.glob("*.csv")}
+        if self.source is not None and not self.removed:
+            theirs, named = self.source.kept_rows(scale, language).items(), self.of_source
+            found |= {name: path for name, path in theirs if name in named}
+        return dict(sorted(found.items()))
+
     def _rewritten(self, statement: Statement, dialects: Sequence[str], scale: float) -> Statement:
         from assay.workloads import rewriting
 
@@ -601,6 +626,8 @@ class Workload:
         return operation_of(operation) if operation in self.checks else operation
 
     def _operation_file(self, operation: str, dialects: Sequence[str]) -> Path:
+        if operation in self.of_source:
+            return self.data._operation_file(operation, dialects)
         suffix = suffix_of(dialects)
         plain = self.operations_folder / f"{operation}{suffix}"
         path = texts.version(plain, dialects)

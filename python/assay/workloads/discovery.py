@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 NO_NAME = re.compile(r"[^\w.-]+")
 OURS = Path(__file__).parent
 # What a workload has of another one, with its data; and what it then cannot say itself.
-OF_DATA = ("generator", "tables", "triples", "scale_default", "scale_name", "legal")
-OF_OWN_DATA = {"generator", "tables", "triples", "setup", "foreign_keys", "refresh"}
+OF_DATA = ("generator", "tables", "triples", "turtle", "scale_default", "scale_name", "legal")
+# What texts and programs of operations name, which may be those of that workload.
+OF_TEXTS = ("constants", "lists", "programs")
+OF_OWN_DATA = {"generator", "tables", "triples", "turtle", "setup", "foreign_keys", "refresh"}
 
 
 def find_workloads() -> dict[str, Workload]:
@@ -75,9 +77,8 @@ def read_workload(folder: Path) -> Workload:
     manifest = folder / MANIFEST
     facts = _manifest(manifest) if manifest.exists() else WorkloadFacts()
     source = None if facts.data_of is None else _source(facts, folder, manifest)
-    workload = Workload(
-        _completed(_sharing(facts, source), folder, manifest), folder, source=source
-    )
+    shared = _sharing(facts, source)
+    workload = Workload(_completed(shared, folder, manifest, source), folder, source=source)
     _refuse_contradictions(workload.facts, manifest)
     _refuse_stray_files(workload, manifest)
     return replace(workload, differs_from=_differs_from(workload))
@@ -111,7 +112,8 @@ def _sharing(facts: WorkloadFacts, source: Workload | None) -> WorkloadFacts:
         return facts
     of_data = {key: getattr(source.facts, key) for key in OF_DATA}
     told = {key: getattr(facts, key) for key in OF_DATA if key in facts.model_fields_set}
-    return facts.model_copy(update=of_data | told)
+    both = {key: getattr(source.facts, key) | getattr(facts, key) for key in OF_TEXTS}
+    return facts.model_copy(update=of_data | told | both)
 
 
 def _differs_from(workload: Workload) -> str | None:
@@ -152,7 +154,9 @@ def _manifest(path: Path) -> WorkloadFacts:
         raise UsageError(f"{path}: {key}: {first['msg']}{hint}") from error
 
 
-def _completed(facts: WorkloadFacts, folder: Path, manifest: Path) -> WorkloadFacts:
+def _completed(
+    facts: WorkloadFacts, folder: Path, manifest: Path, source: Workload | None
+) -> WorkloadFacts:
     """The facts with all that follows from the folder: name, title, operations, order."""
     name = NO_NAME.sub("-", folder.resolve().name).strip("-.") or "workload"
     found = Workload(facts, folder).operations_folder
@@ -161,11 +165,13 @@ def _completed(facts: WorkloadFacts, folder: Path, manifest: Path) -> WorkloadFa
         raise UsageError(
             f"there is no .sql or .rq file in {found}: write each operation into a file of its own"
         )
-    _refuse_unknown(manifest, facts, files)
+    theirs = {} if source is None else source.facts.operations
+    _refuse_unknown(manifest, facts, [*files, *(name for name in theirs if name not in files)])
     beside = (*facts.played_once, *facts.refresh_operations, *facts.recovered)
     named = (*facts.operations, *facts.order, *beside)
     told = dict.fromkeys(named if facts.order else files)
-    operations = {name: facts.operations.get(name, OperationFacts()) for name in told}
+    known = {name: one for name, one in theirs.items() if name not in files} | facts.operations
+    operations = {name: known.get(name, OperationFacts()) for name in told}
     written = {path.suffix for path in operation_files(found)}
     there = tuple(one for one, suffix in SUFFIXES.items() if suffix in written)
     return facts.model_copy(
@@ -208,7 +214,7 @@ def _refuse_unknown(manifest: Path, facts: WorkloadFacts, files: list[str]) -> N
 
 
 def _refuse_contradictions(facts: WorkloadFacts, manifest: Path) -> None:
-    if (facts.tables or facts.triples) and facts.generator is None:
+    if (facts.tables or facts.triples or facts.turtle) and facts.generator is None:
         raise UsageError(
             f"{manifest}: tables are filled by a generator, and none is named; tables that SQL"
             " fills stand in a file of `setup` only"

@@ -17,7 +17,7 @@ from pydantic import (
 
 from assay.model.language import SQL, Language
 
-ColumnKind = Literal["exact", "sum", "average", "ratio"]
+ColumnKind = Literal["exact", "sum", "average", "ratio", "float"]
 Bound = int | str
 # What the name of an operation has behind it where it is played with fixed values.
 AS_CHECK = "@check"
@@ -36,6 +36,7 @@ class Tolerance(Facts):
 
     sum_absolute: float = 0.0
     ratio_relative: float = 0.0
+    float_relative: float = 0.0
 
 
 class Constant(Facts):
@@ -169,6 +170,12 @@ class OperationFacts(Facts):
         rows_max: The most, where it is not always as many: `rows` is the least then.
         parameters: A rule for each `${name}` of its text.
         answer: How columns of its answer are compared; `exact` where nothing is said.
+        ordered_by: Columns that say in which order its rows come: those that are equal in them may
+            come in any, and without any column all may. None: rows come as they are kept.
+        offset, limit: Those of its query, where rows may tie: kept are the rows from the first
+            one on, with all that tie with the last one that is returned.
+        more_rows: Rows that are kept are among those that it returns, and there may be others, as
+            each engine decides what it tells where it is asked to describe something.
         program: Logic of the driver that says which of its statements is next and with which
             values, such as `tpcc.payment`; None: they are played in order.
         wait: How long a person takes for it, in runs with waits.
@@ -182,6 +189,10 @@ class OperationFacts(Facts):
     rows_max: NonNegativeInt | None = None
     parameters: dict[Name, Rule] = {}
     answer: dict[str, ColumnKind] = {}
+    ordered_by: tuple[str, ...] | None = None
+    offset: NonNegativeInt = 0
+    limit: PositiveInt | None = None
+    more_rows: bool = False
     program: Annotated[str, Field(pattern=r"^[\w.-]+$")] | None = None
     wait: WaitFacts | None = None
     limit_s: PositiveFloat | None = None
@@ -192,6 +203,26 @@ class OperationFacts(Facts):
         if self.rows_max is not None and (self.rows is None or self.rows > self.rows_max):
             raise ValueError("rows_max goes with rows, the least number, and is no smaller")
         return self
+
+    @model_validator(mode="after")
+    def _a_cut_of_an_order(self) -> Self:
+        if (self.limit is not None or self.offset) and not self.ordered_by:
+            raise ValueError("limit and offset cut an order: name the columns of ordered_by")
+        if self.more_rows and self.ordered_by is not None:
+            raise ValueError("more_rows is of rows without an order: leave ordered_by out")
+        return self
+
+    @property
+    def answer_rule(self) -> dict[str, Any] | None:
+        """How its rows are compared with kept ones; None: each one with that in its place."""
+        if self.ordered_by is None and not self.more_rows:
+            return None
+        return {
+            "ordered_by": list(self.ordered_by or ()),
+            "offset": self.offset,
+            "limit": self.limit,
+            "more_rows": self.more_rows,
+        }
 
     @property
     def rows_told(self) -> int | list[int] | None:
@@ -304,6 +335,10 @@ class SequenceFacts(Facts):
         query_time: What it calls the mean time of an operation; empty: nothing.
         size: What results are named with, beside clients: the table of the generator whose rows
             are the scale, such as triples; empty: the scale itself.
+        power: What it calls the scale by the geometric mean of operations' times, for so many
+            `seconds`; empty: nothing.
+        throughput: The same by their arithmetic mean.
+        unit: The scale that counts as one in these two.
     """
 
     warmup: NonNegativeInt = 0
@@ -312,6 +347,9 @@ class SequenceFacts(Facts):
     seconds: PositiveFloat = 3600.0
     query_time: str = ""
     size: str = ""
+    power: str = ""
+    throughput: str = ""
+    unit: PositiveFloat = 1.0
 
 
 class ReceiptFacts(Facts):
@@ -338,7 +376,8 @@ class WorkloadFacts(Facts):
         about: What it asks of an engine, in a sentence.
         legal: What has to be said beside its results.
         data_of: The workload whose data these operations ask: a name, or a folder beside this one;
-            what is loaded for one serves the other. None: it has data of its own, or makes none.
+            what is loaded for one serves the other. Operations that `order` names and that have no
+            file here are that one's. None: it has data of its own, or makes none.
         generator: Which of our generators makes `tables`; `sql`: queries in `rows/` do.
         scale_default: The scale where none is asked for.
         scale_name: What reports call the scale.
@@ -358,6 +397,8 @@ class WorkloadFacts(Facts):
         languages: In which its operations are written, the preferred one first.
         triples: Tables of the generator for engines that are asked in SPARQL: one column of
             N-Triples, a statement a row.
+        turtle: Tables of the generator with the same statements for files: one column of Turtle,
+            which is one document when its rows stand one after another.
         rate: What a specification calls the rate of a run; None where it does not.
         retries: How often an operation is sent again that the engine asks to repeat, where the run
             does not say another number.
@@ -391,6 +432,7 @@ class WorkloadFacts(Facts):
     checked: tuple[str, ...] = ()
     languages: tuple[Language, ...] = (SQL,)
     triples: tuple[str, ...] = ()
+    turtle: tuple[str, ...] = ()
     terminals: Constant | None = None
     rate: RateFacts | None = None
     retries: NonNegativeInt = 0

@@ -55,30 +55,39 @@ def table_rows(told: Mapping[str, Any], table: str, threads: int) -> Rows:
     """A table's rows, made on `threads` threads, the same bytes for any number of them.
 
     `told` has `generator`, `scale`, `sets` (how many refresh sets are made, of a table that holds
-    them) and `queries`, which has the text of each table that the generator `sql` makes.
+    them) and `queries`, which has the text of each table that the generator `sql` makes. It may
+    have a `seed` for data other than those that are usually made.
 
     Raises:
         UsageError: If the scale or the number of sets is out of range, the generator has no such
-            table, or its query is refused.
+            table or no seed, or its query is refused.
     """
+    seed = told.get("seed")
     if told["generator"] != QUERIES:
-        return table_stream(told["generator"], table, told["scale"], threads, told["sets"])
+        return table_stream(told["generator"], table, told["scale"], threads, told["sets"], seed)
+    if seed is not None:
+        raise UsageError("generator sql makes the rows of queries: they have no seed")
     from assay.workloads.row_queries import RowQuery
 
     return RowQuery(told["queries"][table], f"rows/{table}.sql", threads)
 
 
 def table_stream(
-    generator: str, table: str, scale: float, threads: int, sets: int = 0
+    generator: str,
+    table: str,
+    scale: float,
+    threads: int,
+    sets: int = 0,
+    seed: int | None = None,
 ) -> TableStream:
     """A table's rows as a generator of the core makes them; see `table_rows`.
 
     Raises:
         UsageError: If the scale or the number of sets is out of range, or the generator has no such
-            table.
+            table, or no seed.
     """
     try:
-        return TableStream(generator, table, scale, threads, sets)
+        return TableStream(generator, table, scale, threads, sets, seed)
     except ValueError as error:
         raise UsageError(str(error)) from error
 

@@ -2,6 +2,7 @@
 //! values, is logic of ours. One folder a benchmark. A program never waits and never reads a clock:
 //! a [`crate::conductor::Conductor`] asks it, on behalf of a session of any protocol.
 
+pub mod bsbm;
 pub mod tpcc;
 
 use std::collections::BTreeMap;
@@ -85,7 +86,8 @@ pub trait Program: Send {
 /// # Errors
 /// If there is none of that name, or its operation or parameters lack what it needs.
 pub fn open(name: &str, asked: Asked<'_>) -> Result<Box<dyn Program>, String> {
-    tpcc::open(name, asked).unwrap_or_else(|| Err(unknown(name)))
+    let opened = tpcc::open(name, asked).or_else(|| bsbm::open(name, asked));
+    opened.unwrap_or_else(|| Err(unknown(name)))
 }
 
 /// What the bits of a program's marks are called, from the lowest. `skipped:4` is a number of four
@@ -94,7 +96,7 @@ pub fn open(name: &str, asked: Asked<'_>) -> Result<Box<dyn Program>, String> {
 /// # Errors
 /// If there is no program of that name.
 pub fn marks(name: &str) -> Result<&'static [&'static str], String> {
-    if tpcc::NAMES.contains(&name) { Ok(tpcc::MARKS) } else { Err(unknown(name)) }
+    Ok(if is_of_tpcc(name)? { tpcc::MARKS } else { &[] })
 }
 
 /// What the values of a program's receipts are called, in order; empty: it gives none.
@@ -102,11 +104,25 @@ pub fn marks(name: &str) -> Result<&'static [&'static str], String> {
 /// # Errors
 /// If there is no program of that name.
 pub fn receipt_names(name: &str) -> Result<&'static [&'static str], String> {
-    if tpcc::NAMES.contains(&name) { Ok(tpcc::receipt_names(name)) } else { Err(unknown(name)) }
+    Ok(if is_of_tpcc(name)? { tpcc::receipt_names(name) } else { &[] })
+}
+
+/// Whether a program reads rows, so that only a session of ours can play it.
+///
+/// # Errors
+/// If there is no program of that name.
+pub fn reads_rows(name: &str) -> Result<bool, String> {
+    is_of_tpcc(name)
+}
+
+fn is_of_tpcc(name: &str) -> Result<bool, String> {
+    let is_known = tpcc::NAMES.contains(&name) || bsbm::NAMES.contains(&name);
+    if is_known { Ok(tpcc::NAMES.contains(&name)) } else { Err(unknown(name)) }
 }
 
 fn unknown(name: &str) -> String {
-    format!("there is no program {name:?}, but these: {}", tpcc::NAMES.join(", "))
+    let names = [tpcc::NAMES, bsbm::NAMES].concat().join(", ");
+    format!("there is no program {name:?}, but these: {names}")
 }
 
 /// The statements of one name: one, or one for each length of a list.

@@ -4,9 +4,9 @@ use arrow_array::ArrayRef;
 use assay_model::SplitMix;
 use assay_model::tpcc::{A_LAST, C_LOAD_LAST, CUSTOMERS, last_name, nurand, uniform};
 
-use super::columns::{Columns, Kind, Texts, decimal, moments, whole};
 use super::draws::{Purpose, Tenth};
 use super::{Addresses, MOMENT, MONEY, Place, RATE, SMALL_MONEY, same};
+use crate::columns::{Columns, Kind, Texts, decimal, moments, whole};
 
 /// Last names that come once, one after another, before others are drawn.
 const NAMES_IN_TURN: i64 = 1_000;

@@ -3,11 +3,11 @@
 use arrow_array::ArrayRef;
 use assay_model::tpcc::{CUSTOMERS, FIRST_NEW_ORDER, ITEMS, LINES, uniform};
 
-use super::columns::{
-    Columns, Kind, Texts, decimal, moments, moments_or_null, whole, whole_or_null,
-};
 use super::draws::{Purpose, permutation};
 use super::{DIST_INFO, MOMENT, Place, SMALL_MONEY, same};
+use crate::columns::{
+    Columns, Kind, Texts, decimal, moments, moments_or_null, whole, whole_or_null,
+};
 
 pub(super) const ORDERS: Columns = &[
     ("o_id", Kind::Whole),

@@ -4,9 +4,9 @@ use arrow_array::ArrayRef;
 use assay_model::SplitMix;
 use assay_model::tpcc::{CUSTOMERS, DISTRICTS, uniform};
 
-use super::columns::{Columns, Kind, Texts, decimal, whole};
 use super::draws::{Purpose, Tenth, sequence};
 use super::{Addresses, DIST_INFO, ITEMS_A_PART, MONEY, Place, RATE, same};
+use crate::columns::{Columns, Kind, Texts, decimal, whole};
 
 const PRICE: (u8, i8) = (5, 2);
 pub(super) const ORIGINAL: &str = "ORIGINAL";

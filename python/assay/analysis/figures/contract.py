@@ -156,14 +156,15 @@ class Chart:
     Attributes:
         name: Unique in its figure.
         title: What its axis of values is.
-        kind: `bars` and `dots` a measure a row; `stacked` a bar a subject; `lines` along `at`;
-            `scatter` a point each at `at`. The
-            others draw a table: `areas` and `over_time` its columns over the one named by `axis`, a
-            panel for each word of its first column; `curves` and `fitted` as `CURVE_COLUMNS` has
-            it, the latter along an axis of counts; `forest` a ratio a row with its interval;
-            `waterfall` a step a row, from none to the last, their sum.
+        kind: `bars` and `dots` a measure a row; `stacked` a bar a subject, or of a table of shares
+            a bar each of the columns `keys`, cut into its rows; `lines` along `at`; `scatter` a
+            point each at `at`. The others draw a table: `areas` and `over_time` its columns over
+            the one named by `axis`, a panel for each word of its first column; `curves` and
+            `fitted` as `CURVE_COLUMNS` has it, the latter along an axis of numbers; `forest` a
+            ratio a row with its interval; `waterfall` a step a row, from none to the last, their
+            sum.
         keys: The measures that are drawn, all of one unit; of a table the columns.
-        logarithmic: Whether the axis of values is.
+        logarithmic: Whether the axis of values is; of `fitted` both axes.
         axis: What the places of `lines` are; of a table the column of places.
         table: The name of the figure's table that is drawn; None: measures are.
     """

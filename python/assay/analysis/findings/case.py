@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assay.analysis.accounts import Accounts
     from assay.analysis.composite.played import Played
     from assay.analysis.load import LoadSummary
+    from assay.analysis.mixes import Mixes
     from assay.analysis.profile import Profile
     from assay.analysis.stalls import Stalls
     from assay.analysis.statement_times import OperationStatements
@@ -121,6 +122,7 @@ class Case:
         test: Of the specification, as it was played; None without one.
         statement_times: Of operations whose statements were noted, by name.
         stalls: Times in which a load got little done; None where that is not known.
+        mixes: Of clients that play an order by themselves; None of others.
     """
 
     run_id: str
@@ -145,6 +147,7 @@ class Case:
     test: Played | None = None
     statement_times: Mapping[str, OperationStatements] = field(default_factory=dict)
     stalls: Stalls | None = None
+    mixes: Mixes | None = None
 
     @property
     def asked_to_read(self) -> bool:

@@ -1,34 +1,161 @@
-"""That the last third of a load was faster or slower than the first."""
+"""That a load was not steady, or that it became so late enough to matter."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.steady_state import ASKED, FETCHED, PAGE_BYTES, THROUGHPUT
 from assay.model.finding import Evidence, Finding
-from assay.model.units import rate_text
+from assay.model.units import bytes_text, grouped_text, percent_text, rate_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
+    from assay.analysis.mixes import Mixes
+    from assay.analysis.steady_state import Drift
 
 METHOD = "steady"
 # The last third of a steady run is as fast as its first, but for this.
 STEADY_SHARE = 0.10
 # Intervals without which thirds of a run say nothing.
 STEADY_INTERVALS_MIN = 6
+SERIES_WORDS = {
+    THROUGHPUT: "throughput",
+    ASKED: "what the engine asked of files a mix",
+    FETCHED: "what it fetched from storage a mix",
+}
 
 
 def find(case: Case) -> list[Finding]:
-    """By how much throughput changed through the run."""
+    """Of mixes in order, whether they became steady; of other loads by how much they changed."""
+    mixes = case.mixes
+    if mixes is not None and mixes.state.steady is not None:
+        found = _became_steady(case, mixes) if mixes.state.steady else _not_steady(case, mixes)
+    else:
+        found = _by_thirds(case)
+    return [] if found is None else [found]
+
+
+def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
+    """Nothing is claimed of mixes whose beginning was as the rest is."""
+    state = mixes.state
+    first, rate = state.first_mix, state.rate
+    if not first or rate is None or mixes.rate_per_s is None:
+        return None
+    if not any(drift.differed_before for drift in state.drifts):
+        return None
+    reads = _reads_words(mixes)
+    there, whole = rate_text(rate), rate_text(mixes.rate_per_s)
+    if mixes.figures:
+        name, of_it, of_all = mixes.figures[0]
+        there, whole = f"{name} {grouped_text(of_it)}", grouped_text(of_all)
+    return Finding(
+        claim=(
+            f"Steady after {first:,} of {mixes.mixes:,} mixes: {there} from there on, {whole} over"
+            f" everything measured{reads and f'; {reads}'}"
+        ),
+        effect_share=min(1.0, abs(1 - mixes.rate_per_s / rate)),
+        interval=None,
+        runs=(case.run_id,),
+        method=METHOD,
+        to_try=(
+            f"--warmup-mixes {mixes.warmup_mixes + first} leaves the beginning out of all figures"
+        ),
+        tells="shape",
+        evidence=_evidence(mixes),
+    )
+
+
+def _not_steady(case: Case, mixes: Mixes) -> Finding:
+    """What still changed, or may have: the series that is farthest beyond what it may."""
+    state = mixes.state
+    broken = [drift for drift in state.drifts if not drift.kept]
+    over = f"in {mixes.mixes:,} mixes"
+    if broken:
+        worst = max(broken, key=lambda drift: (drift.drifts, _beyond(drift)))
+        claim = f"Not steady {over}: {_drift_words(worst)}"
+        effect = abs(worst.change) / worst.level if worst.level > 0 else 1.0
+    else:
+        claim = f"Not steady {over}: its beginning takes half of them, or more"
+        effect = 0.0
+    advice = "a larger --mixes-max" if mixes.mixes_max else "--until-steady goes on until it is"
+    if broken and not any(drift.drifts for drift in broken):
+        advice += "; or a quieter host: its batches differ too much to tell"
+    return Finding(
+        claim=claim,
+        effect_share=min(1.0, effect),
+        interval=None,
+        runs=(case.run_id,),
+        method=METHOD,
+        to_try=advice,
+        tells="shape",
+        evidence=_evidence(mixes),
+    )
+
+
+def _beyond(drift: Drift) -> float:
+    return max(abs(drift.low), abs(drift.high)) / drift.within
+
+
+def _drift_words(drift: Drift) -> str:
+    """How a series changed in the part that would be steady, or may have."""
+    name = SERIES_WORDS[drift.series]
+    low, high = (_share_text(drift, value) for value in (drift.low, drift.high))
+    interval = f"90 % interval {low} to {high}"
+    if drift.drifts:
+        way = "fell" if drift.change < 0 else "rose"
+        by = _share_text(drift, abs(drift.change))
+        return f"{name} {way} on to its end, by {by} ({interval})"
+    return f"{name} may have changed on to its end ({interval})"
+
+
+def _share_text(drift: Drift, change: float) -> str:
+    """A change as a share of the level; in bytes where there is next to nothing of it."""
+    sign = "-" if change < 0 else ""
+    if drift.series != THROUGHPUT and drift.level < PAGE_BYTES:
+        return f"{sign}{bytes_text(abs(change))}"
+    return f"{sign}{percent_text(abs(change) / drift.level)}"
+
+
+def _reads_words(mixes: Mixes) -> str:
+    """What a mix read before and in the steady part; empty where there was nothing to read."""
+    told = [mixes.state.drift(name) for name in (FETCHED, ASKED)]
+    known = [one for one in told if one is not None and one.before is not None]
+    read = next((one for one in known if max(one.before or 0.0, one.level) >= PAGE_BYTES), None)
+    if read is None or read.before is None:
+        return ""
+    return (
+        f"{SERIES_WORDS[read.series]} went from {bytes_text(read.before)} to"
+        f" {bytes_text(read.level)}"
+    )
+
+
+def _evidence(mixes: Mixes) -> tuple[Evidence, ...]:
+    told = [
+        Evidence(
+            f"{SERIES_WORDS[drift.series]}: {_share_text(drift, drift.change)} from the first to"
+            f" the last batch, 90 % interval {_share_text(drift, drift.low)} to"
+            f" {_share_text(drift, drift.high)}, {_share_text(drift, drift.within)} may be",
+            METHOD,
+        )
+        for drift in mixes.state.drifts
+    ]
+    if mixes.why_no_reads is not None:
+        told.append(Evidence(f"reads not measured: {mixes.why_no_reads}", METHOD))
+    return tuple(told)
+
+
+def _by_thirds(case: Case) -> Finding | None:
+    """By how much throughput changed through a load that nobody marked mixes of."""
     rates = () if case.load is None else case.load.pace.throughput_per_s
     if len(rates) < STEADY_INTERVALS_MIN:
-        return []
+        return None
     third = len(rates) // 3
     first, last = sum(rates[:third]) / third, sum(rates[-third:]) / third
     if not first or abs(last / first - 1) <= STEADY_SHARE:
-        return []
+        return None
     way = "fell" if last < first else "rose"
     change = f"from {rate_text(first)} in the first third to {rate_text(last)} in the last"
-    found = Finding(
+    return Finding(
         claim=(
             f"Not steady: throughput {way} {change} ({last / first - 1:+.0%}); the mean hides it"
         ),
@@ -40,4 +167,3 @@ def find(case: Case) -> list[Finding]:
         tells="shape",
         evidence=(Evidence(f"throughput {way} {change}", "timeline"),),
     )
-    return [found]

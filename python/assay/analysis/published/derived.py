@@ -48,6 +48,20 @@ def per_work(ratio_of_rates: float, ratio_of_work: float) -> float:
     return ratio_of_work / ratio_of_rates
 
 
+def work_each(
+    work: Sequence[float], parts: Sequence[float], shares: Sequence[float]
+) -> float | None:
+    """How many times as much work is done for each unit of a whole, such as of CPU time.
+
+    Args:
+        work: Of the case in question, and of the one that it is compared with.
+        parts: Of each a part of the whole, such as the samples of a function.
+        shares: Of each the share of the whole that this part is.
+    """
+    each = [one * of_whole / part for one, part, of_whole in zip(work, parts, shares, strict=True)]
+    return each[0] / each[1] if len(each) == 2 and each[1] else None  # noqa: PLR2004 - two cases
+
+
 # By name. Those of the composite are what runs are analysed by.
 ANALYSES: Mapping[str, Callable[..., float | None]] = {
     "share": share,
@@ -56,6 +70,7 @@ ANALYSES: Mapping[str, Callable[..., float | None]] = {
     "same_page": same_page,
     "rows_each": rows_each,
     "per_work": per_work,
+    "work_each": work_each,
     "utilised_share": utilised_share,
     "extrapolated_bytes": extrapolated_bytes,
 }

@@ -107,6 +107,12 @@ def account_of(run: Run) -> Account | None:
     return Account(is_mix=True, operations=operations, between_s=whole_s - served_s)
 
 
+def wholes_of(run: Run, account: Account) -> float:
+    """How many transactions, or passes over all operations, succeeded in the measured part."""
+    done = succeeded(measured_times(run.table("events"))).height
+    return done / (1 if account.is_mix else len(account.operations))
+
+
 def _statements(run: Run) -> dict[str, dict[str, tuple[int, int]]]:
     """Executions and their nanoseconds in all, by operation and statement."""
     if not run.has(STREAM):

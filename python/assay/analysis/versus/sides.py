@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.latency import measured_times, succeeded
-from assay.analysis.profile import matrix, read_profile
 from assay.analysis.statement_times import statement_times
 from assay.analysis.statement_work import statement_work, step_order
 from assay.analysis.student import mean_of
-from assay.analysis.versus.account import account_of
 from assay.analysis.versus.causes import PLANNING
+from assay.analysis.versus.cpu import cpu_by_work
 from assay.analysis.versus.evidence import evidence_of, settings_that_differ
 from assay.analysis.versus.gain import gain_of
 from assay.analysis.versus.ratios import ratios_of
@@ -87,7 +85,7 @@ def versus(rounds: Sequence[Round]) -> Versus:
         gain,
         dict(sorted(evidence.items(), key=lambda one: -weights.get(one[0], 0.0))),
         tuple(_tails(rounds)),
-        _differences([(_cpu(one), _cpu(other)) for one, other in rounds]),
+        _differences([(_by_key(one), _by_key(other)) for one, other in rounds]),
         _planning(rounds, gain),
         tuple(settings_that_differ(*rounds[0])),
     )
@@ -115,27 +113,8 @@ def _middle(tails: Sequence[Tail | None]) -> Tail | None:
     return known[len(known) // 2] if known else None
 
 
-def _cpu(run: Run) -> dict[tuple[str | None, ...], float]:
-    """CPU seconds of the whole by kind of work; empty without samples."""
-    profile, account = read_profile(run), account_of(run)
-    if profile is None or account is None:
-        return {}
-    counts = dict(profile.passes["operation"].value_counts().iter_rows())
-    done = succeeded(measured_times(run.table("events"))).height
-    wholes = done / (1 if account.is_mix else len(account.operations))
-    found: dict[tuple[str | None, ...], float] = {}
-    for operation, work, seconds in (
-        matrix(profile).select("operation", "work", "seconds").iter_rows()
-    ):
-        own = account.operations.get(operation)
-        if own is not None:
-            each = own.weight * seconds / counts[operation]
-        elif not profile.sampling.told_apart:
-            each = seconds / wholes
-        else:
-            continue
-        found[(work,)] = found.get((work,), 0.0) + each
-    return found
+def _by_key(run: Run) -> dict[tuple[str | None, ...], float]:
+    return {(work,): seconds for work, seconds in cpu_by_work(run).items()}
 
 
 def _planning(rounds: Sequence[Round], gain: Gain | None) -> tuple[Difference, ...]:

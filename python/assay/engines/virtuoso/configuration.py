@@ -32,7 +32,7 @@ DIRTY_SHARE = (3, 4)
 BUFFERS, BUFFERS_DIRTY = "NumberOfBuffers", "MaxDirtyBuffers"
 # It takes as many where fewer are asked for, and says that it took what was asked.
 BUFFERS_MIN = 20_000
-PARAMETERS = "Parameters"
+PARAMETERS, WEB = "Parameters", "HTTPServer"
 # A setting of ours: which statistics the optimiser has.
 STATISTICS = "statistics"
 STATISTICS_VALUES = ("none", "analyze")
@@ -48,6 +48,7 @@ OURS = {
     ),
     "TempDatabase": ("DatabaseFile", "TransactionFile"),
     PARAMETERS: ("ServerPort", "DirsAllowed"),
+    WEB: ("ServerPort", "ServerRoot"),
 }
 VALUES = {
     "some": (re.compile(r"0*[1-9]\d*"), "a whole number above 0"),
@@ -114,6 +115,11 @@ def for_loading() -> dict[str, str]:
     """Settings of a server that only loads: `load.ini`, and fewer pages."""
     pages = max(memory_bytes() // PAGES_PART_LOADING // PAGE_HELD_BYTES, BUFFERS_MIN)
     return {**_flat(read(CONF / "load.ini")), f"{PARAMETERS}.{BUFFERS}": str(pages)}
+
+
+def for_sparql() -> dict[str, str]:
+    """Settings of a server that is asked in SPARQL: `sparql.ini`."""
+    return _flat(read(CONF / "sparql.ini"))
 
 
 def read(file: Path) -> Configuration:

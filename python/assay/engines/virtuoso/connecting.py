@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
 from assay.engines.virtuoso.configuration import CONF
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from assay.engines.contract import Address
@@ -21,12 +24,21 @@ DRIVER_SHA256 = {
 }
 HOST = "127.0.0.1"
 USER = "dba"
+# Ours, and what is asked by default.
+GRAPH = "urn:assay:graph"
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
 def url_of(port: int) -> str:
     """The JDBC URL of a server of ours."""
     return f"jdbc:virtuoso://{HOST}:{port}/charset=UTF-8"
+
+
+def endpoint(port: int) -> dict[str, object]:
+    """Where the web server of a server of ours answers SPARQL, as a session takes it."""
+    asked = f"/sparql?{urlencode({'default-graph-uri': GRAPH})}"
+    # A query that is the body of a POST, 7.2.5 never answers.
+    return {"host": HOST, "port": port, "query": asked, "update": asked, "method": "get"}
 
 
 def file_text(name: str) -> str:
@@ -52,7 +64,7 @@ def run(link: Link, statement: str) -> None:
         raise EngineError(f"Virtuoso refuses: {error}\nThe statement: {statement}") from error
 
 
-def ask(address: Address, statement: str) -> pa.Table:
+def ask(address: Address, statement: str, bound: Sequence[object] = ()) -> pa.Table:
     """Rows of a statement, on a connection of its own. Raises `EngineError`."""
     with Link.connect(address) as link:
-        return link.ask(statement)
+        return link.ask(statement, bound)

@@ -1,20 +1,22 @@
 """Reads the server's own counters, raw, on a connection of its own.
 
 `db_activity` is no such counter for SQL: it tells each connection of itself only. Under the name
-`http` it tells of the threads of the web server, from all connections alike.
+`http` it tells of the threads of the web server, where there is one, from all connections alike.
 """
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.meters import parse_activity
 from assay.engines.bridge.errors import BridgeError
+from assay.engines.virtuoso.activity import read_activity
 from assay.engines.virtuoso.connecting import file_text
 from assay.engines.virtuoso.status import parse_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from assay.engines.bridge.link import Link
 
@@ -22,16 +24,25 @@ SERVER, INDEXES, HTTP, STATUS = "server", "indexes", "http", "status"
 # The sum over all indexes: one that was never used is in no reading.
 ALL = "all indexes"
 BY_INDEX = ("touches", "reads")
-PAGES_BY_INDEX = (*BY_INDEX, "n_dirty", "n_buffers")
+POOLED = ("n_dirty", "n_buffers")
+# For these the server looks through its whole pool, so they are read when they cost less than this.
+POOL_SHARE_MAX = 0.01
 
 Row = tuple[str, str, str, float]
 
 
 class VirtuosoCounters:
-    """See `assay.engines.contract.CounterReader`. Belongs to one thread; closes its link."""
+    """See `assay.engines.contract.CounterReader`. Belongs to one thread; closes its link.
 
-    def __init__(self, link: Link) -> None:
+    Args:
+        link: A connection of its own.
+        activity: Where sums of what the web server did are kept; None: there is no web server.
+    """
+
+    def __init__(self, link: Link, activity: Path | None) -> None:
         self._link = link
+        self._activity = activity
+        self._pool_due_s = 0.0
 
     def read(self) -> list[Row]:
         """Rows of (source, object, counter, value), as the server has them now.
@@ -40,7 +51,8 @@ class VirtuosoCounters:
             OSError: If the server does not answer, or has words that are not understood.
         """
         try:
-            return [*self._server(), *self._indexes(), *self._http()]
+            rows = [*self._server(), *self._indexes(), *self._http()]
+            return [*rows, *self._pool()]
         except (BridgeError, ValueError) as error:
             raise OSError(f"the server's counters cannot be read: {error}") from error
 
@@ -85,13 +97,23 @@ class VirtuosoCounters:
 
     def _pages(self) -> Iterator[Row]:
         for told in self._link.ask(file_text("counters/pages.sql")).to_pylist():
-            for counter in PAGES_BY_INDEX:
+            for counter in (*BY_INDEX, *POOLED):
                 yield INDEXES, _name(told), counter, float(told[counter])
 
+    def _pool(self) -> list[Row]:
+        """Pages of the pool by index, now and then."""
+        begun_s = time.monotonic()
+        if begun_s < self._pool_due_s:
+            return []
+        found = [row for row in self._pages() if row[2] in POOLED]
+        ended_s = time.monotonic()
+        self._pool_due_s = ended_s + (ended_s - begun_s) * (1 / POOL_SHARE_MAX - 1)
+        return found
+
     def _http(self) -> Iterator[Row]:
-        (line,) = self._link.ask(file_text("counters/http.sql")).column(0).to_pylist()
-        for counter, value in parse_activity(str(line)).items():
-            yield HTTP, HTTP, counter, value
+        if self._activity is not None:
+            for counter, value in read_activity(self._link, self._activity).items():
+                yield HTTP, HTTP, counter, value
 
 
 def _name(told: dict[str, Any]) -> str:

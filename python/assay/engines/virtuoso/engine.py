@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Never
 
 from assay import _core
@@ -14,17 +15,19 @@ from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
-from assay.engines.virtuoso import configuration, loading, reported, statistics
-from assay.engines.virtuoso.connecting import DRIVER, DRIVER_SHA256
+from assay.engines.virtuoso import configuration, loading, reported, statistics, triples
+from assay.engines.virtuoso.activity import FILE as ACTIVITY_FILE
+from assay.engines.virtuoso.connecting import DRIVER, DRIVER_SHA256, endpoint
 from assay.engines.virtuoso.counters import VirtuosoCounters
 from assay.engines.virtuoso.explaining import VirtuosoPlans
+from assay.engines.virtuoso.explaining_sparql import SparqlPlans
 from assay.engines.virtuoso.plans import normalised
 from assay.engines.virtuoso.programs import find_programs
 from assay.engines.virtuoso.server import restart_server, start_server
+from assay.model.language import SQL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from assay.engines.contract import (
         Address,
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
         Tell,
         Wanted,
     )
+    from assay.model.language import Language
     from assay.model.plan import Plan
     from assay.model.script import Script
 
@@ -59,6 +63,11 @@ class VirtuosoEngine:
         self._facts = facts
         # Java, and the directory of the driver.
         self._bridge: tuple[Path, Path] | None = None
+        self._language: Language = SQL
+
+    def speak(self, language: Language) -> None:
+        """Servers that are started from now on are asked in it: in SPARQL over HTTP."""
+        self._language = language
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
         """The product with what it takes to ask it: its JDBC driver, and Java."""
@@ -84,7 +93,7 @@ class VirtuosoEngine:
         configuration.check(settings, programs)
         if self._bridge is None:
             raise EngineError("Virtuoso's JDBC driver is not here: obtain it before it is started.")
-        return start_server(programs, place, settings, launcher, self._bridge)
+        return start_server(programs, place, settings, launcher, self._bridge, self._language)
 
     def restart(
         self,
@@ -180,8 +189,27 @@ class VirtuosoEngine:
         statistics.gather(instance.handle)
         loading.checkpoint(instance)
 
+    def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
+        """Has the server load files of triples, over so many connections."""
+        del tell
+        try:
+            triples.load(instance, rows, streams)
+        except (EngineError, OSError, RuntimeError, ValueError) as error:
+            raise EngineError(f"triples cannot be loaded: {error}") from error
+
+    def count_triples(self, instance: Instance) -> int:
+        """Different statements of our graph, counted."""
+        return triples.count(instance)
+
+    def finish_triples(self, instance: Instance) -> None:
+        """Gathers statistics and puts them aside; writes everything out."""
+        self.finish_load(instance)
+
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One connection a client, all through one bridge."""
+        """One connection a client: all through one bridge, or in SPARQL to the web server."""
+        if port := instance.address["web_port"]:
+            asked, told = json.dumps(endpoint(port)), json.dumps(script.facts())
+            return [_core.SparqlSession(asked, told, seed, number) for number in range(clients)]
         properties = {**instance.address["properties"], PATIENCE: str(RETURN_PATIENCE_S)}
         config = session_config(instance.address | {"properties": properties})
         told = json.dumps(marked_script(script).facts())
@@ -193,11 +221,16 @@ class VirtuosoEngine:
 
     def counters(self, instance: Instance) -> CounterReader:
         """Of the server, of its indexes, and of the threads of its web server."""
-        return VirtuosoCounters(Link.connect(instance.address))
+        told = instance.address
+        file = Path(told["scratch"]) / ACTIVITY_FILE if told["web_port"] else None
+        return VirtuosoCounters(Link.connect(told), file)
 
     def plan_reader(self, instance: Instance) -> PlanReader:
         """Executes statements while the server counts what each step does."""
-        return VirtuosoPlans(Link.connect(instance.address), instance.address["query_log"])
+        link, log = Link.connect(instance.address), instance.address["query_log"]
+        if instance.address["web_port"]:
+            return SparqlPlans(link, log, _core.sparql_text)
+        return VirtuosoPlans(link, log)
 
     def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
         """What a plan of the query log means."""

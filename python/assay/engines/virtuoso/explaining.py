@@ -38,7 +38,7 @@ TEXTS = ("ql_text", "ql_plan", "ql_sqlstate", "ql_error")
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """A statement as the server is asked it: with `?`, and the values in their order."""
 
     sql: str
@@ -51,10 +51,10 @@ class _Asked:
         return bool(words) and words[0].lower().rstrip(";") in TRANSACTION_WORDS
 
 
-def asked(text: str, values: Sequence[object]) -> _Asked:
+def asked(text: str, values: Sequence[object]) -> Asked:
     """A statement with `$1`, `$2`, ... as one with `?`; comments are left out."""
     sql, bound_values = bound(split(text)[0], values)
-    return _Asked(sql, tuple(bound_values))
+    return Asked(sql, tuple(bound_values))
 
 
 class VirtuosoPlans:
@@ -75,7 +75,7 @@ class VirtuosoPlans:
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
         """Executes an operation's statements in a transaction that is rolled back."""
-        told = [asked(text, values) for text, values in statements]
+        told = [self.asked(text, values) for text, values in statements]
         begun_s = time.monotonic()
         try:
             self._learn()
@@ -88,6 +88,10 @@ class VirtuosoPlans:
             if number not in logged and not statement.steers:
                 failure = FAILED_BEFORE if failure else None
             yield Explained(native, reason, whole_s / len(told))
+
+    def asked(self, text: str, values: Sequence[object]) -> Asked:
+        """A statement as the server is asked it."""
+        return asked(text, values)
 
     def close(self) -> None:
         """Ends the connection."""
@@ -107,7 +111,7 @@ class VirtuosoPlans:
         return int(self._link.ask(file_text("plans/now.sql")).to_pylist()[0]["clock"])
 
     def _executed(
-        self, told: Sequence[_Asked], limit_s: float
+        self, told: Sequence[Asked], limit_s: float
     ) -> tuple[dict[int, dict[str, Any]], str | None]:
         """Entries of the log by number of the statement, and what failed."""
         since = self._link.ask(file_text("plans/now.sql")).to_pylist()[0]["started"]
@@ -150,7 +154,7 @@ class VirtuosoPlans:
             timer.join()
 
     def _plan(
-        self, statement: _Asked, entry: dict[str, Any] | None, failure: str | None
+        self, statement: Asked, entry: dict[str, Any] | None, failure: str | None
     ) -> tuple[str | None, str | None]:
         """A statement's plan, and why there is none or only estimates."""
         if statement.steers:
@@ -176,7 +180,7 @@ class VirtuosoPlans:
         )
 
 
-def _matched(told: Sequence[_Asked], rows: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+def _matched(told: Sequence[Asked], rows: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
     """The log's entry of each statement, which come in the statements' order."""
     found: dict[int, dict[str, Any]] = {}
     at = 0

@@ -115,13 +115,16 @@ def totals(native: Native) -> Totals:
 
 def _of_log(native: Native) -> Totals:
     log, hz = native.log, native.clock_hz
-    wall_s = _seconds(log, "ql_rt_clocks", hz)
+    whole_s = _seconds(log, "ql_rt_clocks", hz)
     threads_s = _seconds(log, "ql_thread_clocks", hz)
-    if wall_s is None and "ql_rt_msec" in log:
-        wall_s = log["ql_rt_msec"] / MS_PER_S
+    if whole_s is None and "ql_rt_msec" in log:
+        whole_s = log["ql_rt_msec"] / MS_PER_S
     planning_s = _seconds(log, "ql_c_clocks", hz)
     if planning_s is None and "ql_c_msec" in log:
         planning_s = log["ql_c_msec"] / MS_PER_S
+    # The whole has the compilation in it, the time of threads has not: of one thread they differ by
+    # just that.
+    wall_s = None if whole_s is None else max(0.0, whole_s - (planning_s or 0.0))
     counted = {word: log[column] for word, column in ACTIVITY.items() if log.get(column, -1) >= 0}
     return Totals(wall_s, _threads_s(threads_s, wall_s), planning_s, counted)
 

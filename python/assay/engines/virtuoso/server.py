@@ -6,7 +6,7 @@ import os
 import secrets
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.engines.bridge.beside import start_bridge
 from assay.engines.bridge.link import Link
@@ -14,12 +14,14 @@ from assay.engines.contract import EngineError
 from assay.engines.resources import free_port
 from assay.engines.virtuoso import configuration, statistics
 from assay.engines.virtuoso.connecting import HOST, USER, file_text, filled, run, url_of
+from assay.model.language import SPARQL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.engines.contract import Address, Launcher, Place
     from assay.engines.virtuoso.programs import Programs
+    from assay.model.language import Language
 
 # Below `place.data`: the server's own directory.
 DATA = "virtuoso"
@@ -36,12 +38,20 @@ STOP_GRACE_S = 300.0
 LOOK_S = 0.02
 
 
+class Ports(NamedTuple):
+    """Where a server listens: for connections, and for requests over HTTP (None: it does not)."""
+
+    server: int
+    web: int | None
+
+
 def start_server(
     programs: Programs,
     place: Place,
     settings: Mapping[str, str],
     launcher: Launcher,
     bridge: tuple[Path, Path],
+    language: Language,
 ) -> Address:
     """Starts a server on `place` and returns its address once it answers.
 
@@ -51,6 +61,7 @@ def start_server(
         settings: As `--set` takes them.
         launcher: Starts the server, and the bridge beside it.
         bridge: The program of Java, and the directory of the JDBC driver.
+        language: In which it is asked; in SPARQL it has a web server as well.
 
     Raises:
         EngineError: With the server's last words.
@@ -61,24 +72,26 @@ def start_server(
     (launcher.scratch / LOADING).mkdir(mode=0o700, exist_ok=True)
     launcher.own(data)
     launcher.own(launcher.scratch / LOADING)
-    configured = configuration.configured(settings)
-    port, pid = _listening(programs, data, configured, launcher)
+    is_web = language == SPARQL
+    configured = _configured(settings, is_web=is_web)
+    ports, pid = _listening(programs, data, configured, launcher, is_web=is_web)
     java, driver = bridge
     address: Address = {
         "socket": str(start_bridge(launcher, java, [driver])),
-        "url": url_of(port),
+        "url": url_of(ports.server),
         "properties": {
             "user": USER,
             "password": _password(data),
         },
-        "port": port,
+        "port": ports.server,
+        "web_port": ports.web,
         "pid": pid,
         "data": str(data),
         "scratch": str(launcher.scratch),
         "query_log": str(launcher.scratch / LOADING / QUERY_LOG),
     }
     if is_new:
-        _make_ours(address, data)
+        _make_ours(address, data, is_web=is_web)
     with Link.connect(address) as link:
         _log_no_query(link)
         statistics.choose(link, settings.get(configuration.STATISTICS))
@@ -89,23 +102,33 @@ def restart_server(
     programs: Programs, settings: Mapping[str, str], launcher: Launcher, address: Address
 ) -> None:
     """Starts a server that died again, at its address. Raises `EngineError`."""
-    configured = configuration.configured(settings)
-    _, words = _started(programs, Path(address["data"]), configured, launcher, address["port"])
+    ports = Ports(address["port"], address["web_port"])
+    configured = _configured(settings, is_web=ports.web is not None)
+    _, words = _started(programs, Path(address["data"]), configured, launcher, ports)
     if words is not None:
         raise EngineError(f"Virtuoso did not start again: {words}")
     with Link.connect(address) as link:
         _log_no_query(link)
 
 
+def _configured(settings: Mapping[str, str], *, is_web: bool) -> configuration.Configuration:
+    return configuration.configured(configuration.for_sparql() if is_web else {}, settings)
+
+
 def _listening(
-    programs: Programs, data: Path, configured: configuration.Configuration, launcher: Launcher
-) -> tuple[int, int]:
-    """Starts the program; its port and its process id."""
+    programs: Programs,
+    data: Path,
+    configured: configuration.Configuration,
+    launcher: Launcher,
+    *,
+    is_web: bool,
+) -> tuple[Ports, int]:
+    """Starts the program; its ports and its process id."""
     for _ in range(PORT_TRIES):
-        port = free_port(HOST)
-        pid, words = _started(programs, data, configured, launcher, port)
+        ports = Ports(free_port(HOST), free_port(HOST) if is_web else None)
+        pid, words = _started(programs, data, configured, launcher, ports)
         if words is None:
-            return port, pid
+            return ports, pid
         if PORT_TAKEN not in words:
             raise EngineError(f"Virtuoso did not start: {words}")
     raise EngineError(
@@ -119,22 +142,23 @@ def _started(
     data: Path,
     configured: configuration.Configuration,
     launcher: Launcher,
-    port: int,
+    ports: Ports,
 ) -> tuple[int, str | None]:
-    """The process of a server on a port; its last words if it did not get to listen."""
+    """The process of a server on its ports; its last words if it did not get to listen."""
     scratch = launcher.scratch
     file, log = scratch / CONFIGURATION_FILE, scratch / LOG_FILE
     log.unlink(missing_ok=True)
-    _write(file, configured, _ours(data, scratch, port))
+    _write(file, configured, _ours(data, scratch, ports))
     launcher.own(file)
     argv = [str(programs.server), "+foreground", "+configfile", str(file)]
     pid = launcher.serve(argv, programs.environment, "SIGTERM", STOP_GRACE_S)
     return pid, _await_online(log, launcher)
 
 
-def _ours(data: Path, scratch: Path, port: int) -> configuration.Configuration:
+def _ours(data: Path, scratch: Path, ports: Ports) -> configuration.Configuration:
     """Where the server listens and keeps things."""
-    return {
+    web = {"ServerPort": f"{HOST}:{ports.web}", "ServerRoot": str(scratch / LOADING)}
+    return ({configuration.WEB: web} if ports.web is not None else {}) | {
         "Database": {
             "DatabaseFile": str(data / "virtuoso.db"),
             "ErrorLogFile": str(scratch / LOG_FILE),
@@ -148,7 +172,7 @@ def _ours(data: Path, scratch: Path, port: int) -> configuration.Configuration:
             "TransactionFile": str(scratch / "virtuoso-temp.trx"),
         },
         configuration.PARAMETERS: {
-            "ServerPort": f"{HOST}:{port}",
+            "ServerPort": f"{HOST}:{ports.server}",
             "DirsAllowed": str(scratch / LOADING),
             # The server reads it itself when it is asked for plans.
             "QueryLog": str(scratch / LOADING / QUERY_LOG),
@@ -190,11 +214,13 @@ def _password(data: Path) -> str:
     return file.read_text(encoding="ascii") if file.is_file() else FIRST_PASSWORD
 
 
-def _make_ours(address: Address, data: Path) -> None:
+def _make_ours(address: Address, data: Path, *, is_web: bool) -> None:
     """Gives a new database a password of its own, and notes which tables it came with."""
     password = f"p{secrets.token_hex(16)}"
     with Link.connect(address) as link:
         run(link, file_text("note_tables.sql"))
+        if is_web:
+            run(link, file_text("triples_update.sql"))
         link.run(filled("password.sql", old=FIRST_PASSWORD, new=password))
         run(link, file_text("checkpoint.sql"))
     descriptor = os.open(data / PASSWORD_FILE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)

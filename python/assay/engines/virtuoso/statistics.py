@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.engines.virtuoso.connecting import file_text, run
+from assay.engines.virtuoso.connecting import GRAPH, file_text, filled, run
 
 if TYPE_CHECKING:
     from assay.engines.bridge.link import Link
@@ -17,8 +17,9 @@ NONE, ANALYZE = "none", "analyze"
 
 
 def tables(link: Link) -> list[str]:
-    """Whole names of all tables that a new database does not have."""
-    return [str(name) for name in link.ask(file_text("tables.sql")).column(0).to_pylist()]
+    """Whole names of all tables that hold what was loaded."""
+    asked = filled("tables.sql", graph=GRAPH)
+    return [str(name) for name in link.ask(asked).column(0).to_pylist()]
 
 
 def gather(link: Link) -> None:

@@ -42,6 +42,7 @@ OF_ANY_SCALE = (SHARE, TIMES)
 APART_MAX = 50.0
 # Kinds that are smaller than this everywhere are drawn as one.
 SMALL, OTHERS = 0.015, "others"
+STACKED = "stacked"
 
 
 def charts_of(
@@ -58,11 +59,8 @@ def charts_of(
     for told in all_charts(figure):
         rows = chart_rows(figure, told)
         if rows:
-            chart = (
-                _drawn(told, _in_steps(rows), known)
-                if told.get("table") is None
-                else plots.drawn(told, rows, known)
-            )
+            own = told.get("table") is None or told["kind"] == STACKED
+            chart = _drawn(told, _in_steps(rows), known) if own else plots.drawn(told, rows, known)
             found[f"{figure['name']}-{told['name']}"] = styled(chart)
     return found
 
@@ -91,12 +89,26 @@ def all_charts(figure: Mapping[str, Any]) -> list[dict[str, Any]]:
 def chart_rows(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a chart draws: one row a subject and measure, the article's first."""
     if told.get("table") is not None:
-        return plots.plot_rows(figure, told)
+        return _parts(figure, told) if told["kind"] == STACKED else plots.plot_rows(figure, told)
     if told["kind"] == "relative":
         return [*_article_times(figure, told), *_our_times(figure, told)]
     by_key = {one["key"]: one for one in figure["measures"]}
     measures = [by_key[key] for key in told["keys"] if key in by_key]
     return [*_article_values(figure, measures), *_our_rows(figure, measures)]
+
+
+def _parts(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of a table of shares: a bar a column, cut into the table's rows."""
+    table = next((one for one in figure["tables"] if one["name"] == told["table"]), None)
+    if table is None:
+        return []
+    names = [column["name"] for column in table["columns"]]
+    return [
+        _row(bar, str(row[0]), str(row[0]), SHARE, row[names.index(bar)])
+        for bar in told["keys"]
+        for row in table["rows"]
+        if row[names.index(bar)] is not None
+    ]
 
 
 def _relative(figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -205,7 +217,7 @@ def _drawn(
     told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     kind = told["kind"]
-    if kind == "stacked":
+    if kind == STACKED:
         return _stacked(told, rows)
     if kind == "lines":
         return _lines(told, rows, colours)
@@ -304,7 +316,8 @@ def _stacked(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLeve
     subjects = list(dict.fromkeys(row["subject"] for row in rows))
     rows = _without_small(rows)
     by_key = {row["key"]: row["measure"] for row in rows}
-    keys = [by_key[key] for key in (*told["keys"], OTHERS) if key in by_key]
+    order = told["keys"] if told.get("table") is None else [key for key in by_key if key != OTHERS]
+    keys = [by_key[key] for key in (*order, OTHERS) if key in by_key]
     is_work = all(key in WORK_COLOURS for key in keys if key != OTHERS)
     colours = [work_colour(key) for key in keys] if is_work else list(SUBJECT_COLOURS[: len(keys)])
     if keys[-1] == OTHERS:
@@ -330,8 +343,16 @@ def _stacked(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLeve
 
 
 def _without_small(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of measures that are large somewhere, and one a subject of all the others."""
-    large = {row["key"] for row in rows if row["value"] >= SMALL}
+    """Rows of measures that are large somewhere, and one a subject of all the others.
+
+    Of measures that have no colours of their own there are as many as colours, with the others.
+    """
+    most: dict[str, float] = {}
+    for row in rows:
+        most[row["key"]] = max(row["value"], most.get(row["key"], 0.0))
+    large = {key for key, value in most.items() if value >= SMALL}
+    if len(large) >= SUBJECTS_MAX and not all(key in WORK_COLOURS for key in large):
+        large = set(sorted(large, key=lambda key: -most[key])[: SUBJECTS_MAX - 1])
     kept = [row for row in rows if row["key"] in large]
     left: dict[str, float] = {}
     for row in rows:

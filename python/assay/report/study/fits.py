@@ -1,4 +1,4 @@
-"""A chart of points that were measured along an axis of counts, with the curve fitted to them."""
+"""A chart of points that were measured along an axis of numbers, with the curve fitted to them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.contract import LINE, POINT
 from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, text
+from assay.report.axes import logarithmic
 from assay.report.palette import GREY, SUBJECT_COLOURS, WIDTH
 
 if TYPE_CHECKING:
@@ -17,12 +18,16 @@ FITTED = "fitted"
 HEIGHT, ROOM = 280, 1.15
 # Columns of quantities that are drawn in milliseconds where all of them are short.
 ENDS = ("y", "low", "high")
+# Counts from here on are written with a suffix.
+LONG = 10_000
 
 
 def fitted(
     told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """Points with their spread, lines with the band in which they may be; both axes from 0.
+    """Points with their spread, lines with the band in which they may be.
+
+    Both axes begin at 0, or are logarithmic where the chart is.
 
     Args:
         told: A chart of a study's document.
@@ -36,13 +41,10 @@ def fitted(
     free = iter(one for one in SUBJECT_COLOURS if one not in colours.values())
     range_ = [colours.get(name) or next(free, GREY) for name in names]
     base = alt.Chart(alt.InlineData(values=shown), width=WIDTH - 120, height=HEIGHT)
-    x = alt.X("x:Q", title=told["keys"][0], scale=alt.Scale(zero=True), axis=_whole(shown))
-    y = alt.Y(
-        "y:Q",
-        title=title,
-        scale=alt.Scale(domain=[0.0, _top(shown)]),
-        axis=alt.Axis(format=form, tickCount=6, gridOpacity=0.5),
-    )
+    along, up = _scales(told, shown)
+    x = alt.X("x:Q", title=told["keys"][0], scale=along, axis=_whole(shown))
+    axis = alt.Axis(format=form, tickCount=6, gridOpacity=0.5)
+    y = alt.Y("y:Q", title=title, scale=up, axis=axis)
     legend = alt.Legend(title=None, symbolOpacity=1)
     colour = alt.Color("curve:N", scale=alt.Scale(domain=names, range=range_), legend=legend)
     lines = base.transform_filter(f"datum.drawn == '{LINE}'")
@@ -58,9 +60,22 @@ def fitted(
         .mark_rule(strokeWidth=1.5)
         .encode(x=x, color=colour, **ends),
         points.mark_point(size=60, filled=True, opacity=1).encode(
-            x=x, y=y, color=colour, tooltip=["curve:N", "clients:N", "value:N"]
+            x=x, y=y, color=colour, tooltip=["curve:N", "place:N", "value:N"]
         ),
     )
+
+
+def _scales(
+    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> tuple[alt.Scale, alt.Scale]:
+    """Of places and of values."""
+    import altair as alt
+
+    if told["logarithmic"]:
+        values = [row[end] for row in rows for end in ENDS if row[end] is not None]
+        places = [row["x"] for row in rows]
+        return logarithmic(places) or alt.Scale(), logarithmic(values) or alt.Scale()
+    return alt.Scale(zero=True), alt.Scale(domain=[0.0, _top(rows)])
 
 
 def _top(rows: Sequence[Mapping[str, Any]]) -> float:
@@ -75,7 +90,8 @@ def _whole(rows: Sequence[Mapping[str, Any]]) -> alt.Axis:
     import altair as alt
 
     places = sorted({row["x"] for row in rows if row["drawn"] == POINT})
-    return alt.Axis(values=places, format="d", gridOpacity=0.3, labelOverlap=True)
+    form = ".3~s" if max(places) >= LONG else "~r"
+    return alt.Axis(values=places, format=form, gridOpacity=0.3, labelOverlap=True)
 
 
 def _in_unit(
@@ -88,7 +104,7 @@ def _in_unit(
     shown = [
         dict(row)
         | {end: None if row[end] is None else float(row[end]) * by for end in ENDS}
-        | {"clients": text(row["x"], COUNT), "value": text(row["y"], unit)}
+        | {"place": text(row["x"], COUNT), "value": text(row["y"], unit)}
         for row in rows
     ]
     if unit == SECONDS:

@@ -17,13 +17,13 @@ use assay_model::Script;
 use self::link::{Config, Link, Reply};
 use self::values::{Columns, in_column};
 use super::interrupt::Interrupt;
-use super::value::{Shape, Value};
+use super::value::{Bound, Shape, Value};
 use super::{
     Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step,
     execute_waiting, rows,
 };
+use crate::conductor::Conductor;
 use crate::digest::RowDigest;
-use crate::script::{Drawer, Drawn};
 
 /// Rows that were digested before the operation ended, and the description of those to come.
 #[derive(Default)]
@@ -33,15 +33,17 @@ struct Digesting {
     columns: Columns,
 }
 
+fn no_value(name: &str) -> SessionError {
+    let message = format!("{name}: the bridge takes texts and whole numbers only");
+    SessionError { class: "program".into(), message, retryable: false }
+}
+
 /// One connection to a database through the bridge.
 pub struct JdbcSession {
     config: Config,
-    script: Arc<Script>,
     /// The number of each operation's first statement.
     firsts: Vec<i32>,
-    drawer: Drawer,
-    /// The operation's values are drawn once, however often it is sent.
-    drawn: bool,
+    conductor: Conductor,
     link: Option<Link>,
     connections: u32,
     interrupt: Arc<Interrupt>,
@@ -67,10 +69,8 @@ impl JdbcSession {
         });
         let mut session = Self {
             firsts: firsts.collect(),
-            drawer: Drawer::new(&script, seed, number),
+            conductor: Conductor::new(script, seed, number)?,
             config,
-            script,
-            drawn: false,
             link: None,
             connections: 0,
             interrupt: Arc::default(),
@@ -84,9 +84,10 @@ impl JdbcSession {
     }
 
     fn connect(&mut self) -> Result<(), SessionError> {
-        let statements = self.script.operations.iter().flat_map(|operation| &operation.statements);
+        let script = self.conductor.script();
+        let statements = script.operations.iter().flat_map(|operation| &operation.statements);
         let numbered = (1..).zip(statements.map(|statement| statement.text.as_str()));
-        let mut link = Link::open(&self.config, numbered, self.script.prepared)?;
+        let mut link = Link::open(&self.config, numbered, script.prepared)?;
         self.interrupt.connected(link.means(&self.config));
         link.set_nonblocking(self.shares)?;
         self.link = Some(link);
@@ -98,10 +99,7 @@ impl JdbcSession {
         if self.link.is_none() {
             self.connect()?;
         }
-        if !self.drawn {
-            self.drawer.draw(&self.script, operation);
-            self.drawn = true;
-        }
+        self.conductor.begin(operation);
         self.interrupt.begin();
         self.error = None;
         self.lost = false;
@@ -113,19 +111,18 @@ impl JdbcSession {
     }
 
     fn ask(&mut self, operation: u16) -> Result<Step, SessionError> {
-        let asked = &self.script.operations[usize::from(operation)];
+        let conductor = &mut self.conductor;
         let first = self.firsts[usize::from(operation)];
-        let drawn = self.drawer.values();
         let link = self.link.as_mut().ok_or_else(|| link::gone("it was lost"))?;
-        link.begin_execute(asked.statements.len());
-        for (number, statement) in (first..).zip(&asked.statements) {
-            link.asked(number, statement.values.len());
-            for value in &statement.values {
-                let draw = &asked.draws[usize::from(*value)];
-                match (drawn[usize::from(*value)], &draw.choice) {
-                    (Drawn::Choice(index), Some(choice)) => link.text(&choice[index]),
-                    (Drawn::Choice(index), None) => link.whole(index as i64),
-                    (Drawn::Integer(whole), _) => link.whole(whole),
+        link.begin_execute(conductor.script().operations[usize::from(operation)].statements.len());
+        // No statement waits for an answer of another one: programs that read rows are not played.
+        while let Some(statement) = conductor.next_statement()? {
+            link.asked(first + statement as i32, conductor.values().len());
+            for (place, value) in conductor.values().enumerate() {
+                match value {
+                    Bound::Text(text) => link.text(text),
+                    Bound::Integer(whole) => link.whole(whole),
+                    _ => return Err(no_value(&conductor.value_name(place))),
                 }
             }
         }
@@ -296,7 +293,7 @@ impl Session for JdbcSession {
     }
 
     fn release(&mut self) {
-        self.drawn = false;
+        self.conductor.release();
     }
 
     fn canceller(&self) -> Option<Canceller> {

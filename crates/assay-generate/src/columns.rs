@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, Decimal128Array, Int32Array, RecordBatch, StringArray, TimestampMicrosecondArray,
+    ArrayRef, Date32Array, Decimal128Array, Int32Array, RecordBatch, StringArray,
+    TimestampMicrosecondArray,
 };
+use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use assay_model::SplitMix;
-use assay_model::tpcc::uniform;
-
-use super::draws::{fill_alphanumeric, fill_numeric};
 
 /// What a column holds.
 #[derive(Clone, Copy)]
@@ -22,6 +20,10 @@ pub enum Kind {
     Decimal(u8, i8),
     /// A text.
     Text,
+    /// A text, or nothing.
+    TextOrNull,
+    /// A date.
+    Date,
     /// A date and time.
     Moment,
     /// A date and time, or nothing.
@@ -41,6 +43,8 @@ impl Kind {
                 Field::new(name, DataType::Decimal128(digits, behind), false)
             }
             Self::Text => Field::new(name, DataType::Utf8, false),
+            Self::TextOrNull => Field::new(name, DataType::Utf8, true),
+            Self::Date => Field::new(name, DataType::Date32, false),
             Self::Moment => Field::new(name, moment, false),
             Self::MomentOrNull => Field::new(name, moment, true),
         }
@@ -87,6 +91,21 @@ pub fn moments_or_null(values: impl Iterator<Item = Option<i64>>) -> ArrayRef {
     Arc::new(values.collect::<TimestampMicrosecondArray>())
 }
 
+/// Days since 1970.
+pub fn dates(values: impl Iterator<Item = i32>) -> ArrayRef {
+    Arc::new(Date32Array::from_iter_values(values))
+}
+
+/// A column of texts that stand one after another, from where each of them ends.
+///
+/// # Panics
+///
+/// If the bytes are no UTF-8, or an end is within a letter.
+pub fn texts(bytes: Vec<u8>, ends: Vec<i32>, nulls: Option<NullBuffer>) -> ArrayRef {
+    let offsets = OffsetBuffer::new(ends.into());
+    Arc::new(StringArray::try_new(offsets, bytes.into(), nulls).expect("texts of ours are UTF-8"))
+}
+
 /// Texts of a column, one after another in one buffer.
 pub struct Texts {
     bytes: Vec<u8>,
@@ -101,33 +120,6 @@ impl Texts {
         Self { bytes: Vec::with_capacity(rows * length_max as usize), ends }
     }
 
-    /// A text of letters and digits, each as likely, and each length within the bounds, too.
-    pub fn alphanumeric(&mut self, random: &mut SplitMix, lengths: (i64, i64)) {
-        let length = random_length(random, lengths);
-        self.letters(random, length);
-    }
-
-    /// A text of so many letters and digits.
-    pub fn letters(&mut self, random: &mut SplitMix, length: usize) {
-        fill_alphanumeric(random, self.next(length));
-    }
-
-    /// A text of letters and digits in which `word` stands somewhere.
-    pub fn alphanumeric_with(&mut self, random: &mut SplitMix, lengths: (i64, i64), word: &str) {
-        let length = random_length(random, lengths);
-        let out = self.next(length);
-        fill_alphanumeric(random, out);
-        let at = uniform(random, (0, (length - word.len()) as i64)) as usize;
-        out[at..at + word.len()].copy_from_slice(word.as_bytes());
-    }
-
-    /// A text of so many digits, and what follows them.
-    pub fn digits(&mut self, random: &mut SplitMix, length: usize, then: &str) {
-        let (drawn, rest) = self.next(length + then.len()).split_at_mut(length);
-        fill_numeric(random, drawn);
-        rest.copy_from_slice(then.as_bytes());
-    }
-
     /// A text that is given.
     pub fn given(&mut self, text: &str) {
         self.next(text.len()).copy_from_slice(text.as_bytes());
@@ -135,22 +127,14 @@ impl Texts {
 
     /// The column.
     pub fn finish(self) -> ArrayRef {
-        let offsets = arrow_buffer::OffsetBuffer::new(self.ends.into());
-        Arc::new(
-            StringArray::try_new(offsets, self.bytes.into(), None)
-                .expect("letters and digits are UTF-8"),
-        )
+        texts(self.bytes, self.ends, None)
     }
 
     /// The place of one more text.
-    fn next(&mut self, length: usize) -> &mut [u8] {
+    pub fn next(&mut self, length: usize) -> &mut [u8] {
         let begin = self.bytes.len();
         self.bytes.resize(begin + length, 0);
         self.ends.push(self.bytes.len() as i32);
         &mut self.bytes[begin..]
     }
-}
-
-fn random_length(random: &mut SplitMix, lengths: (i64, i64)) -> usize {
-    uniform(random, lengths) as usize
 }

@@ -1,0 +1,56 @@
+"""Tables of counted objects of the beginning of a run, and of the rest of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.counted_objects import declared_tables, object_tables
+from assay.analysis.engine_counters import around, plain_readings
+from assay.analysis.index_work import Parts, Span, parts
+
+if TYPE_CHECKING:
+    from assay.analysis.counted_objects import ObjectTable
+    from assay.record.reader import Run
+
+FROM_THEN_ON = "from then on"
+
+
+def tables_apart(run: Run) -> list[dict[str, Any]]:
+    """Tables that an engine declares so, each of both parts; as `object_tables` has them.
+
+    Gauges are those of the last look up to the end of a part.
+
+    Raises:
+        ValueError: If the engine's declaration cannot be read.
+    """
+    facts = run.facts.get("engine", {}).get("counters") or {}
+    tables = [table for table in declared_tables(facts) if table.apart is not None]
+    found = parts(run.table("events")) if tables and run.has("engine") else None
+    if found is None:
+        return []
+    readings = plain_readings(run.table("engine"))
+    return [told for table in tables for told in _both(readings, table, found)]
+
+
+def _both(readings: pl.DataFrame, table: ObjectTable, found: Parts) -> list[dict[str, Any]]:
+    return [
+        _part(readings, table, found.first, "first", found.words),
+        _part(readings, table, found.rest, "rest", FROM_THEN_ON),
+    ]
+
+
+def _part(
+    readings: pl.DataFrame, table: ObjectTable, span: Span, name: str, words: str
+) -> dict[str, Any]:
+    named = replace(table, name=f"{table.name}-{name}", title=f"{table.apart}, {words}")
+    gauges = [column.counter for column in table.columns if column.kind == "gauge"]
+    is_gauge = pl.col("counter").is_in(gauges)
+    looks = readings.filter(
+        pl.col("source") == table.source, is_gauge, pl.col("time_ns") <= span.ended_ns
+    )
+    last = looks.filter(pl.col("time_ns") == pl.col("time_ns").max())
+    (told,) = object_tables(around(readings.filter(~is_gauge), *span), [named], last)
+    return told

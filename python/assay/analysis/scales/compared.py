@@ -1,0 +1,290 @@
+"""Runs of one subject at several scales: laws of all costs, shares, and scales beyond them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.scales.costs import (
+    COUNTED,
+    CPU_TIME,
+    DATA_BYTES,
+    GROUPS,
+    RATE,
+    WHOLE_TIME,
+    costs_of,
+    whole_name,
+)
+from assay.analysis.scales.law import SIZES_MIN, Point, power_law
+from assay.analysis.scales.shares import all_shifts
+from assay.analysis.scales.size import (
+    SCALE,
+    cache_bytes,
+    host_memory_bytes,
+    size_of,
+    size_text,
+)
+from assay.analysis.statement_times import name_of
+from assay.analysis.versus.evidence import evidence_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.scales.costs import Cost
+    from assay.analysis.scales.law import PowerLaw, Predicted
+    from assay.analysis.scales.shares import Shares
+    from assay.analysis.scales.size import Size
+    from assay.record.reader import Run
+
+# So much of a changed plan is told.
+WORDS_MAX = 2
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A cost by scale.
+
+    Attributes:
+        key, title, group, unit: As `Cost` has them.
+        law: None where there is none.
+        why_not: Why there is none; empty where there is.
+        points: Of all runs that tell it.
+    """
+
+    key: str
+    title: str
+    group: str
+    unit: str
+    law: PowerLaw | None
+    why_not: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """Work that is done a second of CPU time, by scale.
+
+    Attributes:
+        work: What is counted.
+        cpu: CPU time of the same runs.
+        law: Of the work a second of CPU time.
+    """
+
+    work: Scaled
+    cpu: Scaled
+    law: PowerLaw
+
+
+@dataclass(frozen=True)
+class Extrapolated:
+    """A scale that was not run.
+
+    Attributes:
+        scale: As it would be asked for.
+        size: In words.
+        beyond: How many times as large as the largest that was run.
+        costs: What each would come to, by key; shares and what has no law are not among them.
+        otherwise: Of those that grow, the same by a fixed part and one in proportion to the data.
+        data_bytes: That the data would take on disk; None where that is not known.
+        cache_bytes, host_bytes: Memory that there is for them; None where that is not known.
+    """
+
+    scale: float
+    size: str
+    beyond: float
+    costs: Mapping[str, Predicted]
+    otherwise: Mapping[str, float]
+    data_bytes: float | None
+    cache_bytes: float | None
+    host_bytes: float | None
+
+    def outgrows(self) -> str | None:
+        """Which memory the data would not fit into, where they fitted; None: none."""
+        told = (("the engine's cache", self.cache_bytes), ("memory", self.host_bytes))
+        for name, there in told:
+            if there is not None and self.data_bytes is not None and self.data_bytes > there:
+                return name
+        return None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One subject at several scales.
+
+    Attributes:
+        sizes: By scale, ascending.
+        whole: What the whole is called.
+        rounds: Runs by scale, of each round that has all scales.
+        costs: By key, in the order in which they are told.
+        efficiencies: Of what is counted, most first at the largest scale.
+        shares: Of each kind that is known.
+        replanned: By statement what of its plan is otherwise at the largest scale than at the
+            smallest, in words, the most first; of those alone of which something is.
+        largest: A run at the largest scale.
+    """
+
+    sizes: tuple[Size, ...]
+    whole: str
+    rounds: tuple[Mapping[float, Run], ...]
+    costs: Mapping[str, Scaled]
+    efficiencies: tuple[Efficiency, ...]
+    shares: tuple[Shares, ...]
+    replanned: Mapping[str, str]
+    largest: Run
+
+    @property
+    def factor(self) -> float:
+        """How many times as much data the largest scale has as the smallest."""
+        return self.sizes[-1].amount / self.sizes[0].amount
+
+    def law(self, key: str) -> PowerLaw | None:
+        """The law of a cost; None where it has none."""
+        return self.costs[key].law if key in self.costs else None
+
+
+def compared(runs: Sequence[tuple[int, Run]]) -> Compared | None:
+    """What runs at several scales come to; None of a single scale.
+
+    Args:
+        runs: (round, run) of each; several of a round at a scale: the last counts.
+    """
+    sizes = {size_of(run).scale: size_of(run) for _, run in runs if costs_of(run)}
+    if len(sizes) < SIZES_MIN:
+        return None
+    by_round: dict[int, dict[float, Run]] = {}
+    for number, run in runs:
+        if costs_of(run):
+            by_round.setdefault(number, {})[size_of(run).scale] = run
+    whole = tuple(own for _, own in sorted(by_round.items()) if len(own) == len(sizes))
+    # Rows of a table may differ a little from run to run, where runs change them.
+    amounts = {scale: size.amount for scale, size in sizes.items()}
+    costs = _costs(by_round, amounts)
+    largest = next(own[max(sizes)] for own in by_round.values() if max(sizes) in own)
+    return Compared(
+        tuple(sizes[scale] for scale in sorted(sizes)),
+        whole_name(largest),
+        whole,
+        costs,
+        tuple(_efficiencies(costs)),
+        all_shifts(whole),
+        _replanned(whole),
+        largest,
+    )
+
+
+def _replanned(rounds: Sequence[Mapping[float, Run]]) -> dict[str, str]:
+    """What of each statement's plan is otherwise in the first round."""
+    if not rounds:
+        return {}
+    first, last = rounds[0][min(rounds[0])], rounds[0][max(rounds[0])]
+    told = {name_of(*key): one.plan_words for key, one in evidence_of(first, last).items()}
+    most = sorted(told.items(), key=lambda one: -len(one[1]))
+    return {name: "; ".join(words[:WORDS_MAX]) for name, words in most if words}
+
+
+def _costs(
+    by_round: Mapping[int, Mapping[float, Run]], amounts: Mapping[float, float]
+) -> dict[str, Scaled]:
+    first: dict[str, Cost] = {}
+    points: dict[str, list[Point]] = {}
+    for number, own in by_round.items():
+        for scale, run in own.items():
+            for key, one in costs_of(run).items():
+                first.setdefault(key, one)
+                points.setdefault(key, []).append(Point(number, amounts[scale], one.value))
+    ordered = sorted(first.items(), key=lambda one: GROUPS.index(one[1].group))
+    return {key: _scaled(one, points[key], len(amounts)) for key, one in ordered}
+
+
+def _scaled(one: Cost, points: Sequence[Point], scales: int) -> Scaled:
+    law, why_not = None, ""
+    if not any(point.value for point in points):
+        why_not = "0 at every scale"
+    elif len({point.size for point in points}) < SIZES_MIN:
+        why_not = "told at one scale only"
+    elif any(point.value <= 0 for point in points):
+        why_not = "0 in some run: a power law has no zeros"
+    else:
+        law = power_law(points)
+        if law is not None and len(law.sizes) < scales:
+            why_not = f"of {len(law.sizes)} of {scales} scales"
+    return Scaled(one.key, one.title, one.group, one.unit, law, why_not, tuple(points))
+
+
+def _efficiencies(costs: Mapping[str, Scaled]) -> list[Efficiency]:
+    """What the engine counted, a second of its CPU time; operations where it counted nothing."""
+    cpu = costs.get(CPU_TIME)
+    if cpu is None or cpu.law is None:
+        return []
+    seconds = {(one.round, one.size): one.value for one in cpu.points}
+    found = []
+    for work in costs.values():
+        # Bytes and seconds that an engine counts are no work that is done.
+        if work.group != COUNTED or work.unit in ("bytes", "s") or work.law is None:
+            continue
+        law = power_law(
+            one._replace(value=one.value / seconds[one.round, one.size])
+            for one in work.points
+            if seconds.get((one.round, one.size))
+        )
+        if law is not None:
+            found.append(Efficiency(work, cpu, law))
+    return sorted(found, key=lambda one: -(one.work.law.values[-1] if one.work.law else 0.0))
+
+
+def extrapolated(told: Compared, scale: float) -> Extrapolated:
+    """What a larger scale would come to, by the laws.
+
+    Args:
+        told: What was run.
+        scale: As it would be asked for; above the largest that was run.
+    """
+    size = _amount(told, scale)
+    laws = {key: one.law for key, one in told.costs.items() if one.law is not None}
+    costs = {key: law.predicted(size) for key, law in laws.items()}
+    data = costs.get(DATA_BYTES)
+    return Extrapolated(
+        scale,
+        _size_words(told, scale, size),
+        size / told.sizes[-1].amount,
+        costs,
+        {k: law.with_fixed_part(size) for k, law in laws.items() if law.exponent.value >= 0},
+        None if data is None else data.value,
+        cache_bytes(told.largest),
+        host_memory_bytes(told.largest),
+    )
+
+
+def _size_words(told: Compared, scale: float, size: float) -> str:
+    """The size at a scale, with the scale where that is another number."""
+    largest = told.sizes[-1]
+    words = size_text(size, largest.unit, counted=largest.is_counted)
+    if not largest.is_counted:
+        return words
+    name = str(told.largest.facts["workload"].get("scale_name") or SCALE)
+    return f"{words} ({size_text(scale, name, counted=False)})"
+
+
+def _amount(told: Compared, scale: float) -> float:
+    """The size at a scale: sizes are a law of scales, by the two largest."""
+    law = power_law(Point(1, one.scale, one.amount) for one in told.sizes[-2:])
+    return scale if law is None else law.at(scale)
+
+
+def headline(told: Compared, most: int) -> list[Scaled]:
+    """What is said first: time, CPU time, what the engine counts most of, reads, memory.
+
+    Args:
+        told: What was run.
+        most: How many of the engine's own counts.
+    """
+    counted = [one.work for one in told.efficiencies] or [
+        one
+        for one in told.costs.values()
+        if one.group == COUNTED and one.unit not in ("bytes", "s")
+    ]
+    keys = (WHOLE_TIME, CPU_TIME)
+    named = [told.costs[key] for key in keys if key in told.costs]
+    rest = [told.costs[key] for key in ("read bytes", "memory") if key in told.costs]
+    chosen = [*named, *counted[:most], *rest]
+    return [one for one in chosen if one.law is not None and one.group != RATE]

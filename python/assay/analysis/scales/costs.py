@@ -1,0 +1,185 @@
+"""What the whole costs in one run: time, CPU, reads, the engine's own counts, memory, the data.
+
+The whole is a transaction of a load, or a pass over all operations of an order (`versus.account`),
+so that costs of runs of different length can stand beside each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from assay.analysis.accounts import read_by_account
+from assay.analysis.engine_counters import engine_counters
+from assay.analysis.load import load_of, summarise_load
+from assay.analysis.memory import memory_peaks
+from assay.analysis.operations import NS, window_ns
+from assay.analysis.profile_shares import metered_cpu
+from assay.analysis.scales.size import data_bytes, rows_loaded
+from assay.analysis.statement_work import statement_work
+from assay.analysis.summary import window_accounts
+from assay.analysis.versus.account import account_of, wholes_of
+from assay.analysis.versus.cpu import cpu_by_work
+from assay.record.layout import ENGINE_ACCOUNTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.versus.account import Account
+    from assay.record.reader import Run
+
+BYTES, SECONDS, COUNT, PER_SECOND = "bytes", "s", "count", "/s"
+# Of what a cost is; findings and tables go by these.
+TIME, RATE, CPU, WORK, READS, COUNTED, MEMORY, DATA = (
+    "time",
+    "rate",
+    "CPU",
+    "CPU by work",
+    "reads",
+    "engine counters",
+    "memory",
+    "data",
+)
+GROUPS = (TIME, RATE, CPU, WORK, READS, COUNTED, MEMORY, DATA)
+WHOLE_TIME, CPU_TIME, READ_BYTES, MEMORY_PEAK = "time", "cpu", "read bytes", "memory"
+PER_S, ROWS, DATA_BYTES, PLANNING = "per second", "rows", "data bytes", "planning"
+CPU_OF, TIME_OF, COUNTER_OF = "cpu ", "time ", "counter "
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One cost of the whole.
+
+    Attributes:
+        key: By which the same cost of other runs is found.
+        title: In words.
+        group: Of what it is.
+        unit: As figures know them; of a counter whatever the engine calls it.
+        value: Of the whole; of `memory` and `data` the most, and all of it.
+    """
+
+    key: str
+    title: str
+    group: str
+    unit: str
+    value: float
+
+
+def whole_name(run: Run) -> str:
+    """What the whole is called."""
+    account = account_of(run)
+    return "an operation" if account is not None and account.is_mix else "a pass"
+
+
+@lru_cache(maxsize=256)
+def costs_of(run: Run) -> dict[str, Cost]:
+    """Costs by key, in the order in which they are told; empty where nothing succeeded."""
+    account = account_of(run)
+    if account is None:
+        return {}
+    wholes = wholes_of(run, account)
+    found = (
+        *_times(run, account),
+        *_cpu(run, wholes),
+        *_reads(run, wholes),
+        *_counters(run, wholes),
+        *_memory(run),
+        *_data(run),
+    )
+    return {one.key: one for one in found}
+
+
+def _times(run: Run, account: Account) -> Iterator[Cost]:
+    yield Cost(WHOLE_TIME, "time", TIME, SECONDS, account.whole_s)
+    load, summary = load_of(run.facts), summarise_load(run)
+    if load is not None and summary is not None:
+        rate = summary.all_operations.throughput_per_s
+    else:
+        rate = len(account.operations) / account.whole_s
+    yield Cost(PER_S, "operations a second", RATE, PER_SECOND, rate)
+    for name, one in account.operations.items():
+        yield Cost(f"{TIME_OF}{name}", f"time of {name}", TIME, SECONDS, one.mean_s)
+
+
+def _cpu(run: Run, wholes: float) -> Iterator[Cost]:
+    seconds = _cpu_seconds(run)
+    if seconds is not None:
+        yield Cost(CPU_TIME, "CPU time", CPU, SECONDS, seconds / wholes)
+    planning = _planning_seconds(run)
+    if planning is not None:
+        yield Cost(PLANNING, "CPU: before execution", CPU, SECONDS, planning / wholes)
+    for work, of_work in sorted(cpu_by_work(run).items(), key=lambda one: -one[1]):
+        yield Cost(f"{CPU_OF}{work}", f"CPU: {work}", WORK, SECONDS, of_work)
+
+
+def _cpu_seconds(run: Run) -> float | None:
+    """CPU time of the engine: around each operation of an order, over the window of a load.
+
+    Operations of a load overlap, so what is read around them counts the same threads twice.
+    """
+    if load_of(run.facts) is None:
+        metered = metered_cpu(run)
+        if metered.height:
+            return float(metered["cpu_ns"].sum()) * NS
+    used = window_accounts(run)
+    return None if used is None else _of_engine(used.by_process)
+
+
+def _of_engine(by_account: dict[str, float]) -> float | None:
+    own = [value for account, value in by_account.items() if account in ENGINE_ACCOUNTS]
+    return sum(own) if own else None
+
+
+def _planning_seconds(run: Run) -> float | None:
+    """CPU time of all steps before execution, in the whole measured part; None where none is seen.
+
+    Where no rule knows them, that they take nothing is not known.
+    """
+    work = statement_work(run)
+    if work is None:
+        return None
+    keys = ["operation", "statement"]
+    whole = work.planning.filter(work.planning["step"].is_null()).join(
+        work.executions.select(*keys, "executions"), on=keys, nulls_equal=True
+    )
+    return float((whole["seconds"] * whole["executions"]).sum()) or None
+
+
+def _reads(run: Run, wholes: float) -> Iterator[Cost]:
+    window = window_ns(run.table("events"))
+    if window is None or not run.has("processes"):
+        return
+    told = read_by_account(run.table("processes"), *window)
+    read = None if told is None else _of_engine(told)
+    if read is not None:
+        yield Cost(READ_BYTES, "bytes read from storage", READS, BYTES, read / wholes)
+
+
+def _counters(run: Run, wholes: float) -> Iterator[Cost]:
+    """What the engine counted itself, as far as it grew over the measured part."""
+    told = engine_counters(run)
+    for one in () if told is None else told["counters"]:
+        if one["total"] is not None:
+            unit = one["unit"] if one["unit"] in (BYTES, SECONDS) else COUNT
+            title = str(one["title"])
+            title = f"{title[:1].lower()}{title[1:]}" if title[1:2].islower() else title
+            key = f"{COUNTER_OF}{one['name']}"
+            yield Cost(key, title, COUNTED, unit, float(one["total"]) / wholes)
+
+
+def _memory(run: Run) -> Iterator[Cost]:
+    _, peak = memory_peaks(run, under_load=load_of(run.facts) is not None)
+    if peak.rss_bytes is not None:
+        yield Cost(MEMORY_PEAK, "peak memory", MEMORY, BYTES, float(peak.rss_bytes))
+    if peak.engine_bytes is not None:
+        title = "memory of the largest query by the engine's account"
+        yield Cost("query memory", title, MEMORY, BYTES, float(peak.engine_bytes))
+
+
+def _data(run: Run) -> Iterator[Cost]:
+    rows, bytes_ = rows_loaded(run), data_bytes(run)
+    if rows is not None:
+        yield Cost(ROWS, "rows loaded", DATA, COUNT, rows)
+    if bytes_ is not None:
+        yield Cost(DATA_BYTES, "data as they lie on disk", DATA, BYTES, bytes_)

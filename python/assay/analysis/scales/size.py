@@ -1,0 +1,102 @@
+"""How large the data of a run are, in the measure that its workload's results are named with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.findings.case import size_bytes
+from assay.model.units import count_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.record.reader import Run
+
+# The role of the setting that sizes an engine's own cache.
+CACHE = "cache"
+# What a scale is called that has no name of its own.
+SCALE = "scale"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large the data of a run are.
+
+    Attributes:
+        scale: As it was asked for.
+        amount: In the workload's own measure: rows of the table that its results are named with,
+            else the scale.
+        unit: That table, or what the scale is called.
+        is_counted: Whether it is rows of a table.
+    """
+
+    scale: float
+    amount: float
+    unit: str
+    is_counted: bool
+
+    @property
+    def words(self) -> str:
+        """Such as `SF 0.1`, or `1.05 M triples`."""
+        return size_text(self.amount, self.unit, counted=self.is_counted)
+
+
+def size_text(amount: float, unit: str, *, counted: bool) -> str:
+    """An amount of data as people read it: `1.05 M triples`, `SF 0.1`, `10 warehouses`."""
+    if counted:
+        return f"{count_text(amount)} {unit}"
+    is_short = unit.isupper() or unit == SCALE
+    return f"{unit} {amount:g}" if is_short else f"{amount:g} {unit}"
+
+
+def size_of(run: Run) -> Size:
+    """How large the data of a run are."""
+    workload = run.facts["workload"]
+    scale = float(run.facts["request"]["scale"])
+    table = (workload.get("sequence") or {}).get("size")
+    rows = _data(run).get("tables", {}).get(table, {}).get("rows") if table else None
+    if rows:
+        return Size(scale, float(rows), str(table), is_counted=True)
+    return Size(scale, scale, str(workload.get("scale_name") or SCALE), is_counted=False)
+
+
+def rows_loaded(run: Run) -> float | None:
+    """Rows of all tables; None where nobody counted them."""
+    told = (_data(run).get("load") or {}).get("rows")
+    return None if told is None else float(told)
+
+
+def data_bytes(run: Run) -> float | None:
+    """Bytes of the data as they lie when loading has ended; None where nobody looked."""
+    files: Mapping[str, Any] = _data(run).get("files") or {}
+    told = [one["bytes"] for one in files.values() if one.get("bytes") is not None]
+    if told:
+        return float(sum(told))
+    of_all = (run.facts.get("state") or {}).get("data_bytes")
+    return None if of_all is None else float(of_all)
+
+
+def host_memory_bytes(run: Run) -> float | None:
+    """Memory that the engine may have: of the host, or as it is limited; None: not known."""
+    limits = run.facts.get("request", {}).get("limits") or {}
+    told = [run.environment.get("host", {}).get("memory_bytes"), _bytes(limits.get("memory"))]
+    known = [float(one) for one in told if one is not None]
+    return min(known, default=None)
+
+
+def cache_bytes(run: Run) -> float | None:
+    """Size of the engine's own cache of data; None where the engine does not tell it."""
+    advice = run.facts.get("engine", {}).get("advice") or {}
+    name = advice.get("settings", {}).get(CACHE, {}).get("name")
+    settings = run.environment.get("engine", {}).get("settings") or {}
+    return None if name is None else _bytes(settings.get(name))
+
+
+def _bytes(told: object) -> float | None:
+    """A size as an engine or a request tells it."""
+    return float(told) if isinstance(told, int | float) else size_bytes(str(told or ""))
+
+
+def _data(run: Run) -> Mapping[str, Any]:
+    return run.environment.get("data") or {}

@@ -1,0 +1,85 @@
+"""`assay generate`: the data of a workload as files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.options import AsJson
+from assay.cli.output import complain, console, say, say_json
+from assay.cli.scale_name import SCALE, check_scale_name
+from assay.model.errors import RunFailedError, stopped_by
+
+
+def generate(
+    context: typer.Context,
+    workload: Annotated[str, typer.Argument(help="Name or folder of a workload.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Directory that the files come into.", metavar="DIR")],
+    scale: Annotated[
+        float | None,
+        typer.Option(
+            help="Scale of the data, or --NAME with the workload's own name of it, such as"
+            " --products [default: the workload's]."
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="One that the workload has [default: nt where it has statements, else parquet].",
+            metavar="nt|ttl|csv|parquet",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Seed of data that can have one [default: that of the data that runs load].",
+            min=0,
+            max=2**64 - 1,
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Threads that make rows [default: all CPUs].", min=1)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Writes the data of a workload to files: what runs load, the same bytes each time.
+
+    A file a table. Files that are there already are left alone, and the command ends.
+
+    \b
+    Examples:
+      assay generate bsbm --out data                           N-Triples of 1,000 products
+      assay generate bsbm --products 28481 --format ttl --out data
+      assay generate bsbm --format parquet --out tables        its relational form
+      assay generate tpch --scale 0.1 --format csv --out data
+      assay generate bsbm --seed 7 --out other --json          other data of the same kind
+    """
+    from assay.cli.progress import Progress
+    from assay.model.units import bytes_text, rate_text
+    from assay.study.data_files import Wanted, write_files
+    from assay.study.telling import telling
+    from assay.workloads.discovery import find_workload
+
+    check_scale_name(context.meta[SCALE], workload)
+    wanted = Wanted(find_workload(workload), scale, form, out, seed, threads or os.cpu_count() or 1)
+    progress = Progress(console())
+    try:
+        written = write_files(wanted, telling(progress))
+    except KeyboardInterrupt as stop:
+        progress.close()
+        complain(f"stopped by {stopped_by(stop)}: nothing is left of what was written")
+        raise typer.Exit(RunFailedError.exit_code) from stop
+    finally:
+        progress.close()
+    if as_json:
+        say_json({"workload": workload, "files": [asdict(file) for file in written]})
+        return
+    for file in written:
+        rate = rate_text(file.rows / max(file.seconds, 1e-9))
+        say(f"{file.path}  {file.rows:,} rows  {bytes_text(file.bytes)}  {rate}")

@@ -1,0 +1,54 @@
+"""What the threads of the web server did, as sums of what each look tells of the time before it.
+
+`db_activity` prints four digits. Of a sum over hours they do not show what a second did, and less
+what an operation did. So each look has the server begin anew, and adds what it told to sums that
+all our readers of one server share: they stand in a file beside it, which one reader at a time has.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO
+
+from assay.analysis.meters import WORDS, parse_activity
+from assay.engines.virtuoso.connecting import file_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from assay.engines.bridge.link import Link
+
+FILE = "activity"
+_SUMS = struct.Struct(f"={len(WORDS)}d")
+
+
+def read_activity(link: Link, file: Path) -> dict[str, float]:
+    """Sums by `meters.WORDS` since the first look at this server.
+
+    Raises:
+        BridgeError: As the server says it.
+        OSError: If the file of the sums cannot be written.
+        ValueError: If what the server prints is no line of activity.
+    """
+    with _held(file) as held:
+        before = held.read()
+        sums = _SUMS.unpack(before) if len(before) == _SUMS.size else (0.0,) * len(WORDS)
+        (line,) = link.ask(file_text("counters/http.sql")).column(0).to_pylist()
+        told = parse_activity(str(line))
+        now = {word: known + told[word] for word, known in zip(WORDS, sums, strict=True)}
+        held.seek(0)
+        held.write(_SUMS.pack(*now.values()))
+    return now
+
+
+@contextmanager
+def _held(file: Path) -> Iterator[BinaryIO]:
+    """The file, made where it is not there, for one reader at a time."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "r+b") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield held

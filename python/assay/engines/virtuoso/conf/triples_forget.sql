@@ -1,0 +1,1 @@
+delete from DB.DBA.LOAD_LIST where LL_FILE = ?

@@ -1,0 +1,1 @@
+log_enable (2, 1)

@@ -1,0 +1,108 @@
+"""Loads RDF: lines of N-Triples in files that the server reads, over several connections at once.
+
+Each connection writes a file from the batches that it takes, and has the server do with it what its
+own `rdf_loader_run` does with the next file of its list. So there are never more files than
+connections, and what is wrong with one stands in that list.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from assay.engines.bridge.link import Link
+from assay.engines.contract import EngineError
+from assay.engines.feeding import fed
+from assay.engines.virtuoso.connecting import GRAPH, ask, file_text
+from assay.engines.virtuoso.server import LOADING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engines.contract import Address, ArrowStream, Instance
+    from assay.engines.feeding import Batches
+
+# A file has so many bytes or a batch more: the server takes its literals and IRIs together.
+FILE_BYTES = 8 << 20
+# Loaders that wait for each other end so, or that give the same language a number at one time: one of
+# them begins with its file again.
+AGAIN, TRIES_MAX = ("40001", "23000"), 20
+
+
+def load(instance: Instance, rows: ArrowStream, streams: int) -> None:
+    """Adds all lines of a stream of batches of one column.
+
+    Raises:
+        EngineError: With what the server says of a file that it could not load.
+    """
+    reader = pa.RecordBatchReader.from_stream(rows)
+    name = f"assay-{secrets.token_hex(8)}"
+    with ExitStack() as links:
+        opened = [links.enter_context(Link.connect(instance.address)) for _ in range(streams)]
+        fed(reader, [partial(_feed, link, instance.address, name) for link in opened])
+
+
+def count(instance: Instance) -> int:
+    """Different statements of our graph."""
+    return int(ask(instance.address, file_text("triples_count.sql"), (GRAPH,))[0][0].as_py())
+
+
+def lines(batch: pa.RecordBatch) -> memoryview:
+    """The texts of the one column, one after another, as they stand in memory.
+
+    Raises:
+        EngineError: If it is no column of texts.
+    """
+    column = batch.column(0)
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        raise EngineError(f"lines of N-Triples are texts, not {column.type}")
+    _, places, values = column.buffers()
+    if values is None:
+        return memoryview(b"")
+    offsets = memoryview(places).cast("q" if pa.types.is_large_string(column.type) else "i")
+    begin, end = offsets[column.offset], offsets[column.offset + len(column)]
+    return memoryview(values)[begin:end]
+
+
+def _feed(link: Link, address: Address, name: str, batches: Batches) -> None:
+    file = Path(address["scratch"]) / LOADING / f"{name}-{threading.get_ident()}.nt"
+    link.run(file_text("triples_unlogged.sql"))
+    waiting = iter(batches)
+    try:
+        while _written(file, waiting):
+            file.chmod(0o644)
+            _loaded(link, str(file))
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def _written(file: Path, batches: Iterator[pa.RecordBatch]) -> int:
+    """Writes batches until there are enough bytes; how many there are."""
+    size = 0
+    with file.open("wb") as out:
+        for batch in batches:
+            size += out.write(lines(batch))
+            if size >= FILE_BYTES:
+                break
+    return size
+
+
+def _loaded(link: Link, file: str) -> None:
+    """Has the server load a file. Raises `EngineError` with what it says of it."""
+    for attempt in itertools.count(1):
+        link.run(file_text("triples_note.sql"), (file, GRAPH))
+        link.run(file_text("triples_load.sql"), (file, GRAPH))
+        told = link.ask(file_text("triples_error.sql"), (file,))[0].to_pylist()
+        link.run(file_text("triples_forget.sql"), (file,))
+        error = told[0] if told else None
+        if error is None:
+            return
+        if not str(error).startswith(AGAIN) or attempt == TRIES_MAX:
+            raise EngineError(f"Virtuoso cannot load a file of triples: {error}")

@@ -1,0 +1,227 @@
+"""Writes a workload's data to files: tables, or statements as N-Triples or Turtle."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import pyarrow as pa
+
+from assay.model.errors import RunFailedError, UsageError
+from assay.model.units import bytes_text
+from assay.workloads.generate import estimated_bytes, table_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from assay.engines.contract import Tell
+    from assay.workloads.contract import Workload
+
+Format = Literal["nt", "ttl", "csv", "parquet"]
+# Files of these are their rows, one after another.
+PLAIN: tuple[Format, ...] = ("nt", "ttl")
+# What a file is called while it is written.
+UNFINISHED = ".part"
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class Sink(Protocol):
+    """A file that rows are written to."""
+
+    def write(self, batch: pa.RecordBatch) -> object:
+        """Adds rows."""
+        ...
+
+    def close(self) -> None:
+        """Writes what is left, and ends the file."""
+        ...
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be written.
+
+    Attributes:
+        scale: None: the workload's own.
+        form: None: N-Triples of a workload that has them, else Parquet.
+        directory: Where; it is made if it is not there.
+        seed: Of the data; None: that of the data that runs load.
+        threads: That make rows.
+    """
+
+    workload: Workload
+    scale: float | None
+    form: str | None
+    directory: Path
+    seed: int | None
+    threads: int
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file that was written.
+
+    Attributes:
+        rows: Of the table, which are statements of N-Triples and subjects of Turtle.
+        checksum: Of the rows, as the record of a run has it.
+    """
+
+    path: str
+    table: str
+    rows: int
+    bytes: int
+    seconds: float
+    checksum: str
+
+
+def offered(workload: Workload) -> dict[Format, tuple[str, ...]]:
+    """The tables that a workload has in each format; formats without any are left out."""
+    facts = workload.facts
+    tables: dict[Format, tuple[str, ...]] = {
+        "nt": facts.triples,
+        "ttl": facts.turtle,
+        "parquet": facts.tables,
+        "csv": facts.tables,
+    }
+    return {form: names for form, names in tables.items() if names}
+
+
+def write_files(wanted: Wanted, tell: Tell) -> list[DataFile]:
+    """Writes a file a table. If that fails or is stopped, none of them is left.
+
+    Raises:
+        UsageError: If the workload has no files of that format, the scale or the seed is refused,
+            a file is there already, or the directory cannot be used or has too little room.
+        RunFailedError: If the disk is full, or a file cannot be written.
+    """
+    form, told = _asked(wanted)
+    tables = offered(wanted.workload)[form]
+    paths = {table: wanted.directory / f"{table}.{form}" for table in tables}
+    for table in tables:
+        table_rows(told, table, 1)  # A scale that is refused leaves no directory.
+    _make_room(wanted.directory, paths, form, told)
+    written = []
+    with ExitStack() as undoing:
+        for table, path in paths.items():
+            unfinished = path.with_name(path.name + UNFINISHED)
+            undoing.callback(unfinished.unlink, missing_ok=True)
+            try:
+                written.append(_write(unfinished, form, told, table, wanted.threads, tell))
+                unfinished.rename(path)
+            except OSError as error:
+                raise RunFailedError(_refused(error, path)) from error
+            undoing.callback(path.unlink, missing_ok=True)
+        undoing.pop_all()
+    return written
+
+
+def _asked(wanted: Wanted) -> tuple[Format, dict[str, Any]]:
+    """The format, and what `table_rows` is told."""
+    workload = wanted.workload
+    name, formats = workload.facts.name, offered(workload)
+    if not formats:
+        raise UsageError(f"{name} has no data for files: SQL in the engine makes what it needs")
+    known = ", ".join(formats)
+    chosen = next((form for form in formats if wanted.form in (None, form)), None)
+    if chosen is None:
+        raise UsageError(f"--format {wanted.form}: the data of {name} can be written as {known}")
+    scale = workload.facts.scale_default if wanted.scale is None else wanted.scale
+    return chosen, workload.row_facts(scale) | {"seed": wanted.seed}
+
+
+def _make_room(
+    directory: Path, paths: Mapping[str, Path], form: Format, told: Mapping[str, Any]
+) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        there = [path for path in paths.values() if path.exists()]
+        free = shutil.disk_usage(directory).free
+    except OSError as error:
+        raise UsageError(f"--out {directory}: {error.strerror}") from error
+    if there:
+        raise UsageError(f"{there[0]} is there already: remove it, or name another --out")
+    # What the others take depends on how well the rows can be packed.
+    needed = sum(estimated_bytes(told, table) for table in paths) if form in PLAIN else 0.0
+    if needed > free:
+        raise UsageError(
+            f"--out {directory}: about {bytes_text(needed)} are needed and {bytes_text(free)} are"
+            " free; name another directory, or a smaller --scale"
+        )
+
+
+def _write(
+    path: Path, form: Format, told: Mapping[str, Any], table: str, threads: int, tell: Tell
+) -> DataFile:
+    rows = table_rows(told, table, threads)
+    begun_s = time.monotonic()
+    reader = pa.RecordBatchReader.from_stream(rows)
+    sink = SINKS[form](path, reader.schema)
+    try:
+        for batch in reader:
+            sink.write(batch)
+            tell(table, rows.rows, rows.rows_expected, "rows")
+    finally:
+        sink.close()
+    return DataFile(
+        path=str(path.with_name(path.name.removesuffix(UNFINISHED))),
+        table=table,
+        rows=rows.rows,
+        bytes=path.stat().st_size,
+        seconds=time.monotonic() - begun_s,
+        checksum=rows.checksum,
+    )
+
+
+class _Plain:
+    """Rows of one column of text, one after another."""
+
+    def __init__(self, path: Path, _schema: pa.Schema) -> None:
+        # Batches are megabytes: a buffer would only copy them.
+        self._file = path.open("wb", buffering=0)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        (column,) = batch.columns
+        _, offsets, values = column.buffers()
+        ends = memoryview(offsets).cast("i")[column.offset : column.offset + len(column) + 1]
+        left = memoryview(values)[ends[0] : ends[-1]]
+        while left:
+            left = left[self._file.write(left) :]
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _csv(path: Path, schema: pa.Schema) -> Sink:
+    from pyarrow import csv
+
+    writer: Sink = csv.CSVWriter(path, schema)
+    return writer
+
+
+def _parquet(path: Path, schema: pa.Schema) -> Sink:
+    from pyarrow import parquet
+
+    writer: Sink = parquet.ParquetWriter(path, schema)
+    return writer
+
+
+SINKS: dict[Format, Callable[[Path, pa.Schema], Sink]] = {
+    "nt": _Plain,
+    "ttl": _Plain,
+    "csv": _csv,
+    "parquet": _parquet,
+}
+
+
+def _refused(error: OSError, path: Path) -> str:
+    if error.errno in FULL:
+        return (
+            f"the disk of {path.parent} is full: free some space, or name another --out; nothing"
+            " is left of what was written"
+        )
+    return f"{path} cannot be written ({error.strerror}): nothing is left of what was"

@@ -1,0 +1,1 @@
+-- why: primary keys are in tables.mysql.sql, for rows are kept in their order.

@@ -1,0 +1,1 @@
+-- why: primary keys are in tables.sqlite.sql, for they say where a row is kept.
