@@ -32,7 +32,7 @@ READ_BYTES = 1 << 20
 class Asking:
     """One client. The driver calls `ask` from a thread of its own."""
 
-    def __init__(self, store: pyoxigraph.Store, union: bool) -> None:
+    def __init__(self, store: pyoxigraph.Store, *, union: bool) -> None:
         self._store = store
         self._union = union
 
@@ -153,7 +153,7 @@ class OxigraphEngine:
         """All on one store, which many threads may ask at once."""
         told, union = json.dumps(script.facts()), TRUTHS[instance.settings[UNION]]
         return [
-            GraphSession(Asking(instance.handle, union), told, seed, number)
+            GraphSession(Asking(instance.handle, union=union), told, seed, number)
             for number in range(clients)
         ]
 
