@@ -16,8 +16,8 @@ class Started:
     """One server, its launcher and its guardian."""
 
     def __init__(self, root: Path, name: str, run_id: str = "run") -> None:
-        self.product = obtained(name)
         self.engine: Any = find_engine(name).engine()
+        self.product = obtained(name, engine=self.engine)
         self.guardian = Guardian(run_id, root / "instances")
         self.log = root / f"{run_id}.log"
         self.launcher = ServerLauncher(self.guardian, self.log)

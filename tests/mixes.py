@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +74,17 @@ def write_mixes(
     """The record of two clients that played an order by themselves, an operation a mix."""
     ends = [(mark.time_ns - BEGUN_NS) for mark in measured]
     rows = [
-        an_operation(number, begun_ns, 0, max(MS, ended_ns - begun_ns), **{"pass": number})
-        for number, (begun_ns, ended_ns) in enumerate(zip(ends, ends[1:], strict=False))
+        an_operation(
+            number,
+            begun_ns,
+            0,
+            max(MS, ended_ns - begun_ns),
+            **{"pass": number, "operation": "select"},
+        )
+        for number, (begun_ns, ended_ns) in enumerate(pairwise(ends))
     ]
     told: dict[str, Any] = {"in_order": True, "weights": [], "passes_min": 1, "duration_ns": 0}
+    told["operations"] = [0]
     if mixes_max is not None:
         told["passes_max"] = mixes_max
     directory = write_load(runs, closed(2), rows, ends[-1] / S, **told)
@@ -85,8 +93,16 @@ def write_mixes(
             for mark in its:
                 stream.push(phase, mark.mixes, mark.time_ns, mark.asked_bytes, mark.fetched_bytes)
     facts = _facts(directory)
-    facts["workload"]["sequence"] = {"rate": rate, "seconds": 3600.0}
-    facts["mixes"] = {"why_no_reads": why_no_reads, "looked_s": 0.1, "judged_s": 0.0}
+    facts["plan"]["operation_deadline_ns"] = 0
+    if rate:
+        names = {"rate": rate, "query_time": "", "power": "", "throughput": ""}
+        facts["workload"]["sequence"] = names | {"size": "", "seconds": 3600.0, "unit": 1.0}
+    facts["mixes"] = {
+        "why_no_reads": why_no_reads,
+        "enough": None,
+        "looked_s": 0.1,
+        "judged_s": 0.0,
+    }
     write_json(directory / "run.json", facts)
     write_seal(directory)
     return directory

@@ -16,6 +16,7 @@ import pytest
 
 from assay.analysis.answers import Tolerances, difference, read_expected
 from assay.engines.discovery import find_engines
+from assay.model.language import SPARQL, SQL, SUFFIXES
 from assay.model.script import Script, ScriptOperation
 from assay.study.reference_engine import DIALECT
 from assay.workloads.contract import Workload
@@ -29,6 +30,8 @@ DIALECTS = {
 }
 SPOKEN = sorted({(), *(engine.facts.dialects for engine in find_engines().values())})
 PLACEHOLDER = re.compile(r"\$\{(\w+)(?:\[(\d+)\])?\}")
+# Values that are written into a text by their numbers are no placeholders any more.
+LEFT = re.compile(r"\$\{(?!\d+\})")
 SEEDS = range(1, 201)
 WHY_WORDS_MIN = 4
 
@@ -38,27 +41,34 @@ def workload(request: pytest.FixtureRequest) -> Workload:
     return WORKLOADS[request.param]
 
 
+def spoken_of(workload: Workload, dialects: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Dialects of a language that its operations are written in."""
+    return dialects if SQL in workload.facts.languages else (SPARQL,)
+
+
 def defects_of_files(workload: Workload, dialects: set[str]) -> list[str]:
     """What is wrong with the files of `operations/`, a sentence each."""
     folder = workload.folder / "operations"
+    suffixes = [SUFFIXES[language] for language in workload.facts.languages]
     found = [
         f"{name} has no file"
-        for name in workload.facts.operations
-        if not (folder / f"{name}.sql").is_file()
+        for name in workload.facts.operations.keys() - workload.of_source
+        if not all((folder / f"{name}{suffix}").is_file() for suffix in suffixes)
     ]
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
-        operation, *dialect = path.name.removesuffix(".sql").split(".")
+        operation, *dialect = path.name.removesuffix(path.suffix).split(".")
         if operation not in workload.facts.operations:
             found.append(f"{path.name} is of no operation that is played")
         elif dialect:
-            found += _defects_of_override(path, folder / f"{operation}.sql", dialect[0], dialects)
+            plain = folder / f"{operation}{path.suffix}"
+            found += _defects_of_override(path, plain, dialect[0], dialects)
     return found
 
 
 def _defects_of_override(path: Path, base: Path, dialect: str, dialects: set[str]) -> list[str]:
     first, _, rest = path.read_text("utf-8").partition("\n")
     base_first, _, base_rest = base.read_text("utf-8").partition("\n")
-    why = re.fullmatch(r"-- why: (.+)", first)
+    why = re.fullmatch(r"(?:--|#) why: (.+)", first)
     found = []
     if dialect not in dialects:
         found.append(f"{path.name} is for a dialect that no engine speaks")
@@ -155,7 +165,7 @@ def answered_alike(workload: Workload) -> set[str]:
     """Those of them whose answer is known: what a run has made is another one each time."""
     facts = workload.facts
     made = {facts.receipt.found} if facts.receipt else set()
-    return of_one_text(workload) - made
+    return (of_one_text(workload) - made) | set(facts.checked) - workload.of_source
 
 
 class TestParameters:
@@ -201,34 +211,37 @@ class TestScript:
     def test_no_statement_has_a_placeholder_left(
         self, workload: Workload, dialects: tuple[str, ...]
     ) -> None:
-        script = workload.script(dialects, workload.facts.scale_default, seed=1)
+        scale = workload.facts.scale_default
+        script = workload.script(spoken_of(workload, dialects), scale, seed=1)
         texts = [one.text for operation in script.operations for one in operation.statements]
-        assert [text for text in texts if "${" in re.sub(r"--[^\n]*", "", text)] == []
+        assert [text for text in texts if LEFT.search(re.sub(r"--[^\n]*", "", text))] == []
 
     @pytest.mark.parametrize("dialects", SPOKEN)
     def test_a_dialect_draws_what_the_others_draw(
         self, workload: Workload, dialects: tuple[str, ...]
     ) -> None:
-        scripts = [workload.script(spoken, 1.0, seed=1) for spoken in ((), dialects)]
+        each = (spoken_of(workload), spoken_of(workload, dialects))
+        scripts = [workload.script(spoken, 1.0, seed=1) for spoken in each]
         plain, other = ([operation.draws for operation in s.operations] for s in scripts)
         assert plain == other
 
     def test_it_is_the_same_after_a_journey_through_json(self, workload: Workload) -> None:
-        script = workload.script((), workload.facts.scale_default, seed=1)
+        script = workload.script(spoken_of(workload), workload.facts.scale_default, seed=1)
         assert Script.read(json.loads(json.dumps(script.facts()))) == script
 
     def test_it_has_every_operation_that_is_played(self, workload: Workload) -> None:
-        script = workload.script((), workload.facts.scale_default, seed=1)
+        script = workload.script(spoken_of(workload), workload.facts.scale_default, seed=1)
         names = [operation.name for operation in script.operations]
-        assert names == list(dict.fromkeys((*workload.facts.order, *workload.facts.played_once)))
+        played = (*workload.facts.order, *workload.facts.played_once, *workload.checks)
+        assert names == list(dict.fromkeys(played))
 
     def test_draws_and_values_belong_together(self, workload: Workload) -> None:
-        for operation in workload.script((), workload.facts.scale_default, seed=1).operations:
+        for operation in workload.script(spoken_of(workload), workload.facts.scale_default, seed=1).operations:
             used = {index for statement in operation.statements for index in statement.values}
             given = operation.registers if operation.program else operation.draws
             assert used == set(range(len(given))), operation.name
             for one in operation.statements:
-                numbers = {int(number) for number in re.findall(r"\$(\d+)", one.text)}
+                numbers = {int(number) for number in re.findall(r"\$\{?(\d+)", one.text)}
                 assert numbers == set(range(1, len(one.values) + 1)), one.text
 
 
@@ -379,8 +392,9 @@ class TestAnswers:
 
     def test_every_column_that_is_a_float_in_nature_has_a_kind(self, workload: Workload) -> None:
         """An average or a quotient has as many digits as an engine likes, so it cannot be exact."""
-        for name, facts in workload.facts.operations.items():
-            text = (workload.operations_folder / f"{name}.sql").read_text("utf-8")
+        for path in sorted(workload.operations_folder.glob("*.sql")):
+            name, text = path.name.split(".")[0], path.read_text("utf-8")
+            facts = workload.facts.operations[name]
             averages = re.findall(r"(?i)\bavg\([^()]*\) as (\w+)", text.partition("from")[0])
             assert {facts.answer.get(column) for column in averages} <= {"average", "ratio"}, name
 

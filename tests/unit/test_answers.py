@@ -3,14 +3,23 @@ and ratios within one in a hundred, blanks that pad a text not at all."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import assay.workloads
-from assay.analysis.answers import Expected, Tolerances, cell_is_right, difference, read_expected
+from assay.analysis.answers import (
+    Expected,
+    Tolerances,
+    cell_is_right,
+    difference,
+    read_expected,
+    read_expected_by,
+)
 
 KINDS = {"money": "sum", "mean": "average", "part": "ratio"}
 SUM_ABSOLUTE = 100.0
@@ -216,3 +225,70 @@ class TestRows:
     def test_a_null_that_should_be_a_value_is_shown_as_null(self) -> None:
         rows = [(None, Decimal(10)), *self.ROWS[1:]]
         assert difference(rows, self.ANSWER, tolerances()) == "row 1, k: null instead of 1"
+
+
+def ranked(*rows: str, **rule: Any) -> Expected:
+    return replace(expected("name|points", *rows), ordered_by=("points",), **rule)
+
+
+class TestACutOrder:
+    """Rows by points of which three are returned, the first left out."""
+
+    ROWS = ("a|9", "b|8", "c|7", "d|7", "e|7", "f|6")
+
+    def different(self, *rows: tuple[str, int]) -> str | None:
+        return difference(rows, ranked(*self.ROWS, offset=1, limit=3), tolerances())
+
+    @pytest.mark.parametrize("tied", [("c", "d"), ("e", "c"), ("d", "e")])
+    def test_of_rows_that_tie_at_the_end_any_may_be_returned(self, tied: tuple[str, str]) -> None:
+        assert self.different(("b", 8), (tied[0], 7), (tied[1], 7)) is None
+
+    def test_each_of_them_may_be_returned_once(self) -> None:
+        assert self.different(("b", 8), ("c", 7), ("c", 7)) is not None
+
+    @pytest.mark.parametrize("wrong", [("f", 6), ("x", 7), ("a", 9)])
+    def test_no_other_row_may(self, wrong: tuple[str, int]) -> None:
+        told = self.different(("b", 8), ("c", 7), wrong)
+        assert told is not None
+        assert "row 3" in told
+        assert "none of the 3 rows that tie there" in told
+
+    def test_what_does_not_tie_has_to_be_there(self) -> None:
+        assert "row 1" in str(self.different(("a", 9), ("c", 7), ("d", 7)))
+
+    def test_as_many_rows_are_returned_as_there_are(self) -> None:
+        assert self.different(("b", 8), ("c", 7)) == "2 rows instead of 3"
+        assert difference([], ranked("a|9", offset=1, limit=3), tolerances()) is None
+
+    def test_rows_that_tie_with_the_first_may_be_left_out_instead(self) -> None:
+        rows = ranked("a|9", "b|9", "c|8", offset=1, limit=2)
+        for first in ("a", "b"):
+            assert difference([(first, 9), ("c", 8)], rows, tolerances()) is None
+        assert difference([("c", 8), ("a", 9)], rows, tolerances()) is not None
+
+
+class TestOtherOrders:
+    def test_without_columns_rows_come_in_any(self) -> None:
+        rows = replace(expected("name|points", "a|1", "b|2"), ordered_by=())
+        assert difference([("b", 2), ("a", 1)], rows, tolerances()) is None
+        assert difference([("b", 2), ("b", 2)], rows, tolerances()) is not None
+
+    def test_floating_point_that_is_near_ties_and_hides_the_order_behind_it(self) -> None:
+        near = Tolerances.of({"points": "float"}, 0, 0, 1, 1e-3)
+        order = replace(ranked("a|7.0", "b|7.0001", "c|6"), ordered_by=("points", "name"))
+        assert difference([("b", 7.0), ("a", 7.0), ("c", 6.0)], order, near) is None
+        assert difference([("c", 6.0), ("a", 7.0), ("b", 7.0)], order, near) is not None
+        assert difference([("a", 7.1), ("b", 7.0), ("c", 6.0)], order, near) is not None
+
+    def test_more_rows_may_come_where_that_is_said_and_none_be_missing(self) -> None:
+        rows = replace(expected("name|points", "a|1", "b|2"), ordered_by=(), more_rows=True)
+        assert difference([("x", 3), ("b", 2), ("a", 1)], rows, tolerances()) is None
+        told = difference([("x", 3), ("a", 1)], rows, tolerances())
+        assert told == "a row is missing: name b, points 2"
+
+    def test_a_rule_is_that_of_the_record(self, tmp_path: Path) -> None:
+        (tmp_path / "q.csv").write_text("name|points\na|9\nb|8\nc|8\n")
+        rule = {"ordered_by": ["points"], "offset": 0, "limit": 2, "more_rows": False}
+        read = read_expected_by(tmp_path / "q.csv", rule)
+        assert read == ranked("a|9", "b|8", "c|8", limit=2)
+        assert list(read.returned) == [0, 1]

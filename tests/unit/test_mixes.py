@@ -181,7 +181,12 @@ class TestTold:
         first = section["first_mix"]
         assert 100 < first < 300
         assert f"steady after {first:,} of 600 mixes, the 30 of the warm-up not counted" in words
-        assert "in the steady part, QMpH" in words
+        assert "/s in the steady part, " in words
+        (figure,) = section["figures"]
+        assert figure["name"] == "QMpH"
+        # The clients are two, so it is by the clock, as mixes a second are.
+        assert figure["steady"] == pytest.approx(3_600 * section["rate_per_s"], rel=0.02)
+        assert figure["all"] == pytest.approx(3_600 * section["all_per_s"], rel=0.02)
         assert "over everything measured" in words
         (finding,) = claims(told)
         assert finding["claim"].startswith(f"Steady after {first:,} of 600 mixes: QMpH 36,")
@@ -233,6 +238,33 @@ class TestTold:
         drawn = str(charts["steady"].to_dict())
         assert "'words': 'measured'" in drawn
         assert "'words': 'steady'" in drawn
+
+    def test_what_the_engine_counts_stands_beside(self, tmp_path: Path) -> None:
+        run = Run(steady_run(tmp_path))
+        times_s = [-0.5 + number for number in range(60)]
+        values = [None, *([50_000.0] * 20), *([1_000.0] * 39)]
+        series = {"name": "buffer_read_bytes", "time_s": times_s, "values": values}
+        told = mixes_of(run, {"series": [series]})
+        assert told is not None
+        first, last = told.state.batches[3], told.state.batches[40]
+        assert first.counted == pytest.approx(50_000 / first.throughput)
+        assert last.counted == pytest.approx(1_000 / last.throughput)
+        # The engine was not read to the end of the last ones.
+        assert told.state.batches[-1].counted is None
+        assert told.counted is not None
+        before, level = told.counted
+        assert before is not None
+        assert before > 10 * level
+
+    @pytest.mark.parametrize("values", [[None, 5.0, None, 5.0], []])
+    def test_a_counter_that_was_reset_tells_nothing(
+        self, tmp_path: Path, values: list[float | None]
+    ) -> None:
+        series = {"name": "buffer_read_bytes", "values": values}
+        series["time_s"] = [-1.0, 20.0, 40.0, 70.0][: len(values)]
+        told = mixes_of(Run(steady_run(tmp_path)), {"series": [series]})
+        assert told is not None
+        assert told.counted is None
 
     @pytest.mark.parametrize("write", [steady_run, drifting_run])
     def test_a_record_without_marks_has_no_such_section(

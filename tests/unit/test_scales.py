@@ -32,6 +32,7 @@ from assay.record.seal import write_seal
 from assay.record.writer import write_json
 from assay.report.study.charts import SUBJECTS_MAX, charts_of
 from tests.conftest import write_stream
+from tests.plans import made, made_plan
 from tests.records import BEGUN_NS, S
 from tests.sides import OPERATION, Doing, Side
 
@@ -259,7 +260,8 @@ class TestFigure:
         told = figure(tmp_path)
         assert told.says[0].startswith("Ten times the data (SF 1 to SF 10): 5.4 times")
         assert "7.1 times [7.1, 7.1] the look-ups" in told.says[0]
-        assert told.says[0].endswith("for an operation.")
+        assert "the look-ups, for an operation; " in told.says[0]
+        assert told.says[0].endswith(" the peak memory.")
         laws = {row["of"]: row for row in rows(told, "laws")}
         assert laws["look-ups"]["exponent"] == pytest.approx(math.log10(TIMES), abs=1e-6)
         scanning = laws["CPU: scan"]
@@ -353,15 +355,61 @@ class TestFigure:
         said = says_of(replace(told, shares=(found,)), (), "", costs=False, shares=True)
         assert list(said) == [words]
 
-    def test_a_shift_is_large_and_more_than_noise(self) -> None:
-        for mean, ends, shifts in (
-            (0.20, (0.1, 0.3), True),
-            (-0.20, (-0.3, -0.1), True),
-            (0.20, (-0.1, 0.5), False),
-            (0.02, (0.01, 0.03), False),
-            (0.20, None, None),
-        ):
-            assert Shift("q", (0.1, 0.3), Mean(mean, ends)).shifts is shifts
+    @pytest.mark.parametrize(
+        ("means", "ends", "shifts"),
+        [
+            ((0.1, 0.3), (0.1, 0.3), True),
+            ((0.3, 0.1), (-0.3, -0.1), True),
+            ((0.1, 0.3), (-0.1, 0.5), False),
+            ((0.42, 0.39), (-0.04, -0.02), False),
+            ((0.02, 0.06), (0.03, 0.05), True),
+            ((0.0, 0.04), (0.03, 0.05), True),
+            ((0.01, 0.03), (0.01, 0.03), False),
+            ((0.1, 0.3), None, None),
+        ],
+    )
+    def test_a_shift_is_large_and_more_than_noise(
+        self,
+        means: tuple[float, float],
+        ends: tuple[float, float] | None,
+        shifts: bool | None,
+    ) -> None:
+        assert Shift("q", means, Mean(means[1] - means[0], ends)).shifts is shifts
+
+    def test_of_samples_that_nobody_explains_plans_tell_the_work(self, tmp_path: Path) -> None:
+        runs = []
+        for number in (1, 2):
+            for scale, way in ((1.0, "hash join"), (10.0, "nested loop")):
+                scanning = made("scan", object="stock", seconds=0.3)
+                plan = made_plan(
+                    made(way, scanning, seconds=0.1 * scale),
+                    operation=OPERATION,
+                    native=f"{OPERATION}-0.json",
+                    name=STATEMENT,
+                )
+                run = at_scale(tmp_path, scale, number, plans=[plan])
+                run.facts["engine"]["operations"] = {}
+                runs.append(StudyRun("s", {"scale": f"{scale:g}"}, number, run))
+        told = make(Asked("s", "scales", "s", tuple(runs), {}))
+        assert told.says, told.missing
+        shares = {row["of"]: row for row in rows(told, "shares of time of plans' operators")}
+        assert shares["scan"]["SF 1"] == pytest.approx(0.75)
+        assert shares["join"]["SF 10"] == pytest.approx(1.0 / 1.3)
+        assert "shares of CPU time" not in {one.name for one in told.tables}
+        said = " ".join(told.says)
+        assert "By another plan at SF 10 than at SF 1: update.find; of update.find " in said
+        assert "nested loop, not hash join" in said
+
+    def test_samples_that_nobody_explains_are_said_to_be_unexplained(self, tmp_path: Path) -> None:
+        runs = []
+        for number in (1, 2):
+            for scale in (1.0, 10.0):
+                run = at_scale(tmp_path, scale, number)
+                run.facts["engine"]["operations"] = {}
+                runs.append(StudyRun("s", {"scale": f"{scale:g}"}, number, run))
+        told = make(Asked("s", "scales", "s", tuple(runs), {"of": "shares"}))
+        assert not any("unclassified" in words for words in told.says)
+        assert any("no rule knows its functions" in words for words in told.missing)
 
     def test_charts_have_both_axes_logarithmic(self, tmp_path: Path) -> None:
         told = figure(tmp_path, (1.0, 3.0, 10.0), rounds=2)
@@ -413,6 +461,10 @@ class TestSize:
         assert (size_of(run).amount, size_of(run).words) == (50_000.0, "50 k triples")
         run.facts["workload"]["sequence"] = {"size": ""}
         assert size_of(run).words == "SF 10"
+        run.facts["workload"]["scale_name"] = "warehouses"
+        assert size_of(run).words == "10 warehouses"
+        del run.facts["workload"]["scale_name"]
+        assert size_of(run).words == "scale 10"
 
     def test_memory_is_the_hosts_or_the_limit_and_the_engines_cache(self, tmp_path: Path) -> None:
         run = at_scale(tmp_path, 1.0, 1)
@@ -435,7 +487,7 @@ class TestSize:
         for one in runs:
             one.run.facts["workload"]["sequence"] = {"size": "triples"}
         told = make(Asked("s", "scales", "s", tuple(runs), {"extrapolate": 20}))
-        assert any(words.startswith("100 k triples was not run") for words in told.says)
+        assert any(words.startswith("100 k triples (SF 20) was not run") for words in told.says)
         assert "2.0 times the data (5 k triples to 10 k triples)" in told.says[0]
 
 

@@ -56,6 +56,8 @@ class TestStudy:
         (figure,) = told.figures
         assert (figure.name, figure.kind) == ("scales", "scales")
         assert figure.options == {"factor": "scale", "extrapolate": [100.0]}
+        several = study(engines=("postgresql",), scales=(0.5, 10.0))
+        assert {one.levels["scale"] for one in several.parts[0].variants} == {"0.5", "10"}
         alone = study(engines=("postgresql",), scales=(10.0,), clients=(1, 2))
         assert set(by_variant(alone, "scale").values()) == {10.0}
         assert [one.kind for one in alone.figures] == ["clients"]

@@ -474,3 +474,84 @@ class TestNamesOfMetrics:
 
     def test_without_the_table_there_are_none(self, tmp_path: Path) -> None:
         assert read_workload(a_workload(tmp_path)).recorded()["metrics"] is None
+
+
+OWN = """
+arrival = "closed"
+data_of = "./made"
+order = ["q1", "q2"]
+checked = ["q1"]
+[operations.q2]
+title = "own"
+"""
+THEIRS = """
+arrival = "closed"
+order = ["q1"]
+setup = ["schema/tables.sql"]
+[constants]
+n = 7
+[operations.q1]
+title = "theirs"
+ordered_by = ["n"]
+limit = 3
+"""
+
+
+class TestOperationsOfTheWorkloadWhoseDataAreAsked:
+    @pytest.fixture
+    def both(self, tmp_path: Path) -> tuple[Workload, Workload]:
+        theirs = a_workload(tmp_path, THEIRS)
+        (theirs / "schema").mkdir()
+        (theirs / "schema/tables.sql").write_text("create table t (n integer)\n")
+        (theirs / "answers").mkdir()
+        (theirs / "answers/q1.csv").write_text("n\n7\n")
+        own = tmp_path / "own"
+        (own / "operations").mkdir(parents=True)
+        (own / "workload.toml").write_text(OWN.replace("./made", "../made"))
+        (own / "operations/q2.sql").write_text("select 2 as n\n")
+        return read_workload(own), read_workload(theirs)
+
+    def test_one_that_has_no_file_here_is_theirs(self, both: tuple[Workload, Workload]) -> None:
+        own, theirs = both
+        script = own.script((), 1.0, 1)
+        assert [one.name for one in script.operations] == ["q1", "q2", "q1@check"]
+        assert script.operations[0].statements == theirs.script((), 1.0, 1).operations[0].statements
+        assert "7" in script.operations[0].statements[0].text
+        assert own.facts.operations["q1"] == theirs.facts.operations["q1"]
+        assert own.recorded()["answer_rules"]["q1@check"]["limit"] == 3
+
+    def test_its_kept_rows_are_theirs_too(self, both: tuple[Workload, Workload]) -> None:
+        own, theirs = both
+        assert own.kept_rows(1.0) == {"q1": theirs.folder / "answers/q1.csv"} or [
+            path.resolve() for path in own.kept_rows(1.0).values()
+        ] == [(theirs.folder / "answers/q1.csv").resolve()]
+
+    def test_one_with_a_file_of_its_own_is_its_own(self, both: tuple[Workload, Workload]) -> None:
+        own, _ = both
+        (own.folder / "operations/q1.sql").write_text("select 1 as n\n")
+        again = read_workload(own.folder)
+        assert again.script((), 1.0, 1).operations[0].statements[0].text == "select 1 as n"
+        assert again.facts.operations["q1"].title == ""
+        assert again.kept_rows(1.0) == {}
+
+    def test_what_neither_has_is_refused(self, both: tuple[Workload, Workload]) -> None:
+        own, _ = both
+        manifest = own.folder / "workload.toml"
+        manifest.write_text(manifest.read_text().replace('["q1", "q2"]', '["q1", "q3"]'))
+        assert "q3" in refusal(own.folder)
+
+
+class TestRulesOfAnswers:
+    @pytest.mark.parametrize(
+        ("told", "words"),
+        [
+            ("limit = 3", "name the columns of ordered_by"),
+            ("offset = 3", "name the columns of ordered_by"),
+            ('more_rows = true\nordered_by = ["n"]', "leave ordered_by out"),
+        ],
+    )
+    def test_what_contradicts_itself_is_refused(
+        self, tmp_path: Path, told: str, words: str
+    ) -> None:
+        text = MANIFEST.replace('title = "first"', f'title = "first"\n{told}')
+        assert words in refusal(a_workload(tmp_path, text))

@@ -449,7 +449,7 @@ proptest! {
         };
         let written: Vec<String> = texts.iter().map(quoted).collect();
         let table = format!("?a\n{}\n", written.join("\n"));
-        let graph: String = written.iter().map(|text| format!("<s> <p> {text} .\n")).collect();
+        let graph = format!("<s> <p> {} .\n", written.join(" .\n<s> <p> "));
         for (form, text, column) in [(Form::Tsv, table, 0), (Form::NTriples, graph, 2)] {
             let whole = read(form, &[text.as_bytes()]).unwrap();
             let (before, behind) = text.as_bytes().split_at(cut.index(text.len()));

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -77,14 +76,35 @@ class Expected:
         stop = len(self.rows) if self.limit is None else self.offset + self.limit
         return range(len(self.rows))[self.offset : stop]
 
-    def ties(self) -> list[range]:
-        """Places of rows that may change with each other, from the first row to the last."""
+    def ties(self, tolerances: Tolerances) -> list[range]:
+        """Places of rows that may change with each other, from the first row to the last.
+
+        Floating point ties where it is within its tolerance, and what comes after it in the order
+        is then not known.
+        """
         if self.ordered_by is None:
             return [range(place, place + 1) for place in range(len(self.rows))]
-        keys = [self.columns.index(name) for name in self.ordered_by if name in self.columns]
-        groups = groupby(range(len(self.rows)), lambda row: [self.rows[row][key] for key in keys])
-        runs = [list(places) for _, places in groups]
-        return [range(places[0], places[-1] + 1) for places in runs]
+        named = [name for name in self.ordered_by if name in self.columns]
+        floats = [place for place, name in enumerate(named) if tolerances.kinds.get(name) == "float"]
+        keys = [self.columns.index(name) for name in named[: floats[0] + 1 if floats else None]]
+        found: list[range] = []
+        for place, row in enumerate(self.rows):
+            before = self.rows[place - 1]
+            tied = place > 0 and all(
+                row[key] == before[key] or self._is_near(row[key], before[key], key, tolerances)
+                for key in keys
+            )
+            begin = found.pop().start if tied else place
+            found.append(range(begin, place + 1))
+        return found
+
+    def _is_near(
+        self, one: str | None, other: str | None, key: int, tolerances: Tolerances
+    ) -> bool:
+        if tolerances.kinds.get(self.columns[key]) != "float" or one is None:
+            return False
+        number = _decimal(one)
+        return number is not None and cell_is_right(number, other, self.columns[key], tolerances)
 
 
 def expected_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -150,7 +170,7 @@ def difference(
         return _lacking(actual, expected, tolerances)
     if len(actual) != len(returned):
         return f"{len(actual)} rows instead of {len(returned)}"
-    for tied in expected.ties():
+    for tied in expected.ties(tolerances):
         shown_of = range(max(tied.start, returned.start), min(tied.stop, returned.stop))
         rows = actual[shown_of.start - returned.start : shown_of.stop - returned.start]
         found = _difference_of(rows, tied, expected, tolerances) if shown_of else None

@@ -95,13 +95,20 @@ class Sequence:
         return asdict(self)
 
 
-def sequence_of(run: Run) -> Sequence | None:
-    """The mixes of a run; None where clients play no sequence, or no mix came to its end."""
+def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
+    """The mixes of a run; None where clients play no sequence, or no mix came to its end.
+
+    Args:
+        run: The run.
+        since_ns: Of mixes that began before, none counts; None: all do.
+    """
     phase, told = measured_phase(run.facts), run.facts["workload"].get("sequence")
     if told is None or not phase.get("in_order"):
         return None
-    limit_s = run.facts["plan"]["operation_deadline_ns"] * NS
+    limit_s = run.facts["plan"].get("operation_deadline_ns", 0) * NS
     times = whole_mixes(measured(run.table("events")), len(phase["operations"]), limit_s)
+    if since_ns is not None:
+        times = times.filter(pl.col("started_ns").min().over("pass") >= since_ns)
     if times.is_empty():
         return None
     clients = int(phase["arrival"]["clients"])
@@ -148,15 +155,16 @@ def _metrics(run: Run, told: dict[str, Any], times: pl.DataFrame, made: Sequence
     of = "time of operations" if made.clients == 1 else "time by the clock"
     span = told["seconds"]
     operations_per_s = made.mixes_per_s * times.height / made.mixes
-    scaled = float(run.facts["request"]["scale"]) / told["unit"]
-    by = f"scale by {told['unit']:,g}, times {span:g} s by the"
+    unit = told.get("unit", 1.0)
+    scaled = float(run.facts["request"]["scale"]) / unit
+    by = f"scale by {unit:,g}, times {span:g} s by the"
     means = "geometric mean of operations' times"
     named = (
         ("rate", made.mixes_per_s, f"mixes in {span:g} s of {of}"),
         ("power", scaled / _geometric_mean(times["seconds"]), f"{by} {means}"),
-        ("throughput", scaled * operations_per_s, f"{by} {of} of an operation"),
+        ("throughput", scaled * operations_per_s, f"{by} {of} for each operation"),
     )
-    return [Metric(told[key], value * span, about) for key, value, about in named if told[key]]
+    return [Metric(told[key], value * span, about) for key, value, about in named if told.get(key)]
 
 
 def _queries(run: Run, times: pl.DataFrame) -> list[QueryTime]:

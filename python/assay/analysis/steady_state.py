@@ -61,6 +61,7 @@ class Batch:
         begin_s, end_s: Since the phase began.
         throughput: Mixes a second.
         asked, fetched: Bytes a mix; None: not measured.
+        counted: Bytes a mix that the engine itself counted as read into its cache.
     """
 
     first: int
@@ -70,6 +71,7 @@ class Batch:
     throughput: float
     asked: float | None
     fetched: float | None
+    counted: float | None = None
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ def summarise(run: Run) -> Summary:
         cores=_cores(run, used),
         pinned=pinned_cpus(run),
     )
-    mixes = mixes_of(run)
+    mixes = mixes_of(run, counted, sequence)
     case = replace(case, statement_times=statements, stalls=stalled, mixes=mixes)
     if where is not None:
         case = replace(case, where=where.shares)

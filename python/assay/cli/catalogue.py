@@ -36,8 +36,9 @@ def list_engines(context: typer.Context, *, as_json: AsJson = False) -> None:
     if as_json:
         say_json([folder.facts.model_dump() for folder in found.values()])
         return
+    room = max(len(name) for name in found) + 2
     for folder in found.values():
-        say(f"{folder.facts.name:<14}{folder.facts.about}")
+        say(f"{folder.facts.name:<{room}}{folder.facts.about}")
 
 
 @engines.command("show")

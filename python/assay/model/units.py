@@ -107,13 +107,6 @@ def rate_text(per_s: float | None) -> str:
     return "not measured" if per_s is None else f"{grouped_text(per_s)}/s"
 
 
-def mixes_text(per_s: float | None, name: str, seconds: float) -> str:
-    """A rate of mixes: `QMpH 28,100` where that has a name for so many seconds, else `7.8/s`."""
-    if per_s is None or not name:
-        return rate_text(per_s)
-    return f"{name} {grouped_text(per_s * seconds)}"
-
-
 def grouped_text(count: float) -> str:
     """Three significant digits, thousands apart, such as `41,200`, `312`, `5.2`."""
     rounded = float(f"{count:.3g}")

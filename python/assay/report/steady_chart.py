@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.model.units import amount_text, rate_text
-from assay.report.palette import BLUE, GREEN, GREY, ORANGE, WIDTH
+from assay.report.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, WIDTH
 
 if TYPE_CHECKING:
     import altair as alt
@@ -21,6 +21,7 @@ PANELS = (
     ("Mixes a second", "throughput", 1.0, BLUE),
     ("KiB that the engine asked of files, a mix", "asked", KIB, ORANGE),
     ("KiB that were fetched from storage, a mix", "fetched", KIB, GREEN),
+    ("KiB read into the engine's cache by its own count, a mix", "counted", KIB, PURPLE),
 )
 SCHEMA = {
     "part": pl.String,
@@ -31,6 +32,7 @@ SCHEMA = {
     "throughput": pl.Float64,
     "asked": pl.Float64,
     "fetched": pl.Float64,
+    "counted": pl.Float64,
 }
 
 

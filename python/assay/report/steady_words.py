@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.model.units import bytes_text, mixes_text
+from assay.model.units import bytes_text, grouped_text, rate_text
 from assay.report.terminal_load import LABEL_WIDTH
 from assay.report.wrapping import labelled
 
@@ -26,6 +26,7 @@ def steady_words(document: dict[str, Any]) -> list[str]:
         return []
     words = [_whether(told), *_figures(told)]
     words += [sentence for name, says in READS for sentence in _read(told, name, says)]
+    words += _before_and_then(told["counted"], "read into its cache by the engine's own count")
     if told["why_no_reads"] is not None:
         words.append(f"reads not measured ({told['why_no_reads']}), so throughput alone was judged")
     return words
@@ -44,11 +45,6 @@ def steady_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         yield from labelled("  mixes", "; ".join(words), width, LABEL_WIDTH)
 
 
-def rate(told: dict[str, Any], per_s: float | None) -> str:
-    """A rate of mixes, as the workload names it."""
-    return mixes_text(per_s, told["rate_name"], told["rate_seconds"])
-
-
 def _whether(told: dict[str, Any]) -> str:
     mixes, warm = f"{told['mixes']:,} mixes", told["warmup_mixes"]
     after = f", the {warm:,} of the warm-up not counted" if warm else ""
@@ -64,17 +60,27 @@ def _whether(told: dict[str, Any]) -> str:
 
 def _figures(told: dict[str, Any]) -> list[str]:
     """Of the steady part, and of everything measured."""
-    whole = f"{rate(told, told['all_per_s'])} over everything measured"
+    whole = f"{rate_text(told['all_per_s'])} over everything measured"
     if not told["steady"] or not told["first_mix"]:
         return [whole]
-    return [f"{rate(told, told['rate_per_s'])} in the steady part, {whole}"]
+    named = [
+        f"{one['name']} {grouped_text(one['steady'])} in it, {grouped_text(one['all'])} over all"
+        for one in told["figures"]
+    ]
+    return [f"{rate_text(told['rate_per_s'])} in the steady part, {whole}", *named]
 
 
 def _read(told: dict[str, Any], name: str, says: str) -> list[str]:
     """What a mix read before the steady part and in it; nothing where it read nothing."""
-    drift = next((one for one in told["drifts"] if one["series"] == name), None)
-    if drift is None or not (drift["before"] or drift["level"]):
+    return _before_and_then(
+        next((one for one in told["drifts"] if one["series"] == name), None), says
+    )
+
+
+def _before_and_then(read: dict[str, Any] | None, says: str) -> list[str]:
+    if read is None or not (read["before"] or read["level"]):
         return []
-    if drift["before"] is None:
-        return [f"{bytes_text(drift['level'])} {says} a mix"]
-    return [f"{bytes_text(drift['before'])} {says} a mix before, {bytes_text(drift['level'])} then"]
+    then = bytes_text(read["level"])
+    if read["before"] is None:
+        return [f"{then} {says} a mix"]
+    return [f"{bytes_text(read['before'])} {says} a mix before, {then} then"]

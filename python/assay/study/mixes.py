@@ -51,9 +51,12 @@ class Mixes:
         self._meter, self._why_no_reads = _meter(reads_of)
         self._marks: list[Mark] = []
         self._phase = ""
+        # Mixes of which was heard and which have no mark yet: how many, and when the last ended.
+        self._heard: tuple[int, int] | None = None
         self._due_s = self._flushed_s = 0.0
         self._judge_at = 0.0
         self._steady = False
+        self._enough: int | None = None
         self._judged_s = self._looked_s = 0.0
 
     def __enter__(self) -> Self:
@@ -65,7 +68,10 @@ class Mixes:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stream.close()
+        try:
+            self._mark_last(self._reads())
+        finally:
+            self._stream.close()
 
     @property
     def ended(self) -> int:
@@ -76,6 +82,7 @@ class Mixes:
         """What run.json has of it."""
         return {
             "why_no_reads": self._why_no_reads,
+            "enough": self._enough,
             "looked_s": self._looked_s,
             "judged_s": self._judged_s,
         }
@@ -85,13 +92,14 @@ class Mixes:
         now_s = time.monotonic()
         begins = phase != self._phase
         if not begins and now_s < self._due_s:
+            self._heard = (mixes, ended_ns)
             return self._steady
+        reads = self._reads()
         if begins:
+            self._mark_last(reads)
             self._phase, self._marks, self._steady = phase, [], False
             self._judge_at = float(self._phases[phase].get("passes_min", 1))
-        asked, fetched = self._reads()
-        self._marks.append(Mark(mixes, ended_ns, asked, fetched))
-        self._stream.push(phase, mixes, ended_ns, asked, fetched)
+        self._mark(mixes, ended_ns, reads)
         if now_s - self._flushed_s > FLUSH_S:
             self._flushed_s = now_s
             self._stream.flush()
@@ -100,6 +108,16 @@ class Mixes:
         self._due_s = now_s + max(LOOKS_APART_S, took_s / LOOKS_SHARE)
         return self._judge()
 
+    def _mark(self, mixes: int, ended_ns: int, reads: tuple[int | None, int | None]) -> None:
+        self._heard = None
+        self._marks.append(Mark(mixes, ended_ns, *reads))
+        self._stream.push(self._phase, mixes, ended_ns, *reads)
+
+    def _mark_last(self, reads: tuple[int | None, int | None]) -> None:
+        """Marks the end of a phase, whenever its last mixes ended."""
+        if self._heard is not None:
+            self._mark(*self._heard, reads)
+
     def _judge(self) -> bool:
         played = self._phases[self._phase]
         mixes = self._marks[-1].mixes
@@ -107,6 +125,7 @@ class Mixes:
             return self._steady
         begun_s = time.monotonic()
         self._steady = judged(self._marks, int(played["arrival"]["clients"])).steady is True
+        self._enough = mixes if self._steady else None
         self._judge_at = max(mixes + 1, mixes * JUDGED_GROWTH)
         self._judged_s += time.monotonic() - begun_s
         return self._steady

@@ -8,14 +8,17 @@ from __future__ import annotations
 import math
 import os
 from datetime import datetime
+from functools import lru_cache
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import RecordUnreadableError
+from assay.model.errors import RecordUnreadableError, UsageError
 from assay.record.layout import KIND_CEILING
 from assay.record.reader import Run, list_runs
 from assay.study.ceiling.trials import CeilingRequest, Machine, trials
 from assay.study.request import RunRequest
+from assay.workloads.discovery import find_workload
+from assay.workloads.generate import QUERIES, table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -28,15 +31,22 @@ if TYPE_CHECKING:
 # Earlier runs that are looked at, the newest ones.
 RUNS_MAX = 200
 # The guess, where nothing was seen yet, is of engines and machines of no kind in particular:
-# to start, stop, check and report; a pass at scale 1; to make and load the data of scale 1.
+# to start, stop, check and report; for each row of the data, a pass over them, and to make and load
+# it; for each operation of a mix.
 AROUND_S = 12.0
-PASS_S = 10.0
-LOAD_S = 20.0
+PASS_S = 1.2e-6
+LOAD_S = 2.4e-6
+OPERATION_S = 0.005
+# Of data that queries make, which are told by no generator: as many as TPC-H has.
+ROWS_AT_1 = 8_660_000
 STEADY_PASSES = 6
 # What the file of a look at the disk is written with, and what a trial takes beside its time.
 FILL_BYTES_PER_S, AROUND_TRIAL_S = 400e6, 0.03
 # What makes a run alike to another in how long it takes; the rest changes less than engines differ.
-ALIKE = ("workload", "engine", "scale", "test", "streams", "clients", "time_s", "min_time_s")
+ALIKE = (
+    *("workload", "engine", "scale", "test", "streams"),
+    *("clients", "mixes", "mixes_max", "time_s", "min_time_s"),
+)
 
 
 class Pace:
@@ -137,9 +147,12 @@ def guessed_s(request: RunRequest) -> float:
 
     Nobody knows what a scale is to a folder of queries: a pass of it may take as long as is asked.
     """
-    is_folder = "/" in request.workload
-    pass_s = request.min_time_s if is_folder else PASS_S * request.scale
-    around_s = AROUND_S + (0.0 if is_folder else LOAD_S * request.scale)
+    rows = rows_of(request.workload, request.scale)
+    pass_s = request.min_time_s if rows is None else PASS_S * rows
+    around_s = AROUND_S + LOAD_S * (rows or 0)
+    if request.mixes is not None:
+        mixes = request.mixes + (request.warmup_mixes or 0)
+        return around_s + mixes * len(find_workload(request.workload).facts.order) * OPERATION_S
     if request.clients is not None:
         return around_s + request.warmup_s + request.time_s
     plans_s = pass_s if request.plans else 0.0
@@ -147,6 +160,20 @@ def guessed_s(request: RunRequest) -> float:
         return around_s + pass_s * _test_passes(request) + plans_s
     timed_s = max(pass_s, math.ceil(request.min_time_s / pass_s) * pass_s) if pass_s else 0.0
     return around_s + pass_s * request.state_passes + timed_s + plans_s
+
+
+@lru_cache(maxsize=64)
+def rows_of(workload: str, scale: float) -> int | None:
+    """Rows of a workload's data at a scale; None where no generator of ours makes them."""
+    try:
+        found = find_workload(workload)
+        told = found.row_facts(scale, 0)
+        if told["generator"] in (None, QUERIES):
+            return None if told["generator"] is None else round(ROWS_AT_1 * scale)
+        tables = found.tables(found.facts.languages[0])
+        return sum(table_rows(told, table, 1).rows_expected for table in tables)
+    except UsageError:  # Whoever asks for the run is told.
+        return None
 
 
 def _test_passes(request: RunRequest) -> int:

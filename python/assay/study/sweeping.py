@@ -124,7 +124,8 @@ def _factors(sweep: Sweep) -> dict[str, list[Any]]:
     if len(sweep.clients) > 1:
         varied[CLIENTS] = list(sweep.clients)
     if len(sweep.scales) > 1:
-        varied[SCALE] = list(sweep.scales)
+        # Levels are named as they are written: 10, and not 10.0.
+        varied[SCALE] = [int(one) if one.is_integer() else one for one in sweep.scales]
     if CLIENTS in sweep.factors:
         raise UsageError("--vary clients: numbers of clients are levels of --clients")
     if SCALE in sweep.factors:

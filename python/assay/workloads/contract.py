@@ -167,6 +167,15 @@ class Workload:
         )
 
     @property
+    def of_source(self) -> frozenset[str]:
+        """Its operations that are those of the workload whose data it asks: only that has a file."""
+        if self.source is None:
+            return frozenset()
+        files = texts.operation_files(self.operations_folder)
+        own = {path.name.split(".")[0] for path in files}
+        return frozenset(name for name in self.facts.operations if name not in own)
+
+    @property
     def checks(self) -> tuple[str, ...]:
         """Operations of the order that are played once with fixed values, as they are called."""
         asked = self.facts.checks
@@ -242,6 +251,7 @@ class Workload:
             "content_sha256": self.content_hash,
             "arrival": facts.arrival,
             "before": [*facts.before, *self.checks],
+            "checks": list(self.checks),
             "after": list(facts.after),
             "deck": facts.deck,
             "sequence": None if facts.sequence is None else facts.sequence.model_dump(),
@@ -488,10 +498,8 @@ class Workload:
         folder = self.answers(scale, language)
         found = {} if folder is None else {path.stem: path for path in folder.glob("*.csv")}
         if self.source is not None and not self.removed:
-            theirs = self.source.kept_rows(scale, language).items()
-            played = self.facts.operations
-            of_source = {name for name in played if self._is_of_source(name)}
-            found |= {name: path for name, path in theirs if name in of_source}
+            theirs, named = self.source.kept_rows(scale, language).items(), self.of_source
+            found |= {name: path for name, path in theirs if name in named}
         return dict(sorted(found.items()))
 
     def _rewritten(self, statement: Statement, dialects: Sequence[str], scale: float) -> Statement:
@@ -618,7 +626,7 @@ class Workload:
         return operation_of(operation) if operation in self.checks else operation
 
     def _operation_file(self, operation: str, dialects: Sequence[str]) -> Path:
-        if self._is_of_source(operation):
+        if operation in self.of_source:
             return self.data._operation_file(operation, dialects)
         suffix = suffix_of(dialects)
         plain = self.operations_folder / f"{operation}{suffix}"
@@ -631,13 +639,6 @@ class Workload:
             hint = f"; what is there is for other dialects: {others}" if others else ""
             raise UsageError(f"{plain}{spoken} is missing{hint}")
         return path
-
-    def _is_of_source(self, operation: str) -> bool:
-        """Whether it is one of the workload's whose data are asked, which has the only file."""
-        files = texts.operation_files(self.operations_folder)
-        return self.source is not None and all(
-            path.name.split(".")[0] != operation for path in files
-        )
 
     def _relative(self, part: str) -> list[str]:
         files = sorted((self.folder / part).rglob("*"))

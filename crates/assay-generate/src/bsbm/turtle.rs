@@ -45,7 +45,7 @@ impl Form for Turtle {
         self.first = true;
     }
 
-    fn fact(&mut self, property: Name, object: Object) {
+    fn fact(&mut self, property: &'static Name, object: Object) {
         let out = &mut self.lines.bytes;
         out.extend_from_slice(if self.first { b"\n    " } else { b" ;\n    " });
         self.first = false;

@@ -2,23 +2,28 @@
 
 use super::dates::Day;
 use super::iris::Thing;
+use super::padded::Padded;
 use super::things::{Company, Country, Feature, Offer, Person, Product, ProductType, Review};
 use super::words::Text;
 use super::world::World;
 
 /// A class or a property, as each form writes it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Name {
     /// `<http://...> `, with the blank behind it.
-    pub full: &'static str,
+    pub full: Padded<96>,
     /// `bsbm:...`
     pub short: &'static str,
 }
 
 macro_rules! name {
-    ($namespace:literal, $prefix:literal, $local:literal) => {
-        Name { full: concat!("<", $namespace, $local, "> "), short: concat!($prefix, ":", $local) }
-    };
+    ($namespace:literal, $prefix:literal, $local:literal) => {{
+        const NAME: Name = Name {
+            full: Padded::new(concat!("<", $namespace, $local, "> ")),
+            short: concat!($prefix, ":", $local),
+        };
+        &NAME
+    }};
 }
 
 macro_rules! bsbm {
@@ -51,15 +56,15 @@ macro_rules! rev {
     };
 }
 
-const TYPE: Name = name!("http://www.w3.org/1999/02/22-rdf-syntax-ns#", "rdf", "type");
-const LABEL: Name = rdfs!("label");
-const COMMENT: Name = rdfs!("comment");
-const SUBCLASS: Name = rdfs!("subClassOf");
-const PUBLISHER: Name = dc!("publisher");
-const DATE: Name = dc!("date");
-const HOMEPAGE: Name = foaf!("homepage");
-const COUNTRY: Name = bsbm!("country");
-const NUMERIC: [Name; 6] = [
+const TYPE: &Name = name!("http://www.w3.org/1999/02/22-rdf-syntax-ns#", "rdf", "type");
+const LABEL: &Name = rdfs!("label");
+const COMMENT: &Name = rdfs!("comment");
+const SUBCLASS: &Name = rdfs!("subClassOf");
+const PUBLISHER: &Name = dc!("publisher");
+const DATE: &Name = dc!("date");
+const HOMEPAGE: &Name = foaf!("homepage");
+const COUNTRY: &Name = bsbm!("country");
+const NUMERIC: [&Name; 6] = [
     bsbm!("productPropertyNumeric1"),
     bsbm!("productPropertyNumeric2"),
     bsbm!("productPropertyNumeric3"),
@@ -67,7 +72,7 @@ const NUMERIC: [Name; 6] = [
     bsbm!("productPropertyNumeric5"),
     bsbm!("productPropertyNumeric6"),
 ];
-const TEXTUAL: [Name; 6] = [
+const TEXTUAL: [&Name; 6] = [
     bsbm!("productPropertyTextual1"),
     bsbm!("productPropertyTextual2"),
     bsbm!("productPropertyTextual3"),
@@ -75,7 +80,8 @@ const TEXTUAL: [Name; 6] = [
     bsbm!("productPropertyTextual5"),
     bsbm!("productPropertyTextual6"),
 ];
-const RATINGS: [Name; 4] = [bsbm!("rating1"), bsbm!("rating2"), bsbm!("rating3"), bsbm!("rating4")];
+const RATINGS: [&Name; 4] =
+    [bsbm!("rating1"), bsbm!("rating2"), bsbm!("rating3"), bsbm!("rating4")];
 /// Who publishes types and features.
 const INSTITUTION: Thing = Thing::Institution(1);
 /// Name and comment of the root of all product types.
@@ -98,7 +104,7 @@ pub enum Object {
     /// Another thing.
     Thing(Thing),
     /// A class.
-    Class(Name),
+    Class(&'static Name),
     /// A page.
     Page(Page),
     /// A country.
@@ -149,7 +155,7 @@ pub trait Form {
     /// Facts about a thing follow.
     fn begin(&mut self, subject: Thing);
     /// A fact about it.
-    fn fact(&mut self, property: Name, object: Object);
+    fn fact(&mut self, property: &'static Name, object: Object);
     /// There are no more of them.
     fn end(&mut self);
 }
@@ -208,7 +214,7 @@ impl Company {
         self.describe(form, Thing::Vendor(self.number), bsbm!("Vendor"), page);
     }
 
-    fn describe<F: Form>(&self, form: &mut F, thing: Thing, class: Name, page: Page) {
+    fn describe<F: Form>(&self, form: &mut F, thing: Thing, class: &'static Name, page: Page) {
         form.begin(thing);
         form.fact(TYPE, Object::Class(class));
         form.fact(LABEL, Object::Text(self.label));

@@ -66,11 +66,13 @@ pub fn country_iri(country: Country) -> String {
     format!("{COUNTRIES}{}", country.code())
 }
 
+#[inline]
 fn numbered(out: &mut Vec<u8>, name: &str, number: u32) {
     out.extend_from_slice(name.as_bytes());
     write_number(out, number);
 }
 
+#[inline]
 fn of(out: &mut Vec<u8>, source: &str, by: u32, name: &str, number: u32) {
     numbered(out, source, by);
     numbered(out, name, number);

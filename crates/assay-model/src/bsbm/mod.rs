@@ -11,6 +11,7 @@ mod describe;
 mod hierarchy;
 mod iris;
 mod ntriples;
+mod padded;
 mod purpose;
 mod things;
 mod update;

@@ -2,11 +2,16 @@
 
 use super::describe::{Form, Lines, Name, Object, Page};
 use super::iris::{COUNTRIES, INSTANCES, Thing, write_number};
+use super::padded::Padded;
+
+/// What ends a line.
+type End = Padded<80>;
 
 macro_rules! typed {
-    ($namespace:literal, $local:literal) => {
-        concat!("\"^^<", $namespace, $local, "> .\n").as_bytes()
-    };
+    ($namespace:literal, $local:literal) => {{
+        const END: End = Padded::new(concat!("\"^^<", $namespace, $local, "> .\n"));
+        &END
+    }};
 }
 
 macro_rules! xsd {
@@ -15,10 +20,13 @@ macro_rules! xsd {
     };
 }
 
-const END: &[u8] = b".\n";
-const END_IRI: &[u8] = b"> .\n";
-const END_TEXT: &[u8] = b"\" .\n";
+const END: End = Padded::new(".\n");
+const END_IRI: End = Padded::new("> .\n");
+const END_LANGUAGE: End = Padded::new(" .\n");
+const END_TEXT: End = Padded::new("\" .\n");
 const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
+/// Bytes that no subject has more of: the longest names have two numbers of eight digits.
+const SUBJECT: usize = 112;
 /// Hexadecimal digits of a digest.
 const DIGEST: usize = 40;
 
@@ -28,27 +36,28 @@ pub struct NTriples {
     /// The lines, each with the newline that ends it.
     pub lines: Lines,
     /// The IRI of what is described, with the blank behind it.
-    subject: Vec<u8>,
+    subject: Padded<SUBJECT>,
 }
 
 impl NTriples {
     /// Room for so many bytes of lines.
     pub fn with_capacity(bytes: usize) -> Self {
-        Self { lines: Lines::with_capacity(bytes), subject: Vec::new() }
+        Self { lines: Lines::with_capacity(bytes), subject: Padded::new("") }
     }
 }
 
 impl Form for NTriples {
     fn begin(&mut self, subject: Thing) {
-        self.subject.clear();
-        write_thing(&mut self.subject, subject);
-        self.subject.extend_from_slice(b"> ");
+        let mut name = Vec::with_capacity(SUBJECT);
+        write_thing(&mut name, subject);
+        name.extend_from_slice(b"> ");
+        self.subject = Padded::of(&name);
     }
 
-    fn fact(&mut self, property: Name, object: Object) {
+    fn fact(&mut self, property: &'static Name, object: Object) {
         let out = &mut self.lines.bytes;
-        out.extend_from_slice(&self.subject);
-        out.extend_from_slice(property.full.as_bytes());
+        self.subject.write(out);
+        property.full.write(out);
         write_object(out, object);
         self.lines.end();
     }
@@ -60,33 +69,33 @@ fn write_object(out: &mut Vec<u8>, object: Object) {
     let end = match object {
         Object::Thing(thing) => {
             write_thing(out, thing);
-            END_IRI
+            &END_IRI
         }
         Object::Class(class) => {
-            out.extend_from_slice(class.full.as_bytes());
-            END
+            class.full.write(out);
+            &END
         }
         Object::Page(_) => {
             out.push(b'<');
             write_lexical(out, object);
-            END_IRI
+            &END_IRI
         }
         Object::Country(_) => {
             out.push(b'<');
             out.extend_from_slice(COUNTRIES.as_bytes());
             write_lexical(out, object);
-            END_IRI
+            &END_IRI
         }
         literal => {
             out.push(b'"');
             write_literal(out, literal)
         }
     };
-    out.extend_from_slice(end);
+    end.write(out);
 }
 
 /// Writes what stands in a literal; returns what ends it.
-fn write_literal(out: &mut Vec<u8>, object: Object) -> &'static [u8] {
+fn write_literal(out: &mut Vec<u8>, object: Object) -> &'static End {
     write_lexical(out, object);
     match object {
         Object::Typed(_) => xsd!("string"),
@@ -99,9 +108,9 @@ fn write_literal(out: &mut Vec<u8>, object: Object) -> &'static [u8] {
         Object::Tongue(_, language) => {
             out.extend_from_slice(b"\"@");
             out.extend_from_slice(language.as_bytes());
-            b" .\n"
+            &END_LANGUAGE
         }
-        _ => END_TEXT,
+        _ => &END_TEXT,
     }
 }
 

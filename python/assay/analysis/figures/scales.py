@@ -17,7 +17,7 @@ from assay.analysis.figures.scales_words import notes_of, says_of
 from assay.analysis.figures.subjects import subjects_of
 from assay.analysis.scales.compared import Compared, compared, extrapolated
 from assay.analysis.scales.costs import costs_of
-from assay.analysis.scales.shares import OF_CPU, OF_TIME
+from assay.analysis.scales.shares import OF_CPU, OF_OPERATORS, OF_TIME
 from assay.analysis.scales.size import size_of
 from assay.model.errors import UsageError
 
@@ -127,7 +127,7 @@ def _measures(known: dict[str, Compared]) -> Iterator[Measure]:
             exponents = {name: _exponent(one) for name, one in has.items()}
             yield Measure(f"{key} exponent", f"exponent of {title}", COUNT, exponents)
     shares = [(name, one) for name, told in known.items() for one in told.shares]
-    for of in (OF_CPU, OF_TIME):
+    for of in (OF_CPU, OF_OPERATORS, OF_TIME):
         names = dict.fromkeys(
             shift.name for _, one in shares if one.of == of for shift in one.shares
         )
@@ -210,8 +210,10 @@ def _missing(
             yield f"{name}: shares by scale: no round has a run at each of its scales"
         if costs:
             yield from _without_law(name, told, targets)
-        if shares and not any(one.of == OF_CPU for one in told.shares):
+        if shares and not any(one.of in (OF_CPU, OF_OPERATORS) for one in told.shares):
             yield f"{name}: CPU time by kind of work: it takes CPU samples of every run (--profile)"
+        if shares and any(not one.is_explained for one in told.shares):
+            yield f"{name}: most of its CPU time by kind of work: no rule knows its functions"
 
 
 def _without_law(name: str, told: Compared, targets: Sequence[float]) -> Iterator[str]:

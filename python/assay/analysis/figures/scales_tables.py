@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.figures.contract import CURVE_COLUMNS, LINE, POINT, Column, Table
 from assay.analysis.figures.quantities import COUNT, SHARE, TIMES, text
 from assay.analysis.scales.compared import headline
-from assay.analysis.scales.costs import TIME_OF
+from assay.analysis.scales.costs import DATA, MEMORY, TIME_OF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LAWS, RATIOS, SHARES_OF = "laws", "ratios", "shares of "
 PER_CPU, BEYOND = "work of a CPU second", "beyond"
+# What costs are of that are not the whole's.
+NOT_OF_THE_WHOLE = {MEMORY: "the engine", DATA: "the data"}
 CURVES, QUERIES = "curves: ", "queries"
 DIGITS = 3
 DIFFERS = {True: "yes", False: "no", None: "-"}
@@ -121,8 +123,9 @@ def _ratios(name: str, told: Compared, known: Mapping[str, Compared]) -> Table:
 
 
 def _ratio_row(one: Scaled, ratio: Factor, whole: str) -> tuple[Cell, ...]:
-    query = one.key.startswith(TIME_OF)
-    of, quantity = (one.key.removeprefix(TIME_OF), "time") if query else (whole, one.title)
+    of, quantity = NOT_OF_THE_WHOLE.get(one.group, whole), one.title
+    if one.key.startswith(TIME_OF):
+        of, quantity = one.key.removeprefix(TIME_OF), "time"
     differs = None if ratio.interval is None else ratio.is_distinct
     ends = ratio.interval or (None, None)
     return (of, quantity, ratio.times, *ends, DIFFERS[differs])
@@ -203,7 +206,8 @@ def drawn_curves(known: Mapping[str, Compared]) -> Iterator[Drawn]:
         curves = {
             name: told.costs[key] for name, told in known.items() if told.law(key) is not None
         }
-        yield Drawn(key, f"{one.title} of {_whole(known)}", unit, one.unit, curves)
+        title = one.title if one.group in NOT_OF_THE_WHOLE else f"{one.title} of {_whole(known)}"
+        yield Drawn(key, title, unit, one.unit, curves)
     for name, told in known.items():
         queries = [one for key, one in told.costs.items() if key.startswith(TIME_OF) and one.law]
         largest = sorted(queries, key=lambda one: -(one.law.values[-1] if one.law else 0.0))

@@ -13,7 +13,7 @@ from assay.analysis.figures.quantities import (
     listed,
     text,
 )
-from assay.analysis.figures.scales_tables import COUNTED_MAX
+from assay.analysis.figures.scales_tables import COUNTED_MAX, NOT_OF_THE_WHOLE
 from assay.analysis.scales.compared import headline
 from assay.analysis.scales.costs import (
     CPU_TIME,
@@ -23,7 +23,7 @@ from assay.analysis.scales.costs import (
     TIME_OF,
     WHOLE_TIME,
 )
-from assay.analysis.scales.shares import OF_CPU, SHIFT_MIN
+from assay.analysis.scales.shares import OF_CPU, OF_OPERATORS, SHIFT_LARGE, SHIFT_MIN
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.scales.compared import Compared, Extrapolated, Scaled
     from assay.analysis.scales.law import PowerLaw
-    from assay.analysis.scales.shares import Shares, Shift
+    from assay.analysis.scales.shares import Shift
 
 TEN, NEAR = 10.0, 0.005
 WHOLE_FROM, TENTHS_FROM = 100.0, 10.0
@@ -87,11 +87,14 @@ def _growth(told: Compared) -> str:
     factor = told.factor
     much = "Ten times" if abs(factor / TEN - 1) < NEAR else times_words(factor)
     ends = f"{told.sizes[0].words} to {told.sizes[-1].words}"
-    parts = [_part(one.law, one.title) for one in headline(told, COUNTED_MAX) if one.law]
+    known = [(one, one.law) for one in headline(told, COUNTED_MAX) if one.law is not None]
+    parts = [_part(law, one.title) for one, law in known if one.group not in NOT_OF_THE_WHOLE]
     if not parts:
         return f"{much} the data ({ends}): no cost is told at both scales."
+    beside = [_part(law, one.title) for one, law in known if one.group in NOT_OF_THE_WHOLE]
+    also = f"; {', '.join(beside)}" if beside else ""
     unsure = "" if len(told.rounds) > 1 else " By one round, so nobody knows how sure that is."
-    return f"{much} the data ({ends}): {', '.join(parts)}, for {told.whole}.{unsure}"
+    return f"{much} the data ({ends}): {', '.join(parts)}, for {told.whole}{also}.{unsure}"
 
 
 def _part(law: PowerLaw, title: str) -> str:
@@ -161,7 +164,7 @@ def _measure_different_things(told: Compared) -> Iterator[str]:
         yield _no_shift(told, ends)
     elif told.shares:
         first = told.shares[0]
-        large = [one for one in first.shares if abs(one.change.value) >= SHIFT_MIN]
+        large = [one for one in first.shares if one.is_large]
         if large:
             yield (
                 f"Between {ends} shares of the {first.of} differ, {_shifts(large)}; one round does"
@@ -194,7 +197,7 @@ def _shifts(shifts: Sequence[Shift]) -> str:
 
 
 def _moved(told: Compared) -> Iterator[str]:
-    one: Shares | None = next((one for one in told.shares if one.of == OF_CPU), None)
+    one = next((one for one in told.shares if one.of in (OF_CPU, OF_OPERATORS)), None)
     if one is not None and one.shifted:
         yield (
             f"In all {text(one.moved, SHARE)} of the {one.of} goes into other work at"
@@ -255,7 +258,7 @@ def _warnings(told: Compared, there: Extrapolated) -> Iterator[str]:
     far = f"{there.size} is {times_words(there.beyond)} as large as the largest scale that was run"
     doubt = (
         "; so far outside that a law of what was measured tells little"
-        if (there.beyond > FAR)
+        if (there.beyond >= FAR)
         else ""
     )
     few = (
@@ -335,7 +338,8 @@ def notes_of(known: Mapping[str, Compared], *, costs: bool, shares: bool) -> Ite
         by_chance = sum(one.by_chance for told in known.values() for one in told.shares)
         yield (
             "A share shifts where its change from the smallest to the largest scale has an interval"
-            f" over rounds that holds no 0, and is at least {percent_text(SHIFT_MIN)} of the whole."
-            f" Of these shares {by_chance:.1f} would have such an interval by chance, if none"
+            f" over rounds that holds no 0, and is at least {percent_text(SHIFT_LARGE)} of the"
+            f" whole, or {percent_text(SHIFT_MIN)} where the share is doubled or halved. Of these"
+            f" shares {by_chance:.1f} would have such an interval by chance, if none"
             " changed; few of them by so much."
         )

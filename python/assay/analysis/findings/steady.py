@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.steady_state import ASKED, FETCHED, PAGE_BYTES, THROUGHPUT
 from assay.model.finding import Evidence, Finding
-from assay.model.units import bytes_text, mixes_text, percent_text, rate_text
+from assay.model.units import bytes_text, grouped_text, percent_text, rate_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
@@ -44,10 +44,14 @@ def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
     if not any(drift.differed_before for drift in state.drifts):
         return None
     reads = _reads_words(mixes)
+    there, whole = rate_text(rate), rate_text(mixes.rate_per_s)
+    if mixes.figures:
+        name, of_it, of_all = mixes.figures[0]
+        there, whole = f"{name} {grouped_text(of_it)}", grouped_text(of_all)
     return Finding(
         claim=(
-            f"Steady after {first:,} of {mixes.mixes:,} mixes: {_rate(mixes, rate)} from there on,"
-            f" {_rate(mixes, mixes.rate_per_s)} over everything measured{reads and f'; {reads}'}"
+            f"Steady after {first:,} of {mixes.mixes:,} mixes: {there} from there on, {whole} over"
+            f" everything measured{reads and f'; {reads}'}"
         ),
         effect_share=min(1.0, abs(1 - mixes.rate_per_s / rate)),
         interval=None,
@@ -74,6 +78,8 @@ def _not_steady(case: Case, mixes: Mixes) -> Finding:
         claim = f"Not steady {over}: its beginning takes half of them, or more"
         effect = 0.0
     advice = "a larger --mixes-max" if mixes.mixes_max else "--until-steady goes on until it is"
+    if broken and not any(drift.drifts for drift in broken):
+        advice += "; or a quieter host: its batches differ too much to tell"
     return Finding(
         claim=claim,
         effect_share=min(1.0, effect),
@@ -84,10 +90,6 @@ def _not_steady(case: Case, mixes: Mixes) -> Finding:
         tells="shape",
         evidence=_evidence(mixes),
     )
-
-
-def _rate(mixes: Mixes, per_s: float) -> str:
-    return mixes_text(per_s, mixes.rate_name, mixes.rate_seconds)
 
 
 def _beyond(drift: Drift) -> float:

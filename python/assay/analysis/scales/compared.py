@@ -16,8 +16,9 @@ from assay.analysis.scales.costs import (
     whole_name,
 )
 from assay.analysis.scales.law import SIZES_MIN, Point, power_law
-from assay.analysis.scales.shares import KINDS, shifts_of
+from assay.analysis.scales.shares import all_shifts
 from assay.analysis.scales.size import (
+    SCALE,
     cache_bytes,
     host_memory_bytes,
     size_of,
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from assay.analysis.scales.size import Size
     from assay.record.reader import Run
 
-PER_CPU = "per CPU second "
+# So much of a changed plan is told.
+WORDS_MAX = 2
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class Compared:
         efficiencies: Of what is counted, most first at the largest scale.
         shares: Of each kind that is known.
         replanned: By statement what of its plan is otherwise at the largest scale than at the
-            smallest, in words; of those alone of which something is.
+            smallest, in words, the most first; of those alone of which something is.
         largest: A run at the largest scale.
     """
 
@@ -157,7 +159,6 @@ def compared(runs: Sequence[tuple[int, Run]]) -> Compared | None:
     # Rows of a table may differ a little from run to run, where runs change them.
     amounts = {scale: size.amount for scale, size in sizes.items()}
     costs = _costs(by_round, amounts)
-    shares = tuple(found for of in KINDS if (found := shifts_of(whole, of)) is not None)
     largest = next(own[max(sizes)] for own in by_round.values() if max(sizes) in own)
     return Compared(
         tuple(sizes[scale] for scale in sorted(sizes)),
@@ -165,7 +166,7 @@ def compared(runs: Sequence[tuple[int, Run]]) -> Compared | None:
         whole,
         costs,
         tuple(_efficiencies(costs)),
-        shares,
+        all_shifts(whole),
         _replanned(whole),
         largest,
     )
@@ -176,8 +177,9 @@ def _replanned(rounds: Sequence[Mapping[float, Run]]) -> dict[str, str]:
     if not rounds:
         return {}
     first, last = rounds[0][min(rounds[0])], rounds[0][max(rounds[0])]
-    found = evidence_of(first, last).items()
-    return {name_of(*key): "; ".join(one.plan_words) for key, one in found if one.plan_words}
+    told = {name_of(*key): one.plan_words for key, one in evidence_of(first, last).items()}
+    most = sorted(told.items(), key=lambda one: -len(one[1]))
+    return {name: "; ".join(words[:WORDS_MAX]) for name, words in most if words}
 
 
 def _costs(
@@ -238,13 +240,12 @@ def extrapolated(told: Compared, scale: float) -> Extrapolated:
         scale: As it would be asked for; above the largest that was run.
     """
     size = _amount(told, scale)
-    unit = told.sizes[-1]
     laws = {key: one.law for key, one in told.costs.items() if one.law is not None}
     costs = {key: law.predicted(size) for key, law in laws.items()}
     data = costs.get(DATA_BYTES)
     return Extrapolated(
         scale,
-        size_text(size, unit.unit, counted=unit.is_counted),
+        _size_words(told, scale, size),
         size / told.sizes[-1].amount,
         costs,
         {k: law.with_fixed_part(size) for k, law in laws.items() if law.exponent.value >= 0},
@@ -252,6 +253,16 @@ def extrapolated(told: Compared, scale: float) -> Extrapolated:
         cache_bytes(told.largest),
         host_memory_bytes(told.largest),
     )
+
+
+def _size_words(told: Compared, scale: float, size: float) -> str:
+    """The size at a scale, with the scale where that is another number."""
+    largest = told.sizes[-1]
+    words = size_text(size, largest.unit, counted=largest.is_counted)
+    if not largest.is_counted:
+        return words
+    name = str(told.largest.facts["workload"].get("scale_name") or SCALE)
+    return f"{words} ({size_text(scale, name, counted=False)})"
 
 
 def _amount(told: Compared, scale: float) -> float:

@@ -132,7 +132,10 @@ def _of_engine(by_account: dict[str, float]) -> float | None:
 
 
 def _planning_seconds(run: Run) -> float | None:
-    """CPU time of all steps before execution, in the whole measured part."""
+    """CPU time of all steps before execution, in the whole measured part; None where none is seen.
+
+    Where no rule knows them, that they take nothing is not known.
+    """
     work = statement_work(run)
     if work is None:
         return None
@@ -140,7 +143,7 @@ def _planning_seconds(run: Run) -> float | None:
     whole = work.planning.filter(work.planning["step"].is_null()).join(
         work.executions.select(*keys, "executions"), on=keys, nulls_equal=True
     )
-    return float((whole["seconds"] * whole["executions"]).sum())
+    return float((whole["seconds"] * whole["executions"]).sum()) or None
 
 
 def _reads(run: Run, wholes: float) -> Iterator[Cost]:

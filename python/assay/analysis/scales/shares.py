@@ -1,8 +1,9 @@
 """What of the whole goes into what at each scale, and which shares shift.
 
 A shift is the share at the largest scale less that at the smallest, within a round. It counts
-where its interval over the rounds (Student's) holds no 0, and it is at least `SHIFT_MIN`: smaller
-ones may be more than noise, and say nothing of what a scale measures.
+where its interval over the rounds (Student's) holds no 0, and it is large: `SHIFT_LARGE` of the
+whole, or `SHIFT_MIN` where the share is doubled or halved at least. Smaller ones may be more than
+noise, and say nothing of what a scale measures.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.plan_time import plan_seconds
+from assay.analysis.plan_work import in_proportion
 from assay.analysis.plans import read_plans
 from assay.analysis.student import CONFIDENCE, mean_of
 from assay.analysis.versus.account import account_of
 from assay.analysis.versus.cpu import cpu_by_work
 from assay.analysis.work.rules import PLANNING as OPTIMISER
+from assay.analysis.work.rules import UNCLASSIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,11 +28,13 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 # What shares are of.
-OF_CPU, OF_TIME, OF_PLANS = "CPU time", "time", "time by plans"
-KINDS = (OF_CPU, OF_TIME, OF_PLANS)
+OF_CPU, OF_OPERATORS = "CPU time", "time of plans' operators"
+OF_TIME, OF_PLANS = "time", "time by plans"
+# Of CPU samples of which rules explain less, plans say more, as in the figure `profile`.
+EXPLAINED_MIN = 0.5
 # Between two queries, and what did not succeed.
 BETWEEN = "between operations"
-SHIFT_MIN = 0.03
+SHIFT_LARGE, SHIFT_MIN, SHIFT_TIMES = 0.05, 0.03, 2.0
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,14 @@ class Shift:
     def shifts(self) -> bool | None:
         """Whether it changes by more than noise, and by enough; None with one round."""
         ends = self.change.interval
-        if ends is None:
-            return None
-        return not ends[0] <= 0.0 <= ends[1] and abs(self.change.value) >= SHIFT_MIN
+        return None if ends is None else self.is_large and not ends[0] <= 0.0 <= ends[1]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it changes by enough to say something of what a scale measures."""
+        less, more = sorted((self.means[0], self.means[-1]))
+        least = SHIFT_MIN if more >= SHIFT_TIMES * less else SHIFT_LARGE
+        return abs(self.change.value) >= least
 
 
 @dataclass(frozen=True)
@@ -60,7 +70,7 @@ class Shares:
     """What the whole goes into, by scale.
 
     Attributes:
-        of: What they are shares of, one of `KINDS`.
+        of: What they are shares of, such as `OF_CPU`.
         scales: Ascending.
         rounds: With a run at each.
         shares: That which changes most first.
@@ -76,8 +86,14 @@ class Shares:
 
     @property
     def shifted(self) -> tuple[Shift, ...]:
-        """Those that shift."""
-        return tuple(one for one in self.shares if one.shifts)
+        """Those that shift; what nobody explains says nothing of what a scale measures."""
+        return tuple(one for one in self.shares if one.shifts and one.name != UNCLASSIFIED)
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether it is known of most of the whole what it is, at every scale."""
+        unknown = [one.means for one in self.shares if one.name == UNCLASSIFIED]
+        return all(share <= 1 - EXPLAINED_MIN for means in unknown for share in means)
 
     @property
     def largest_unseen(self) -> float:
@@ -87,7 +103,7 @@ class Shares:
 
     @property
     def by_chance(self) -> float:
-        """How many would seem to change though none does; `SHIFT_MIN` leaves out most of them."""
+        """How many would seem to change though none does; most of them are not large."""
         return (1 - CONFIDENCE) * sum(one.change.interval is not None for one in self.shares)
 
 
@@ -98,7 +114,7 @@ def shares_of(run: Run, of: str) -> dict[str, float]:
         return _of_time(run)
     if of == OF_PLANS:
         return _of_plans(run)
-    seconds = cpu_by_work(run)
+    seconds = cpu_by_work(run) if of == OF_CPU else _by_operators(run)
     whole = sum(seconds.values())
     return {work: value / whole for work, value in seconds.items()} if whole else {}
 
@@ -111,6 +127,14 @@ def _of_time(run: Run) -> dict[str, float]:
         name: one.weight * one.mean_s / account.whole_s for name, one in account.operations.items()
     }
     return found | ({BETWEEN: account.between_s / account.whole_s} if account.is_mix else {})
+
+
+def _by_operators(run: Run) -> dict[str, float]:
+    """The time of operations by kind of work, divided as their plans' time is."""
+    plans, times = read_plans(run), _of_time(run)
+    if not any(plan.timed for told in plans.values() for plan in told):
+        return {}
+    return in_proportion(plans, {name: time for name, time in times.items() if name != BETWEEN})
 
 
 def _of_plans(run: Run) -> dict[str, float]:
@@ -126,12 +150,27 @@ def _of_plans(run: Run) -> dict[str, float]:
     return {OPTIMISER: found}
 
 
+def all_shifts(rounds: Sequence[Mapping[float, Run]]) -> tuple[Shares, ...]:
+    """Shares of all kinds that are known: by kind of work, by query, and the optimiser's by plans.
+
+    Kinds of work are those of CPU samples that are explained, else of plans, else of any samples.
+
+    Args:
+        rounds: Of each the run at each scale; all have the same scales.
+    """
+    sampled, told = (shifts_of(rounds, of) for of in (OF_CPU, OF_OPERATORS))
+    is_sampled = sampled is not None and sampled.is_explained
+    work = sampled if is_sampled or told is None else told
+    found = (work, *(shifts_of(rounds, of) for of in (OF_TIME, OF_PLANS)))
+    return tuple(one for one in found if one is not None)
+
+
 def shifts_of(rounds: Sequence[Mapping[float, Run]], of: str) -> Shares | None:
     """Shares by scale; None where they are not known of each run.
 
     Args:
         rounds: Of each the run at each scale; all have the same scales, two at least.
-        of: One of `KINDS`.
+        of: What they are shares of, such as `OF_CPU`.
     """
     scales = tuple(sorted(rounds[0])) if rounds else ()
     told = [[shares_of(own[scale], of) for scale in scales] for own in rounds]

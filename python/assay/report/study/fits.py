@@ -90,7 +90,7 @@ def _whole(rows: Sequence[Mapping[str, Any]]) -> alt.Axis:
     import altair as alt
 
     places = sorted({row["x"] for row in rows if row["drawn"] == POINT})
-    form = "~s" if max(places) >= LONG else "~r"
+    form = ".3~s" if max(places) >= LONG else "~r"
     return alt.Axis(values=places, format=form, gridOpacity=0.3, labelOverlap=True)
 
 

@@ -108,10 +108,9 @@ impl Answers {
         let Some(held) = self.held[..self.there].last() else {
             return Ok(self.digesting.digest.rows());
         };
-        let lines = || held.body.iter().filter(|byte| **byte == b'\n').count() as u64;
         match held.form {
-            Form::NTriples => Ok(lines()),
-            Form::Tsv => Ok(lines().saturating_sub(1)),
+            Form::NTriples => Ok(lines(&held.body)),
+            Form::Tsv => Ok(lines(&held.body).saturating_sub(1)),
             Form::Json => {
                 let mut count = 0;
                 held.read(&mut |_: &[Term<'_>]| {
@@ -197,6 +196,11 @@ impl Answers {
             columns.iter().map(String::as_str).zip(shapes.iter().copied()).collect();
         rows::write(path, &named, &keeping.values()).map_err(|error| unreadable(error.to_string()))
     }
+}
+
+fn lines(body: &[u8]) -> u64 {
+    body.split(|byte| *byte == b'\n').count() as u64
+        - u64::from(body.ends_with(b"\n") || body.is_empty())
 }
 
 /// What a column is kept as that has values of both.

@@ -261,11 +261,11 @@ impl SparqlSession {
 
 /// How a line is interrupted: it is closed.
 fn means(link: &Link, cut: &Arc<AtomicBool>) -> Option<Means> {
-    let line = link.descriptor().try_clone_to_owned().ok()?;
-    let (line, cut) = (Arc::new(line), Arc::clone(cut));
+    let socket = Arc::new(link.descriptor().try_clone_to_owned().ok()?);
+    let cut = Arc::clone(cut);
     let close = move || {
         cut.store(true, Ordering::Relaxed);
-        let _: nix::Result<()> = shutdown(line.as_raw_fd(), Shutdown::Both);
+        let _: nix::Result<()> = shutdown(socket.as_raw_fd(), Shutdown::Both);
     };
     Some(Means { ask: Box::new(close.clone()), cut: Box::new(close) })
 }

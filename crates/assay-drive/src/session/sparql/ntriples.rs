@@ -46,7 +46,9 @@ mod tests {
         let mut rows = Vec::new();
         let mut take = |cells: &[Term<'_>]| {
             let mut out = Vec::new();
-            cells.iter().for_each(|cell| cell.write(&mut out));
+            for cell in cells {
+                cell.write(&mut out);
+            }
             rows.push(String::from_utf8(out).unwrap());
             Ok(())
         };

@@ -158,8 +158,11 @@ enum Token<'a> {
 impl<'a> Token<'a> {
     const fn text(self) -> &'a str {
         match self {
-            Self::Iri(text) | Self::Quoted(text) | Self::Comment(text) | Self::Word(text) => text,
-            Self::Place(text, _) => text,
+            Self::Iri(text)
+            | Self::Quoted(text)
+            | Self::Comment(text)
+            | Self::Word(text)
+            | Self::Place(text, _) => text,
         }
     }
 }
@@ -243,15 +246,12 @@ fn inner(text: &str, around: Around, pieces: &mut Vec<Piece>) {
     while let Some(at) = rest.find("${") {
         let (before, behind) = rest.split_at(at);
         push(before, pieces);
-        match place(behind) {
-            Some((number, end)) => {
-                pieces.push(Piece::Value(number, around));
-                rest = &behind[end..];
-            }
-            None => {
-                push(&behind[..2], pieces);
-                rest = &behind[2..];
-            }
+        if let Some((number, end)) = place(behind) {
+            pieces.push(Piece::Value(number, around));
+            rest = &behind[end..];
+        } else {
+            push(&behind[..2], pieces);
+            rest = &behind[2..];
         }
     }
     push(rest, pieces);

@@ -73,14 +73,11 @@ impl<'a> Term<'a> {
     /// The value as it is compared and kept: numbers, truth values and times of no zone by value;
     /// all else as it is written in N-Triples, in `scratch`.
     pub fn kept<'s>(&self, scratch: &'s mut Vec<u8>) -> Value<'s> {
-        match self.by_value() {
-            Some(value) => value,
-            None => {
-                scratch.clear();
-                self.write(scratch);
-                Value::Text(scratch)
-            }
-        }
+        self.by_value().unwrap_or_else(|| {
+            scratch.clear();
+            self.write(scratch);
+            Value::Text(scratch)
+        })
     }
 
     /// What the value is kept as; `None`: it is none.

@@ -1,6 +1,7 @@
 -- An offer as another application takes it.
 -- name: query
 select
+  o.nr as offer,
   p.nr as product,
   p.label as productlabel,
   v.label as vendor,

@@ -1,0 +1,483 @@
+"""Makes the kept answers of BSBM's workloads.
+
+DuckDB answers the queries as they stand in SQL, over the relational form of the data, with the values of a run's checks. Its
+rows are told as RDF has them, and these are what engines that are asked in SPARQL are compared with: neither text nor
+data nor engine are theirs. With --rdflib, which has to be installed beside the lab and is slow, the queries are asked in
+SPARQL, too, over the statements that engines load, and nothing is written unless both say the same. Of queries with
+LIMIT all rows are kept that tie with the last one.
+
+    python benchmarks/bsbm_answers.py --scale 1000
+    pip install rdflib
+    python benchmarks/bsbm_answers.py --scale 100 --rdflib
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow
+
+from assay import _core
+from assay.analysis.answers import Expected, Tolerances, difference, expected_text
+from assay.workloads.discovery import OURS, find_workload
+from assay.workloads.facts import AS_CHECK
+from assay.workloads.generate import table_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.workloads.contract import Workload
+    from assay.workloads.facts import OperationFacts
+
+WORKLOADS = ("bsbm", "bsbm-bi")
+DIALECTS = ("duckdb", "postgresql")
+INSTANCES = "http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/instances/"
+VOCABULARY = "http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/vocabulary/"
+COUNTRIES = "http://downlode.org/rdf/iso-3166/countries#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+DC = "http://purl.org/dc/elements/1.1/"
+FOAF = "http://xmlns.com/foaf/0.1/"
+WHOLE_TYPES = {"integer", "int", "long", "decimal", "nonNegativeInteger"}
+CUT = re.compile(r"(?i)\s+(limit \d+|offset \d+)(?=\s|$)")
+# What rdflib 7 gets wrong: values that it hands into subqueries have it count what does not match (q2) and lose a count
+# (q8), and of rows of a union that are alike it has one (q6).
+RDFLIB_WRONG = {("bsbm-bi", "q2"), ("bsbm-bi", "q6"), ("bsbm-bi", "q8")}
+# In which order rows come in SPARQL that is not theirs in SQL: columns, with those that fall. Numbers of things are not in
+# the order of their names.
+ORDERS = {
+    ("bsbm-bi", "q1"): ((1, True), (0, False)),
+    ("bsbm-bi", "q2"): ((1, True), (0, False)),
+    ("bsbm-bi", "q3"): ((1, True), (0, False)),
+    ("bsbm-bi", "q4"): ((1, True), (0, False)),
+    ("bsbm-bi", "q5"): ((2, True), (0, False), (1, False)),
+    ("bsbm-bi", "q8"): ((1, True), (0, False)),
+}
+# Averages are of 32 bits in one of the two.
+FLOATS_APART = 1e-5
+
+
+@dataclass(frozen=True)
+class Rows:
+    """An answer: names of columns, and rows of values as a record keeps them."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[object, ...]]
+
+
+def main() -> int:
+    """Makes the answers of one scale; 1 if two ways to make them differ."""
+    options = _options()
+    graph = _graph(options.scale) if options.rdflib else None
+    with duckdb.connect() as connection:
+        _load(connection, options.scale)
+        things, wrong = Things(connection), 0
+        for name in WORKLOADS:
+            workload = find_workload(name)
+            for operation in workload.facts.checked:
+                asked = Asked(workload, operation, options.scale)
+                sql = _asked_in_sql(asked, connection)
+                sparql = _translated(asked, sql, things)
+                words = f"{name} {operation}: {len(sql.rows)} rows"
+                different = None if graph is None else _differs(asked, sparql, graph)
+                print(f"{words}; {different}" if different else words, flush=True)
+                if different is None:
+                    _write(asked, options.out, {"sql": sql, "sparql": sparql})
+                wrong += different is not None
+    return min(wrong, 1)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Makes the kept answers of BSBM's workloads.")
+    parser.add_argument("--scale", type=int, required=True, help="products, such as 1000")
+    parser.add_argument("--out", type=Path, default=OURS, help="folder of the workloads")
+    parser.add_argument("--rdflib", action="store_true", help="ask rdflib, too, and compare")
+    return parser.parse_args()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query at a scale."""
+
+    workload: Workload
+    operation: str
+    scale: int
+
+    @property
+    def facts(self) -> OperationFacts:
+        """What the manifest says of it."""
+        return self.workload.facts.operations[self.operation]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its name."""
+        return self.workload.facts.name, self.operation
+
+    def values(self, dialects: Sequence[str]) -> tuple[str, list[object]]:
+        """Its text, without what cuts its rows off, and the values of its places in a check."""
+        script = self.workload.script(dialects, self.scale, 0)
+        names = [one.name for one in script.operations]
+        player = _core.Player(json.dumps(script.facts()), 0, 0)
+        number = names.index(self.operation + AS_CHECK)
+        player.begin(number)
+        statement, values = player.next() or (0, [])
+        text = script.operations[number].statements[statement].text
+        body, closing, end = text.rpartition("}")
+        return body + closing + CUT.sub("", end), values
+
+
+def _translated(asked: Asked, sql: Rows, things: Things) -> Rows:
+    """Rows of tables as a record keeps those of an engine that is asked in SPARQL."""
+    made = kept(COLUMNS[asked.key], TRANSLATED[asked.key](things, sql.rows))
+    for place, falling in reversed(ORDERS.get(asked.key, ())):
+        made.rows.sort(key=lambda row, place=place: row[place], reverse=falling)
+    return made
+
+
+def _differs(asked: Asked, wanted: Rows, graph: Any) -> str | None:  # noqa: ANN401 - not the lab's
+    """How rdflib's rows differ, in any order; None if they do not."""
+    found = _asked_in_sparql(asked, graph)
+    if asked.key in RDFLIB_WRONG:
+        return None
+    expected = Expected(wanted.columns, tuple(map(_texts, _sorted(wanted))), ())
+    tolerances = Tolerances.of(asked.facts.answer, 0, 0, 1, FLOATS_APART)
+    return difference(_sorted(found), expected, tolerances)
+
+
+def _write(asked: Asked, out: Path, answers: dict[str, Rows]) -> None:
+    for language, rows in answers.items():
+        folder = out / asked.workload.facts.name / "answers" / language / f"sf{asked.scale}"
+        folder.mkdir(parents=True, exist_ok=True)
+        told = _with_ties(rows, asked.facts)
+        (folder / f"{asked.operation}.csv").write_text(expected_text(told.columns, told.rows))
+
+
+def _with_ties(rows: Rows, told: OperationFacts) -> Rows:
+    """Rows to the last one that is returned, and all that tie with it; sorted where they have no order."""
+    if not told.ordered_by:
+        return Rows(rows.columns, _sorted(rows))
+    if told.limit is None or len(rows.rows) <= told.offset + told.limit:
+        return rows
+    expected = Expected(rows.columns, tuple(map(_texts, rows.rows)), told.ordered_by)
+    tolerances = Tolerances.of(told.answer, 0, 0, 1, FLOATS_APART)
+    last = told.offset + told.limit - 1
+    there = next(tied.stop for tied in expected.ties(tolerances) if last in tied)
+    return Rows(rows.columns, rows.rows[:there])
+
+
+def _texts(row: Sequence[object]) -> tuple[str | None, ...]:
+    line = expected_text((), [row]).split("\n")[1]
+    return tuple(cell or None for cell in line.split("|"))
+
+
+def _sorted(rows: Rows) -> list[tuple[object, ...]]:
+    """Rows by all that is exact in them."""
+    return sorted(rows.rows, key=lambda row: [str(one) for one in row if type(one) is not float])
+
+
+# In SPARQL.
+
+
+def _graph(scale: int) -> Any:  # noqa: ANN401
+    try:
+        import rdflib
+    except ImportError:
+        sys.exit("rdflib is missing: pip install rdflib")
+    told = find_workload("bsbm").row_facts(scale)
+    graph = rdflib.Graph()
+    for batch in pyarrow.RecordBatchReader.from_stream(table_rows(told, "triples", 1)):
+        graph.parse(data="".join(batch.column(0).to_pylist()), format="nt")
+    print(f"rdflib has {len(graph):,} statements", flush=True)
+    return graph
+
+
+def _asked_in_sparql(asked: Asked, graph: Any) -> Rows:  # noqa: ANN401
+    text, values = asked.values(("sparql",))
+    for place, value in enumerate(values, 1):
+        text = text.replace(f"${{{place}}}", str(value))
+    result = graph.query(text)
+    rows = result.graph if result.type in ("CONSTRUCT", "DESCRIBE") else result
+    return kept(COLUMNS[asked.key], [tuple(map(_term, row)) for row in rows])
+
+
+def _term(term: Any) -> tuple[str, str | None, str | None] | None:  # noqa: ANN401
+    """What a value is: text, type, language."""
+    import rdflib
+
+    if term is None:
+        return None
+    if isinstance(term, rdflib.URIRef):
+        return (str(term), "iri", None)
+    return (str(term), None if term.datatype is None else str(term.datatype), term.language)
+
+
+# In SQL.
+
+
+def _load(connection: duckdb.DuckDBPyConnection, scale: int) -> None:
+    workload = find_workload("bsbm")
+    for text in workload.setup(DIALECTS, scale).values():
+        connection.execute(text)
+    for table in workload.facts.tables:
+        rows = table_rows(workload.row_facts(scale), table, 1)
+        made = connection.from_arrow(pyarrow.RecordBatchReader.from_stream(rows))
+        made.insert_into(table)
+
+
+def _asked_in_sql(asked: Asked, connection: duckdb.DuckDBPyConnection) -> Rows:
+    text, values = asked.values(DIALECTS)
+    result = connection.execute(text, values)
+    return Rows(tuple(column[0] for column in result.description), result.fetchall())
+
+
+# Rows of tables as RDF has them.
+
+
+class Things:
+    """Names of things by their numbers."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        def owners(table: str, owner: str) -> dict[int, int]:
+            return dict(connection.table(table).select("nr", owner).fetchall())
+
+        self._producers = owners("product", "producer")
+        self._vendors = owners("offer", "vendor")
+        self._sites = owners("review", "publisher")
+        self._sites_of_persons = owners("person", "publisher")
+
+    def product(self, number: int) -> Term:
+        return _iri(f"{INSTANCES}dataFromProducer{self._producers[number]}/Product{number}")
+
+    def offer(self, number: int) -> Term:
+        return _iri(f"{INSTANCES}dataFromVendor{self._vendors[number]}/Offer{number}")
+
+    def vendor(self, number: int) -> Term:
+        return _iri(f"{INSTANCES}dataFromVendor{number}/Vendor{number}")
+
+    def review(self, number: int) -> Term:
+        return _iri(f"{INSTANCES}dataFromRatingSite{self._sites[number]}/Review{number}")
+
+    def person(self, number: int) -> Term:
+        site = self._sites_of_persons[number]
+        return _iri(f"{INSTANCES}dataFromRatingSite{site}/Reviewer{number}")
+
+    def site(self, number: int) -> Term:
+        return _iri(f"{INSTANCES}dataFromRatingSite{number}/RatingSite{number}")
+
+    def feature(self, number: int) -> Term:
+        return _iri(f"{INSTANCES}ProductFeature{number}")
+
+    def kind(self, number: int) -> Term:
+        return _iri(f"{INSTANCES}ProductType{number}")
+
+    def country(self, code: str) -> Term:
+        return _iri(COUNTRIES + code)
+
+
+Term = tuple[str, str | None, str | None]
+
+
+def _iri(text: str) -> Term:
+    return (text, "iri", None)
+
+
+def _text(value: object) -> Term:
+    return (str(value), None, None)
+
+
+def _english(value: object) -> Term:
+    return (str(value), None, "en")
+
+
+def _number(value: object) -> Term:
+    return (str(value), XSD + "integer", None)
+
+
+def _float(value: object) -> Term:
+    return (repr(value), XSD + "double", None)
+
+
+def _price(value: object) -> Term:
+    return (str(value), VOCABULARY + "USD", None)
+
+
+def _moment(value: datetime) -> Term:
+    return (value.isoformat(), XSD + "dateTime", None)
+
+
+def _day(value: date) -> Term:
+    return (value.isoformat(), XSD + "date", None)
+
+
+def _by(*kinds: str | Callable[[Any], Term]) -> Any:  # noqa: ANN401
+    """Each column by its kind: a function, or the name of one of `Things`."""
+
+    def translated(things: Things, rows: list[tuple[Any, ...]]) -> list[tuple[Term | None, ...]]:
+        makes = [getattr(things, kind) if isinstance(kind, str) else kind for kind in kinds]
+        return [
+            tuple(None if cell is None else make(cell) for make, cell in zip(makes, row, strict=True))
+            for row in rows
+        ]
+
+    return translated
+
+
+def _person(things: Things, rows: list[tuple[Any, ...]]) -> Iterator[tuple[Term, ...]]:
+    for number, name, mailbox, country, site, day in rows:
+        subject = things.person(number)
+        yield (subject, _iri(RDF + "type"), _iri(FOAF + "Person"))
+        yield (subject, _iri(FOAF + "name"), _text(name))
+        yield (subject, _iri(FOAF + "mbox_sha1sum"), _text(mailbox))
+        yield (subject, _iri(VOCABULARY + "country"), things.country(country))
+        yield (subject, _iri(DC + "publisher"), things.site(site))
+        yield (subject, _iri(DC + "date"), _day(day))
+
+
+def _offer(things: Things, rows: list[tuple[Any, ...]]) -> Iterator[tuple[Term | None, ...]]:
+    for product, _, vendor, price, first, last, days, page, publisher, day in rows:
+        facts = (
+            (RDF + "type", _iri(VOCABULARY + "Offer")),
+            (VOCABULARY + "product", things.product(product)),
+            (VOCABULARY + "vendor", things.vendor(vendor)),
+            (VOCABULARY + "price", _price(price)),
+            (VOCABULARY + "validFrom", _moment(first)),
+            (VOCABULARY + "validTo", _moment(last)),
+            (VOCABULARY + "deliveryDays", _number(days)),
+            (VOCABULARY + "offerWebpage", _iri(page)),
+            (DC + "publisher", things.vendor(publisher)),
+            (DC + "date", _day(day)),
+        )
+        for name, value in facts:
+            yield (_iri(name), value, None)
+
+
+def _export(things: Things, rows: list[tuple[Any, ...]]) -> Iterator[tuple[Term, ...]]:
+    export = VOCABULARY + "export/"
+    for offer, product, label, vendor, homepage, page, price, days, last in rows:
+        facts = (
+            ("product", things.product(product)),
+            ("productlabel", _text(label)),
+            ("vendor", _text(vendor)),
+            ("vendorhomepage", _iri(homepage)),
+            ("offerURL", _iri(page)),
+            ("price", _price(price)),
+            ("deliveryDays", _number(days)),
+            ("validuntil", _moment(last)),
+        )
+        for name, value in facts:
+            yield (things.offer(offer), _iri(export + name), value)
+
+
+TRIPLE = ("subject", "predicate", "object")
+COLUMNS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("bsbm", "q1"): ("product", "label"),
+    ("bsbm", "q2"): (
+        "label", "comment", "producer", "productFeature",
+        *(f"propertyTextual{n}" for n in (1, 2, 3)), "propertyNumeric1", "propertyNumeric2",
+        "propertyTextual4", "propertyTextual5", "propertyNumeric4",
+    ),
+    ("bsbm", "q3"): ("product", "label"),
+    ("bsbm", "q4"): ("product", "label", "propertyTextual"),
+    ("bsbm", "q5"): ("product", "productLabel"),
+    ("bsbm", "q7"): (
+        "productLabel", "offer", "price", "vendor", "vendorTitle", "review", "revTitle",
+        "reviewer", "revName", "rating1", "rating2",
+    ),
+    ("bsbm", "q8"): (
+        "title", "text", "reviewDate", "reviewer", "reviewerName",
+        *(f"rating{n}" for n in (1, 2, 3, 4)),
+    ),
+    ("bsbm", "q9"): TRIPLE,
+    ("bsbm", "q10"): ("offer", "price"),
+    ("bsbm", "q11"): ("property", "hasValue", "isValueOf"),
+    ("bsbm", "q12"): TRIPLE,
+    ("bsbm-bi", "q1"): ("productType", "reviewCount"),
+    ("bsbm-bi", "q2"): ("otherProduct", "sameFeatures"),
+    ("bsbm-bi", "q3"): ("product", "ratio"),
+    ("bsbm-bi", "q4"): ("feature", "priceRatio"),
+    ("bsbm-bi", "q5"): ("country", "product", "nrOfReviews", "avgPrice"),
+    ("bsbm-bi", "q6"): ("reviewer", "reviewerAvgScore"),
+    ("bsbm-bi", "q7"): ("product",),
+    ("bsbm-bi", "q8"): ("vendor", "cheapExpensiveRatio"),
+}
+TRANSLATED: dict[tuple[str, str], Any] = {
+    ("bsbm", "q1"): _by("product", _text),
+    ("bsbm", "q2"): _by(*[_text] * 7, _number, _number, _text, _text, _number),
+    ("bsbm", "q3"): _by("product", _text),
+    ("bsbm", "q4"): _by("product", _text, _text),
+    ("bsbm", "q5"): _by("product", _text),
+    ("bsbm", "q7"): _by(
+        _text, "offer", _price, "vendor", _text, "review", _text, "person", _text, _number, _number
+    ),
+    ("bsbm", "q8"): _by(_text, _english, _moment, "person", _text, *[_number] * 4),
+    ("bsbm", "q9"): _person,
+    ("bsbm", "q10"): _by("offer", _price),
+    ("bsbm", "q11"): _offer,
+    ("bsbm", "q12"): _export,
+    ("bsbm-bi", "q1"): _by("kind", _number),
+    ("bsbm-bi", "q2"): _by("product", _number),
+    ("bsbm-bi", "q3"): _by("product", _float),
+    ("bsbm-bi", "q4"): _by("feature", _float),
+    ("bsbm-bi", "q5"): _by("country", "product", _number, _float),
+    ("bsbm-bi", "q6"): _by("person", _float),
+    ("bsbm-bi", "q7"): _by("product"),
+    ("bsbm-bi", "q8"): _by("vendor", _float),
+}
+
+
+# Values as a record keeps those of the driver's session for SPARQL.
+
+
+def kept(columns: tuple[str, ...], rows: Any) -> Rows:  # noqa: ANN401
+    """Rows of terms as they are kept: a column of numbers, days or moments by value, others as N-Triples."""
+    rows = list(rows)
+    native = [_shape([row[place] for row in rows]) for place in range(len(columns))]
+    return Rows(
+        columns,
+        [
+            tuple(
+                None if cell is None else make(cell) if make else _written(cell)
+                for make, cell in zip(native, row, strict=True)
+            )
+            for row in rows
+        ],
+    )
+
+
+def _shape(cells: list[Term | None]) -> Callable[[Term], object] | None:
+    found = Counter((cell[1] or "").removeprefix(XSD) for cell in cells if cell is not None)
+    if not found:
+        return None
+    if set(found) <= WHOLE_TYPES:
+        return lambda cell: Decimal(cell[0])
+    if set(found) <= WHOLE_TYPES | {"double", "float"}:
+        return lambda cell: float(cell[0])
+    if set(found) == {"date"}:
+        return lambda cell: date.fromisoformat(cell[0])
+    if set(found) == {"dateTime"}:
+        return lambda cell: datetime.fromisoformat(cell[0])
+    return None
+
+
+def _written(cell: Term) -> str:
+    text, kind, language = cell
+    if kind == "iri":
+        return f"<{text}>"
+    if kind is not None and kind.removeprefix(XSD) in WHOLE_TYPES:
+        return text
+    of = f"@{language}" if language else f"^^<{kind}>" if kind not in (None, XSD + "string") else ""
+    return f'"{text}"{of}'
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Apache Jena Fuseki: an RDF server in Java."""

@@ -1,0 +1,128 @@
+"""Apache Jena Fuseki: obtained, started, asked; see `assay.engines.contract`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.engines.bridge.jre import find_java
+from assay.engines.contract import EngineError
+from assay.engines.fuseki.server import HEAP, TITLE, restart_server, start_server
+from assay.engines.obtaining import obtain
+from assay.engines.sparql_family.engine import EndpointEngine
+from assay.model.errors import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.engines.contract import (
+        Address,
+        ArrowStream,
+        EngineFacts,
+        Instance,
+        Launcher,
+        Place,
+        Product,
+        Tell,
+        Wanted,
+    )
+
+# Below a product's home: what its build says of itself.
+PROPERTIES = "META-INF/maven/org.apache.jena/jena-fuseki-main/pom.properties"
+_VERSION = re.compile(r"(?m)^version=(\d[\w.-]*)")
+_HEAP = re.compile(r"[1-9]\d*[kmg]")
+
+
+class FusekiEngine(EndpointEngine):
+    """See `assay.engines.contract`: `Server`, `Restarts`, `LoadsTriples`, `ChecksSettings`.
+
+    The address of a server of ours also has `data`, `scratch` and `version`.
+    """
+
+    def __init__(self, facts: EngineFacts) -> None:
+        super().__init__(facts)
+        self._java: Path | None = None
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """The product, and a Java runtime for it."""
+        product = obtain(self._facts, wanted, tell)
+        self._java = find_java(wanted.cache, tell, TITLE)
+        return replace(product, version=_version(_home(product)))
+
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
+        """Takes the size of the heap; nothing else of it is set from outside."""
+        del product
+        for name, value in settings.items():
+            if name != HEAP:
+                raise EngineError(f"{TITLE} has no setting {name!r}; {suggestion(name, [HEAP])}")
+            if not _HEAP.fullmatch(value):
+                raise EngineError(f"--set {HEAP}={value} is no size: write it like 4g or 512m")
+
+    def start(
+        self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
+    ) -> Address:
+        """Starts a private server, on a new data set if `place.data` is empty."""
+        self.check_settings(product, settings)
+        address = start_server(self._runtime(), _home(product), place, settings, launcher)
+        return address | {"version": product.version}
+
+    def restart(
+        self,
+        product: Product,
+        place: Place,
+        settings: Mapping[str, str],
+        launcher: Launcher,
+        address: Address,
+    ) -> None:
+        """Starts a server that died again, at the same port."""
+        del place, settings
+        restart_server(self._runtime(), _home(product), launcher, address)
+
+    def address(self, dsn: str) -> Address:
+        """Raises `EngineError`: one that runs already is asked as any endpoint is."""
+        del dsn
+        raise EngineError(
+            f"{TITLE} is started by Assay here: one that runs already is asked with --engine sparql"
+            " and the URL of its queries as --dsn"
+        )
+
+    def version(self, instance: Instance) -> str:
+        """Such as `5.2.0`, which its build says: the server tells it nobody."""
+        return str(instance.address["version"])
+
+    def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
+        """Sends all by one request: a data set has one writer at a time."""
+        del streams
+        super().load_triples(instance, rows, 1, tell)
+
+    def _runtime(self) -> Path:
+        if self._java is None:
+            raise EngineError(f"{TITLE} has no Java yet: obtain it before it is started")
+        return self._java
+
+
+def _home(product: Product) -> Path:
+    if product.home is None:
+        raise EngineError(f"{TITLE} has no program here: obtain it before it is started")
+    return product.home
+
+
+def _version(home: Path) -> str:
+    try:
+        told = (home / PROPERTIES).read_text(encoding="utf-8")
+    except OSError as error:
+        raise EngineError(
+            f"{home} has no unpacked {TITLE}: --bin-dir names the directory that its jar was"
+            f" unpacked in: {error}"
+        ) from error
+    found = _VERSION.search(told)
+    if found is None:
+        raise EngineError(f"{home / PROPERTIES} tells no version: choose another directory")
+    return found[1]
+
+
+def engine(facts: EngineFacts) -> FusekiEngine:
+    """The engine of this folder."""
+    return FusekiEngine(facts)

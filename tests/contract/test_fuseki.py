@@ -1,0 +1,78 @@
+"""The engine `fuseki` with a real server."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from assay.engines.contract import EngineError, tell_nobody
+from tests.family import Started
+
+SUBJECT = "<http://example.org/thing{}>"
+HARD_TEXTS = ['""', '"say \\"x\\""', '"two\\nlines"', '"⛄"@de', '"1"^^<http://example.org/kind>']
+LINES = [f"{SUBJECT.format(n)} <http://example.org/says> {t} .\n" for n, t in enumerate(HARD_TEXTS)]
+
+
+@pytest.fixture(scope="module")
+def reachable() -> Iterator[Path]:
+    """A directory that a server's user reaches, which pytest's are not where we are root."""
+    directory = Path(tempfile.mkdtemp(prefix="assay-"))
+    directory.chmod(0o755)
+    yield directory
+    shutil.rmtree(directory)
+
+
+def stream(lines: list[str]) -> pa.RecordBatchReader:
+    table = pa.table({"triple": pa.array(lines, pa.string())})
+    # Slices of one buffer, and an empty batch, as any stream may have them.
+    batches = [table.slice(0, 0).combine_chunks(), table.slice(0, 2), table.slice(2)]
+    return pa.RecordBatchReader.from_batches(
+        table.schema, [one for batch in batches for one in batch.to_batches()]
+    )
+
+
+def test_what_was_loaded_is_there_after_a_stop_in_good_order(reachable: Path) -> None:
+    started = Started(reachable, "fuseki", "kept")
+    with started.guardian:
+        started.start({"heap": "512m"})
+        instance = started.attach()
+        started.engine.load_triples(instance, stream(LINES), 4, tell_nobody)
+        started.engine.finish_triples(instance)
+        assert started.engine.effective_settings(instance)["heap"] == "512m"
+        with pytest.raises(EngineError, match="does not take the data.*400"):
+            started.engine.load_triples(instance, stream(["no triple\n"]), 1, tell_nobody)
+        started.engine.detach(instance)
+        started.launcher.stop()
+        address = started.start()
+        instance = started.attach()
+        assert started.engine.version(instance) == started.product.version
+        assert started.engine.processes(instance) == (address["pid"],)
+        assert started.engine.count_triples(instance) == len(LINES)
+        started.launcher.stop()
+        with pytest.raises(EngineError, match="no answer|refused|does not answer"):
+            started.engine.count_triples(instance)
+    assert "INFO" not in started.log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [({"hepa": "4g"}, "no setting 'hepa'"), ({"heap": "much"}, "is no size")],
+)
+def test_a_setting_that_is_none_is_refused(settings: dict[str, str], words: str) -> None:
+    from assay.engines.contract import Product
+    from assay.engines.discovery import find_engine
+
+    with pytest.raises(EngineError, match=words):
+        find_engine("fuseki").engine().check_settings(Product("5.2.0"), settings)
+
+
+def test_one_that_runs_already_is_asked_as_any_endpoint() -> None:
+    from assay.engines.discovery import find_engine
+
+    with pytest.raises(EngineError, match="--engine sparql"):
+        find_engine("fuseki").engine().address("fuseki://127.0.0.1/ds")

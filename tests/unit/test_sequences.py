@@ -1,0 +1,139 @@
+"""Mixes in the terms of their specification: the rate by its two formulas, means, what is cut off."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.analysis.sequences import Sequence, sequence_of
+from assay.analysis.summary import summarise
+from assay.record.reader import Run
+from assay.report.document import document
+from assay.report.sequence_text import metric_words, rows, sequence_lines, specified_figure
+from tests.loads import an_operation, closed, write_load
+from tests.records import MS
+
+TOLD = {
+    "warmup": 0,
+    "mixes": 2,
+    "rate": "QMpH",
+    "seconds": 3600.0,
+    "query_time": "aQET",
+    "size": "triples",
+    "power": "BI Power",
+    "throughput": "BI Throughput",
+    "unit": 2.0,
+}
+ORDER = ("a", "b", "b")
+# Milliseconds of each operation of two mixes.
+TIMES = ((100, 200, 300), (200, 400, 600))
+
+
+def a_run(
+    place: Path, clients: int = 1, *, fails: dict[str, Any] | None = None, gap_ms: int = 0
+) -> Run:
+    """Mixes of a and two b; of two clients each plays one, of one client one after the other."""
+    events, at_ns = [], [0, 0]
+    for mix, times in enumerate(TIMES):
+        session = mix % clients
+        for place_in_mix, ms in enumerate(times):
+            number, name = len(events), ORDER[place_in_mix]
+            event = an_operation(
+                number, at_ns[session], 0, ms * MS, operation=name, session=session
+            ) | {"pass": mix}
+            if fails and (mix, place_in_mix) == (1, 2):
+                event |= fails
+            events.append(event)
+            at_ns[session] += (ms + gap_ms) * MS
+    path = write_load(place, closed(clients), events, max(at_ns) / 1e9)
+    told = json.loads((path / "run.json").read_text("utf-8"))
+    told["workload"] |= {"sequence": TOLD, "scale_name": "products"}
+    told["request"]["scale"] = 4.0
+    told["plan"]["operation_deadline_ns"] = 500 * MS
+    told["plan"]["operations"] = ["a", "b"]
+    for phase in told["plan"]["phases"]:
+        phase |= {"operations": [0, 1, 1], "in_order": True}
+    (path / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    return Run(path)
+
+
+def figures(run: Run) -> dict[str, float]:
+    told = sequence_of(run)
+    assert told is not None
+    return {one.name: one.value for one in told.metrics}
+
+
+def made(run: Run) -> Sequence:
+    told = sequence_of(run)
+    assert told is not None
+    return told
+
+
+class TestOneClient:
+    def test_only_the_time_of_operations_counts(self, tmp_path: Path) -> None:
+        # 1.8 s of operations for two mixes, whatever lies between them.
+        run = a_run(tmp_path, gap_ms=50)
+        assert figures(run)["QMpH"] == pytest.approx(3600 / (1.8 / 2))
+        assert made(run).wall_s == pytest.approx(1.8 + 5 * 0.05)
+
+    def test_power_and_throughput_are_by_their_means(self, tmp_path: Path) -> None:
+        told = figures(a_run(tmp_path))
+        mean_s = math.exp(sum(math.log(ms / 1000) for mix in TIMES for ms in mix) / 6)
+        assert told["BI Power"] == pytest.approx(4 / 2 * 3600 / mean_s)
+        assert told["BI Throughput"] == pytest.approx(4 / 2 * 3600 / (1.8 / 6))
+
+    def test_each_operation_has_its_times(self, tmp_path: Path) -> None:
+        one, other = made(a_run(tmp_path)).queries
+        assert (one.name, one.executions, other.name, other.executions) == ("a", 2, "b", 4)
+        assert (one.mean_s, one.min_s, one.max_s) == pytest.approx((0.15, 0.1, 0.2))
+        assert one.geometric_mean_s == pytest.approx(math.sqrt(0.1 * 0.2))
+        assert (one.share, other.share) == pytest.approx((0.3 / 1.8, 1.5 / 1.8))
+
+
+class TestSeveralClients:
+    def test_mixes_of_all_are_counted_by_the_clock(self, tmp_path: Path) -> None:
+        # The second client is at work for 1.2 s.
+        run = a_run(tmp_path, clients=2)
+        assert figures(run)["QMpH"] == pytest.approx(2 * 3600 / 1.2)
+        assert figures(run)["BI Throughput"] == pytest.approx(4 / 2 * 3600 / (1.2 / 6))
+        assert made(run).mixes_per_s == pytest.approx(2 / 1.2)
+
+
+class TestWhatFails:
+    def test_what_is_cut_off_counts_with_the_time_limit(self, tmp_path: Path) -> None:
+        run = a_run(tmp_path, fails={"outcome": "failed", "error": "deadline"})
+        assert figures(run)["QMpH"] == pytest.approx(2 * 3600 / 1.7)
+        told = made(run).queries[1]
+        assert (told.cut_off, told.max_s) == (1, pytest.approx(0.5))
+
+    def test_a_mix_in_which_another_thing_failed_does_not_count(self, tmp_path: Path) -> None:
+        run = a_run(tmp_path, fails={"outcome": "failed", "error": "08006"})
+        assert made(run).mixes == 1
+        assert figures(run)["QMpH"] == pytest.approx(3600 / 0.6)
+
+
+class TestWords:
+    def test_results_are_named_with_size_and_clients(self, tmp_path: Path) -> None:
+        run = a_run(tmp_path)
+        assert (made(run).size, made(run).size_name) == (4.0, "products")
+        run.__dict__["environment"] = {"data": {"tables": {"triples": {"rows": 374_911}}}}
+        assert (made(run).size, made(run).size_name) == (374_911.0, "triples")
+
+    def test_the_document_has_them(self, tmp_path: Path) -> None:
+        run = a_run(tmp_path, fails={"outcome": "failed", "error": "deadline"})
+        told = document(run, run.dir)
+        assert specified_figure(told) == "QMpH 4,235"
+        assert metric_words(told)[0].startswith("QMpH(4 products, 1 client) 4,235: mixes in 3600 s")
+        assert [row.name for row in rows(told)] == ["a", "b"]
+        heads = next(line for line in sequence_lines(told, 80) if "aQET" in line)
+        assert heads.split() == ["count", "aQET", "geometric", "least", "most", "share", "cut", "off"]
+        assert told["metrics"]["mixes_per_s"] == pytest.approx(2 / 1.7)
+
+    def test_other_loads_have_none(self, tmp_path: Path) -> None:
+        path = write_load(tmp_path, closed(1), [an_operation(0, 0, 0, MS, session=0)], 1.0)
+        assert sequence_of(Run(path)) is None
+        assert summarise(Run(path)).metrics["mixes_per_s"] is None
