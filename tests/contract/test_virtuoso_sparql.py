@@ -98,9 +98,7 @@ def test_it_loads_triples_and_is_told_its_language() -> None:
 
 
 class TestTriples:
-    def test_all_that_were_loaded_are_there_once(
-        self, started: Asked, instance: Instance
-    ) -> None:
+    def test_all_that_were_loaded_are_there_once(self, started: Asked, instance: Instance) -> None:
         assert started.engine.count_triples(instance) == len(lines())
         started.engine.load_triples(instance, stream(lines()[:50]), 1, tell_nobody)
         assert started.engine.count_triples(instance) == len(lines())
@@ -128,9 +126,7 @@ class TestTriples:
         noted = instance.handle.ask("select count(*) as n from DB.DBA.LOAD_LIST")
         assert noted.to_pylist() == [{"n": 0}]
 
-    def test_other_columns_than_texts_are_refused(
-        self, started: Asked, instance: Instance
-    ) -> None:
+    def test_other_columns_than_texts_are_refused(self, started: Asked, instance: Instance) -> None:
         batch = pa.record_batch([pa.array([1, 2])], ["line"])
         numbers = pa.RecordBatchReader.from_batches(batch.schema, [batch])
         with pytest.raises(EngineError, match="are texts, not int64"):
@@ -165,7 +161,9 @@ class TestMeters:
         started.over_http(f"select ?x {{ <{person(3)}> <{KNOWS}> ?x }}")
         rows = reader.read()
         reader.close()
-        touched = {thing for source, thing, counter, value in rows if counter == "touches" and value}
+        touched = {
+            thing for source, thing, counter, value in rows if counter == "touches" and value
+        }
         assert {"RDF_QUAD", "RDF_IRI.DB_DBA_RDF_IRI_UNQC_RI_ID"} & touched
 
 

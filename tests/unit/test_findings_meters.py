@@ -28,7 +28,11 @@ CPU_S = 2986.0
 
 
 def published(**changes: Any) -> Case:
-    known = {"activity": {"counted": parse_activity(AT_1000_MT)}, "index_work": STEADY, "counters": []}
+    known = {
+        "activity": {"counted": parse_activity(AT_1000_MT)},
+        "index_work": STEADY,
+        "counters": [],
+    }
     return case(operation(), counters=known | changes, accounts=accounts(CPU_S))
 
 

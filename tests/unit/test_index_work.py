@@ -82,7 +82,12 @@ def counted(synthetic: SyntheticRun, declared: Any = DECLARED) -> Run:
                 if second in (2, 5):
                     stream.push(time_ns, "indexes", index, "held", 10.0 * second)
             stream.push(time_ns, "indexes", "all", "touches", 1e9)
-            for counter, each_s in (("random", 1000), ("next", 2000), ("near", 770), ("threads", 3)):
+            for counter, each_s in (
+                ("random", 1000),
+                ("next", 2000),
+                ("near", 770),
+                ("threads", 3),
+            ):
                 stream.push(time_ns, "web", "web", counter, float(each_s * second))
     with Stream(run.dir / "raw", "engine-operations", ENGINE_OPERATIONS) as stream:
         for event in synthetic.events:
