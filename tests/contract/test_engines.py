@@ -154,7 +154,7 @@ class TestLife:
 
     @pytest.mark.parametrize("name", HOLDING)
     def test_what_it_holds_survives_a_restart(self, name: str, place: Place) -> None:
-        lines = [f"<urn:s{n}> <urn:p> \"{n} \u00e9\" .\n" for n in range(1000)]
+        lines = [f'<urn:s{n}> <urn:p> "{n} \u00e9" .\n' for n in range(1000)]
         whole = pa.record_batch([pa.array(lines)], names=["line"])
         batches = [whole.slice(0, 0), whole.slice(0, 300), whole.slice(300)]
         engine = ENGINES[name].engine()

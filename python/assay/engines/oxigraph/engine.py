@@ -32,7 +32,7 @@ READ_BYTES = 1 << 20
 class Asking:
     """One client. The driver calls `ask` from a thread of its own."""
 
-    def __init__(self, store: pyoxigraph.Store, union: bool) -> None:
+    def __init__(self, store: pyoxigraph.Store, *, union: bool) -> None:
         self._store = store
         self._union = union
 
@@ -124,7 +124,9 @@ class OxigraphEngine:
         known = self._facts.settings
         for name, value in settings.items():
             if name not in known:
-                raise EngineError(f"Oxigraph has no setting {name!r}; {suggestion(name, list(known))}")
+                raise EngineError(
+                    f"Oxigraph has no setting {name!r}; {suggestion(name, list(known))}"
+                )
             if value not in TRUTHS:
                 raise EngineError(f"--set {name}={value}: it is true or false")
         return {**known, **settings}
@@ -151,7 +153,7 @@ class OxigraphEngine:
         """All on one store, which many threads may ask at once."""
         told, union = json.dumps(script.facts()), TRUTHS[instance.settings[UNION]]
         return [
-            GraphSession(Asking(instance.handle, union), told, seed, number)
+            GraphSession(Asking(instance.handle, union=union), told, seed, number)
             for number in range(clients)
         ]
 

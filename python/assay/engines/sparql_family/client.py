@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import Address
 
 CONF = Path(__file__).parent / "conf"
+# Of a request that has the server count its statements, which some do one by one.
 PATIENCE_S = 600.0
 CONNECT_PATIENCE_S = 10.0
 WORDS_MAX = 400
@@ -34,11 +35,13 @@ def query_text(name: str, **values: str) -> str:
 class Client:
     """One connection. Errors are `EngineError`, and say what to mend."""
 
-    def __init__(self, address: Address, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self, address: Address, patience_s: float = PATIENCE_S, server: str = ""
+    ) -> None:
         self._address = address
         self._patience_s = patience_s
         self._line: http.client.HTTPConnection | None = None
-        self.server = ""
+        self.server = server
         self.locks: list[int] = []
 
     @property

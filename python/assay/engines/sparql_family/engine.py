@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 NOT_TOLD = "not told"
+# An endpoint that does not say within this time that it is one is none.
+ALIVE_PATIENCE_S = 30.0
 
 
 class EndpointEngine:
@@ -35,13 +37,12 @@ class EndpointEngine:
 
     def attach(self, address: Address) -> Instance:
         """Asks whether it is an endpoint. Raises `EngineError` with the mend."""
-        client = Client(address)
+        first = Client(address, ALIVE_PATIENCE_S)
         try:
-            client.rows(query_text("alive.rq"))
-        except EngineError:
-            client.release()
-            raise
-        return Instance({}, client, address=dict(address))
+            first.rows(query_text("alive.rq"))
+        finally:
+            first.release()
+        return Instance({}, Client(address, server=first.server), address=dict(address))
 
     def detach(self, instance: Instance) -> None:
         """Ends the connection."""
