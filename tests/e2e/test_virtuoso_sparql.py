@@ -13,7 +13,7 @@ from tests.e2e.test_virtuoso import laboratory, place
 
 __all__ = ("laboratory", "place")
 RUN = ["run", "bsbm", "--engine", "virtuoso", "--scale", "50", "--set", "NumberOfBuffers=20000"]
-FEW = ["--warmup-mixes", "1", "--mixes", "4"]
+FEW = ["--warmup-mixes", "1", "--mixes", "3"]
 
 
 def test_mixes_are_played_and_its_meters_told(laboratory: Lab) -> None:
