@@ -144,7 +144,7 @@ def _translated(asked: Asked, sql: Rows, things: Things) -> Rows:
     return made
 
 
-def _differs(asked: Asked, wanted: Rows, graph: Any) -> str | None:  # noqa: ANN401 - not the lab's
+def _differs(asked: Asked, wanted: Rows, graph: Any) -> str | None:
     """How rdflib's rows differ, in any order; None if they do not."""
     found = _asked_in_sparql(asked, graph)
     if asked.key in RDFLIB_WRONG:
@@ -188,7 +188,7 @@ def _sorted(rows: Rows) -> list[tuple[object, ...]]:
 # In SPARQL.
 
 
-def _graph(scale: int) -> Any:  # noqa: ANN401
+def _graph(scale: int) -> Any:
     try:
         import rdflib
     except ImportError:
@@ -201,7 +201,7 @@ def _graph(scale: int) -> Any:  # noqa: ANN401
     return graph
 
 
-def _asked_in_sparql(asked: Asked, graph: Any) -> Rows:  # noqa: ANN401
+def _asked_in_sparql(asked: Asked, graph: Any) -> Rows:
     text, values = asked.values(("sparql",))
     for place, value in enumerate(values, 1):
         text = text.replace(f"${{{place}}}", str(value))
@@ -210,7 +210,7 @@ def _asked_in_sparql(asked: Asked, graph: Any) -> Rows:  # noqa: ANN401
     return kept(COLUMNS[asked.key], [tuple(map(_term, row)) for row in rows])
 
 
-def _term(term: Any) -> tuple[str, str | None, str | None] | None:  # noqa: ANN401
+def _term(term: Any) -> tuple[str, str | None, str | None] | None:
     """What a value is: text, type, language."""
     import rdflib
 
@@ -319,13 +319,15 @@ def _day(value: date) -> Term:
     return (value.isoformat(), XSD + "date", None)
 
 
-def _by(*kinds: str | Callable[[Any], Term]) -> Any:  # noqa: ANN401
+def _by(*kinds: str | Callable[[Any], Term]) -> Any:
     """Each column by its kind: a function, or the name of one of `Things`."""
 
     def translated(things: Things, rows: list[tuple[Any, ...]]) -> list[tuple[Term | None, ...]]:
         makes = [getattr(things, kind) if isinstance(kind, str) else kind for kind in kinds]
         return [
-            tuple(None if cell is None else make(cell) for make, cell in zip(makes, row, strict=True))
+            tuple(
+                None if cell is None else make(cell) for make, cell in zip(makes, row, strict=True)
+            )
             for row in rows
         ]
 
@@ -382,19 +384,39 @@ TRIPLE = ("subject", "predicate", "object")
 COLUMNS: dict[tuple[str, str], tuple[str, ...]] = {
     ("bsbm", "q1"): ("product", "label"),
     ("bsbm", "q2"): (
-        "label", "comment", "producer", "productFeature",
-        *(f"propertyTextual{n}" for n in (1, 2, 3)), "propertyNumeric1", "propertyNumeric2",
-        "propertyTextual4", "propertyTextual5", "propertyNumeric4",
+        "label",
+        "comment",
+        "producer",
+        "productFeature",
+        *(f"propertyTextual{n}" for n in (1, 2, 3)),
+        "propertyNumeric1",
+        "propertyNumeric2",
+        "propertyTextual4",
+        "propertyTextual5",
+        "propertyNumeric4",
     ),
     ("bsbm", "q3"): ("product", "label"),
     ("bsbm", "q4"): ("product", "label", "propertyTextual"),
     ("bsbm", "q5"): ("product", "productLabel"),
     ("bsbm", "q7"): (
-        "productLabel", "offer", "price", "vendor", "vendorTitle", "review", "revTitle",
-        "reviewer", "revName", "rating1", "rating2",
+        "productLabel",
+        "offer",
+        "price",
+        "vendor",
+        "vendorTitle",
+        "review",
+        "revTitle",
+        "reviewer",
+        "revName",
+        "rating1",
+        "rating2",
     ),
     ("bsbm", "q8"): (
-        "title", "text", "reviewDate", "reviewer", "reviewerName",
+        "title",
+        "text",
+        "reviewDate",
+        "reviewer",
+        "reviewerName",
         *(f"rating{n}" for n in (1, 2, 3, 4)),
     ),
     ("bsbm", "q9"): TRIPLE,
@@ -438,7 +460,7 @@ TRANSLATED: dict[tuple[str, str], Any] = {
 # Values as a record keeps those of the driver's session for SPARQL.
 
 
-def kept(columns: tuple[str, ...], rows: Any) -> Rows:  # noqa: ANN401
+def kept(columns: tuple[str, ...], rows: Any) -> Rows:
     """Rows of terms as they are kept: a column of numbers, days or moments by value, others as N-Triples."""
     rows = list(rows)
     native = [_shape([row[place] for row in rows]) for place in range(len(columns))]

@@ -68,5 +68,7 @@ def test_no_text_is_of_the_query_that_was_taken_out() -> None:
     """It searched all labels with a regular expression; it was called Q4, or Q6."""
     for workload in (find_workload("bsbm"), find_workload("bsbm-bi")):
         for language in (SPARQL, SQL):
-            texts = [one.statements[0].text for one in workload.script((language,), 1, 1).operations]
+            texts = [
+                one.statements[0].text for one in workload.script((language,), 1, 1).operations
+            ]
             assert not Counter(re.findall(r"(?i)\b(regex|like|contains)\b", " ".join(texts)))

@@ -236,7 +236,9 @@ class TestScript:
         assert names == list(dict.fromkeys(played))
 
     def test_draws_and_values_belong_together(self, workload: Workload) -> None:
-        for operation in workload.script(spoken_of(workload), workload.facts.scale_default, seed=1).operations:
+        for operation in workload.script(
+            spoken_of(workload), workload.facts.scale_default, seed=1
+        ).operations:
             used = {index for statement in operation.statements for index in statement.values}
             given = operation.registers if operation.program else operation.draws
             assert used == set(range(len(given))), operation.name

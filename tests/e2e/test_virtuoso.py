@@ -73,7 +73,9 @@ def its_own_tables_are_printed_as_it_prints_them(laboratory: Lab, document: dict
     assert status["status_clients"]["last"] >= 3
     assert status["status_calls"]["total"] > 0
     assert [edge for edge, text in run.status_texts() if "Lock Status" in text] == ["start", "end"]
-    (indexes,) = counted["tables"]
+    indexes, first, rest = counted["tables"]
+    assert (first["name"], rest["name"]) == ("indexes-first", "indexes-rest")
+    assert "to that connection only" in counted["activity"]["missing"]
     assert [column["title"] for column in indexes["columns"]] == TITLES
     touched = {row["object"]: row["values"] for row in indexes["rows"]}["lineitem"]
     assert touched[0] > 0

@@ -149,4 +149,4 @@ def test_counters_grow_with_what_is_executed(asked: Asked) -> None:
     key = ("indexes", "all indexes", "touches")
     assert after[key] - before[key] >= CHILDREN
     assert after["server", "server", "lock_enters"] >= before["server", "server", "lock_enters"]
-    assert after["http", "http", "rnd"] == 0
+    assert ("http", "http", "rnd") not in after, "it has no web server"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import subprocess
@@ -89,7 +90,7 @@ class TestTables:
     def test_an_unknown_table_or_generator_is_refused_with_those_that_are_known(self) -> None:
         with pytest.raises(ValueError, match=r"known: .*lineitem"):
             _core.TableStream("tpch", "lineitems", SCALE, 1)
-        with pytest.raises(ValueError, match="known: tpcc, tpch"):
+        with pytest.raises(ValueError, match="known: bsbm, tpcc, tpch"):
             _core.TableStream("tpcx", "lineitem", SCALE, 1)
 
     def test_a_stream_that_nobody_reads_ends_with_its_owner(self) -> None:
@@ -498,3 +499,25 @@ def test_the_hand_written_types_are_those_of_the_module() -> None:
     root = Path(__file__).parents[2]
     told = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout + told.stderr
+
+
+class TestSparqlText:
+    TEXT = "select ?x { <http://a/${1}> ?p ?x . filter (?x > ${2} && ?x != '${3}' && ?x < ${4}) }"
+
+    def test_values_are_written_as_what_stands_around_them_wants(self) -> None:
+        born = datetime.datetime(2008, 6, 20, 12, 30, 0, 500_000)  # noqa: DTZ001 - of no time zone
+        told = _core.sparql_text(self.TEXT, ["b", Decimal("1.50"), "it's", born])
+        assert "<http://a/b>" in told
+        assert "?x > 1.50 " in told
+        assert "'it\\'s'" in told
+        day = '"2008-06-20T12:30:00.5"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
+        assert told.endswith(f"?x < {day}) }}")
+        assert _core.sparql_text("${1} ${2}", [-7, None]) == "-7 UNDEF"
+
+    @pytest.mark.parametrize(
+        ("values", "words"),
+        [(["a b", 1, "", 2], "value 1 cannot be written"), (["a", 1], "value 3 cannot")],
+    )
+    def test_what_cannot_be_written_is_refused(self, values: list[object], words: str) -> None:
+        with pytest.raises(ValueError, match=words):
+            _core.sparql_text(self.TEXT, values)

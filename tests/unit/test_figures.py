@@ -312,6 +312,7 @@ class TestAnswers:
 class TestKinds:
     def test_all_of_them_are_found(self) -> None:
         assert set(kinds()) == {
+            "activity",
             "answers",
             "clients",
             "composite",
@@ -319,6 +320,7 @@ class TestKinds:
             "elasticity",
             "first_run",
             "gains",
+            "indexes",
             "memory",
             "multiples",
             "operations",

@@ -15,9 +15,13 @@ each = pytest.mark.parametrize("truth", TRUTHS, ids=str)
 BY_NAME = {
     "bound-by",
     "buffer-manager",
+    "forks",
     "hot-operations",
+    "index-misses",
     "kernel-time",
+    "literals",
     "load-bound-by",
+    "look-ups",
     "rate-held",
     "steady",
     "tail",

@@ -1,4 +1,4 @@
-"""Mixes in the terms of their specification: the rate by its two formulas, means, what is cut off."""
+"""Mixes in the terms of their specification: rate by its two formulas, means, what is cut off."""
 
 from __future__ import annotations
 
@@ -130,7 +130,16 @@ class TestWords:
         assert metric_words(told)[0].startswith("QMpH(4 products, 1 client) 4,235: mixes in 3600 s")
         assert [row.name for row in rows(told)] == ["a", "b"]
         heads = next(line for line in sequence_lines(told, 80) if "aQET" in line)
-        assert heads.split() == ["count", "aQET", "geometric", "least", "most", "share", "cut", "off"]
+        assert heads.split() == [
+            "count",
+            "aQET",
+            "geometric",
+            "least",
+            "most",
+            "share",
+            "cut",
+            "off",
+        ]
         assert told["metrics"]["mixes_per_s"] == pytest.approx(2 / 1.7)
 
     def test_other_loads_have_none(self, tmp_path: Path) -> None:

@@ -218,6 +218,10 @@ def test_steps_without_names_are_charged_to_the_next_one() -> None:
 def test_the_time_of_threads_is_at_least_that_of_the_clock() -> None:
     log = {"ql_rt_clocks": 300.0, "ql_thread_clocks": 100.0, "ql_c_clocks": 50.0}
     assert totals(Native("{\n}", log, 100.0)).thread_s == 2.5
+    assert totals(Native("{\n}", log | {"ql_thread_clocks": 500.0}, 100.0)).thread_s == 5
+    assert totals(Native("{\n}", log | {"ql_thread_clocks": -5.0}, 100.0)).thread_s == 2.5
+    assert totals(Native("{\n}", log, 100.0)).planning_s == 0.5
+    assert totals(Native("{\n}", {"ql_rt_msec": 7.0})).execution_s == 0.007
 
 
 def test_the_clock_of_a_statement_has_its_compilation_in_it() -> None:
@@ -226,10 +230,6 @@ def test_the_clock_of_a_statement_has_its_compilation_in_it() -> None:
     told = totals(Native("{\n}", log, 1e6))
     assert (told.execution_s, told.thread_s) == pytest.approx((0.28977, 0.28977))
     assert told.planning_s == 0.828412
-    assert totals(Native("{\n}", log | {"ql_thread_clocks": 500.0}, 100.0)).thread_s == 5
-    assert totals(Native("{\n}", log | {"ql_thread_clocks": -5.0}, 100.0)).thread_s == 3
-    assert totals(Native("{\n}", log, 100.0)).planning_s == 0.5
-    assert totals(Native("{\n}", {"ql_rt_msec": 7.0})).execution_s == 0.007
 
 
 PROFILE = """

@@ -335,6 +335,16 @@ mod tests {
     }
 
     #[test]
+    fn operations_follow_one_another_in_the_power_order_and_of_one_client_in_order() {
+        let phase = |arrival, in_order| Phase { in_order, ..plan(arrival).phases.remove(0) };
+        let clients = |clients| Arrival::Closed { clients };
+        assert!(phase(Arrival::Power, false).is_serial());
+        assert!(phase(clients(1), true).is_serial());
+        assert!(!phase(clients(2), true).is_serial());
+        assert!(!phase(clients(1), false).is_serial());
+    }
+
+    #[test]
     fn an_open_load_is_due_by_its_rate_and_a_closed_one_when_free() {
         assert_eq!(Arrival::Open { rate_per_s: 100.0, clients: 1 }.due_ns(3), Some(30_000_000));
         assert_eq!(Arrival::Power.due_ns(3), None);

@@ -85,7 +85,9 @@ class Expected:
         if self.ordered_by is None:
             return [range(place, place + 1) for place in range(len(self.rows))]
         named = [name for name in self.ordered_by if name in self.columns]
-        floats = [place for place, name in enumerate(named) if tolerances.kinds.get(name) == "float"]
+        floats = [
+            place for place, name in enumerate(named) if tolerances.kinds.get(name) == "float"
+        ]
         keys = [self.columns.index(name) for name in named[: floats[0] + 1 if floats else None]]
         found: list[range] = []
         for place, row in enumerate(self.rows):

@@ -9,7 +9,7 @@ import polars as pl
 
 from assay.analysis.counted_objects import declared_tables, object_tables
 from assay.analysis.engine_counters import around, plain_readings
-from assay.analysis.index_work import Parts, Span, parts
+from assay.analysis.index_work import Parts, Span, parts_of
 
 if TYPE_CHECKING:
     from assay.analysis.counted_objects import ObjectTable
@@ -28,7 +28,7 @@ def tables_apart(run: Run) -> list[dict[str, Any]]:
     """
     facts = run.facts.get("engine", {}).get("counters") or {}
     tables = [table for table in declared_tables(facts) if table.apart is not None]
-    found = parts(run.table("events")) if tables and run.has("engine") else None
+    found = parts_of(run) if tables and run.has("engine") else None
     if found is None:
         return []
     readings = plain_readings(run.table("engine"))

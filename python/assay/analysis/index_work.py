@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import polars as pl
 
 from assay.analysis.engine_counters import around, plain_readings
+from assay.analysis.mixes import steady_since_ns
 from assay.analysis.operations import plain, window_ns
 
 if TYPE_CHECKING:
@@ -193,6 +194,11 @@ def told_work(counted: Mapping[str, Any] | None) -> list[IndexWork]:
     return [
         IndexWork(one["object"], one["touches"], one["reads"], holds=one["holds"]) for one in told
     ]
+
+
+def parts_of(run: Run) -> Parts | None:
+    """The parts of a run; where it is known when its mixes became steady, these decide."""
+    return parts(run.table("events"), steady_since_ns(run))
 
 
 def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:

@@ -110,6 +110,18 @@ def mixes_of(
     )
 
 
+def steady_since_ns(run: Run) -> int | None:
+    """When the steady part of a run's mixes began, by CLOCK_MONOTONIC.
+
+    None: they were not steady, or were from the first measured mix on.
+    """
+    known = mixes_of(run)
+    if known is None or not known.state.steady or not known.state.begins:
+        return None
+    begun = _marks(run.table(MIXES_STREAM), PHASE_MEASURED)[0]
+    return begun.time_ns + round(known.state.batches[known.state.begins].begin_s / NS)
+
+
 def _figures(
     run: Run, whole: Sequence | None, state: SteadyState, marks: list[Mark]
 ) -> tuple[tuple[str, float, float], ...]:

@@ -20,18 +20,12 @@ START = "start"
 FLUSH_INTERVAL_NS = NS_PER_S
 # Readings take at most this part of a run's time: of short operations only some are read.
 READING_SHARE_MAX = 0.1
-# The throughput of a load holds what is between two operations, too.
-READING_SHARE_MAX_OF_LOADS = 0.01
 
 
 class OperationCounters:
     """Reads at both edges of an operation, outside of its timed interval.
 
-    Args:
-        reader: Of the engine's counters.
-        stream: Where readings go.
-        anew: A new reader for an engine that died and was started again; None: it is not.
-        share: Of the time, that readings take at most.
+    `anew` is a new reader for an engine that died and was started again; None: it is not.
     """
 
     def __init__(
@@ -39,12 +33,10 @@ class OperationCounters:
         reader: CounterReader,
         stream: Stream,
         anew: Callable[[], CounterReader] | None = None,
-        share: float = READING_SHARE_MAX,
     ) -> None:
         self._reader: CounterReader | None = reader
         self._anew = anew
         self._stream = stream
-        self._share = share
         self._flushed_ns = time.monotonic_ns()
         self._due_ns = 0
         self._spent_ns = 0
@@ -72,7 +64,7 @@ class OperationCounters:
             self._flushed_ns = begun_ns
         ended_ns = time.monotonic_ns()
         self._spent_ns += ended_ns - begun_ns
-        self._due_ns = ended_ns + round(self._spent_ns * (1 / self._share - 1))
+        self._due_ns = ended_ns + round(self._spent_ns * (1 / READING_SHARE_MAX - 1))
 
     def close(self) -> None:
         """Ends the reader's connection."""
@@ -95,10 +87,7 @@ class OperationCounters:
 
 @contextmanager
 def operation_counters(
-    reader: CounterReader,
-    raw_dir: Path,
-    anew: Callable[[], CounterReader] | None = None,
-    share: float = READING_SHARE_MAX,
+    reader: CounterReader, raw_dir: Path, anew: Callable[[], CounterReader] | None = None
 ) -> Iterator[OperationCounters]:
     """Counters around operations, in `engine-operations.arrows`; closes the reader at the end.
 
@@ -108,7 +97,7 @@ def operation_counters(
     reading: OperationCounters | None = None
     try:
         with Stream(raw_dir, "engine-operations", ENGINE_OPERATIONS) as stream:
-            reading = OperationCounters(reader, stream, anew, share)
+            reading = OperationCounters(reader, stream, anew)
             yield reading
     finally:
         (reading or reader).close()

@@ -42,11 +42,7 @@ from assay.model.script import Script
 from assay.model.units import NS_PER_S
 from assay.probes.contract import Target
 from assay.probes.engine import EngineProbe
-from assay.probes.operation_counters import (
-    READING_SHARE_MAX,
-    READING_SHARE_MAX_OF_LOADS,
-    operation_counters,
-)
+from assay.probes.operation_counters import operation_counters
 from assay.study.control import METERED_HOST, Channel
 from assay.study.filling import fill
 from assay.study.mixes import Mixes
@@ -266,11 +262,11 @@ def _played(
         phases = job["plan"]["phases"]
         if any(phase.get("in_order") for phase in phases):
             mixes = opened.enter_context(Mixes(Path(job["raw_dir"]), phases, job["reads_of"]))
-        share = _read_share(phases)
-        if share and job["counters"] and isinstance(engine, HasCounters):
+        serial = all(map(_is_serial, phases))
+        if serial and job["counters"] and isinstance(engine, HasCounters):
             anew = partial(engine.counters, instance) if isinstance(engine, Restarts) else None
             raw_dir = Path(job["raw_dir"])
-            counters = operation_counters(engine.counters(instance), raw_dir, anew, share)
+            counters = operation_counters(engine.counters(instance), raw_dir, anew)
             observer = opened.enter_context(counters).read
         report = _core.drive(
             json.dumps(job["plan"]),
@@ -303,16 +299,10 @@ def _teller(channel: Channel, mixes: Mixes | None) -> Callable[[str, int, int], 
     return tick
 
 
-def _read_share(phases: list[dict[str, Any]]) -> float:
-    """How much of the time reading counters of operations may take; 0: they are not read."""
-    arrivals = [phase["arrival"] for phase in phases]
-    if all(arrival["shape"] == "power" for arrival in arrivals):
-        return READING_SHARE_MAX
-    alone = [
-        phase.get("in_order") and arrival["clients"] == 1
-        for phase, arrival in zip(phases, arrivals, strict=True)
-    ]
-    return READING_SHARE_MAX_OF_LOADS if all(alone) else 0.0
+def _is_serial(phase: dict[str, Any]) -> bool:
+    """Whether its operations follow one another, so that it can be told whose work was counted."""
+    arrival = phase["arrival"]
+    return arrival["shape"] == "power" or bool(phase.get("in_order") and arrival["clients"] == 1)
 
 
 @contextmanager

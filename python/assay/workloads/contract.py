@@ -168,7 +168,7 @@ class Workload:
 
     @property
     def of_source(self) -> frozenset[str]:
-        """Its operations that are those of the workload whose data it asks: only that has a file."""
+        """Operations that the workload whose data are asked has, and this one has no file of."""
         if self.source is None:
             return frozenset()
         files = texts.operation_files(self.operations_folder)

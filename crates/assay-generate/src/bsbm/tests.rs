@@ -1,3 +1,5 @@
+//! The data in all their forms: that parts decide nothing, that rows are as many as expected.
+
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -1,11 +1,7 @@
 //! Names of things as the published queries have them.
 
-use super::things::Country;
-
 /// The namespace of all things; IRIs of the data begin with it.
 pub const INSTANCES: &str = "http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/instances/";
-/// The namespace of classes and properties.
-pub const VOCABULARY: &str = "http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/vocabulary/";
 /// The namespace of countries.
 pub const COUNTRIES: &str = "http://downlode.org/rdf/iso-3166/countries#";
 
@@ -59,11 +55,6 @@ impl Thing {
         self.write(&mut out);
         String::from_utf8(out).expect("names are ASCII")
     }
-}
-
-/// The IRI of a country, without brackets.
-pub fn country_iri(country: Country) -> String {
-    format!("{COUNTRIES}{}", country.code())
 }
 
 #[inline]

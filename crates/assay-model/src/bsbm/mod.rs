@@ -21,12 +21,12 @@ mod world;
 pub use dates::{Day, TODAY};
 pub use describe::{Form, Lines, Name, Object, Page, ROOT};
 pub use hierarchy::Hierarchy;
-pub use iris::{COUNTRIES, INSTANCES, Thing, VOCABULARY, country_iri};
+pub use iris::{COUNTRIES, INSTANCES, Thing};
 pub use ntriples::{NTriples, write_lexical};
 pub use things::{
     Company, Country, Feature, Offer, Person, Product, ProductType, PropertyCounts, Review,
 };
-pub use words::{Text, word_of};
+pub use words::Text;
 pub use world::{PRODUCTS_MAX, SEED, World, WorldError};
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 
 use super::bell::Bell;
 use super::hierarchy::Hierarchy;
-use super::iris::Thing;
 use super::purpose::{Purpose, sequence};
 
 /// The seed of the data that are loaded where no other one is asked for.
@@ -238,26 +237,6 @@ impl World {
     /// The rating site that a person writes for.
     pub fn site_of_person(&self, person: u32) -> u32 {
         owner(&self.site_persons, person)
-    }
-
-    /// A product, to be named.
-    pub fn named_product(&self, number: u32) -> Thing {
-        Thing::Product(number, self.producer_of(number))
-    }
-
-    /// An offer, to be named.
-    pub fn named_offer(&self, number: u32) -> Thing {
-        Thing::Offer(number, self.vendor_of(number))
-    }
-
-    /// A review, to be named.
-    pub fn named_review(&self, number: u32) -> Thing {
-        Thing::Review(number, self.site_of(number))
-    }
-
-    /// A person, to be named.
-    pub fn named_person(&self, number: u32) -> Thing {
-        Thing::Person(number, self.site_of_person(number))
     }
 }
 

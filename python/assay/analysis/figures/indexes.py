@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.quantities import COUNT, SHARE, by_subject, spread, text
 from assay.analysis.figures.subjects import subjects_of
-from assay.analysis.index_work import HOLDS, WORDS, index_work, parts, share_of_reads
+from assay.analysis.index_work import HOLDS, WORDS, index_work, parts_of, share_of_reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ def figure(asked: Asked) -> Figure:
     known = [one for one in subjects if worked(one.first, STEADY) is not None]
     measures = tuple(_measures(known))
     keys = tuple(one.key for one in measures)
-    found = [parts(one.first.table("events")) for one in known]
+    found = [parts_of(one.first) for one in known]
     return Figure(
         asked.name,
         asked.kind,
@@ -60,7 +60,7 @@ def figure(asked: Asked) -> Figure:
 
 def worked(run: Run, part: str) -> tuple[IndexWork, ...] | None:
     """Indexes of one part of a run; None where its engine does not tell."""
-    found = parts(run.table("events"))
+    found = parts_of(run)
     if found is None:
         return None
     return index_work(run, found.rest if part == STEADY else found.first)
