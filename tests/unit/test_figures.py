@@ -330,6 +330,7 @@ class TestKinds:
             "removed",
             "roofline",
             "scales",
+            "sequences",
             "series",
             "statements",
             "states",
