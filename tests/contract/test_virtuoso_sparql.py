@@ -66,7 +66,7 @@ class Asked(Started):
     def over_http(self, text: str, form: str = "application/sparql-results+json") -> str:
         graph = urllib.parse.urlencode({"query": text, "default-graph-uri": GRAPH})
         url = f"http://127.0.0.1:{self.address['web_port']}/sparql?{graph}"
-        asked = urllib.request.Request(url, headers={"Accept": form})  # noqa: S310 - ours
+        asked = urllib.request.Request(url, headers={"Accept": form})
         with urllib.request.urlopen(asked, timeout=30) as answer:  # noqa: S310 - the same
             return str(answer.read().decode())
 
