@@ -142,11 +142,11 @@ def generated(products: int, place: Path, threads: int) -> Cost:
 
 
 def java(home: Path, products: int, place: Path) -> Cost:
-    # It looks for its lists of words where it is started.
+    # It looks for its lists of words where it is started. -fc: products are of all types above.
     for words in home.glob("*.txt"):
         shutil.copy(words, place)
     command = ["java", "-Xmx512M", "-cp", f"{home}/lib/*", "benchmark.generator.Generator"]
-    return played([*command, "-s", "nt", "-pc", str(products), "-fn", "data"], place)
+    return played([*command, "-s", "nt", "-fc", "-pc", str(products), "-fn", "data"], place)
 
 
 def java_nowhere(home: Path, products: int, place: Path) -> Cost:

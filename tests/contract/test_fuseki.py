@@ -44,7 +44,7 @@ def test_what_was_loaded_is_there_after_a_stop_in_good_order(reachable: Path) ->
         started.engine.load_triples(instance, stream(LINES), 4, tell_nobody)
         started.engine.finish_triples(instance)
         assert started.engine.effective_settings(instance)["heap"] == "512m"
-        with pytest.raises(EngineError, match="does not take the data.*400"):
+        with pytest.raises(EngineError, match=r"does not take the data.*400"):
             started.engine.load_triples(instance, stream(["no triple\n"]), 1, tell_nobody)
         started.engine.detach(instance)
         started.launcher.stop()
@@ -54,7 +54,7 @@ def test_what_was_loaded_is_there_after_a_stop_in_good_order(reachable: Path) ->
         assert started.engine.processes(instance) == (address["pid"],)
         assert started.engine.count_triples(instance) == len(LINES)
         started.launcher.stop()
-        with pytest.raises(EngineError, match="no answer|refused|does not answer"):
+        with pytest.raises(EngineError, match=r"no answer|refused|does not answer"):
             started.engine.count_triples(instance)
     assert "INFO" not in started.log.read_text()
 

@@ -149,7 +149,9 @@ class TestWhatIsMissing:
             raise EngineError("no network.")
 
         monkeypatch.setattr(jre, "obtain", refuse)
-        with pytest.raises(EngineError, match=r"Java 17 or later is needed by JDBC drivers.*JAVA_HOME\. no network"):
+        with pytest.raises(
+            EngineError, match=r"Java 17 or later is needed by JDBC drivers.*JAVA_HOME\. no network"
+        ):
             jre.find_java(tmp_path)
         assert asked
 

@@ -11,6 +11,7 @@ from assay.model.errors import UsageError
 from assay.model.secrets import HIDDEN, is_secret, sql_without_secrets, without_secrets
 from assay.model.units import NS_PER_S
 from assay.record.layout import PHASE_AFTER, PHASE_BEFORE, PHASE_MEASURED, PHASE_WARMUP
+from assay.workloads.facts import AS_CHECK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -235,8 +236,9 @@ def driver_plan(
 
     Without clients it is the power order: as many untimed, checked passes as the state asks for,
     then timed ones. With clients it is a mix of the operations, drawn by their weights. Operations
-    of `mix.before` are played once before that where the state is hot, for they warm what they
-    read; those of `after` once when it is over.
+    of `mix.before` and `mix.checks` are played once before that where the state is hot, for they
+    warm what they read; those of `after` once when it is over. Then checks are, too, that did not
+    come before, if no other operation was played: another may have changed what they read.
     """
     if request.forced:
         return plan_of(request, list(request.forced), _forced(request))
@@ -252,7 +254,10 @@ def driver_plan(
         if request.clients is None
         else _mix(request, _drawn(order, weights, operations, mix), operations, mix)
     )
-    before = (*mix.before, *mix.checks) if request.state == STATE_HOT else ()
+    hot = request.state == STATE_HOT
+    before = (*mix.before, *mix.checks) if hot else ()
+    if not hot and {f"{name}{AS_CHECK}" for name in order} <= set(mix.checks):
+        after = (*after, *mix.checks)
     # A killed engine answers nothing: what is asked after the load is asked when it is recovered.
     killed = request.kill_s is not None
     phases = [*once(PHASE_BEFORE, before), *phases, *once(PHASE_AFTER, () if killed else after)]

@@ -31,7 +31,7 @@ WITHIN = ("scale", "clients")
 # What a rate is called that no specification names.
 NO_NAME = "mixes a second"
 ENGINE_CPU, DRIVER_CPU = "engine_cpu_seconds_per_operation", "driver_cpu_seconds_per_operation"
-PERCENTILES = ("latency_seconds_p50", "latency_seconds_p99", "latency_seconds_max")
+PERCENTILES = ("latency_seconds_p50", "latency_seconds_p99")
 QUERIES = (
     Column("query"),
     Column("what it asks for"),
@@ -228,7 +228,7 @@ def _from(run: Run) -> str:
         return "not looked at"
     state = mixes.state
     if state.steady is None:
-        return "too few mixes to tell"
+        return "too few"
     return f"from mix {(state.first_mix or 0) + 1}" if state.steady else "no"
 
 

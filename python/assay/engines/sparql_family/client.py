@@ -35,9 +35,7 @@ def query_text(name: str, **values: str) -> str:
 class Client:
     """One connection. Errors are `EngineError`, and say what to mend."""
 
-    def __init__(
-        self, address: Address, patience_s: float = PATIENCE_S, server: str = ""
-    ) -> None:
+    def __init__(self, address: Address, patience_s: float = PATIENCE_S, server: str = "") -> None:
         self._address = address
         self._patience_s = patience_s
         self._line: http.client.HTTPConnection | None = None

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 # A file has so many bytes or a batch more: the server takes its literals and IRIs together.
 FILE_BYTES = 8 << 20
-# Loaders that wait for each other end so, or that number the same language at one time: one of them
-# begins with its file again.
+# Loaders that wait for each other end so, or that give the same language a number at one time: one
+# of them begins with its file again.
 AGAIN, TRIES_MAX = ("40001", "23000"), 20
 
 
