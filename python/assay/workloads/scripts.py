@@ -62,16 +62,10 @@ def statements(text: str, dialects: Sequence[str]) -> list[str]:
     """
     if language_of(dialects) == SPARQL:
         return sparql.statements(text)
-    found = _statements(text, tuple(dialects))
+    found = [text[part.begin : part.end].strip() for part in parts(text, dialects)]
     if not found:
         raise ValueError("there is no statement in it")
-    return list(found)
-
-
-# A study has the same texts in each of its runs.
-@lru_cache(maxsize=512)
-def _statements(text: str, dialects: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(text[part.begin : part.end].strip() for part in parts(text, dialects))
+    return found
 
 
 def operation(
@@ -100,12 +94,18 @@ def operation(
     return ScriptOperation(name, found, tuple(draws))
 
 
-def parts(text: str, dialects: Sequence[str]) -> list[Part]:
+def parts(text: str, dialects: Sequence[str]) -> tuple[Part, ...]:
     """The statements of a text; what has no token is none.
 
     Raises:
         ValueError: If a quote or comment is not closed.
     """
+    return _parts(text, tuple(dialects))
+
+
+# A study has the same texts in each of its runs.
+@lru_cache(maxsize=1024)
+def _parts(text: str, dialects: tuple[str, ...]) -> tuple[Part, ...]:
     from sqlglot.errors import TokenError
 
     # As long as the placeholder and one word in every dialect, so that places stay.
@@ -123,7 +123,7 @@ def parts(text: str, dialects: Sequence[str]) -> list[Part]:
         if inside:
             found.append(Part(begin, token.start, inside))
         begin, inside = token.end + 1, []
-    return [*found, Part(begin, len(text), inside)] if inside else found
+    return (*found, Part(begin, len(text), inside)) if inside else tuple(found)
 
 
 def _tokenizer(dialects: Sequence[str]) -> Tokenizer:
