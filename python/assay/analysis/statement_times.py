@@ -81,7 +81,7 @@ class Tail:
 
 @dataclass(frozen=True)
 class OperationStatements:
-    """The statements of one operation, largest share first, and its tail if one of them makes it."""
+    """The statements of one operation, largest share first, and its tail if one makes it."""
 
     statements: tuple[StatementTimes, ...]
     tail: Tail | None
