@@ -81,7 +81,7 @@ class Tail:
 
 @dataclass(frozen=True)
 class OperationStatements:
-    """The statements of one operation, largest share first, and its tail if it has one."""
+    """The statements of one operation, largest share first, and its tail if one makes it."""
 
     statements: tuple[StatementTimes, ...]
     tail: Tail | None
@@ -198,7 +198,11 @@ def _operation(
             )
         )
     ordered = tuple(sorted(found, key=lambda one: (-one.share, one.name)))
-    return OperationStatements(ordered, None if slow is None else _tail(told, slow, whole_ns))
+    tail = None if slow is None else _tail(told, slow, whole_ns)
+    # The only statement of an operation is all of it: that it makes the tail says nothing.
+    if tail is not None and len(told) == 1 and tail.statement != EARLIER:
+        tail = None
+    return OperationStatements(ordered, tail)
 
 
 def _classed(done: pl.DataFrame) -> tuple[_Slow | None, pl.DataFrame]:
