@@ -17,6 +17,7 @@ import polars as pl
 
 from assay.analysis.load import measured_phase
 from assay.analysis.operations import DEADLINE, NS, measured
+from assay.analysis.scales.size import size_of
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -120,11 +121,11 @@ def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
     operations_s = float(times["seconds"].sum())
     edges_ns = times.select(pl.col("started_ns").min(), pl.col("finished_ns").max()).row(0)
     wall_s = (int(edges_ns[1]) - int(edges_ns[0])) * NS
-    size, size_name = _size(run, told["size"])
+    size = size_of(run)
     made = Sequence(
         clients=clients,
-        size=size,
-        size_name=size_name,
+        size=size.amount,
+        size_name=size.unit,
         mixes=mixes,
         operations_s=operations_s,
         wall_s=wall_s,
@@ -201,12 +202,3 @@ def _query(name: str, title: str, part: pl.DataFrame, whole_s: float) -> QueryTi
 def _geometric_mean(seconds: pl.Series) -> float:
     # A clock's least time stands for none, which has no logarithm.
     return math.exp(float(seconds.clip(lower_bound=NS).log().mean()))  # type: ignore[arg-type]
-
-
-def _size(run: Run, table: str) -> tuple[float, str]:
-    """Rows of the table that results are named with, or the scale where it was not loaded."""
-    data = run.environment.get("data") or {}
-    loaded = (data.get("tables") or {}).get(table)
-    if loaded is not None:
-        return float(loaded["rows"]), table
-    return float(run.facts["request"]["scale"]), run.facts["workload"]["scale_name"]
