@@ -236,7 +236,8 @@ def run(
     mixes_max: Annotated[
         int | None,
         typer.Option(
-            help="With --until-steady: to how many mixes at most [default: 10 times as many].",
+            help="With --until-steady: to how many mixes at most [default: 10 times as many, or"
+            " 100 a client where that is more].",
             min=1,
         ),
     ] = None,
