@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,14 @@ def obtained(
     try:
         return (engine or folder.engine()).obtain(Wanted(cache, version), tell_nobody)
     except EngineError as error:
-        if isinstance(error.__cause__, UnavailableError):
+        if any(isinstance(one, UnavailableError) for one in _causes(error)):
             pytest.skip(str(error))
         raise
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """What an error came of: a product's may be that of a runtime that it needs."""
+    cause = error.__cause__
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__

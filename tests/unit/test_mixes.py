@@ -203,7 +203,9 @@ class TestTold:
         assert "not steady in 600 mixes" in words
         assert "so throughput alone was judged" in words
         (finding,) = claims(told)
-        assert "throughput fell on to its end, by" in finding["claim"]
+        assert (
+            "throughput fell by 31 % over the last 340 (90 % interval 28 % to" in finding["claim"]
+        )
         assert "--until-steady" in finding["to_try"]
         assert finding["effect_share"] > 0.2
         assert "Not steady in 600 mixes." in html

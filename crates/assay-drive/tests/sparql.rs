@@ -387,6 +387,12 @@ fn by_serde(text: &str) -> Option<Vec<Vec<String>>> {
     rows.iter().map(row).collect()
 }
 
+#[test]
+fn a_number_that_is_skipped_may_be_of_any_size() {
+    let document = b"{\"aside\":[1e999999,-0.1E-9999],\"head\":{\"vars\":[\"a\"]},\"results\":{\"bindings\":[{}]}}";
+    assert_eq!(read(Form::Json, &[document]).unwrap(), [[""]]);
+}
+
 /// Any value of JSON.
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -445,7 +451,9 @@ proptest! {
         let mut bytes = text.into_bytes();
         let place = place.index(bytes.len());
         bytes[place] = byte;
-        let refused = serde_json::from_slice::<Value>(&bytes).is_err();
+        // A number such as 1e999 is one of JSON, though serde has no room for it.
+        let refused = serde_json::from_slice::<Value>(&bytes)
+            .is_err_and(|error| !error.to_string().starts_with("number out of range"));
         prop_assert!(!refused || read(Form::Json, &[&bytes]).is_err());
     }
 

@@ -3,7 +3,8 @@
 BSBM V3: with one client the rate is how often the mix would fit into an hour if only its queries
 took time, with several it is mixes of all clients by the clock. A query that was cut off at its
 time limit counts with the time that it had. Power and throughput put the scale beside the
-geometric and the arithmetic mean of query times. Counted are mixes that came to their end.
+geometric and the arithmetic mean of query times. Counted are mixes that came to their end. A mix
+of which operations or parts were left out has none of these figures, but how many came an hour.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from assay.analysis.scales.size import size_of
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
+
+# What the rate is called where the mix is not the specification's.
+PARTIAL_RATE = "partial mixes"
 
 
 @dataclass(frozen=True)
@@ -166,6 +170,10 @@ def _metrics(run: Run, told: dict[str, Any], times: pl.DataFrame, made: Sequence
         ("power", scaled / _geometric_mean(times["seconds"]), f"{by} {means}"),
         ("throughput", scaled * operations_per_s, f"{by} {of} for each operation"),
     )
+    asked = run.facts["request"]
+    if asked.get("operations") or asked.get("remove"):
+        _, rate, about = named[0]
+        return [Metric(PARTIAL_RATE, rate * span, about)]
     return [Metric(told[key], value * span, about) for key, value, about in named if told.get(key)]
 
 
