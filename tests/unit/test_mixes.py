@@ -235,6 +235,13 @@ class TestTold:
         assert "(the most that were to be played)" in words
         assert "a larger --mixes-max" in claims(told)[0]["to_try"]
 
+    def test_of_few_mixes_thirds_are_not_compared(self, tmp_path: Path) -> None:
+        slower = marks(15, lambda number: 12.0 - 0.7 * number, begun_ns=BEGUN_NS)
+        told, _, words = shown(write_mixes(tmp_path, slower))
+        assert told["steady"]["steady"] is None
+        assert "15 mixes, too few looks" in words
+        assert claims(told) == []
+
     def test_of_too_few_looks_nothing_is_said(self, tmp_path: Path) -> None:
         few = marks(600, begun_ns=BEGUN_NS)[::100]
         told, html, words = shown(write_mixes(tmp_path, few))

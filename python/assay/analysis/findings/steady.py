@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.steady_state import ASKED, FETCHED, PAGE_BYTES, THROUGHPUT
+from assay.analysis.steady_state import ASKED, BATCHES_MIN, FETCHED, PAGE_BYTES, THROUGHPUT
 from assay.model.finding import Evidence, Finding
 from assay.model.units import bytes_text, grouped_text, percent_text, rate_text
 
@@ -26,10 +26,15 @@ SERIES_WORDS = {
 
 
 def find(case: Case) -> list[Finding]:
-    """Of mixes in order, whether they became steady; of other loads by how much they changed."""
+    """Of mixes in order, whether they became steady; of other loads by how much they changed.
+
+    Nothing is said of few mixes: one part of a mix asks for something else than another.
+    """
     mixes = case.mixes
     if mixes is not None and mixes.state.steady is not None:
         found = _became_steady(case, mixes) if mixes.state.steady else _not_steady(case, mixes)
+    elif mixes is not None and mixes.mixes < BATCHES_MIN:
+        found = None
     else:
         found = _by_thirds(case)
     return [] if found is None else [found]
