@@ -76,6 +76,7 @@ class TestKey:
             DatasetKey("tpch", "c0ffee", 0.01, "duckdb", "2.0.0", foreign_keys=True),
             replace(KEY, refresh_sets=1),
             replace(KEY, generators_version=1),
+            replace(KEY, language="sparql"),
             replace(KEY, order={"sorted_by": {"orders": ["o_orderdate"]}}),
             replace(KEY, order={"load_order": ["orders", "lineitem"]}),
         ],
@@ -93,6 +94,13 @@ class TestKey:
         before = key_of(asked).name
         monkeypatch.setattr(generate, "VERSION", generate.VERSION + 1)
         assert key_of(asked).name != before
+
+    def test_tables_are_not_taken_for_triples(self) -> None:
+        told = [
+            key_of(understood(RunRequest("bsbm", "virtuoso", 10, language=language), MagicMock()))
+            for language in ("sql", "sparql")
+        ]
+        assert told[0].name != told[1].name
 
 
 class TestCopy:

@@ -27,7 +27,7 @@ from assay.analysis.index_work import (
     share_of_reads,
 )
 from assay.analysis.operations import window_ns
-from assay.probes.streams import ENGINE, ENGINE_OPERATIONS, Stream
+from assay.probes.streams import ENGINE, ENGINE_OPERATIONS, ENGINE_STATUS, Stream
 from assay.record.reader import Run
 from tests.conftest import BEGUN_NS, S, SyntheticRun
 
@@ -114,6 +114,25 @@ class TestIndexes:
         assert share_of_reads(found, "literals") == pytest.approx(12 / 14)
         assert share_of_reads(found, "literals", "quads") == 1
 
+    def test_how_the_engine_stood_at_the_edges_is_a_look_at_its_pool(
+        self, synthetic: SyntheticRun
+    ) -> None:
+        run = counted(synthetic)
+        begun, ended = window_ns(run.table("events")) or (0, 0)
+        with Stream(run.dir / "raw", "engine-status", ENGINE_STATUS) as stream:
+            for edge, time_ns, held in (("start", begun, 31.0), ("end", ended + S, 62.0)):
+                stream.push(edge, time_ns, "indexes", "triples", "held", held)
+        before, whole = Span(begun - 2 * S, begun), Span(begun - 2 * S, ended)
+        each = [
+            {one.object: one.buffers for one in index_work(run, span) or ()}
+            for span in (before, whole)
+        ]
+        assert [one["triples"] for one in each] == [31.0, 62.0]
+        assert each[1]["texts"] is None
+        told = [table["rows"] for table in tables_apart(run)]
+        held = [{row["object"]: row["values"][2] for row in rows} for rows in told]
+        assert [one["triples"] for one in held] == [31.0, 62.0]
+
     def test_an_index_that_is_in_no_first_reading_has_grown_from_nothing(self) -> None:
         names = ("time_ns", "source", "object", "counter", "value")
         rows = [
@@ -124,7 +143,7 @@ class TestIndexes:
         declared = index_facts({"index_work": INDEX_WORK})
         assert declared is not None
         readings = pl.DataFrame(rows, names, orient="row")
-        (new,) = of_readings(readings, declared, Span(0, 1)) or ()
+        (new,) = of_readings(readings, declared, Span(0, 1), {}) or ()
         assert (new.object, new.touches, new.reads, new.holds) == ("new", 7.0, None, None)
 
     def test_of_one_reading_nothing_has_grown(self, synthetic: SyntheticRun) -> None:

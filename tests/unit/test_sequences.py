@@ -61,6 +61,17 @@ def a_run(
     return Run(path)
 
 
+@pytest.mark.parametrize("asked", [{"operations": ["b"]}, {"remove": ["b:x"]}])
+def test_a_part_of_the_mix_has_no_name_of_the_specification(
+    tmp_path: Path, asked: dict[str, list[str]]
+) -> None:
+    path = a_run(tmp_path).dir
+    told = json.loads((path / "run.json").read_text("utf-8"))
+    told["request"] |= asked
+    (path / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    assert figures(Run(path)) == pytest.approx({"partial mixes": 3600 * 2 / 1.8})
+
+
 def figures(run: Run) -> dict[str, float]:
     told = sequence_of(run)
     assert told is not None

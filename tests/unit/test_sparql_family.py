@@ -22,7 +22,7 @@ from assay.engines.sparql_family.listening import listener
 ENDPOINT = "http://127.0.0.1:3030/ds/query"
 TRUE = json.dumps({"head": {}, "boolean": True})
 JSON = "application/sparql-results+json"
-SECRET = "s3cr:t/@%?"  # noqa: S105 - made up
+SECRET = "s3cr:t/@%41?"  # noqa: S105 - made up
 
 
 class TestAddress:
@@ -84,6 +84,27 @@ class TestAddress:
         with pytest.raises(EngineError) as raised:
             read_dsn(f"http://me:{SECRET}@127.0.0.1:x/")
         assert SECRET not in str(raised.value)
+
+
+def test_a_line_that_the_server_ended_while_it_was_idle_is_opened_anew() -> None:
+    said = f"HTTP/1.1 200 OK\r\nContent-Type: {JSON}\r\nContent-Length: {len(TRUE)}\r\n\r\n{TRUE}"
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        for _ in range(2):
+            line, _ = listening.accept()
+            with line:
+                line.recv(65536)
+                line.sendall(said.encode())
+
+    server = threading.Thread(target=serve)
+    server.start()
+    client = Client({"host": "127.0.0.1", "port": listening.getsockname()[1], "query": "/q"})
+    with listening:
+        for _ in range(2):
+            assert client.rows("ASK {}") == [{"boolean": "true"}]
+        server.join()
+    client.release()
 
 
 @pytest.fixture

@@ -35,12 +35,19 @@ def statement(sequence: int, name: str, started_ns: int, ns: int) -> dict[str, A
     }
 
 
-def noted_run(path: Path, *, before_ns: int = 0, slow: dict[str, int] | None = None) -> Run:
+def noted_run(
+    path: Path,
+    *,
+    before_ns: int = 0,
+    slow: dict[str, int] | None = None,
+    names: tuple[str, ...] = tuple(USUAL),
+) -> Run:
     """One of a hundred is slow: by its second statement, or by what came before the attempt."""
     events, statements = [], []
     for number in range(COUNT):
         is_slow = number % 100 == 50
-        parts = (slow or SLOW) if is_slow else USUAL
+        took = (slow or SLOW) if is_slow else USUAL
+        parts = {name: took[name] for name in names}
         waited = before_ns if is_slow else 0
         service = waited + sum(parts.values())
         event = an_operation(number, number * 4 * MS, 0, service, operation="update")
@@ -105,6 +112,16 @@ def test_attempts_that_failed_before_are_told_from_statements(tmp_path: Path) ->
 
 def test_an_operation_that_is_always_alike_has_no_tail(tmp_path: Path) -> None:
     assert told(noted_run(tmp_path, slow=USUAL)).tail is None
+
+
+def test_the_only_statement_of_an_operation_is_blamed_for_nothing(tmp_path: Path) -> None:
+    run = noted_run(tmp_path, slow=SLOW, names=("update-row",))
+    assert len(told(run).statements) == 1
+    assert told(run).tail is None
+    waiting = noted_run(tmp_path / "again", before_ns=50 * MS, names=("update-row",))
+    tail = told(waiting).tail
+    assert tail is not None
+    assert tail.statement == EARLIER
 
 
 def test_the_tail_is_a_finding_where_it_costs_something(tmp_path: Path) -> None:

@@ -128,6 +128,20 @@ class TestCourses:
         told = [*told[:300], *(replace(one, asked_bytes=None) for one in told[300:])]
         assert [drift.series for drift in judged(told, 1).drifts] == [THROUGHPUT, FETCHED]
 
+    def test_throughput_falls_by_all_at_most_however_much_it_differs(self) -> None:
+        wild = [Mark(0, 0)]
+        for number in range(1, 21):
+            wild.append(Mark(number, wild[-1].time_ns + 10**8 * (1 + 40 * (number % 7 == 3))))
+        for one in (wild, marks(20, lambda number: 10.0 / 2**number, noise=0.6)):
+            drift = judged(one, 1).drift(THROUGHPUT)
+            assert drift is not None
+            assert drift.low > -drift.level
+        halved = judged(marks(MIXES, lambda number: 10.0 / 2 ** (number / MIXES), noise=0.0), 1)
+        fell = halved.drift(THROUGHPUT)
+        assert fell is not None
+        rest = 1 - (halved.first_mix or 0) / MIXES
+        assert fell.change / fell.level == pytest.approx(0.5**rest - 1, abs=0.02)
+
     def test_all_equal_values(self) -> None:
         state = judged([Mark(number, number * 1_000, 0, 0) for number in range(MIXES)], 1)
         assert state.steady

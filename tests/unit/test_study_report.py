@@ -17,7 +17,7 @@ from assay.report.study.build import build_study
 from assay.report.study.charts import chart_rows
 from assay.report.study.document import study_document
 from assay.report.study.markdown import escaped, markdown_lines
-from assay.report.study.terminal import article_lines
+from assay.report.study.terminal import _grid, article_lines
 from assay.report.study.words import bound
 from tests.studies import PUBLISHED, MadeStudy, figure, two_engines, whole_study
 from tests.unit.test_profile_terminal import assert_golden
@@ -109,6 +109,18 @@ class TestText:
         assert any("What differs, too" in line for line in lines)
         assert any("seconds of each operation" in line for line in lines)
         assert all(len(line) <= WIDTH for line in lines if not line.startswith("Article"))
+
+    def test_heads_of_several_words_give_way_before_cells_do(self) -> None:
+        size = {"unit": "words", "digits": 0}
+        heads = ["of", *(f"{count} k triples" for count in (41.1, 117, 378)), "at least", "at most"]
+        columns = [{"name": head, **size} for head in heads]
+        rows = [["CPU: before execution", *["78.2 µs"] * 3, *["-0.00834"] * 2]]
+        table = {"title": "costs", "columns": columns, "rows": rows}
+        lines = list(_grid(table, WIDTH, None))
+        assert [len(line) <= WIDTH for line in lines] == [True] * 3
+        assert lines[0].split() == ["41.1", "k", "117", "k", "378", "k"]
+        assert lines[1].split() == ["of", *["triples"] * 3, "at", "least", "at", "most"]
+        assert lines[2].split("  ")[1] == "CPU: before execution"
 
     def test_markdown_is_whole_and_takes_nothing_for_its_own(self, told: dict[str, Any]) -> None:
         text = "\n".join(markdown_lines(told))

@@ -127,6 +127,25 @@ fn requests_share_a_line_as_long_as_the_server_keeps_it() {
 }
 
 #[test]
+fn a_server_that_never_ends_its_words_is_not_listened_to() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = thread::spawn(move || {
+        let (mut line, _) = listener.accept().unwrap();
+        request(&mut line).unwrap();
+        line.write_all(b"HTTP/1.1 500 No\r\n\r\nall is lost ").unwrap();
+        let part = vec![b'.'; 1 << 20];
+        while line.write_all(&part).is_ok() {}
+    });
+    let config =
+        Config { host: "127.0.0.1".into(), port, query: "/query".into(), ..Config::default() };
+    let told = error(&mut session(config, &["SELECT ?a {}"]));
+    assert_eq!(told.class, "http_500");
+    assert!(told.message.starts_with("all is lost .."), "{}", told.message);
+    server.join().unwrap();
+}
+
+#[test]
 fn several_statements_are_answered_in_turn_and_the_last_is_kept() {
     let text = "<s> <p> <o> .\n<s> <p> \"2\" .\n";
     let (config, server) = served(vec![vec![

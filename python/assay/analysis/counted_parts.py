@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.counted_objects import declared_tables, object_tables
-from assay.analysis.engine_counters import around, plain_readings
+from assay.analysis.engine_counters import around, last_look, plain_readings
 from assay.analysis.index_work import Parts, Span, parts_of
 
 if TYPE_CHECKING:
@@ -31,26 +31,20 @@ def tables_apart(run: Run) -> list[dict[str, Any]]:
     found = parts_of(run) if tables and run.has("engine") else None
     if found is None:
         return []
-    readings = plain_readings(run.table("engine"))
-    return [told for table in tables for told in _both(readings, table, found)]
+    return [told for table in tables for told in _both(run, table, found)]
 
 
-def _both(readings: pl.DataFrame, table: ObjectTable, found: Parts) -> list[dict[str, Any]]:
+def _both(run: Run, table: ObjectTable, found: Parts) -> list[dict[str, Any]]:
     return [
-        _part(readings, table, found.first, "first", found.words),
-        _part(readings, table, found.rest, "rest", FROM_THEN_ON),
+        _part(run, table, found.first, "first", found.words),
+        _part(run, table, found.rest, "rest", FROM_THEN_ON),
     ]
 
 
-def _part(
-    readings: pl.DataFrame, table: ObjectTable, span: Span, name: str, words: str
-) -> dict[str, Any]:
+def _part(run: Run, table: ObjectTable, span: Span, name: str, words: str) -> dict[str, Any]:
     named = replace(table, name=f"{table.name}-{name}", title=f"{table.apart}, {words}")
     gauges = [column.counter for column in table.columns if column.kind == "gauge"]
-    is_gauge = pl.col("counter").is_in(gauges)
-    looks = readings.filter(
-        pl.col("source") == table.source, is_gauge, pl.col("time_ns") <= span.ended_ns
-    )
-    last = looks.filter(pl.col("time_ns") == pl.col("time_ns").max())
-    (told,) = object_tables(around(readings.filter(~is_gauge), *span), [named], last)
+    readings = plain_readings(run.table("engine")).filter(~pl.col("counter").is_in(gauges))
+    last = last_look(run, table.source, gauges, span.ended_ns)
+    (told,) = object_tables(around(readings, *span), [named], last)
     return told

@@ -15,6 +15,8 @@ from assay.analysis.counted_objects import declared_tables, object_tables
 from assay.analysis.operations import NS, measured, window_ns
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.record.reader import Run
 
 KEY = ["source", "object", "counter"]
@@ -136,7 +138,7 @@ def engine_counters(run: Run) -> dict[str, Any] | None:
         ],
         "series": [_series(figure, within, window[0]) for figure in shown],
         "tables": object_tables(
-            around(plain_readings(readings), *window) if at_edges.is_empty() else at_edges,
+            around(plain_readings(readings), *window),
             declared_tables(facts),
             at_edges.filter(pl.col("edge") == END),
         ),
@@ -154,6 +156,27 @@ def standing(run: Run) -> pl.DataFrame:
     plain = plain_readings(run.table(STATUS_STREAM))
     latest = plain.filter(pl.col("time_ns") == pl.col("time_ns").max().over("edge"))
     return latest if latest["edge"].n_unique() == len((START, END)) else plain.clear()
+
+
+def last_look(run: Run, source: str, gauges: Sequence[str], ended_ns: int) -> pl.DataFrame:
+    """Gauges of objects that are not looked at in each reading: the last look up to an instant.
+
+    How the engine stood where the measured part began and ended is such a look as well, and counts
+    as of that instant. Columns: time_ns, source, object, counter, value.
+    """
+    looks = plain_readings(run.table("engine"))
+    window = window_ns(run.table("events"))
+    if window is not None:
+        edges = dict(zip((START, END), window, strict=True))
+        at_ns = pl.col("edge").replace_strict(edges, return_dtype=pl.Int64)
+        stood = standing(run).with_columns(at_ns.alias("time_ns"))
+        looks = pl.concat([looks, stood.select(looks.columns)])
+    own = looks.filter(
+        pl.col("source") == source,
+        pl.col("counter").is_in(list(gauges)),
+        pl.col("time_ns") <= ended_ns,
+    )
+    return own.filter(pl.col("time_ns") == pl.col("time_ns").max())
 
 
 class _Value(NamedTuple):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
 
-from assay.analysis.engine_counters import around, plain_readings
+from assay.analysis.engine_counters import around, last_look, plain_readings
 from assay.analysis.mixes import steady_since_ns
 from assay.analysis.operations import plain, window_ns
 
@@ -124,13 +124,22 @@ def index_work(run: Run, span: Span) -> tuple[IndexWork, ...] | None:
     declared = index_facts(run.facts.get("engine", {}).get("counters"))
     if declared is None or not run.has("engine"):
         return None
-    return of_readings(plain_readings(run.table("engine")), declared, span)
+    gauges = [] if declared.buffers is None else [declared.buffers]
+    pooled = last_look(run, declared.source, gauges, span.ended_ns).select("object", "value")
+    return of_readings(plain_readings(run.table("engine")), declared, span, dict(pooled.rows()))
 
 
 def of_readings(
-    readings: pl.DataFrame, declared: IndexFacts, span: Span
+    readings: pl.DataFrame, declared: IndexFacts, span: Span, pooled: Mapping[str, float]
 ) -> tuple[IndexWork, ...] | None:
-    """The same of readings: time_ns, source, object, counter, value, words as text."""
+    """The same of readings: time_ns, source, object, counter, value, words as text.
+
+    Args:
+        readings: Of the engine's counters.
+        declared: Which of them are what.
+        span: Between which instants.
+        pooled: Pages in the pool by index.
+    """
     own = readings.filter(
         pl.col("source") == declared.source, ~pl.col("object").is_in(list(declared.without))
     )
@@ -141,7 +150,6 @@ def of_readings(
     if edges[0] is None or edges[0] == edges[1]:
         return None
     before, after = (_at(counted, edge) for edge in edges)
-    pooled = _pooled(own, declared, span)
     kinds = {name: kind for kind, names in declared.holds.items() for name in names}
 
     def grown(thing: str, counter: str) -> float | None:
@@ -165,15 +173,6 @@ def of_readings(
 def _at(counted: pl.DataFrame, time_ns: object) -> dict[tuple[str, str], float]:
     rows = counted.filter(pl.col("time_ns") == time_ns).select("object", "counter", "value")
     return {(thing, counter): value for thing, counter, value in rows.iter_rows()}
-
-
-def _pooled(own: pl.DataFrame, declared: IndexFacts, span: Span) -> dict[str, float]:
-    """Pages in the pool by index at the last look up to the end of a span."""
-    looks = own.filter(
-        pl.col("counter") == (declared.buffers or ""), pl.col("time_ns") <= span.ended_ns
-    )
-    last = looks.filter(pl.col("time_ns") == pl.col("time_ns").max())
-    return dict(last.select("object", "value").iter_rows())
 
 
 def index_work_told(run: Run) -> list[dict[str, Any]] | None:

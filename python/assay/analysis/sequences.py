@@ -3,7 +3,8 @@
 BSBM V3: with one client the rate is how often the mix would fit into an hour if only its queries
 took time, with several it is mixes of all clients by the clock. A query that was cut off at its
 time limit counts with the time that it had. Power and throughput put the scale beside the
-geometric and the arithmetic mean of query times. Counted are mixes that came to their end.
+geometric and the arithmetic mean of query times. Counted are mixes that came to their end. A mix
+of which operations or parts were left out has none of these figures, but how many came an hour.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ import polars as pl
 
 from assay.analysis.load import measured_phase
 from assay.analysis.operations import DEADLINE, NS, measured
+from assay.analysis.scales.size import size_of
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
+
+# What the rate is called where the mix is not the specification's.
+PARTIAL_RATE = "partial mixes"
 
 
 @dataclass(frozen=True)
@@ -116,11 +121,11 @@ def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
     operations_s = float(times["seconds"].sum())
     edges_ns = times.select(pl.col("started_ns").min(), pl.col("finished_ns").max()).row(0)
     wall_s = (int(edges_ns[1]) - int(edges_ns[0])) * NS
-    size, size_name = _size(run, told["size"])
+    size = size_of(run)
     made = Sequence(
         clients=clients,
-        size=size,
-        size_name=size_name,
+        size=size.amount,
+        size_name=size.unit,
         mixes=mixes,
         operations_s=operations_s,
         wall_s=wall_s,
@@ -165,6 +170,10 @@ def _metrics(run: Run, told: dict[str, Any], times: pl.DataFrame, made: Sequence
         ("power", scaled / _geometric_mean(times["seconds"]), f"{by} {means}"),
         ("throughput", scaled * operations_per_s, f"{by} {of} for each operation"),
     )
+    asked = run.facts["request"]
+    if asked.get("operations") or asked.get("remove"):
+        _, rate, about = named[0]
+        return [Metric(PARTIAL_RATE, rate * span, about)]
     return [Metric(told[key], value * span, about) for key, value, about in named if told.get(key)]
 
 
@@ -193,12 +202,3 @@ def _query(name: str, title: str, part: pl.DataFrame, whole_s: float) -> QueryTi
 def _geometric_mean(seconds: pl.Series) -> float:
     # A clock's least time stands for none, which has no logarithm.
     return math.exp(float(seconds.clip(lower_bound=NS).log().mean()))  # type: ignore[arg-type]
-
-
-def _size(run: Run, table: str) -> tuple[float, str]:
-    """Rows of the table that results are named with, or the scale where it was not loaded."""
-    data = run.environment.get("data") or {}
-    loaded = (data.get("tables") or {}).get(table)
-    if loaded is not None:
-        return float(loaded["rows"]), table
-    return float(run.facts["request"]["scale"]), run.facts["workload"]["scale_name"]

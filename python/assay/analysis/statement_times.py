@@ -222,13 +222,16 @@ def _classed(done: pl.DataFrame) -> tuple[_Slow | None, pl.DataFrame]:
     return slow, ranked.select(*columns, speed=speed.otherwise(OTHER).cast(pl.UInt8))
 
 
-def _tail(told: dict[str, _Executions], slow: _Slow, whole_ns: int) -> Tail:
+def _tail(told: dict[str, _Executions], slow: _Slow, whole_ns: int) -> Tail | None:
+    """None where the only statement of an operation makes it: that says nothing."""
     in_tail = {name: one.tail_ns / slow.operations for name, one in told.items()}
     usual = {name: one.typical_ns / slow.typical for name, one in told.items()}
     in_tail[EARLIER] = max(0.0, slow.tail_ns - sum(in_tail.values()))
     usual[EARLIER] = max(0.0, slow.typical_ns - sum(usual.values()))
     excess = {name: in_tail[name] - usual[name] for name in in_tail}
     name = max(excess, key=lambda one: (excess[one], one))
+    if len(told) == 1 and name != EARLIER:
+        return None
     return Tail(
         statement=name,
         share=excess[name] / sum(excess.values()),

@@ -82,7 +82,8 @@ class Drift:
         series: throughput (mixes a second), asked or fetched (bytes a mix).
         before: Its mean before that part; None where that part is all.
         level: Its median there.
-        change: By how much it grows from the first to the last batch there.
+        change: By how much it grows from the first to the last batch there. Throughput by a share
+            of what it is at the first, given as that share of the level: it falls by all at most.
         low, high: The 90 % interval of that.
         within: How much that may be.
     """
@@ -249,9 +250,13 @@ def _widening(residuals: Sequence[float]) -> float:
 def _drift(name: str, values: Sequence[float], begins: int) -> Drift:
     rest = values[begins:]
     level = median(rest)
-    change, low, high = trend(rest)
-    within = THROUGHPUT_WITHIN * level
-    if name != THROUGHPUT:
+    if name == THROUGHPUT:
+        # A rate is never below nothing, so it grows by a factor and not by an amount.
+        grown = trend([math.log(value) for value in rest])
+        change, low, high = (level * math.expm1(one) for one in grown)
+        within = THROUGHPUT_WITHIN * level
+    else:
+        change, low, high = trend(rest)
         within = max(PAGE_BYTES, READS_WITHIN * level)
     return Drift(
         series=name,

@@ -69,6 +69,8 @@ class EngineFacts(BaseModel):
         pipelines: Whether its session can send statements before earlier answers have come.
         settings: Defaults that ours differ from the product's in, each with its reason in README.
         durability: Levels of durability that it has, by name; empty: it has none to choose from.
+        operations_of: The engine whose `operations.toml` says what its functions do, because both
+            are one program; None: its own one does.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -93,6 +95,7 @@ class EngineFacts(BaseModel):
     pipelines: bool = False
     settings: dict[str, str] = {}
     durability: dict[Level, DurabilityFacts] = {}
+    operations_of: str | None = None
 
     @property
     def spoken(self) -> dict[Language, str]:

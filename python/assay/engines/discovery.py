@@ -57,10 +57,13 @@ class EngineFolder:
 
         Raises:
             EngineError: If `operations.toml` cannot be read.
-            UsageError: If one of its rules is refused; says which and why.
+            UsageError: If one of its rules is refused, or there is no engine whose rules it is
+                said to have; says which and why.
         """
         from assay.analysis.work.rules import rules_of
 
+        if self.facts.operations_of is not None:
+            return find_engine(self.facts.operations_of).operations()
         document = self._facts_of(OPERATIONS)
         if document is not None:
             rules_of(document, str(self.folder / OPERATIONS))

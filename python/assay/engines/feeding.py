@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    import pyarrow as pa
 
 
 class Batches:
@@ -61,3 +61,20 @@ def fed(reader: pa.RecordBatchReader, feeds: Sequence[Callable[[Batches], None]]
     if failures:
         raise failures[0]
     return batches.rows
+
+
+def text_bytes(batch: pa.RecordBatch) -> memoryview:
+    """The texts of a batch's one column, one after another, as they stand in memory.
+
+    Raises:
+        ValueError: If it has other columns than one of texts.
+    """
+    kinds = batch.schema.types
+    if len(kinds) != 1 or not (pa.types.is_string(kinds[0]) or pa.types.is_large_string(kinds[0])):
+        raise ValueError(f"one column of texts was due, not {', '.join(map(str, kinds))}")
+    column = batch.column(0)
+    _, places, values = column.buffers()
+    if values is None or not len(column):
+        return memoryview(b"")
+    offsets = memoryview(places).cast("q" if pa.types.is_large_string(column.type) else "i")
+    return memoryview(values)[offsets[column.offset] : offsets[column.offset + len(column)]]

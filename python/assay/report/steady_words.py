@@ -46,7 +46,8 @@ def steady_lines(document: dict[str, Any], width: int) -> Iterator[str]:
 
 
 def _whether(told: dict[str, Any]) -> str:
-    mixes, warm = f"{told['mixes']:,} mixes", told["warmup_mixes"]
+    count, warm = told["mixes"], told["warmup_mixes"]
+    mixes = f"{count:,} mix{'es' * (count != 1)}"
     after = f", the {warm:,} of the warm-up not counted" if warm else ""
     if told["steady"] is None:
         return f"{mixes}{after}, too few looks at them to say whether they were steady"

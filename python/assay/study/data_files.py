@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import pyarrow as pa
 
+from assay.engines.feeding import text_bytes
 from assay.model.errors import RunFailedError, UsageError
 from assay.model.units import bytes_text
 from assay.workloads.generate import estimated_bytes, table_rows
@@ -185,10 +186,7 @@ class _Plain:
         self._file = path.open("wb", buffering=0)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        (column,) = batch.columns
-        _, offsets, values = column.buffers()
-        ends = memoryview(offsets).cast("i")[column.offset : column.offset + len(column) + 1]
-        left = memoryview(values)[ends[0] : ends[-1]]
+        left = text_bytes(batch)
         while left:
             left = left[self._file.write(left) :]
 

@@ -1,4 +1,4 @@
-"""Loaded data, cached per workload content, scale, engine, version, and order of loading.
+"""Loaded data, cached per workload content, scale, engine, version, language, and order of loading.
 
 A data set is an engine's data directory as it was after loading, with a manifest: rows and checksum
 of each table as generated, SHA-256 of each file. It is made in a directory beside its place and
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from assay.model.language import Language
+
 log = logging.getLogger(__name__)
 
 MANIFEST = "manifest.json"
@@ -51,6 +53,7 @@ class DatasetKey:
         generators_version: None where no generator makes its rows.
         order: What was asked of the order of rows and tables; empty: nothing.
         foreign_keys: Whether there are foreign keys.
+        language: In which they are asked, tables or triples; None: the workload has no other.
     """
 
     workload: str
@@ -62,6 +65,7 @@ class DatasetKey:
     generators_version: int | str | None = None
     order: Mapping[str, Any] = field(default_factory=dict)
     foreign_keys: bool = False
+    language: Language | None = None
 
     @property
     def name(self) -> str:
@@ -71,6 +75,7 @@ class DatasetKey:
         told += [] if self.generators_version is None else [f"rows {self.generators_version}"]
         told += [self.order] if self.order else []
         told += ["foreign keys"] if self.foreign_keys else []
+        told += [] if self.language is None else [self.language]
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
         return f"{self.workload}-{self.scale:g}-{self.engine}-{digest}"
 

@@ -128,6 +128,7 @@ def key_of(asked: Asked) -> DatasetKey:
         generators_version=generate.version(data.facts.generator),
         order=asked.order.identity(),
         foreign_keys=data.foreign_keys,
+        language=asked.language if len(data.facts.languages) > 1 else None,
     )
 
 

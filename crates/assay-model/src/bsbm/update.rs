@@ -18,9 +18,14 @@ const BYTES: usize = 32 << 10;
 const NUMBERS: u32 = 32;
 
 impl World {
+    /// How many products updates can bring: offers have 32-bit numbers.
+    pub const fn updates_max(&self) -> u32 {
+        (u32::MAX - self.offers()) / NUMBERS - 1
+    }
+
     /// Facts of product `number`, which follows the last one of the data ([`World::products`]), and
     /// of its offers and reviews, as lines of N-Triples. Producer, vendors and persons are of the
-    /// data. No two products have a fact in common.
+    /// data. No two products have a fact in common, as far as [`World::updates_max`].
     pub fn update_triples(&self, number: u32) -> String {
         let mut random = sequence(self.seed, Purpose::Update, number);
         let mut out = NTriples::with_capacity(BYTES);

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 METHOD = "forks"
 FORKS_MIN = 100
-# What the article "Benchmarks, Redux" tells of Virtuoso: a thread is started for as much or more.
+# What starting a thread is worth, by the article "Benchmarks, Redux": so much work or more.
 WORK_MIN_S = 0.005
 ENGINE = "engine"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.steady_state import ASKED, FETCHED, PAGE_BYTES, THROUGHPUT
+from assay.analysis.steady_state import ASKED, BATCHES_MIN, FETCHED, PAGE_BYTES, THROUGHPUT
 from assay.model.finding import Evidence, Finding
 from assay.model.units import bytes_text, grouped_text, percent_text, rate_text
 
@@ -26,10 +26,15 @@ SERIES_WORDS = {
 
 
 def find(case: Case) -> list[Finding]:
-    """Of mixes in order, whether they became steady; of other loads by how much they changed."""
+    """Of mixes in order, whether they became steady; of other loads by how much they changed.
+
+    Nothing is said of few mixes: one part of a mix asks for something else than another.
+    """
     mixes = case.mixes
     if mixes is not None and mixes.state.steady is not None:
         found = _became_steady(case, mixes) if mixes.state.steady else _not_steady(case, mixes)
+    elif mixes is not None and mixes.mixes < BATCHES_MIN:
+        found = None
     else:
         found = _by_thirds(case)
     return [] if found is None else [found]
@@ -72,7 +77,9 @@ def _not_steady(case: Case, mixes: Mixes) -> Finding:
     over = f"in {mixes.mixes:,} mixes"
     if broken:
         worst = max(broken, key=lambda drift: (drift.drifts, _beyond(drift)))
-        claim = f"Not steady {over}: {_drift_words(worst)}"
+        first = state.first_mix
+        part = f"over the last {mixes.mixes - first:,}" if first else "from the first to the last"
+        claim = f"Not steady {over}: {_drift_words(worst, part)}"
         effect = abs(worst.change) / worst.level if worst.level > 0 else 1.0
     else:
         claim = f"Not steady {over}: its beginning takes half of them, or more"
@@ -96,24 +103,28 @@ def _beyond(drift: Drift) -> float:
     return max(abs(drift.low), abs(drift.high)) / drift.within
 
 
-def _drift_words(drift: Drift) -> str:
+def _drift_words(drift: Drift, part: str) -> str:
     """How a series changed in the part that would be steady, or may have."""
     name = SERIES_WORDS[drift.series]
-    low, high = (_share_text(drift, value) for value in (drift.low, drift.high))
-    interval = f"90 % interval {low} to {high}"
     if drift.drifts:
         way = "fell" if drift.change < 0 else "rose"
-        by = _share_text(drift, abs(drift.change))
-        return f"{name} {way} on to its end, by {by} ({interval})"
-    return f"{name} may have changed on to its end ({interval})"
+        near, far = sorted((abs(drift.low), abs(drift.high)))
+        interval = f"90 % interval {_amount(drift, near)} to {_amount(drift, far)}"
+        return f"{name} {way} by {_amount(drift, abs(drift.change))} {part} ({interval})"
+    ends = f"{_signed(drift, drift.low)} to {_signed(drift, drift.high)}"
+    return f"{name} may have changed by {ends} {part} (90 % interval)"
 
 
-def _share_text(drift: Drift, change: float) -> str:
-    """A change as a share of the level; in bytes where there is next to nothing of it."""
-    sign = "-" if change < 0 else ""
-    if drift.series != THROUGHPUT and drift.level < PAGE_BYTES:
-        return f"{sign}{bytes_text(abs(change))}"
-    return f"{sign}{percent_text(abs(change) / drift.level)}"
+def _signed(drift: Drift, change: float) -> str:
+    sign = "-" if change < 0 else "+" if change > 0 else ""
+    return f"{sign}{_amount(drift, abs(change))}"
+
+
+def _amount(drift: Drift, change: float) -> str:
+    """Of throughput a share, of reads bytes, which may be more than their median is."""
+    if drift.series == THROUGHPUT:
+        return percent_text(change / drift.level)
+    return bytes_text(change)
 
 
 def _reads_words(mixes: Mixes) -> str:
@@ -132,9 +143,9 @@ def _reads_words(mixes: Mixes) -> str:
 def _evidence(mixes: Mixes) -> tuple[Evidence, ...]:
     told = [
         Evidence(
-            f"{SERIES_WORDS[drift.series]}: {_share_text(drift, drift.change)} from the first to"
-            f" the last batch, 90 % interval {_share_text(drift, drift.low)} to"
-            f" {_share_text(drift, drift.high)}, {_share_text(drift, drift.within)} may be",
+            f"{SERIES_WORDS[drift.series]}: {_signed(drift, drift.change)} from the first to the"
+            f" last batch, 90 % interval {_signed(drift, drift.low)} to"
+            f" {_signed(drift, drift.high)}, {_amount(drift, drift.within)} may be",
             METHOD,
         )
         for drift in mixes.state.drifts

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.engines.contract import EngineError
 from assay.engines.programs import inherited
-from assay.engines.resources import free_port, memory_bytes
-from assay.engines.sparql_family.client import answers
+from assay.engines.resources import memory_bytes
+from assay.engines.sparql_family.serving import HOST, Served, serve, serve_again
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,10 +22,8 @@ PROGRAM = "org.apache.jena.fuseki.main.cmds.FusekiMainCmd"
 # Below `place.data`: files of the data set.
 DATA = "tdb2"
 LOG_CONFIGURATION = "log4j2.properties"
-HOST, DATASET = "127.0.0.1", "/ds"
-PORT_TRIES = 5
-START_PATIENCE_S, STOP_GRACE_S, LOOK_S = 120.0, 60.0, 0.05
-PORT_TAKEN = "Address already in use"
+DATASET = "/ds"
+START_PATIENCE_S, STOP_GRACE_S = 120.0, 60.0
 # What a user may set: the largest heap. The data are beside it, in memory-mapped files.
 HEAP, HEAP_PART = "heap", 4
 MIB = 1 << 20
@@ -44,24 +41,12 @@ def start_server(
     data.mkdir(mode=0o700, exist_ok=True)
     launcher.own(place.data)
     told = {HEAP: f"{memory_bytes() // HEAP_PART // MIB}m", **settings}
-    for _ in range(PORT_TRIES):
-        address = address_of(free_port(HOST), data, told)
-        words = _started(java, home, launcher, address)
-        if words is None:
-            return address
-        if PORT_TAKEN not in words:
-            raise EngineError(f"{TITLE} did not start: {words}")
-    raise EngineError(
-        f"{TITLE} found {PORT_TRIES} ports taken that had been free a moment before: try again when"
-        " fewer programs open connections."
-    )
+    return serve(_served(java, home, launcher), lambda port: address_of(port, data, told))
 
 
 def restart_server(java: Path, home: Path, launcher: Launcher, address: Address) -> None:
     """Starts a server that died again, at its address. Raises `EngineError`."""
-    words = _started(java, home, launcher, address)
-    if words is not None:
-        raise EngineError(f"{TITLE} did not start again: {words}")
+    serve_again(_served(java, home, launcher), address)
 
 
 def address_of(port: int, data: Path, settings: Mapping[str, str]) -> Address:
@@ -78,8 +63,12 @@ def address_of(port: int, data: Path, settings: Mapping[str, str]) -> Address:
     }
 
 
-def _started(java: Path, home: Path, launcher: Launcher, address: Address) -> str | None:
-    """None once the server answers; its last words if it ended. Raises `EngineError`."""
+def _served(java: Path, home: Path, launcher: Launcher) -> Served:
+    return Served(TITLE, launcher, partial(_start, java, home, launcher), START_PATIENCE_S)
+
+
+def _start(java: Path, home: Path, launcher: Launcher, address: Address) -> int:
+    """Has the program started at an address; its process."""
     logs = launcher.scratch / LOG_CONFIGURATION
     shutil.copyfile(CONF / LOG_CONFIGURATION, logs)
     launcher.own(logs)
@@ -94,15 +83,4 @@ def _started(java: Path, home: Path, launcher: Launcher, address: Address) -> st
         *("--tdb2", f"--loc={address['data']}", "--update", DATASET),
     ]
     environment = {**inherited(), "HOME": str(launcher.scratch)}
-    address["pid"] = launcher.serve(argv, environment, "SIGTERM", STOP_GRACE_S)
-    deadline_s = time.monotonic() + START_PATIENCE_S
-    while time.monotonic() < deadline_s:
-        if (words := launcher.last_words()) is not None:
-            return words
-        if answers(address):
-            return None
-        time.sleep(LOOK_S)
-    raise EngineError(
-        f"{TITLE} did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
-        " overloaded or the disk does not answer. Try again when it is quieter."
-    )
+    return launcher.serve(argv, environment, "SIGTERM", STOP_GRACE_S)

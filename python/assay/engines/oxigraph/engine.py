@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pyarrow
@@ -12,12 +10,14 @@ import pyoxigraph
 
 from assay._core import GraphSession
 from assay.engines.contract import EngineError, EngineFacts, Instance, Product
+from assay.engines.feeding import fed, text_bytes
 from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from assay.engines.contract import ArrowStream, Place, Tell, Wanted
+    from assay.engines.feeding import Batches
     from assay.model.script import Script
 
 STORE = "oxigraph"
@@ -48,49 +48,22 @@ class Asking:
 
 
 class Lines:
-    """Texts of batches as a file of bytes, which several threads may share parts of."""
+    """Texts of batches as a file of bytes."""
 
-    def __init__(self, batches: Batches) -> None:
-        self._batches = batches
+    def __init__(self, batches: Iterable[pyarrow.RecordBatch]) -> None:
+        self._batches = iter(batches)
         self._rest = memoryview(b"")
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes, `size` at most; none at the end."""
-        if not self._rest:
-            self._rest = self._batches.next()
+        while not self._rest:
+            batch = next(self._batches, None)
+            if batch is None:
+                return b""
+            self._rest = text_bytes(batch)
         taken = self._rest[: size if size > 0 else READ_BYTES]
         self._rest = self._rest[len(taken) :]
         return bytes(taken)
-
-
-class Batches:
-    """Batches of a stream, each as the bytes of all its texts, for several threads."""
-
-    def __init__(self, rows: ArrowStream) -> None:
-        self._reader = pyarrow.RecordBatchReader.from_stream(rows)
-        self._lock = threading.Lock()
-
-    def next(self) -> memoryview:
-        """The bytes of a batch that has any; empty at the end."""
-        while True:
-            with self._lock:
-                try:
-                    batch = self._reader.read_next_batch()
-                except StopIteration:
-                    return memoryview(b"")
-            if bytes_of := _texts(batch.column(0)):
-                return bytes_of
-
-
-def _texts(column: pyarrow.Array) -> memoryview:
-    """All texts of a column, as they stand behind each other in memory."""
-    wide = pyarrow.types.is_large_string(column.type)
-    _, offsets, data = column.buffers()
-    if data is None or not len(column):
-        return memoryview(b"")
-    ends = memoryview(offsets).cast("q" if wide else "i")
-    begin, end = ends[column.offset], ends[column.offset + len(column)]
-    return memoryview(data)[begin:end]
 
 
 class OxigraphEngine:
@@ -160,16 +133,13 @@ class OxigraphEngine:
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
         """Bulk load, of `streams` threads that take batches in turn."""
         del tell
-        batches = Batches(rows)
 
-        def load() -> None:
+        def load(batches: Batches) -> None:
             # Every line is ours and right: only what it says twice would cost time.
             instance.handle.bulk_load(Lines(batches), N_TRIPLES, lenient=True)
 
         try:
-            with ThreadPoolExecutor(streams) as pool:
-                for loading in [pool.submit(load) for _ in range(streams)]:
-                    loading.result()
+            fed(pyarrow.RecordBatchReader.from_stream(rows), [load] * streams)
         except (OSError, SyntaxError, ValueError) as error:
             raise EngineError(f"Oxigraph does not take the data: {error}") from error
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.engines.oxigraph_server.programs import find_program
 from assay.engines.programs import inherited
-from assay.engines.resources import free_port
-from assay.engines.sparql_family.client import answers
+from assay.engines.sparql_family.serving import HOST, Served, serve, serve_again
 from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
@@ -20,14 +19,10 @@ if TYPE_CHECKING:
 
 # Below `place.data`: the store's own directory.
 DATA = "oxigraph"
-HOST = "127.0.0.1"
 UNION, TIMEOUT = "union-default-graph", "timeout-s"
 SETTINGS = (UNION, TIMEOUT)
-PORT_TRIES = 5
 START_PATIENCE_S = 300.0
 STOP_GRACE_S = 300.0
-LOOK_S = 0.02
-PORT_TAKEN = "Address already in use"
 
 
 def options_of(settings: Mapping[str, str]) -> list[str]:
@@ -59,24 +54,12 @@ def start_server(
     data = place.data / DATA
     data.mkdir(mode=0o700, exist_ok=True)
     launcher.own(place.data)
-    for _ in range(PORT_TRIES):
-        address = address_of(free_port(HOST), data, settings)
-        words = _started(product, address, launcher)
-        if words is None:
-            return address
-        if PORT_TAKEN not in words:
-            raise EngineError(f"Oxigraph did not start: {words}")
-    raise EngineError(
-        f"Oxigraph found {PORT_TRIES} ports taken that had been free a moment before: try again"
-        " when fewer programs open connections."
-    )
+    return serve(_served(product, launcher), lambda port: address_of(port, data, settings))
 
 
 def restart_server(product: Product, launcher: Launcher, address: Address) -> None:
     """Starts a server that died again, at its address. Raises `EngineError`."""
-    words = _started(product, address, launcher)
-    if words is not None:
-        raise EngineError(f"Oxigraph did not start again: {words}")
+    serve_again(_served(product, launcher), address)
 
 
 def address_of(port: int, data: Path, settings: Mapping[str, str]) -> Address:
@@ -94,19 +77,12 @@ def address_of(port: int, data: Path, settings: Mapping[str, str]) -> Address:
     }
 
 
-def _started(product: Product, address: Address, launcher: Launcher) -> str | None:
-    """None once the server answers; its last words if it ended. Raises `EngineError`."""
+def _served(product: Product, launcher: Launcher) -> Served:
+    return Served("Oxigraph", launcher, partial(_start, product, launcher), START_PATIENCE_S)
+
+
+def _start(product: Product, launcher: Launcher, address: Address) -> int:
+    """Has the program started at an address; its process."""
     where = ["--location", address["data"], "--bind", f"{HOST}:{address['port']}"]
     argv = [str(find_program(product)), "serve", *where, *options_of(address["settings"])]
-    address["pid"] = launcher.serve(argv, inherited(), "SIGTERM", STOP_GRACE_S)
-    deadline_s = time.monotonic() + START_PATIENCE_S
-    while time.monotonic() < deadline_s:
-        if (words := launcher.last_words()) is not None:
-            return words
-        if answers(address):
-            return None
-        time.sleep(LOOK_S)
-    raise EngineError(
-        f"Oxigraph did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
-        " overloaded or the disk does not answer. Try again when it is quieter."
-    )
+    return launcher.serve(argv, inherited(), "SIGTERM", STOP_GRACE_S)

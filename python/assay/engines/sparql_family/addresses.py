@@ -120,8 +120,8 @@ def _other(url: SplitResult, named: str | None, theirs: list[tuple[str, str]]) -
 def _authorization(url: SplitResult) -> str | None:
     """The header that says who asks; None: nobody."""
     token = os.environ.get(TOKEN_VARIABLE)
-    user = unquote(url.username or os.environ.get(USER_VARIABLE, ""))
-    password = unquote(url.password or os.environ.get(PASSWORD_VARIABLE, ""))
+    user = unquote(url.username or "") or os.environ.get(USER_VARIABLE, "")
+    password = unquote(url.password or "") or os.environ.get(PASSWORD_VARIABLE, "")
     if user:
         return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode('ascii')}"
     return f"Bearer {token}" if token else None

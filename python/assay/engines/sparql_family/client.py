@@ -99,8 +99,14 @@ class Client:
         self, method: str, target: str, body: bytes | None, fields: dict[str, str]
     ) -> http.client.HTTPResponse:
         try:
-            if self._line is None:
-                self._line = self._opened()
+            if self._line is not None:
+                try:
+                    self._line.request(method, target, body, fields)
+                    return self._line.getresponse()
+                except (ConnectionResetError, BrokenPipeError):
+                    # The server ended a line that was idle: what is asked here can be asked again.
+                    self.close()
+            self._line = self._opened()
             self._line.request(method, target, body, fields)
             return self._line.getresponse()
         except ConnectionRefusedError as error:

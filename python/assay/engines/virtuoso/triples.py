@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
-from assay.engines.feeding import fed
+from assay.engines.feeding import fed, text_bytes
 from assay.engines.virtuoso.connecting import GRAPH, ask, file_text
 from assay.engines.virtuoso.server import LOADING
 
@@ -54,23 +54,6 @@ def count(instance: Instance) -> int:
     return int(ask(instance.address, file_text("triples_count.sql"), (GRAPH,))[0][0].as_py())
 
 
-def lines(batch: pa.RecordBatch) -> memoryview:
-    """The texts of the one column, one after another, as they stand in memory.
-
-    Raises:
-        EngineError: If it is no column of texts.
-    """
-    column = batch.column(0)
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        raise EngineError(f"lines of N-Triples are texts, not {column.type}")
-    _, places, values = column.buffers()
-    if values is None:
-        return memoryview(b"")
-    offsets = memoryview(places).cast("q" if pa.types.is_large_string(column.type) else "i")
-    begin, end = offsets[column.offset], offsets[column.offset + len(column)]
-    return memoryview(values)[begin:end]
-
-
 def _feed(link: Link, address: Address, name: str, batches: Batches) -> None:
     file = Path(address["scratch"]) / LOADING / f"{name}-{threading.get_ident()}.nt"
     link.run(file_text("triples_unlogged.sql"))
@@ -88,7 +71,7 @@ def _written(file: Path, batches: Iterator[pa.RecordBatch]) -> int:
     size = 0
     with file.open("wb") as out:
         for batch in batches:
-            size += out.write(lines(batch))
+            size += out.write(text_bytes(batch))
             if size >= FILE_BYTES:
                 break
     return size

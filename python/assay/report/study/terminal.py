@@ -115,8 +115,8 @@ def _grid(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[st
     ]
     heads = [column["name"] for column in columns]
     numbers = [is_number(column) for column in columns]
-    widths = _widths([heads, *rows], width)
-    for row in [heads, *rows]:
+    widths = _widths(heads, rows, width)
+    for row in [*_head_lines(heads, widths), *rows]:
         line = GAP.join(_cell(*one) for one in zip(row, widths, numbers, strict=True))
         yield f"{LEAD}{line}".rstrip()[:width]
     left = len(table["rows"]) - len(rows)
@@ -124,13 +124,32 @@ def _grid(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[st
         yield f"{LEAD}... {left} more (--all)"
 
 
-def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """As wide as the longest cell; the widest columns are narrowed until all of them fit."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """As wide as the longest cell; narrower until all fit, the widest columns first.
+
+    Heads give way before cells do: of several words they have several lines.
+    """
+    widths = [max(len(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
     room = width - len(LEAD) - len(GAP) * (len(widths) - 1)
+    words = [max(head.split(), key=len, default="") for head in heads]
+    least = [max(len(cell) for cell in column) for column in zip(words, *rows, strict=True)]
+    while sum(widths) > room:
+        wide = [at for at, one in enumerate(widths) if one > least[at]]
+        if not wide:
+            break
+        widths[max(wide, key=lambda at: widths[at])] -= 1
     while sum(widths) > room and max(widths) > CELL_MIN:
         widths[widths.index(max(widths))] -= 1
     return widths
+
+
+def _head_lines(heads: Sequence[str], widths: Sequence[int]) -> Iterator[Sequence[str]]:
+    """Heads in as many lines as the longest needs; the others stand on the last of them."""
+    pairs = zip(heads, widths, strict=True)
+    each = [textwrap.wrap(head, width, break_long_words=False) for head, width in pairs]
+    count = max(len(lines) for lines in each)
+    for line in range(-count, 0):
+        yield [lines[line] if -line <= len(lines) else "" for lines in each]
 
 
 def _cell(words: str, width: int, number: bool) -> str:  # noqa: FBT001 - of a column

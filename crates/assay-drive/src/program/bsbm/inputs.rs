@@ -87,7 +87,7 @@ pub struct Inputs {
     countries: [&'static str; COUNTRIES],
     months: [[u8; 10]; MONTHS],
     /// The number of the next product that is inserted; `None`: the operation inserts none.
-    inserted: Option<u32>,
+    pub(super) inserted: Option<u32>,
     triples: String,
 }
 
@@ -150,9 +150,18 @@ impl Inputs {
         self.draw_features();
         self.drill_down();
         if let Some(product) = &mut self.inserted {
-            self.triples = self.world.update_triples(*product);
-            *product += SESSIONS_MAX;
+            let last = self.world.products() + self.world.updates_max();
+            self.triples.clear();
+            if *product <= last {
+                self.triples = self.world.update_triples(*product);
+                *product += SESSIONS_MAX;
+            }
         }
+    }
+
+    /// Whether a product was to be drawn that is inserted, and there are no more numbers for any.
+    pub const fn is_exhausted(&self) -> bool {
+        self.inserted.is_some() && self.triples.is_empty()
     }
 
     /// Different features of the type: each of those that are left is as likely.

@@ -55,6 +55,13 @@ impl Program for Query {
     }
 
     fn next(&mut self) -> Result<Option<u16>, String> {
+        if self.inputs.is_exhausted() {
+            return Err(
+                "there are no more numbers for products that are inserted: play fewer mixes, \
+                        or spread them over more clients"
+                    .into(),
+            );
+        }
         Ok((!std::mem::replace(&mut self.sent, true)).then_some(0))
     }
 

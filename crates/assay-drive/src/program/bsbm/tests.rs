@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_model::bsbm::{SEED, World};
 use assay_model::{ScriptOperation, ScriptStatement};
 
-use super::open;
+use super::{Query, open};
 use crate::program::{Asked, Program};
 use crate::session::value::Bound;
 
@@ -203,6 +203,21 @@ fn no_product_is_inserted_twice() {
             }
         }
     }
+}
+
+#[test]
+fn what_is_inserted_ends_with_its_numbers() {
+    let (operation, parameters) =
+        (operation("u1", &["triples"]), [("products".to_string(), PRODUCTS)].into());
+    let asked = Asked { operation: &operation, parameters: &parameters, seed: 1, session: 0 };
+    let mut query = Query::open(asked).unwrap();
+    let world = World::new(PRODUCTS as u32, SEED).unwrap();
+    query.inputs.inserted = Some(world.products() + world.updates_max());
+    query.draw();
+    assert_eq!(query.next(), Ok(Some(0)));
+    query.draw();
+    query.begin();
+    assert!(query.next().unwrap_err().contains("no more numbers"));
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl Answers {
             return Ok(self.digesting.digest.rows());
         };
         match held.form {
-            Form::NTriples => Ok(lines(&held.body)),
+            Form::NTriples => Ok(statements(&held.body)),
             Form::Tsv => Ok(lines(&held.body).saturating_sub(1)),
             Form::Json => {
                 let mut count = 0;
@@ -201,6 +201,12 @@ impl Answers {
 fn lines(body: &[u8]) -> u64 {
     body.split(|byte| *byte == b'\n').count() as u64
         - u64::from(body.ends_with(b"\n") || body.is_empty())
+}
+
+/// Lines of a graph that say something: the others are empty, or comments.
+fn statements(body: &[u8]) -> u64 {
+    let says = |line: &&[u8]| !matches!(line.trim_ascii_start(), [] | [b'#', ..]);
+    body.split(|byte| *byte == b'\n').filter(says).count() as u64
 }
 
 /// What a column is kept as that has values of both.
@@ -358,6 +364,46 @@ mod tests {
         let digest = |text| answered(Form::NTriples, &[text]).digested().unwrap().digest;
         assert_eq!(digest("_:a <p> _:b .\n"), digest("_:x <p> _:x .\n"));
         assert_ne!(digest("_:a <p> _:b .\n"), digest("_:a <p> <b> .\n"));
+    }
+
+    #[test]
+    fn a_graph_has_as_many_rows_as_statements() {
+        for (text, rows) in
+            [("# nothing\n", 0), ("", 0), ("<a> <b> <c> .\n\n # x\n<a> <b> 'd' .", 2)]
+        {
+            let mut answers = answered(Form::NTriples, &[text]);
+            assert_eq!(answers.count_last(), Ok(rows), "{text}");
+            assert_eq!(answers.digested().unwrap().rows, rows, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_truth_value_is_its_only_column() {
+        for text in [
+            r#"{"boolean": true, "head": {"vars": ["a", "b"]}}"#,
+            r#"{"boolean": true, "head": {"vars": []}}"#,
+            r#"{"head": {}, "boolean": true}"#,
+        ] {
+            let batch = kept(&answered(Form::Json, &[text]));
+            assert_eq!((batch.num_columns(), batch.num_rows()), (1, 1), "{text}");
+            assert_eq!(batch.schema().field(0).name(), "boolean");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_says_two_things_is_an_error() {
+        let rows = r#""results": {"bindings": [{"a": {"type": "uri", "value": "x"}}]}"#;
+        let head = r#""head": {"vars": ["a"]}"#;
+        for text in [
+            format!(r#"{{{head}, {rows}, "head": {{"vars": []}}}}"#),
+            format!(r#"{{{head}, {rows}, "boolean": true}}"#),
+            format!(r#"{{"boolean": true, {head}, {rows}}}"#),
+            format!(r#"{{{head}, {rows}, {rows}}}"#),
+        ] {
+            let answers = answered(Form::Json, &[&text]);
+            let told = answers.keep(Path::new("/nowhere/a.arrow")).unwrap_err();
+            assert!(told.message.contains("a second"), "{text}: {}", told.message);
+        }
     }
 
     #[test]

@@ -16,6 +16,10 @@ pub struct Place {
     /// Something stands before in the object or list that is read.
     follows: bool,
     has_columns: bool,
+    /// A truth value came: it is the one row, and all variables there are.
+    has_truth: bool,
+    /// Rows began.
+    has_rows: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,19 +137,28 @@ impl Place {
     ) -> Result<(), Stop> {
         self.follows = true;
         match key {
+            // All rows have the same columns, whatever comes when.
+            b"head" if self.has_columns => return Err(json.wrong("a second head")),
+            b"boolean" | b"results" if self.has_truth || self.has_rows => {
+                return Err(json.wrong("a second answer"));
+            }
             b"head" => {
                 if let Some(told) = json.head()? {
-                    *columns = told;
                     self.has_columns = true;
+                    if !self.has_truth {
+                        *columns = told;
+                    }
                 }
             }
             b"boolean" => {
                 let value = json.truth()?;
+                self.has_truth = true;
                 *columns = vec![OF_TRUTH.into()];
                 rows.row(&[Term::boolean(value)]).map_err(Stop::Wrong)?;
             }
             b"results" => {
                 json.take(b'{')?;
+                self.has_rows = true;
                 self.enter(Stage::Results, false);
             }
             _ => json.skip(0)?,

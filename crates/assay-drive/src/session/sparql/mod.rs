@@ -201,25 +201,31 @@ impl SparqlSession {
     }
 
     fn received(&mut self) -> Result<Step, SessionError> {
-        let link = self.link_mut()?;
-        if link.response.is_whole() {
+        let held = self.answers.held_bytes();
+        let response = &self.link_mut()?.response;
+        if response.is_whole() {
             return self.answered();
         }
-        if link.response.body.len() + self.answers.held_bytes() > HELD_BYTES_MAX
-            && !self.conductor.reads_rows()
-        {
+        if response.body.len() + held > HELD_BYTES_MAX && response.has_head() {
             return self.drop_part();
         }
         Ok(Step::Reads)
     }
 
-    /// Has the part of an answer digested that is there, because it is too much to be held.
+    /// Has the part of an answer digested that is there, because it is too much to be held. What comes
+    /// instead of an answer is read no further.
     fn drop_part(&mut self) -> Result<Step, SessionError> {
-        let kind = self.kind();
+        let (kind, is_read) = (self.kind(), self.conductor.reads_rows());
         let Some(link) = &mut self.link else { return Ok(Step::Reads) };
-        if let Ok(Some(form)) = verdict::of(&link.response, kind)
-            && let Err(error) = self.answers.drop_part(form, &mut link.response.body)
-        {
+        let dropped = verdict::of(&link.response, kind).and_then(|form| match form {
+            Some(_) if is_read => Ok(()),
+            Some(form) => self.answers.drop_part(form, &mut link.response.body),
+            None => {
+                link.response.body.clear();
+                Ok(())
+            }
+        });
+        if let Err(error) = dropped {
             self.disconnect();
             return Err(error);
         }

@@ -11,6 +11,8 @@ const PARTIAL: &str = "S1TAT";
 const ROLLED_BACK: &str = "40001";
 /// Characters of a server's words that are told.
 const WORDS_MAX: usize = 400;
+/// They are looked for in so much of what it sent.
+const WORDS_READ_BYTES: usize = 64 << 10;
 
 fn failed(class: impl Into<String>, message: impl Into<String>) -> SessionError {
     SessionError { class: class.into(), message: message.into(), retryable: false }
@@ -97,7 +99,8 @@ fn unknown(head: &Head) -> SessionError {
 fn refused(head: &Head, status: u16, body: &[u8]) -> SessionError {
     let class = head.sql_state.clone().unwrap_or_else(|| format!("http_{status}"));
     let retryable = class == ROLLED_BACK;
-    let words = words(&String::from_utf8_lossy(body), head.content_type.contains("html"));
+    let read = &body[..body.len().min(WORDS_READ_BYTES)];
+    let words = words(&String::from_utf8_lossy(read), head.content_type.contains("html"));
     let words = if words.is_empty() { "no reason given".into() } else { words };
     let mend = if status == 404 { "; is the path of the URL right?" } else { "" };
     SessionError { class, message: format!("{words} (HTTP {status}){mend}"), retryable }

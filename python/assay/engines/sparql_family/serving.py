@@ -1,0 +1,78 @@
+"""Starts a private server of a program that answers SPARQL: on a free port, until it answers."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from assay.engines.contract import EngineError
+from assay.engines.resources import free_port
+from assay.engines.sparql_family.client import answers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.engines.contract import Address, Launcher
+
+HOST = "127.0.0.1"
+PORT_TRIES = 5
+PORT_TAKEN = "Address already in use"
+LOOK_S = 0.02
+
+
+class Served(NamedTuple):
+    """A program that serves.
+
+    Attributes:
+        title: Of the product, for people.
+        launcher: Starts it.
+        start: Has the launcher start it at an address; its process.
+        patience_s: How long it may take until it answers.
+    """
+
+    title: str
+    launcher: Launcher
+    start: Callable[[Address], int]
+    patience_s: float
+
+
+def serve(served: Served, address_of: Callable[[int], Address]) -> Address:
+    """Starts a server on a free port; its address, with `pid`, once it answers.
+
+    Raises:
+        EngineError: With the server's last words.
+    """
+    for _ in range(PORT_TRIES):
+        address = address_of(free_port(HOST))
+        words = _started(served, address)
+        if words is None:
+            return address
+        if PORT_TAKEN not in words:
+            raise EngineError(f"{served.title} did not start: {words}")
+    raise EngineError(
+        f"{served.title} found {PORT_TRIES} ports taken that had been free a moment before: try"
+        " again when fewer programs open connections."
+    )
+
+
+def serve_again(served: Served, address: Address) -> None:
+    """Starts a server that died again, at its address. Raises `EngineError`."""
+    words = _started(served, address)
+    if words is not None:
+        raise EngineError(f"{served.title} did not start again: {words}")
+
+
+def _started(served: Served, address: Address) -> str | None:
+    """None once the server answers; its last words if it ended. Raises `EngineError`."""
+    address["pid"] = served.start(address)
+    deadline_s = time.monotonic() + served.patience_s
+    while time.monotonic() < deadline_s:
+        if (words := served.launcher.last_words()) is not None:
+            return words
+        if answers(address):
+            return None
+        time.sleep(LOOK_S)
+    raise EngineError(
+        f"{served.title} did not answer within {served.patience_s:.0f} s of its start: the host is"
+        " overloaded or the disk does not answer. Try again when it is quieter."
+    )
