@@ -30,6 +30,8 @@ help: ## list the targets
 
 .venv/.core: .venv/.packages pyproject.toml $(RUST)
 	$(BIN)/maturin develop --quiet --release --uv
+	@# As the packages are: where Python is told to write no bytecode, each process would compile anew.
+	$(BIN)/python -m compileall -q python/assay
 	@touch $@
 
 # Only engines behind JDBC need it: without a Java compiler it is told, and all else is there.

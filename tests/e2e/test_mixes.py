@@ -84,18 +84,3 @@ def test_a_run_that_is_stopped_keeps_the_mixes_that_were_played(lab: Lab, worklo
     told = json.loads(lab.assay("show", "latest", "--json").stdout)
     assert told["steady"]["mixes"] == ended[-1]
     lab.assert_nothing_left()
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--until-steady", "--time", "3s"], "say --mixes and --mixes-max"),
-        (["--mixes-max", "900"], "say --until-steady, too"),
-    ],
-)
-def test_what_contradicts_itself_is_refused(
-    lab: Lab, workload: str, options: list[str], words: str
-) -> None:
-    told = lab.assay("run", workload, *SLOWLY, *options)
-    assert told.returncode == 1
-    assert words in " ".join(told.stderr.split())

@@ -10,6 +10,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -18,7 +19,8 @@ import pytest
 
 from assay.engines.oxigraph_server.programs import find_program
 from assay.engines.resources import free_port
-from tests.e2e.conftest import Lab, wait_for_phase
+from assay.study.places import engines_dir
+from tests.e2e.conftest import Lab, reachable_directory, wait_for_phase
 from tests.e2e.test_running_server import assert_is_nowhere_within
 from tests.products import obtained
 
@@ -26,6 +28,26 @@ PEOPLE = str(Path(__file__).parent / "people")
 PASSWORD = "s3cretEnD9x"  # noqa: S105 - made up, and nobody asks for it
 PATIENCE_S = 30.0
 TRUE = b'{"head": {}, "boolean": true}'
+
+
+@pytest.fixture(scope="module")
+def people(shared: Path) -> Iterator[Lab]:
+    """A laboratory for all: its servers find what this host has obtained, its pages the charts."""
+    with reachable_directory() as root, closing(Lab(root)) as lab:
+        kept = root / "cache" / "assay"
+        (kept / "engines").mkdir(parents=True)
+        (kept / "engines" / "oxigraph-server").symlink_to(engines_dir() / "oxigraph-server")
+        charts = shared / "cache" / "assay" / "report"
+        charts.mkdir(parents=True, exist_ok=True)
+        (kept / "report").symlink_to(charts)
+        yield lab
+        lab.assert_nothing_left()
+
+
+@pytest.fixture(scope="module")
+def embedded(people: Lab) -> dict:
+    """A run of the engine that is in the process."""
+    return people.document("run", PEOPLE, "--scale", "1", "--clients", "2")
 
 
 @pytest.fixture(scope="module")
@@ -81,31 +103,21 @@ def statements_at(host: str) -> int:
         return len(told.read().splitlines())
 
 
-@pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    lab = Lab(tmp_path_factory.mktemp("people"))
-    yield lab
-    lab.close()
-    assert lab.strays() == []
+def test_the_default_engine_answers_in_the_process(embedded: dict) -> None:
+    assert (embedded["engine"], embedded["engine_version"]) == ("oxigraph", "0.5.13")
+    assert_right(embedded)
 
 
-def test_the_default_engine_answers_in_the_process(people: Lab) -> None:
-    document = people.document("run", PEOPLE, "--scale", "1", "--clients", "2")
-    assert (document["engine"], document["engine_version"]) == ("oxigraph", "0.5.13")
-    assert_right(document)
-
-
-def test_a_server_of_ours_answers_alike(server_lab: Lab, people: Lab) -> None:
+def test_a_server_of_ours_answers_alike(people: Lab, embedded: dict) -> None:
     obtained("oxigraph-server")
     arguments = ("run", PEOPLE, "--scale", "1", "--clients", "2", "--engine", "oxigraph-server")
-    document = server_lab.document(*arguments)
+    document = people.document(*arguments)
     assert_right(document)
     accounts = json.loads((Path(document["path"]) / "environment.json").read_text())["accounts"]
     assert sorted(accounts.values()) == ["driver", "engine"]
     # However an answer came, it is the same one.
-    embedded = people.document("run", PEOPLE, "--scale", "1", "--clients", "1", "--mixes", "1")
     assert results(embedded) == results(document)
-    server_lab.assert_nothing_left()
+    people.assert_nothing_left()
 
 
 def test_an_endpoint_is_filled_asked_and_left_as_it_was(people: Lab, endpoint) -> None:

@@ -59,6 +59,18 @@ def asked(workload: str, **options: Any) -> RunRequest:
 
 
 class TestAsked:
+    @pytest.mark.parametrize(
+        ("language", "engine"), [(None, "oxigraph"), ("sparql", "oxigraph"), ("sql", "duckdb")]
+    )
+    def test_without_an_engine_the_language_names_one(
+        self, language: str | None, engine: str
+    ) -> None:
+        assert request_of(RunOptions(workload="bsbm", language=language), []).engine == engine
+
+    def test_a_language_that_nothing_is_written_in_is_refused(self) -> None:
+        with pytest.raises(UsageError, match="--language cypher: one of sql, sparql"):
+            request_of(RunOptions(workload="bsbm", language="cypher"), [])
+
     def test_it_goes_on_to_ten_times_as_many_mixes_at_most(self, workload: str) -> None:
         request = asked(workload, until_steady=True)
         assert (request.warmup_mixes, request.mixes, request.mixes_max) == (5, 50, 500)

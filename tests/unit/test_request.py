@@ -10,6 +10,7 @@ import pytest
 from assay import _core
 from assay.model.errors import UsageError
 from assay.study.request import (
+    READ_WITHIN_S,
     Mix,
     RunRequest,
     driver_plan,
@@ -247,6 +248,20 @@ class TestMixOfTerminals:
         assert measured["waits"] == [typed, *[{"keying_ns": 0, "think_mean_ns": 0}] * 2]
         plain = driver_plan(request(clients=2), ["q1"], {"q1": 10}, (), self.MIX)["phases"]
         assert all("waits" not in phase for phase in plain)
+
+    def test_checks_of_a_cold_run_come_when_counters_of_the_load_were_read(self) -> None:
+        mix = Mix(checks=("q1@check", "q2@check"))
+        cold = request(clients=2, state="cold")
+        plan = driver_plan(cold, ["q1", "q2"], {"q1": 1, "q2": 1}, (), mix)
+        last = plan["phases"][-1]
+        assert (last["name"], last["in_order"]) == ("after", True)
+        assert last["arrival"] == {"shape": "closed", "clients": 1}
+        assert [plan["operations"][number] for number in last["operations"]] == list(mix.checks)
+        waited_s = [wait["keying_ns"] / 1e9 for wait in last["waits"]]
+        assert waited_s == [0, 0, READ_WITHIN_S, 0]
+        hot = driver_plan(request(clients=2), ["q1", "q2"], {"q1": 1, "q2": 1}, (), mix)
+        assert hot["phases"][0]["name"] == "before"
+        assert all("waits" not in phase for phase in hot["phases"])
 
     def test_a_state_that_reading_would_end_is_left_alone(self) -> None:
         cold = request(clients=2, state="cold")

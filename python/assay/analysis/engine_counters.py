@@ -138,7 +138,7 @@ def engine_counters(run: Run) -> dict[str, Any] | None:
         ],
         "series": [_series(figure, within, window[0]) for figure in shown],
         "tables": object_tables(
-            around(plain_readings(readings), *window) if at_edges.is_empty() else at_edges,
+            around(plain_readings(readings), *window),
             declared_tables(facts),
             at_edges.filter(pl.col("edge") == END),
         ),

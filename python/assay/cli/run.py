@@ -41,6 +41,10 @@ Examples:
   assay run tpch --engine postgresql --limit cpu=0.5 --limit memory=512MB
   assay run tpch --engine postgresql --state cold --device own --read-ahead 0 --allow-host-changes
   assay run tpch --engine postgresql --slow cpu=2        what if the CPU were half as fast
+  assay run bsbm                               SPARQL, on Oxigraph
+  assay run bsbm --engine virtuoso --clients 16 --mixes 2000
+  assay run bsbm --engine postgresql           the same questions in SQL
+  assay run ./my-rq-files --dsn http://127.0.0.1:3030/ds/query    any SPARQL endpoint of this host
   assay run tpch --engine null                 what the laboratory itself costs
 
 \b
@@ -53,13 +57,17 @@ Exit codes:
 def run(
     context: typer.Context,
     workload: Annotated[
-        str, typer.Argument(help="A workload (see `assay workloads`), or a folder of .sql files.")
+        str,
+        typer.Argument(
+            help="A workload (see `assay workloads`), or a folder of .sql or .rq files."
+        ),
     ],
     *,
     engine: Annotated[
         str | None,
         typer.Option(
-            help="An engine (see `assay engines`) [default: duckdb, or what --dsn names].",
+            help="An engine (see `assay engines`) [default: duckdb, oxigraph for SPARQL, or what"
+            " --dsn names].",
             metavar="NAME[@VERSION]",
         ),
     ] = None,
@@ -228,7 +236,8 @@ def run(
     mixes_max: Annotated[
         int | None,
         typer.Option(
-            help="With --until-steady: to how many mixes at most [default: 10 times as many].",
+            help="With --until-steady: to how many mixes at most [default: 10 times as many, or"
+            " 100 a client where that is more].",
             min=1,
         ),
     ] = None,

@@ -229,7 +229,8 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         raise UsageError("no workload is named: assay workloads lists those that there are")
     workload = _placed(options.workload, folder)
     facts = find_workload(workload).facts
-    name, version = _engine(options.engine, options.dsn, facts.languages[0])
+    preferred = _language(options) or facts.languages[0]
+    name, version = _engine(options.engine, options.dsn, preferred)
     mixed = facts.arrival == "closed" or options.clients is not None
     _check_load(options, given, facts.name, mixed=mixed)
     _check_sequence(options, given, facts)
@@ -298,9 +299,7 @@ def _load(
         "think_time": mixed and options.think_time,
         "foreign_keys": options.foreign_keys,
         "pipeline": mixed and options.pipeline,
-        "language": None
-        if options.language is None
-        else _one_of("--language", options.language, LANGUAGES),
+        "language": _language(options),
         **_mixes(options, facts, given),
         "time_s": _above_zero("--time", _duration("--time", options.time)),
         "kill_s": _kill(options),
@@ -511,6 +510,16 @@ def _interval(text: str) -> float:
     if not 0.001 <= interval_s <= 60:  # noqa: PLR2004 - a range of sense, told in the message
         raise UsageError(f"--probe-interval {text}: between 1ms and 60s")
     return interval_s
+
+
+def _language(options: RunOptions) -> Language | None:
+    """The language that is asked for by name."""
+    for known in LANGUAGES:
+        if known == options.language:
+            return known
+    if options.language is not None:
+        raise UsageError(f"--language {options.language}: one of {', '.join(LANGUAGES)}")
+    return None
 
 
 def _one_of(option: str, value: str, known: tuple[str, ...]) -> str:

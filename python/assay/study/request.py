@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Distinct results of an operation that are kept as rows.
 RESULTS_KEPT = 8
+# Counters are read once a second, and a reading may take as long: after this one was made.
+READ_WITHIN_S = 2.5
 # Sessions that one thread of the driver owns where their protocol lets them share one: an operation
 # costs the driver some microseconds, so a thread with this many is far from busy.
 SESSIONS_PER_WORKER = 32
@@ -256,13 +258,28 @@ def driver_plan(
     )
     hot = request.state == STATE_HOT
     before = (*mix.before, *mix.checks) if hot else ()
-    if not hot and {f"{name}{AS_CHECK}" for name in order} <= set(mix.checks):
+    checked_after = not hot and {f"{name}{AS_CHECK}" for name in order} <= set(mix.checks)
+    if checked_after:
         after = (*after, *mix.checks)
     # A killed engine answers nothing: what is asked after the load is asked when it is recovered.
     killed = request.kill_s is not None
-    phases = [*once(PHASE_BEFORE, before), *phases, *once(PHASE_AFTER, () if killed else after)]
+    ended = once(PHASE_AFTER, () if killed else after)
+    if checked_after:
+        ended = [_later(phase, len(operations)) for phase in ended]
+    phases = [*once(PHASE_BEFORE, before), *phases, *ended]
     told = {"sessions_per_worker": SESSIONS_PER_WORKER} | ({"loses_engine": True} if killed else {})
     return plan_of(request, operations, phases) | told
+
+
+def _later(phase: Mapping[str, Any], operations: int) -> dict[str, Any]:
+    """A phase that begins when the engine's counters were read once more, by one session.
+
+    They are read once a second: what it does is in no figure of the part before it.
+    """
+    waits = [{"keying_ns": 0, "think_mean_ns": 0} for _ in range(operations)]
+    waits[phase["operations"][0]]["keying_ns"] = round(READ_WITHIN_S * NS_PER_S)
+    closed = {"shape": "closed", "clients": 1}
+    return {**phase, "arrival": closed, "in_order": True, "waits": waits, "duration_ns": 0}
 
 
 def plan_of(

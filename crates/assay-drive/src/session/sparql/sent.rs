@@ -34,8 +34,10 @@ impl Sent {
             (true, None) => {
                 return Err(SessionError {
                     class: "update".into(),
-                    message: "an operation changes the data, and no endpoint for updates is named"
-                        .into(),
+                    message:
+                        "an operation changes the data, and no endpoint for updates is named: \
+                              write it into the URL, as in ?update=/ds/update"
+                            .into(),
                     retryable: false,
                 });
             }
