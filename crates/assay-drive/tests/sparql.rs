@@ -134,8 +134,8 @@ fn a_server_that_never_ends_its_words_is_not_listened_to() {
         let (mut line, _) = listener.accept().unwrap();
         request(&mut line).unwrap();
         line.write_all(b"HTTP/1.1 500 No\r\n\r\nall is lost ").unwrap();
-        let part = vec![b'.'; 1 << 20];
-        while line.write_all(&part).is_ok() {}
+        let more = vec![b'.'; 1 << 20];
+        while line.write_all(&more).is_ok() {}
     });
     let config =
         Config { host: "127.0.0.1".into(), port, query: "/query".into(), ..Config::default() };

@@ -398,7 +398,7 @@ mod tests {
             format!(r#"{{{head}, {rows}, "head": {{"vars": []}}}}"#),
             format!(r#"{{{head}, {rows}, "boolean": true}}"#),
             format!(r#"{{"boolean": true, {head}, {rows}}}"#),
-            format!(r#"{{{head}, {rows}, {rows}}}"#),
+            format!("{{{head}, {rows}, {rows}}}"),
         ] {
             let answers = answered(Form::Json, &[&text]);
             let told = answers.keep(Path::new("/nowhere/a.arrow")).unwrap_err();

@@ -16,10 +16,17 @@ pub struct Place {
     /// Something stands before in the object or list that is read.
     follows: bool,
     has_columns: bool,
-    /// A truth value came: it is the one row, and all variables there are.
-    has_truth: bool,
-    /// Rows began.
-    has_rows: bool,
+    answer: Answer,
+}
+
+/// Which kind of answer came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Answer {
+    #[default]
+    None,
+    /// A truth value: it is the one row, and the only column.
+    Truth,
+    Rows,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -139,26 +146,26 @@ impl Place {
         match key {
             // All rows have the same columns, whatever comes when.
             b"head" if self.has_columns => return Err(json.wrong("a second head")),
-            b"boolean" | b"results" if self.has_truth || self.has_rows => {
+            b"boolean" | b"results" if self.answer != Answer::None => {
                 return Err(json.wrong("a second answer"));
             }
             b"head" => {
                 if let Some(told) = json.head()? {
                     self.has_columns = true;
-                    if !self.has_truth {
+                    if self.answer != Answer::Truth {
                         *columns = told;
                     }
                 }
             }
             b"boolean" => {
                 let value = json.truth()?;
-                self.has_truth = true;
+                self.answer = Answer::Truth;
                 *columns = vec![OF_TRUTH.into()];
                 rows.row(&[Term::boolean(value)]).map_err(Stop::Wrong)?;
             }
             b"results" => {
                 json.take(b'{')?;
-                self.has_rows = true;
+                self.answer = Answer::Rows;
                 self.enter(Stage::Results, false);
             }
             _ => json.skip(0)?,
