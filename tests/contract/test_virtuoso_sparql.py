@@ -129,7 +129,7 @@ class TestTriples:
     def test_other_columns_than_texts_are_refused(self, started: Asked, instance: Instance) -> None:
         batch = pa.record_batch([pa.array([1, 2])], ["line"])
         numbers = pa.RecordBatchReader.from_batches(batch.schema, [batch])
-        with pytest.raises(EngineError, match="are texts, not int64"):
+        with pytest.raises(EngineError, match="one column of texts was due, not int64"):
             started.engine.load_triples(instance, numbers, 1, tell_nobody)
 
 
