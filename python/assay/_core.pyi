@@ -63,7 +63,7 @@ def drive(
     raw_dir: str | PathLike[str],
     cancel: CancelFlag,
     tick: Callable[[str, int, int], object],
-    metered: int | None = None,
+    metered: Sequence[int] | None = None,
     observer: Callable[[int, str], object] | None = None,
     device_stat: str | PathLike[str] | None = None,
     listener: Callable[[str, int, int], bool] | None = None,

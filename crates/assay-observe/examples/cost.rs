@@ -32,7 +32,7 @@ fn main() -> Result<(), ObserveError> {
     meter("of itself", ProcessMeter::of_self()?);
     proportional_memory("this process", ProcessMeter::of_self()?);
     pids.first().map_or(Ok(()), |pid| {
-        let mut server = ServerMeter::of(*pid)?;
+        let mut server = ServerMeter::of(&[*pid])?;
         server.read(Edge::Start);
         proportional_memory("the first process that was given", server);
         Ok(())
@@ -92,7 +92,7 @@ fn print(name: &str, report: &SamplerReport) {
 }
 
 fn server_meter(name: &str, pid: u32) -> Result<(), ObserveError> {
-    let mut server = ServerMeter::of(pid)?;
+    let mut server = ServerMeter::of(&[pid])?;
     server.read(Edge::Start);
     meter(&format!("{name}, {} processes", server.processes()), server);
     Ok(())

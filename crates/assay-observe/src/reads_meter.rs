@@ -43,7 +43,7 @@ impl ReadsMeter {
         let tree = |pid: &u32| {
             let folder = root.process(*pid);
             folder.metadata().map_err(|error| ObserveError::io(&folder, error))?;
-            ProcessTree::new(root.clone(), *pid)
+            ProcessTree::new(root.clone(), &[*pid])
         };
         let trees = pids.iter().map(tree).collect::<Result<_, _>>()?;
         let is_own = pids.contains(&std::process::id()) && *root == ProcRoot::default();

@@ -1,4 +1,4 @@
-//! Reads a server's processes just outside each timed interval: its root and all descendants.
+//! Reads a server's processes just outside each timed interval: its roots and all descendants.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,8 @@ use crate::{ObserveError, ProcRoot};
 /// CPU times of ended children are printed in ticks, user and system apart.
 const TICKS_UNSURE: u64 = 2;
 
-/// A meter of a server that is a tree of processes, such as one process a connection.
+/// A meter of a server that is a tree of processes, such as one process a connection, or several
+/// trees, such as the nodes of a cluster. What a root that ended had used is not known any more.
 ///
 /// CPU times are in ticks of the kernel, but for `on_cpu_ns`, which is by the scheduler's clock for
 /// live tasks. Processes that ended are in CPU times, faults and bytes, because their parents wait
@@ -41,20 +42,22 @@ struct Start {
 }
 
 impl ServerMeter {
-    /// A meter of the process `root_pid` and all its descendants.
+    /// A meter of the processes `root_pids` and all their descendants.
     ///
     /// # Errors
     /// If there is no such process.
-    pub fn of(root_pid: u32) -> Result<Self, ObserveError> {
-        Self::new(ProcRoot::default(), root_pid)
+    pub fn of(root_pids: &[u32]) -> Result<Self, ObserveError> {
+        Self::new(ProcRoot::default(), root_pids)
     }
 
     /// As `of`, with procfs at `root`.
-    pub fn new(root: ProcRoot, root_pid: u32) -> Result<Self, ObserveError> {
-        let folder = root.process(root_pid);
-        folder.metadata().map_err(|error| ObserveError::io(&folder, error))?;
+    pub fn new(root: ProcRoot, root_pids: &[u32]) -> Result<Self, ObserveError> {
+        for pid in root_pids {
+            let folder = root.process(*pid);
+            folder.metadata().map_err(|error| ObserveError::io(&folder, error))?;
+        }
         let pss = Pss::new(root.clone(), PSS_PARTS);
-        let tree = ProcessTree::new(root, root_pid)?;
+        let tree = ProcessTree::new(root, root_pids)?;
         Ok(Self {
             tree,
             totals: Totals::default(),

@@ -1,4 +1,4 @@
-//! A root process and all its descendants, looked at as one.
+//! Root processes and all their descendants, looked at as one.
 
 use crate::clock::monotonic_ns;
 use crate::descent::Descent;
@@ -12,7 +12,7 @@ const LOOKS_MAX: usize = 3;
 /// Waited for: its parent may have its counts already.
 const DEAD: char = 'X';
 
-/// The live processes of a tree, and what its ended ones left behind.
+/// The live processes of some trees, and what its ended ones left behind.
 pub(crate) struct ProcessTree {
     root: ProcRoot,
     /// In the order in which they were found, so that parents are mostly read before children:
@@ -25,9 +25,10 @@ pub(crate) struct ProcessTree {
 }
 
 impl ProcessTree {
-    pub fn new(root: ProcRoot, root_pid: u32) -> Result<Self, ObserveError> {
+    pub fn new(root: ProcRoot, root_pids: &[u32]) -> Result<Self, ObserveError> {
+        let roots = root_pids.iter().map(|pid| Followed::new(&root, *pid, String::new()));
         Ok(Self {
-            live: vec![Followed::new(&root, root_pid, String::new())],
+            live: roots.collect(),
             ended: TaskCounts::default(),
             descent: Descent::new(root.clone()),
             reader: Reader::new(&root)?,

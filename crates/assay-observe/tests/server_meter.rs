@@ -101,7 +101,7 @@ impl Tree {
     }
 
     fn meter(&self) -> ServerMeter {
-        ServerMeter::of(self.root.id()).unwrap()
+        ServerMeter::of(&[self.root.id()]).unwrap()
     }
 }
 
@@ -253,13 +253,13 @@ fn a_server_that_went_away_is_absent_and_no_error() {
 
 #[test]
 fn a_server_that_is_not_there_is_an_error_that_names_it() {
-    let error = ServerMeter::new(common::proc_fixture(), 9_999_999).err().unwrap().to_string();
+    let error = ServerMeter::new(common::proc_fixture(), &[9_999_999]).err().unwrap().to_string();
     assert!(error.contains("proc/9999999: No such file"), "{error}");
 }
 
 #[test]
 fn a_tree_is_the_sum_of_its_processes() {
-    let mut meter = ServerMeter::new(common::proc_fixture(), 4300).unwrap();
+    let mut meter = ServerMeter::new(common::proc_fixture(), &[4300]).unwrap();
     let start = meter.read(Edge::Start);
     assert_eq!(meter.processes(), 2, "4301 is its child");
     assert_eq!(start.threads, Some(2));

@@ -198,8 +198,8 @@ pub fn read_script(text: &str) -> PyResult<Script> {
 /// Drives a plan (JSON) on sessions and writes its streams into `raw_dir`; returns the report as
 /// JSON. `tick(phase, ended, phase_ns)` is called several times a second, and at least once a phase.
 ///
-/// For phases of the power order: `metered` is the process whose counters are read just outside each
-/// operation's interval, this one or the root of a server's; `observer(sequence, edge)` is called
+/// For phases of the power order: `metered` are the processes whose counters are read just outside each
+/// operation's interval, this one alone or the roots of a server's; `observer(sequence, edge)` is called
 /// there, too, with `start` or `end`. `device_stat` is the file of sysfs with the counters of the
 /// block device that holds the data, read with those of the process.
 ///
@@ -216,7 +216,7 @@ fn drive(
     raw_dir: PathBuf,
     cancel: &PyCancelFlag,
     tick: Py<PyAny>,
-    metered: Option<u32>,
+    metered: Option<Vec<u32>>,
     observer: Option<Py<PyAny>>,
     device_stat: Option<PathBuf>,
     listener: Option<Py<PyAny>>,
@@ -236,7 +236,7 @@ fn drive(
     let cancel = cancel.0.clone();
     let parts = Parts {
         sessions: sessions.iter().map(session).collect::<PyResult<_>>()?,
-        meter: metered.filter(|_| serial).map(|pid| meter(pid, device_stat)).transpose()?,
+        meter: metered.filter(|_| serial).map(|pids| meter(&pids, device_stat)).transpose()?,
         observer: observer.filter(|_| seen).map(|observer| observing(observer, cancel.clone())),
         listener: listener.map(|listener| listening(listener, cancel.clone())),
         cancel: cancel.clone(),
@@ -248,11 +248,11 @@ fn drive(
     serde_json::to_string(&report).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-fn meter(pid: u32, device_stat: Option<PathBuf>) -> PyResult<Box<dyn Meter + Send>> {
-    let tasks: Box<dyn Meter + Send> = if pid == std::process::id() {
+fn meter(pids: &[u32], device_stat: Option<PathBuf>) -> PyResult<Box<dyn Meter + Send>> {
+    let tasks: Box<dyn Meter + Send> = if pids == [std::process::id()] {
         Box::new(ProcessMeter::of_self().map_err(errors::observing)?)
     } else {
-        Box::new(ServerMeter::of(pid).map_err(errors::observing)?)
+        Box::new(ServerMeter::of(pids).map_err(errors::observing)?)
     };
     Ok(match device_stat {
         Some(stat) => Box::new(DeviceMeter::new(tasks, stat)),

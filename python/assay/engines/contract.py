@@ -234,6 +234,21 @@ class Launcher(Protocol):
         """Starts the server, one an instance; returns its process id."""
         ...
 
+    def serve_node(
+        self,
+        name: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        stop_signal: str,
+        stop_grace_s: float,
+    ) -> int:
+        """Starts one process of a server that is several; returns its process id.
+
+        All of them are the server: followed, metered, limited and stopped together, the last one
+        first. Its log has the node's name.
+        """
+        ...
+
     def attend(self, argv: Sequence[str], env: Mapping[str, str], account: str) -> int:
         """Starts a process beside the server, such as a bridge to it; returns its process id.
 
@@ -306,6 +321,35 @@ class Server(Protocol):
 
     def drop_schema(self, instance: Instance, name: str) -> None:
         """Drops a namespace with all that is in it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node of a cluster.
+
+    Attributes:
+        name: Unique in the cluster; the object of its counters.
+        role: What it does: plans and gathers, works, or both.
+        host: Where it is, as the cluster tells.
+        pids: Its root processes where it is on this host; empty: it is elsewhere.
+    """
+
+    name: str
+    role: Literal["coordinator", "worker", "both"]
+    host: str
+    pids: tuple[int, ...] = ()
+
+
+@runtime_checkable
+class Clustered(Protocol):
+    """Servers of several nodes. Their counters are of source `nodes`, an object a node.
+
+    `[cluster]` of `counters.toml` says which are what; `docs/record-format.md` has the words.
+    """
+
+    def nodes(self, instance: Instance) -> tuple[Node, ...]:
+        """The nodes that there are now, coordinator first. Raises `EngineError`."""
         ...
 
 

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from assay.engines.advice import AdviceFacts, read_advice
 from assay.engines.contract import Engine, EngineError, EngineFacts
+from assay.engines.knobs import KnobsFacts, read_knobs
 from assay.engines.techniques import TechniquesFacts, read_techniques
 from assay.model.errors import UsageError, suggestion
 
@@ -31,6 +32,7 @@ log = logging.getLogger(__name__)
 MANIFEST = "engine.toml"
 ADVICE = "advice.toml"
 COUNTERS = "counters.toml"
+KNOBS = "knobs.toml"
 OPERATIONS = "operations.toml"
 TECHNIQUES = "techniques.toml"
 WAITS = "waits.toml"
@@ -83,6 +85,14 @@ class EngineFolder:
     def advising(self) -> AdviceFacts:
         """The same, understood; an engine that does not say can do nothing. Raises as `advice`."""
         return read_advice(self._facts_of(ADVICE) or {}, self.folder / ADVICE)
+
+    def knobs(self) -> KnobsFacts:
+        """What of it is worth varying, and what tells so; nothing where it does not say.
+
+        Raises:
+            EngineError: If `knobs.toml` cannot be read or says something unknown.
+        """
+        return read_knobs(self._facts_of(KNOBS) or {}, self.folder / KNOBS)
 
     def techniques(self) -> TechniquesFacts:
         """What of its planner and executor can be switched off; nothing where it does not say.

@@ -183,6 +183,7 @@ class Asked:
                 "counters": self.engine.counters(),
                 "operations": self.engine.operations(),
                 "advice": self.engine.advice(),
+                "knobs": self.engine.knobs().model_dump(),
                 "waits": self.engine.waits(),
             },
             "durability": self.durability(self.request.engine_settings),

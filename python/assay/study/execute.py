@@ -243,6 +243,8 @@ class _Execution:
             "filling": loading.filling(guardian) if loads and subject.embedded else None,
             "looks_into_cache": loads,
         }
+        if subject.nodes:
+            self._run.update(cluster={"nodes": [asdict(node) for node in subject.nodes]})
         groups = self._changes.room.groups if subject.embedded else ()
         with (
             host(guardian, "drive", job, self._run.raw / "host-drive.log", groups) as driver,

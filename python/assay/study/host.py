@@ -274,7 +274,7 @@ def _played(
             job["raw_dir"],
             words.cancel,
             _teller(channel, mixes),
-            os.getpid() if job["metered"] == METERED_HOST else job["metered"],
+            [os.getpid()] if job["metered"] == METERED_HOST else job["metered"],
             observer,
             job["device_stat"],
             None if mixes is None else mixes.heard,

@@ -14,7 +14,7 @@ from assay.engines.contract import TellsIfItLoads
 from assay.model.errors import AssayError, UsageError
 from assay.study.bridging import reached
 from assay.study.guardian import read_process
-from assay.study.subject import Subject
+from assay.study.subject import Subject, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,7 +66,14 @@ def _on(
 
         def subject() -> Subject:
             name, how = asked.engine.facts.name, {"address": instance.address}
-            return Subject(name, how, pids, bridge_pids=there.bridge_pids, last_words=last_words)
+            return Subject(
+                name,
+                how,
+                pids,
+                bridge_pids=there.bridge_pids,
+                last_words=last_words,
+                nodes=nodes_of(engine, instance.address),
+            )
 
         if not asked.workload.makes_data or not _loads(engine, instance):
             yield subject(), None

@@ -94,6 +94,7 @@ class ServerLauncher:
         self._log = log
         self._user = unprivileged_user()
         self._server: Child | None = None
+        self._nodes: dict[str, Child] = {}
         self._log_begins = 0
         self._scratch = guardian.directory / SCRATCH
         self._scratch.mkdir(mode=0o700, exist_ok=True)
@@ -108,6 +109,12 @@ class ServerLauncher:
     def server(self) -> Child | None:
         """The server that was started last."""
         return self._server
+
+    @property
+    def served(self) -> tuple[int, ...]:
+        """Root processes of the server, as they were started."""
+        alone = () if self._server is None else (self._server.pid,)
+        return (*alone, *(child.pid for child in self._nodes.values()))
 
     @property
     def attending(self) -> tuple[int, ...]:
@@ -157,6 +164,23 @@ class ServerLauncher:
         )
         return self._server.pid
 
+    def serve_node(
+        self,
+        name: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        stop_signal: str,
+        stop_grace_s: float,
+    ) -> int:
+        """Starts one process of the server; one of the name that runs is replaced."""
+        before = self._nodes.pop(name, None)
+        if before is not None:
+            self._guardian.stop(before)
+        log, groups = self._beside(name), self._groups
+        child = self._start(argv, env, log, stop_signal, stop_grace_s, groups=groups)
+        self._nodes[name] = child
+        return child.pid
+
     def attend(self, argv: Sequence[str], env: Mapping[str, str], account: str) -> int:
         """Starts a process beside the server; one of the account that runs is replaced."""
         before = self._attending.pop(account, None)
@@ -169,12 +193,12 @@ class ServerLauncher:
 
     def last_words(self) -> str | None:
         """None while the server and all beside it live; else how one ended, and its log's end."""
-        for account, child in self._attending.items():
+        for account, child in (self._attending | self._nodes).items():
             ended = self._guardian.wait(child, 0.0)
             if ended is not None:
                 return f"the {account} {_how(ended)}. {_last_lines(self._beside(account))}".rstrip()
         if self._server is None:
-            return None if self._attending else "it was never started"
+            return None if self._attending or self._nodes else "it was never started"
         ended = self._guardian.wait(self._server, 0.0)
         if ended is None:
             return None
@@ -183,9 +207,11 @@ class ServerLauncher:
     def stop(self) -> Exit | None:
         """Stops the server in its own way, then what is beside it. Raises `LaunchError`.
 
-        How the server ended; None if there is none.
+        How the server ended; None if there is none, or it is several.
         """
         ended = None if self._server is None else self._guardian.stop(self._server)
+        for name in reversed(list(self._nodes)):
+            self._guardian.stop(self._nodes.pop(name))
         for child in self._attending.values():
             self._guardian.stop(child)
         self._attending.clear()

@@ -18,7 +18,7 @@ from assay.study.places import cache_dir
 from assay.study.request import STATE_LOADED
 from assay.study.running import running
 from assay.study.serving import ServerLauncher
-from assay.study.subject import Subject, embedded
+from assay.study.subject import Subject, embedded, nodes_of
 from assay.workloads import generate
 
 if TYPE_CHECKING:
@@ -262,8 +262,7 @@ class _OwnServer:
         place = Place(data, launcher.scratch)
         try:
             address = self._engine.start(self._product, place, settings, launcher)
-            assert launcher.server is not None  # noqa: S101 - start has started it
-            pids = (launcher.server.pid,)
+            pids = launcher.served
             name = self._asked.engine.facts.name
             yield Subject(
                 name,
@@ -271,6 +270,7 @@ class _OwnServer:
                 pids,
                 bridge_pids=launcher.attending,
                 last_words=launcher.last_words,
+                nodes=nodes_of(self._engine, address),
                 revive=self._revival(place, settings, launcher, address),
                 anew=lambda there: self._started(there, settings, log, pin, groups),
             )

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay.engines.contract import Clustered
 from assay.record.layout import (
     ACCOUNT_BRIDGE,
     ACCOUNT_DRIVER,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from assay.engines.contract import Address
+    from assay.engines.contract import Address, Node, Server
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Subject:
             server that is elsewhere.
         embedded: Whether it lives in the host.
         bridge_pids: Processes of ours between a server and those who ask it.
+        nodes: Those of a cluster; empty: it is none.
         last_words: None while it is there; else how it ended. For servers of ours.
         revive: Starts a server of ours that died again, at the same address; None: that cannot be.
         anew: Starts the engine as for the run on data that are there, its own or a copy of them,
@@ -49,6 +51,7 @@ class Subject:
     pids: tuple[int, ...] = ()
     embedded: bool = False
     bridge_pids: tuple[int, ...] = ()
+    nodes: tuple[Node, ...] = ()
     last_words: Callable[[], str | None] = lambda: None
     revive: Callable[[], None] | None = None
     anew: Callable[[Path], AbstractContextManager[Subject]] | None = None
@@ -64,11 +67,11 @@ class Subject:
         return address
 
     @property
-    def metered(self) -> str | int | None:
+    def metered(self) -> str | list[int] | None:
         """Whose counters are read around operations: the host's, a server's, or nobody's."""
         if self.embedded:
             return METERED_HOST
-        return self.pids[0] if len(self.pids) == 1 else None
+        return list(self.pids) or None
 
     @property
     def readers(self) -> str | list[int]:
@@ -81,6 +84,17 @@ class Subject:
             return {host_pid: ACCOUNT_ENGINE_AND_DRIVER}
         bridges = dict.fromkeys(self.bridge_pids, ACCOUNT_BRIDGE)
         return {**dict.fromkeys(self.pids, ACCOUNT_ENGINE), host_pid: ACCOUNT_DRIVER, **bridges}
+
+
+def nodes_of(engine: Server, address: Address) -> tuple[Node, ...]:
+    """The nodes of a cluster; none of a server that is no such. Raises `EngineError`."""
+    if not isinstance(engine, Clustered):
+        return ()
+    instance = engine.attach(address)
+    try:
+        return engine.nodes(instance)
+    finally:
+        engine.detach(instance)
 
 
 def embedded(engine: str, data: Path, scratch: Path, settings: dict[str, str]) -> Subject:

@@ -1,0 +1,116 @@
+"""What the nodes of a cluster count, in words that are no engine's.
+
+Which counters they are an engine declares (`[cluster]` of its `counters.toml`), by these words;
+each node is an object of their source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.engine_counters import plain_readings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.record.reader import Run
+
+MESSAGES, BYTES, ROWS = "messages", "bytes", "rows"
+LOCAL_MESSAGES, LOCAL_BYTES = "local_messages", "local_bytes"
+WAIT, BLOCKED, SCHEDULING = "wait_ns", "blocked_ns", "scheduling_ns"
+TASKS, TASK, CPU, COLLECTING = "tasks", "task_ns", "cpu_ns", "collecting_ns"
+READ_BYTES, READ_ROWS, SPILLED_BYTES, MEMORY = (
+    "read_bytes",
+    "read_rows",
+    "spilled_bytes",
+    "memory_bytes",
+)
+# Words, what each counts of a node, and its unit. All grow but `memory_bytes`, which is a gauge.
+WORDS: dict[str, tuple[str, str]] = {
+    MESSAGES: ("messages that it got from other nodes", "messages"),
+    BYTES: ("bytes of them", "bytes"),
+    ROWS: ("rows in them", "rows"),
+    LOCAL_MESSAGES: ("messages handed over within it", "messages"),
+    LOCAL_BYTES: ("bytes of them", "bytes"),
+    WAIT: ("time its tasks waited for what other nodes send", "ns"),
+    BLOCKED: ("time its tasks could not write, because nobody took it off them", "ns"),
+    SCHEDULING: ("time that deciding who works on what took, and waiting for it", "ns"),
+    TASKS: ("pieces of work that were scheduled", "tasks"),
+    TASK: ("time of its tasks, by the clock, summed", "ns"),
+    CPU: ("CPU time", "ns"),
+    COLLECTING: ("time of collecting garbage", "ns"),
+    READ_BYTES: ("bytes read of the data", "bytes"),
+    READ_ROWS: ("rows read of the data", "rows"),
+    SPILLED_BYTES: ("bytes written aside for want of memory", "bytes"),
+    MEMORY: ("memory that it uses", "bytes"),
+}
+GAUGES = (MEMORY,)
+
+
+@dataclass(frozen=True)
+class ClusterFacts:
+    """`[cluster]`: which of an engine's counters are what `WORDS` say.
+
+    Attributes:
+        title: What nodes of it are, for people.
+        source: Whose counters they are, an object a node.
+        counters: The engine's own names by the words.
+        scales: What a value is multiplied by, by word, where that is not 1.
+        says: What exactly is counted, by word, in the engine's terms.
+        missing: Why a word is not counted, as the end of `not measured:`.
+    """
+
+    title: str
+    source: str
+    counters: Mapping[str, str]
+    scales: Mapping[str, float] = field(default_factory=dict)
+    says: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+def cluster_facts(facts: Mapping[str, Any] | None) -> ClusterFacts | None:
+    """What an engine's `counters.toml` declares; None: nothing.
+
+    Raises:
+        ValueError: If a key is missing or unknown, or a word is none of `WORDS`, or a word is
+            neither counted nor said to be missing.
+    """
+    told = (facts or {}).get("cluster")
+    if told is None:
+        return None
+    try:
+        declared = ClusterFacts(**told)
+    except TypeError as error:
+        raise ValueError(f"[cluster] cannot be read: {error}") from error
+    for name in ("counters", "scales", "says", "missing"):
+        if unknown := set(getattr(declared, name)) - set(WORDS):
+            raise ValueError(f"cluster.{name} has {sorted(unknown)}: it has {', '.join(WORDS)}")
+    if untold := set(WORDS) - set(declared.counters) - set(declared.missing):
+        raise ValueError(f"[cluster] says nothing of {', '.join(sorted(untold))}: count or missing")
+    return declared
+
+
+def declared_cluster(run: Run) -> ClusterFacts | None:
+    """What the engine of a run declares; None: it is no cluster. Raises as `cluster_facts`."""
+    return cluster_facts(run.facts.get("engine", {}).get("counters"))
+
+
+def node_readings(readings: pl.DataFrame, declared: ClusterFacts) -> pl.DataFrame:
+    """Readings of nodes: their columns of time and edge, `node`, `word`, and `value` in its unit.
+
+    Args:
+        readings: Of `engine.arrows` or `engine-operations.arrows`.
+        declared: What the engine declares.
+    """
+    words = {counter: word for word, counter in declared.counters.items()}
+    scales = {word: declared.scales.get(word, 1.0) for word in words.values()}
+    own = plain_readings(readings).filter(
+        pl.col("source") == declared.source, pl.col("counter").is_in(list(words))
+    )
+    word = pl.col("counter").replace_strict(words, return_dtype=pl.String).alias("word")
+    found = own.with_columns(word, pl.col("object").alias("node"))
+    scale = pl.col("word").replace_strict(scales, return_dtype=pl.Float64)
+    return found.with_columns(pl.col("value") * scale).drop("source", "object", "counter")

@@ -1,0 +1,100 @@
+"""`knobs.toml`: what of one engine is worth turning, and which counters tell that it was turned.
+
+Short messages cost scheduling, long ones make threads wait: a knob names the counters of both
+sides, so that a sweep shows the trade under the response, and a knob without effect is called so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from assay.engines.contract import EngineError
+from assay.model.errors import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+Values = Literal["bytes", "count", "switch", "word"]
+
+
+class Knob(BaseModel):
+    """A setting that is worth varying.
+
+    Attributes:
+        setting: Its name among the engine's settings.
+        about: What it is, in a few words.
+        values: What its values are; of a `switch` and a `word` they are in `choices`.
+        low, high: Between which a tuner looks, written as the engine takes them.
+        choices: All that a tuner tries, of a switch or a word.
+        even: A number is looked for evenly; else by its logarithm.
+        effective: What `effective_settings` calls it, where that is not its own name; empty: the
+            engine does not tell it.
+        moves: Counters that cannot stay where they were if it took effect: words of
+            `analysis.cluster_counters`, figures of the engine's `counters.toml`, or meters of the
+            engine's processes.
+        scheduling, blocking: Counters of both sides of its trade, by the same words.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    setting: str = Field(min_length=1)
+    about: str = Field(min_length=1)
+    values: Values
+    low: str | None = None
+    high: str | None = None
+    choices: tuple[str, ...] = ()
+    even: bool = False
+    effective: str | None = None
+    moves: tuple[str, ...] = ()
+    scheduling: tuple[str, ...] = ()
+    blocking: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _is_bounded(self) -> Knob:
+        if self.values in ("switch", "word"):
+            if len(self.choices) < 2 or self.low or self.high:  # noqa: PLR2004 - a choice is of two
+                raise ValueError(f"a {self.values} has choices, two or more, and no low and high")
+        elif self.choices or (self.low is None) != (self.high is None):
+            raise ValueError("a number has low and high, or neither, and no choices")
+        return self
+
+
+class KnobsFacts(BaseModel):
+    """`knobs.toml`. Unknown keys are errors.
+
+    Attributes:
+        knobs: By the name that `--vary` and `--knob` take beside that of the setting.
+        without: What one would look for here in vain, each with the reason.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    knobs: dict[str, Knob] = {}
+    without: dict[str, str] = {}
+
+    def of_setting(self, name: str) -> tuple[str, Knob] | None:
+        """The knob of a setting, by its own name or that of the setting; None: none is known."""
+        if name in self.knobs:
+            return name, self.knobs[name]
+        found = [(known, knob) for known, knob in self.knobs.items() if knob.setting == name]
+        return found[0] if found else None
+
+
+def read_knobs(document: Mapping[str, Any], file: Path) -> KnobsFacts:
+    """The facts of one `knobs.toml`.
+
+    Raises:
+        EngineError: With file, key and mend.
+    """
+    try:
+        return KnobsFacts.model_validate(document)
+    except ValidationError as error:
+        first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        key = ".".join(str(part) for part in first["loc"])
+        unknown = first["type"] == "extra_forbidden"
+        model = Knob if str(first["loc"][0]) == "knobs" else KnobsFacts
+        hint = f"; {suggestion(str(first['loc'][-1]), list(model.model_fields))}" if unknown else ""
+        raise EngineError(f"{file}: {key}: {first['msg']}{hint}") from error
