@@ -87,10 +87,13 @@ class NodeReadings:
                 continue
             if word in GAUGES:
                 found[word] = told[ended_ns]
-            elif begun_ns in told and not any(
-                begun_ns < time <= ended_ns for time in self._resets[name, word]
-            ):
-                found[word] = told[ended_ns] - told[begun_ns]
+                continue
+            # A node that came later has grown from nothing.
+            came_later = min(told) > begun_ns
+            began = 0.0 if came_later else told.get(begun_ns)
+            resets = self._resets[name, word]
+            if began is not None and not any(begun_ns < time <= ended_ns for time in resets):
+                found[word] = told[ended_ns] - began
         return found
 
     def counts(self, node: str) -> frozenset[str]:
