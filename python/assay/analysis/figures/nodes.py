@@ -191,7 +191,7 @@ def _spanned(subject: Subject) -> Spanned:
     for one in subject.runs:
         nodes = max(1, len(workers_of(one.run)))
         runs[nodes] = (*runs.get(nodes, ()), one)
-    shared = next((why for one in subject.runs if (why := shared_cores(one.run))), None)
+    shared = shared_cores(runs[max(runs)][0].run)
     fit = None
     if shared is None:
         points = [(float(n), RATE.of(one.run)) for n, own in runs.items() for one in own]
