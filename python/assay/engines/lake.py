@@ -1,0 +1,114 @@
+"""Tables as files of Parquet in a directory that all nodes of a cluster read.
+
+Each table is a directory with as many files as there are to be readers at once, written side by
+side from one stream of rows.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from assay.engines.contract import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from assay.engines.contract import ArrowStream
+
+# Rows of a row group: what one reader takes at a time, and can leave out by its statistics.
+GROUP_ROWS = 1 << 17
+# A table with fewer rows than that is one file: more would only be opened.
+FILE_ROWS_MIN = 1 << 16
+# Understood by every reader of Parquet, and cheap to undo.
+COMPRESSION = "snappy"
+
+
+def write_table(lake: Path, table: str, rows: ArrowStream, files: int) -> int:
+    """Writes all rows of a table; returns how many there were.
+
+    Rows go to the files in turns, a row group at a time, so that all files are of one size and
+    each has rows of all parts of the table. Texts are written as texts, whatever way they are
+    laid out in memory.
+
+    Args:
+        lake: The directory of all tables.
+        table: Its name; its directory must not be there.
+        rows: Hands out the rows once.
+        files: How many files; a small table is one file all the same.
+
+    Raises:
+        EngineError: If the directory is there, or the disk does not take the files.
+    """
+    folder = lake / table
+    count = 0
+    try:
+        folder.mkdir(parents=True, mode=0o755)
+        reader = pa.RecordBatchReader.from_stream(rows)
+        schema = _plain(reader.schema)
+        with ExitStack() as opened:
+            writers: list[pq.ParquetWriter] = []
+            for number, group in enumerate(_groups(reader)):
+                at = number % files
+                if at == len(writers):
+                    made = _writer(folder / f"part-{at:05}.parquet", schema)
+                    writers.append(opened.enter_context(made))
+                writers[at].write_table(group.cast(schema), row_group_size=GROUP_ROWS)
+                count += group.num_rows
+            if not writers:
+                opened.enter_context(_writer(folder / "part-00000.parquet", schema))
+    except (OSError, pa.ArrowException) as error:
+        raise EngineError(f"table {table} cannot be written to {folder}: {error}") from error
+    return count
+
+
+def count_rows(lake: Path, table: str) -> int:
+    """Rows of a table, by what its files say of themselves.
+
+    Raises:
+        EngineError: If one of them cannot be read.
+    """
+    try:
+        return sum(pq.read_metadata(file).num_rows for file in table_files(lake, table))
+    except (OSError, pa.ArrowException) as error:
+        raise EngineError(f"table {table} cannot be read: {error}") from error
+
+
+def table_files(lake: Path, table: str) -> list[Path]:
+    """The files of a table, in order; none if there is no such table."""
+    return sorted((lake / table).glob("*.parquet"))
+
+
+def _groups(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
+    """The rows in groups: the first ones small, so that a small table is one file."""
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in reader:
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= FILE_ROWS_MIN:
+            yield pa.Table.from_batches(waiting)
+            waiting, rows = [], 0
+    if rows:
+        yield pa.Table.from_batches(waiting)
+
+
+def _writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    return pq.ParquetWriter(file, schema, compression=COMPRESSION, store_schema=False)
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    """The same columns without Arrow's own ways to lay out texts."""
+    return pa.schema([pa.field(one.name, _plain_type(one.type)) for one in schema])
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return _plain_type(kind.value_type)
+    if pa.types.is_string_view(kind) or pa.types.is_large_string(kind):
+        return pa.string()
+    return kind
