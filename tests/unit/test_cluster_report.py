@@ -41,8 +41,8 @@ class TestTerminal:
         assert "Workers: 100 % cpu is one core, and the nodes may use 2: 200 %" in text
         assert "q01, one execution\n  Cluster 3 nodes, 0.4 s. 1.5K m/s" in text
         assert " s  Cluster 3 nodes, 0.5 s. 1.5K m/s" in text
-        assert "messages that it got from other nodes: pages fetched from another worker" in text
-        assert "rows in them: not measured: it does not tell" in text
+        assert "messages: pages fetched from another worker" in text
+        assert "  rows: not measured: it does not tell" in text
 
     def test_an_operation_has_its_own(self, tmp_path: Path) -> None:
         found = list(operation_lines(told(made(tmp_path)), "q03", WIDTH))

@@ -41,8 +41,10 @@ def cluster_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         yield from line_of(one, "  ", width)
         for words in skew_words(one):
             yield from indented(words, "  ", width)
-    for begun, text in interval_rows(cluster):
-        yield from indented(text, f"  {begun}  ", width)
+    rows = interval_rows(cluster)
+    room = max((len(begun) for begun, _ in rows), default=0)
+    for begun, text in rows:
+        yield from indented(text, f"  {begun:<{room}}  ", width)
     for words in barrier_words(cluster["barriers"]):
         yield from indented(words, "  ", width)
     for name, words in word_rows(cluster):
@@ -125,7 +127,6 @@ def interval_rows(cluster: dict[str, Any]) -> list[tuple[str, str]]:
 
 def word_rows(cluster: dict[str, Any]) -> list[tuple[str, str]]:
     """What each word counts, and why others are not measured."""
-    said = [(WORDS[word][0], words) for word, words in cluster["says"].items()]
-    differ = [(word, words) for word, words in said if word != words]
-    missing = [(WORDS[word][0], f"not measured: {why}") for word, why in cluster["missing"].items()]
-    return [*differ, *missing]
+    told = {word: cluster["says"].get(word, WORDS[word][0]) for word in WORDS}
+    told |= {word: f"not measured: {why}" for word, why in cluster["missing"].items()}
+    return [(word.removesuffix("_ns").replace("_", " "), words) for word, words in told.items()]

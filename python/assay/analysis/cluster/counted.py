@@ -17,7 +17,14 @@ from assay.analysis.cluster.line import (
     span_seconds,
     together,
 )
-from assay.analysis.cluster_counters import CPU, GAUGES, MEMORY
+from assay.analysis.cluster_counters import (
+    CPU,
+    GAUGES,
+    MEMORY,
+    declared_cluster,
+    grown_by_operation,
+    node_readings,
+)
 from assay.analysis.operations import NS, measured
 
 if TYPE_CHECKING:
@@ -25,10 +32,11 @@ if TYPE_CHECKING:
 
     from assay.analysis.cluster.node_clocks import NodeClock
     from assay.analysis.cluster.nodes import ClusterNode
+    from assay.record.reader import Run
 
 # So many intervals of a run are told; of more, several are one.
 INTERVALS_MAX = 300
-EDGES = ("start", "end")
+START, END = "start", "end"
 
 
 @dataclass(frozen=True)
@@ -144,30 +152,37 @@ def intervals(
 
 
 def operation_lines(
-    events: pl.DataFrame,
-    around_operations: pl.DataFrame | None,
-    tasks: pl.DataFrame | None,
-    clocks: Mapping[str, NodeClock],
-    nodes: Sequence[ClusterNode],
+    run: Run, clocks: Mapping[str, NodeClock], nodes: Sequence[ClusterNode]
 ) -> dict[str, Line]:
     """A line of one execution of each operation: medians of those that were measured.
 
+    CPU time of all nodes together is what was counted around each execution, where all are on
+    this host.
+
     Args:
-        events: Of a run whose operations follow one another.
-        around_operations: Readings of nodes at their edges; None: there are none.
-        tasks: CPU time of all nodes together around each; None where some are elsewhere.
+        run: One whose operations follow one another.
         clocks: Of nodes on this host.
         nodes: Of the cluster.
     """
-    done = measured(events).filter(pl.col("outcome") == "ok")
-    grown = _grown_each(around_operations)
-    cpu_s = {} if tasks is None else _task_cpu_s(tasks)
+    done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
+    grown, gauges = _grown(run), _gauges(run, done)
+    all_here = all(node.is_here for node in nodes)
+    cpu_s = _task_cpu_s(run.table("tasks")) if all_here and run.has("tasks") else {}
     found = {}
     for (name,), executions in done.group_by("operation", maintain_order=True):
         rows = list(executions.select("sequence", "started_ns", "finished_ns").iter_rows())
-        each = tuple(_executed(node, rows, grown, clocks.get(node.name)) for node in nodes)
+        spans = [(begun, ended) for _, begun, ended in rows]
+        each = tuple(
+            _executed(
+                node,
+                spans,
+                grown.get((str(name), node.name), {}) | gauges.get((str(name), node.name), {}),
+                clocks.get(node.name),
+            )
+            for node in nodes
+        )
         known = [cpu_s[sequence] for sequence, _, _ in rows if sequence in cpu_s]
-        seconds = median((ended - begun) * NS for _, begun, ended in rows)
+        seconds = median((ended - begun) * NS for begun, ended in spans)
         whole = together(each, median(known) if known else None)
         found[str(name)] = Line(seconds, whole, each)
     return found
@@ -175,27 +190,47 @@ def operation_lines(
 
 def _executed(
     node: ClusterNode,
-    executions: Sequence[tuple[int, int, int]],
-    grown: Mapping[tuple[int, str], Mapping[str, float]],
+    spans: Sequence[tuple[int, int]],
+    grown: Mapping[str, float],
     clock: NodeClock | None,
 ) -> NodeFigures:
-    """Medians of one node over the executions of an operation: sequence, begin and end of each."""
-    told = [
-        grown[sequence, node.name]
-        for sequence, _, _ in executions
-        if (sequence, node.name) in grown
-    ]
-    counted = {
-        word: median(one[word] for one in told if word in one)
-        for word in dict.fromkeys(word for one in told for word in one)
-    }
-    used = [_kernel_cpu_s(clock, begun, ended) for _, begun, ended in executions]
+    """One node in the executions of an operation: the kernel's figures are medians over them."""
+    used = [_kernel_cpu_s(clock, begun, ended) for begun, ended in spans]
     known = [value for value in used if value is not None]
-    memory = [_kernel_memory(clock, ended) for _, _, ended in executions]
+    memory = [_kernel_memory(clock, ended) for _, ended in spans]
     resident = [value for value in memory if value is not None]
     return _node(
-        node, counted, median(known) if known else None, median(resident) if resident else None
+        node, grown, median(known) if known else None, median(resident) if resident else None
     )
+
+
+def _grown(run: Run) -> dict[tuple[str, str], dict[str, float]]:
+    """By operation and node, by word, what one execution counted."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    columns = ("operation", "node", "word", "growth")
+    for operation, node, word, value in grown_by_operation(run).select(columns).iter_rows():
+        found.setdefault((operation, node), {})[word] = value
+    return found
+
+
+def _gauges(run: Run, done: pl.DataFrame) -> dict[tuple[str, str], dict[str, float]]:
+    """The same of gauges: as they were when an execution had ended."""
+    declared = declared_cluster(run)
+    if declared is None or not run.has("engine-operations"):
+        return {}
+    told = node_readings(run.table("engine-operations"), declared).filter(
+        pl.col("word").is_in(GAUGES), pl.col("edge") == END
+    )
+    middles = (
+        done.select("sequence", "operation")
+        .join(told, on="sequence")
+        .group_by("operation", "node", "word", maintain_order=True)
+        .agg(pl.col("value").median())
+    )
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for operation, node, word, value in middles.drop_nulls("value").iter_rows():
+        found.setdefault((operation, node), {})[word] = value
+    return found
 
 
 def _node(
@@ -222,25 +257,6 @@ def _kernel_memory(clock: NodeClock | None, at_ns: int) -> float | None:
     return None if clock is None else clock.memory_bytes(at_ns)
 
 
-def _grown_each(readings: pl.DataFrame | None) -> dict[tuple[int, str], dict[str, float]]:
-    """By execution and node the growth of each word; of a gauge its value at the end."""
-    if readings is None or readings.is_empty():
-        return {}
-    start, end = (readings.filter(pl.col("edge") == edge) for edge in EDGES)
-    key = ["sequence", "node", "word"]
-    before = start.unique(key, keep="last").select(*key, pl.col("value").alias("before"))
-    both = end.unique(key, keep="last").join(before, on=key, how="left")
-    found: dict[tuple[int, str], dict[str, float]] = {}
-    for sequence, node, word, value, began in both.select(*key, "value", "before").iter_rows():
-        if value is None:
-            continue
-        if word in GAUGES:
-            found.setdefault((sequence, node), {})[word] = value
-        elif began is not None and value >= began:
-            found.setdefault((sequence, node), {})[word] = value - began
-    return found
-
-
 def _task_cpu_s(tasks: pl.DataFrame) -> dict[int, float]:
     """CPU seconds of the engine in each execution."""
     ticks = pl.col("user_ns") + pl.col("system_ns")
@@ -249,7 +265,7 @@ def _task_cpu_s(tasks: pl.DataFrame) -> dict[int, float]:
         pl.col("edge").cast(pl.String),
         pl.coalesce("on_cpu_ns", ticks).cast(pl.Int64).alias("cpu_ns"),
     )
-    start, end = (told.filter(pl.col("edge") == edge) for edge in EDGES)
+    start, end = (told.filter(pl.col("edge") == edge) for edge in (START, END))
     grown = start.join(end, on="sequence", suffix="_end").select(
         "sequence", (pl.col("cpu_ns_end") - pl.col("cpu_ns")).alias("grown")
     )

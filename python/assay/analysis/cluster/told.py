@@ -18,7 +18,12 @@ from assay.analysis.cluster.counted import (
 from assay.analysis.cluster.node_clocks import LOOKS_MIN, NodeClock, cores_at_work, node_clocks
 from assay.analysis.cluster.nodes import ClusterNode, cluster_nodes
 from assay.analysis.cluster.skew import skews
-from assay.analysis.cluster_counters import WORDS, declared_cluster, node_readings
+from assay.analysis.cluster_counters import (
+    WORDS,
+    declared_cluster,
+    node_readings,
+    shared_cores,
+)
 from assay.analysis.load import load_of
 from assay.analysis.operations import NS, measured, window_ns
 
@@ -116,7 +121,7 @@ def cluster_of(run: Run) -> Cluster | None:
     clocks = node_clocks(run.table("processes"), nodes) if run.has("processes") else {}
     window = window_ns(run.table("events"))
     cores = platform_cores(run) if all(node.is_here for node in nodes) else None
-    operations = _operations(run, declared, clocks, nodes)
+    operations = {} if load_of(run.facts) is not None else operation_lines(run, clocks, nodes)
     whole = (
         None if window is None else line_between(readings, clocks, nodes, _span(readings, window))
     )
@@ -132,7 +137,7 @@ def cluster_of(run: Run) -> Cluster | None:
         operations=operations,
         barriers=_barriers(run, clocks, nodes, window, cores),
         series={} if window is None else node_series(clocks, window),
-        notes=_notes(nodes, operations),
+        notes=_notes(run, nodes, operations),
     )
 
 
@@ -184,22 +189,6 @@ def _span(readings: NodeReadings | None, window: tuple[int, int]) -> tuple[int, 
     return (times[0], times[-1]) if len(times) > 1 else window
 
 
-def _operations(
-    run: Run,
-    declared: ClusterFacts | None,
-    clocks: Mapping[str, NodeClock],
-    nodes: Sequence[ClusterNode],
-) -> dict[str, Line]:
-    if load_of(run.facts) is not None:
-        return {}
-    told = None
-    if declared is not None and run.has("engine-operations"):
-        told = node_readings(run.table("engine-operations"), declared)
-    all_here = all(node.is_here for node in nodes)
-    tasks = run.table("tasks") if all_here and run.has("tasks") else None
-    return operation_lines(run.table("events"), told, tasks, clocks, nodes)
-
-
 def _said(declared: ClusterFacts) -> dict[str, str]:
     return {word: declared.says.get(word, WORDS[word][0]) for word in declared.counters}
 
@@ -237,14 +226,12 @@ def _barriers(
     return find_barriers(clocks.values(), executions, cores, window[0])
 
 
-def _notes(nodes: Sequence[ClusterNode], operations: Mapping[str, Line]) -> tuple[str, ...]:
-    notes = []
+def _notes(
+    run: Run, nodes: Sequence[ClusterNode], operations: Mapping[str, Line]
+) -> tuple[str, ...]:
     here = [node for node in nodes if node.is_here]
-    if len(here) > 1:
-        notes.append(
-            f"{len(here)} nodes share this host: its cores, memory and loopback; work, bytes and"
-            " waits are theirs, a speed-up over nodes is not measured"
-        )
+    shared = shared_cores(run)
+    notes = [] if shared is None else [f"speed-up over nodes is not measured: {shared}"]
     engines = [
         name
         for name, line in operations.items()
