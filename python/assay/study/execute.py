@@ -158,6 +158,8 @@ class _Execution:
                 steps = self._steps(guardian)
                 with ready(self._asked, guardian, loading, self._run.raw, steps) as found:
                     references.keep_known()
+                    if nodes := found[0].nodes:
+                        self._run.update(cluster={"nodes": [asdict(node) for node in nodes]})
                     self._measure(guardian, *found, loading)
                 self._recover(guardian, found[0])
             references.make(guardian)
@@ -252,8 +254,6 @@ class _Execution:
             "looks_into_cache": loads,
             "share": None,
         }
-        if subject.nodes:
-            self._run.update(cluster={"nodes": [asdict(node) for node in subject.nodes]})
         groups = self._changes.room.groups if subject.embedded else ()
         with (
             self._driver(guardian, subject, job, groups) as driver,
