@@ -55,7 +55,7 @@ def _lost(hosts: Sequence[dict[str, Any]], lost: Sequence[dict[str, Any]]) -> st
     return (
         f"{len(lost)} of {len(hosts)} hosts ({names}) ended early, in phase {first['phase']}"
         f" ({first['words']}): {clients} of {sum(host['sessions'] for host in hosts)} clients were"
-        f" gone from then on. {recorded} operations of theirs are recorded; {unheard} more had ended"
-        f" and were not told of, {under_way} at most were under way, and how these ended is not"
-        " known. Run again with all hosts"
+        f" gone from then on. {recorded} operations of theirs are recorded, at least {unheard} more"
+        f" had ended and are not, {under_way} at most were under way: how these ended is not known."
+        " Run again with all hosts"
     )

@@ -136,7 +136,8 @@ class Driving:
 
     def _tell(self, message: dict[str, Any], driver: Host) -> None:
         if message["kind"] in (GATE, DRIVEN, PROGRESS):
-            message = message | {"cpu_s": cpu_seconds(driver.pid)}
+            used = {"driver": cpu_seconds(driver.pid), "agent": time.process_time()}
+            message = message | {"cpu_s": used}
         if message["kind"] == "ready":
             message = message | {"pid": driver.pid}
         self._post({"kind": TOLD, "message": message})

@@ -68,7 +68,7 @@ class _Member:
     gate: int = -1
     told: int = 0
     phase: int = 0
-    cpu_s: dict[str, float] = field(default_factory=dict)
+    cpu_s: dict[str, dict[str, float]] = field(default_factory=dict)
     report: dict[str, Any] | None = None
     ended: dict[str, Any] | None = None
     files: set[str] = field(default_factory=set)
@@ -303,7 +303,8 @@ class FleetDriver:
         }
 
     def _note_cpu(self, member: _Member, phase: str, told: dict[str, Any]) -> None:
-        if told.get("cpu_s") is not None:
+        """What processes of a host had used when it came to a phase, or to the end."""
+        if told["cpu_s"]["driver"] is not None:
             member.cpu_s[phase] = told["cpu_s"]
 
     def _note(self) -> None:
@@ -320,15 +321,16 @@ class FleetDriver:
             "first_session": member.share.start,
             "sessions": len(member.share),
             "clock": None if member.clock is None else member.clock.facts(),
-            "driver_cpu_s": self._cpu_by_phase(member),
+            "driver_cpu_s": self._cpu_by_phase(member, "driver"),
+            "agent_cpu_s": self._cpu_by_phase(member, "agent"),
             "ended": member.ended,
         }
 
-    def _cpu_by_phase(self, member: _Member) -> dict[str, float]:
-        """CPU time of the driver's process in each phase that it came through."""
+    def _cpu_by_phase(self, member: _Member, whose: str) -> dict[str, float]:
+        """CPU time of a process in each phase that its host came through."""
         edges = [*self._phases, ""]
         return {
-            phase: member.cpu_s[after] - member.cpu_s[phase]
+            phase: member.cpu_s[after][whose] - member.cpu_s[phase][whose]
             for phase, after in zip(edges, edges[1:], strict=False)
             if phase in member.cpu_s and after in member.cpu_s
         }
