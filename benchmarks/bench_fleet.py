@@ -176,7 +176,9 @@ class Lab:
 def figures(run: Run) -> dict[str, Any]:
     """What is told of one run."""
     events = run.table("events")
-    outcomes = {str(word): int(count) for word, count in events["outcome"].value_counts().iter_rows()}
+    outcomes = {
+        str(word): int(count) for word, count in events["outcome"].value_counts().iter_rows()
+    }
     report = run.driver_report or {"phases": []}
     measured = next((one for one in report["phases"] if one["phase"] == "measured"), None)
     seconds = (measured["ended_ns"] - measured["begun_ns"]) / 1e9 if measured else 0.0
@@ -212,9 +214,9 @@ def single_driver_us(run: Run) -> float | None:
     if used is None or report is None or "driver" not in used.by_process:
         return None
     measured = next(one for one in report["phases"] if one["phase"] == "measured")
-    return used.by_process["driver"] / sum(
-        one["counts"]["ok"] for one in measured["operations"]
-    ) * 1e6
+    return (
+        used.by_process["driver"] / sum(one["counts"]["ok"] for one in measured["operations"]) * 1e6
+    )
 
 
 def accounted(run: Run, done: int) -> dict[str, Any]:
@@ -237,7 +239,9 @@ def accounted(run: Run, done: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--rate", default="4mbit")
     parser.add_argument("--open-rate", default="1500")
@@ -255,7 +259,9 @@ def main() -> int:
         stack.enter_context(lab.meeting_place())
         at_a_rate = ("--rate", asked.open_rate)
         run = lab.run(*at_a_rate)
-        told["single driver, open"] = figures(run) | {"driver_us_an_operation": single_driver_us(run)}
+        told["single driver, open"] = figures(run) | {
+            "driver_us_an_operation": single_driver_us(run)
+        }
         fleet = ("--fleet-plain", "--fleet")
         for hosts in (1, HOSTS):
             with lab.agents(hosts):
