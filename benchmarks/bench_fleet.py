@@ -185,10 +185,12 @@ def figures(run: Run) -> dict[str, Any]:
     ok = sum(one["counts"]["ok"] for one in measured["operations"]) if measured else 0
     hosts = (run.facts.get("fleet") or {}).get("hosts", [])
     cpu_s = sum(host["driver_cpu_s"].get("measured", 0.0) for host in hosts) if hosts else None
+    agents_s = sum(host["agent_cpu_s"].get("measured", 0.0) for host in hosts)
     return {
         "throughput_per_s": ok / seconds if seconds else None,
         "outcomes": outcomes,
         "driver_us_an_operation": cpu_s / ok * 1e6 if cpu_s is not None and ok else None,
+        "agents_us_an_operation": agents_s / ok * 1e6 if hosts and ok else None,
         "hosts": [
             {
                 "name": host["name"],

@@ -6,6 +6,7 @@ Invariant: from the word to go on, a host that is gone is an outcome, and the ot
 from __future__ import annotations
 
 import queue
+import shutil
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -167,6 +168,9 @@ class FleetDriver:
             self._agents.leave(member.number)
         if not self._merged:
             self._merge()
+        # Plans come when the load is over.
+        merge_files([one.directory for one in self._members], self._run.raw)
+        shutil.rmtree(self._run.raw / FLEET_DIR, ignore_errors=True)
 
     def _heard(self, member: _Member, message: dict[str, Any] | None) -> dict[str, Any] | None:
         if message is None:
@@ -291,8 +295,6 @@ class FleetDriver:
         report = merged_report(parts, events, self._job["plan"])
         for one in self._members:
             self._count(one, events)
-        merge_files(parts, self._run.raw)
-        (self._run.raw / FLEET_DIR).rmdir()
         self._note()
         return report
 
