@@ -1,0 +1,1 @@
+explain (type distributed, format json) {statement}
