@@ -95,6 +95,13 @@ def heap_mb(settings: Mapping[str, str]) -> int:
     return megabytes
 
 
+def heap_text(settings: Mapping[str, str]) -> str:
+    """The same in the largest unit, as it would be written."""
+    megabytes = heap_mb(settings)
+    whole = megabytes % MB_PER_GB == 0
+    return f"{megabytes // MB_PER_GB}GB" if whole else f"{megabytes}MB"
+
+
 def of_nodes(settings: Mapping[str, str]) -> dict[str, str]:
     """Those that go into each node's `config.properties`."""
     return {

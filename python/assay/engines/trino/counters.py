@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.trino.connecting import Rest, bean
@@ -28,6 +27,8 @@ ENDED = ("FINISHED", "FAILED")
 WHOLE_PATIENCE_S, LOOK_S = 2.0, 0.01
 FETCHES, FETCHED_BYTES, SPLIT_WAIT, QUANTA = "fetches", "fetched_bytes", "split_wait_us", "quanta"
 COLLECTING, COLLECTIONS, HEAP = "collecting_ms", "collections", "heap_bytes"
+PROCESS_CPU = "process_cpu_ns"
+SYSTEM = "java.lang:type=OperatingSystem"
 EXCHANGE = "io.airlift.http.client:type=HttpClient,name=ForExchange"
 EXECUTOR = "trino.execution.executor:name=TaskExecutor"
 MEMORY = "java.lang:type=Memory", "HeapMemoryUsage"
@@ -70,10 +71,8 @@ class TrinoCounters:
                 # What runs is told in rounded times: a sum never goes back.
                 self._totals[key] = max(self._totals.get(key, 0.0), float(value))
             told = [(NODES, *key, value) for key, value in self._totals.items()]
-            with ThreadPoolExecutor(len(self._nodes) or 1) as threads:
-                asked = threads.map(_of_node, self._nodes.values())
-                for name, rows in zip(self._nodes, asked, strict=True):
-                    told += [(NODES, name, counter, value) for counter, value in rows]
+            for name, node in self._nodes.items():
+                told += [(NODES, name, counter, value) for counter, value in _of_node(node)]
         except (KeyError, ValueError, TypeError) as error:
             raise OSError(f"the cluster's counters cannot be read: {error!r}") from error
         return told
@@ -157,6 +156,7 @@ def _of_node(node: Rest) -> list[tuple[str, float]]:
         (FETCHED_BYTES, told(EXCHANGE, "ReadBytes.AllTime.Total")),
         (SPLIT_WAIT, sum(map(total, WAITED))),
         (QUANTA, sum(told(EXECUTOR, f"{name}.Count") for name in WORKED)),
+        (PROCESS_CPU, told(SYSTEM, "ProcessCpuTime")),
         (COLLECTING, sum(told(name, "CollectionTime") for name in COLLECTORS)),
         (COLLECTIONS, sum(told(name, "CollectionCount") for name in COLLECTORS)),
         (HEAP, _number(node.get(bean(*MEMORY))["used"])),

@@ -1,12 +1,11 @@
 """Asks the cluster for plans: executes a statement and reads what its operators did.
 
 The coordinator keeps an account of each query, with its plan by stages and what each operator did;
-EXPLAIN ANALYZE prints the same as text. Statements that change data are planned only.
+EXPLAIN ANALYZE prints the same as text. Statements that change data are not asked.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from datetime import date, datetime
@@ -26,11 +25,14 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
 
+# Without it the account of a query has no estimates in it.
+WITH_ESTIMATES = "collect_plan_statistics_for_all_queries=true"
 STATEMENT, PREPARED = "/v1/statement", "assay"
 READS = re.compile(r"\s*\(*\s*(select|with|values|table)\b", re.IGNORECASE)
 TRANSACTION_WORDS = {"begin", "commit", "rollback", "start"}
 OF_TRANSACTIONS = "it steers a transaction, and Trino has one for each statement"
-NOT_EXECUTED = "it changes data, which Trino would not take back, so it was planned only"
+CHANGES = "it changes data, which Trino would not take back, so it was not executed"
+NOT_EXECUTED = "Trino tells a plan that it did not execute as text only, which is not read"
 TOO_LATE = "it was cancelled after {0:.3g} s"
 WHOLE_PATIENCE_S, LOOK_S = 2.0, 0.01
 
@@ -49,10 +51,9 @@ class TrinoPlans:
             "X-Trino-Schema": address["schema"],
             "X-Trino-Source": "assay plans",
         }
-        if session := address.get("session"):
-            self._headers["X-Trino-Session"] = ",".join(
-                pair.replace(":", "=", 1) for pair in session.split(";") if pair
-            )
+        pairs = [pair for pair in address.get("session", "").split(";") if pair]
+        told = [pair.replace(":", "=", 1) for pair in pairs]
+        self._headers["X-Trino-Session"] = ",".join([*told, WITH_ESTIMATES])
 
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
@@ -77,18 +78,14 @@ class TrinoPlans:
         marked, told = bound(split(text)[0], values)
         if (marked.split(maxsplit=1) or [""])[0].lower() in TRANSACTION_WORDS:
             return None, OF_TRANSACTIONS
-        reason = None if READS.match(marked) else NOT_EXECUTED
-        if reason is None and limit_s > 0:
-            query = self._run(marked, told, limit_s)
-            if query is not None:
-                return kept(self._account(query)), None
-            reason = TOO_LATE.format(limit_s)
-        return self._estimated(marked, told), reason
-
-    def _estimated(self, sql: str, values: Sequence[object]) -> str:
-        rows: list[list[Any]] = []
-        self._run(filled_text("plans/estimated.sql", statement=sql), values, None, rows)
-        return json.dumps({"fragments": json.loads(str(rows[0][0]))})
+        if not READS.match(marked):
+            return None, CHANGES
+        if limit_s <= 0:
+            return None, NOT_EXECUTED
+        query = self._run(marked, told, limit_s)
+        if query is None:
+            return None, TOO_LATE.format(limit_s)
+        return kept(self._account(query)), None
 
     def _account(self, query: str) -> dict[str, Any]:
         """What became of a query, when all its tasks have said their last."""
@@ -99,13 +96,7 @@ class TrinoPlans:
                 return {**told, "stages": list(stages(told))}
             time.sleep(LOOK_S)
 
-    def _run(
-        self,
-        sql: str,
-        values: Sequence[object],
-        limit_s: float | None,
-        rows: list[list[Any]] | None = None,
-    ) -> str | None:
+    def _run(self, sql: str, values: Sequence[object], limit_s: float) -> str | None:
         """Executes a statement to its end; its query's name, None if its time was over.
 
         Raises:
@@ -117,17 +108,15 @@ class TrinoPlans:
             headers = headers | {"X-Trino-Prepared-Statement": f"{PREPARED}={quote(sql, safe='')}"}
             given = ", ".join(map(literal, values))
             body = filled_text("plans/execute.sql", name=PREPARED, values=given)
-        deadline_s = None if limit_s is None else time.monotonic() + limit_s
+        deadline_s = time.monotonic() + limit_s
         told = self._rest.ask("POST", STATEMENT, body, headers)
         while True:
             if "error" in told:
                 raise RefusedError(told["error"]["message"])
-            if rows is not None:
-                rows.extend(told.get("data", ()))
             if "nextUri" not in told:
                 return str(told["id"])
             following = urlsplit(told["nextUri"]).path
-            if deadline_s is not None and time.monotonic() > deadline_s:
+            if time.monotonic() > deadline_s:
                 self._rest.ask("DELETE", following)
                 return None
             told = self._rest.get(following)

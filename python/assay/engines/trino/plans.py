@@ -42,6 +42,7 @@ OPERATORS = {
     "Sort": "sort",
     "PartialSort": "sort",
     "TopN": "top-n",
+    "TopNPartial": "top-n",
     "TopNRanking": "top-n",
     "Limit": "limit",
     "LimitPartial": "limit",
@@ -132,7 +133,7 @@ def _operators(tasks: Iterable[Mapping[str, Any]]) -> list[Told]:
 
 
 def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a kept account means, or one that was only estimated.
+    """The plan that a kept account means.
 
     Args:
         told: The text.
@@ -145,9 +146,6 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
     """
     try:
         whole = json.loads(told)
-        if "fragments" in whole:
-            tree = _Tree.of_fragments(whole["fragments"])
-            return Plan(operation, statement, native, tree.root(), timed=False)
         tree = _Tree.of_stages(whole["stages"])
         query = whole["query"]
         return Plan(
@@ -177,16 +175,16 @@ class _Tree:
         self,
         plans: Mapping[str, Told],
         estimates: Mapping[str, float],
-        operators: Mapping[str, Sequence[Told]] | None,
+        operators: Mapping[str, Sequence[Told]],
         given: Mapping[str, Sequence[Told]],
     ) -> None:
         self._plans = plans
         self._estimates = estimates
-        # By node; None: nothing was executed.
+        # By node.
         self._operators = operators
         # What gave a stage's pages out, by stage.
         self._given = given
-        self._first = next(iter(plans))
+        self._first = [*plans][0]
 
     @classmethod
     def of_stages(cls, stages: Sequence[Told]) -> _Tree:
@@ -202,12 +200,6 @@ class _Tree:
         estimates = {node: rows for stage in stages for node, rows in stage["estimates"].items()}
         plans = {stage["id"]: stage["plan"] for stage in stages}
         return cls(plans, estimates, operators, given)
-
-    @classmethod
-    def of_fragments(cls, fragments: Mapping[str, Told]) -> _Tree:
-        """Of what was planned only; the first fragment is the last stage."""
-        plans = {name: fragments[name] for name in sorted(fragments, key=int)}
-        return cls(plans, {}, None, {})
 
     def root(self) -> PlanNode:
         """The last stage with all that it takes from; what gave out its pages is its own."""
@@ -227,16 +219,15 @@ class _Tree:
         for source in told["remoteSources"]:
             below.append(self._node(self._plans[str(source)]))
             given += self._given.get(str(source), ())
-        found = None if self._operators is None else self._operators.get(str(told["id"]), [])
+        found = self._operators.get(str(told["id"]), [])
         operator = OPERATORS.get(word, "other")
         identifier = told.get("identifier") or ""
-        expected = self._estimates.get(str(told["id"]), _told_estimate(told))
         return PlanNode(
             operator=operator,
             native=told["name"],
             object=_table(identifier) if operator in ("scan", "index scan", "modify") else None,
             condition=_condition(identifier, operator),
-            estimated_rows=expected,
+            estimated_rows=self._estimates.get(str(told["id"])),
             rows=_rows(found),
             seconds=_wall([*found, *given]) if found else None,
             cut_short=any(DYNAMIC in text for text in (identifier, told.get("details") or "")),
@@ -248,23 +239,15 @@ class _Tree:
         )
 
 
-def _told_estimate(told: Told) -> float | None:
-    """What EXPLAIN says beside a node; the first where it is several in one."""
-    for one in told.get("estimates", ()):
-        if _is_number(one.get("outputRowCount")):
-            return float(one["outputRowCount"])
-    return None
-
-
-def _rows(found: Sequence[Told] | None) -> float | None:
-    """Rows that a node gave; None where it was not executed, or in another node's operator."""
+def _rows(found: Sequence[Told]) -> float | None:
+    """Rows that a node gave; None where another node's operator does its work."""
     if not found:
         return None
     giving = [one for one in found if one["operatorType"] not in GIVE_NO_ROWS]
     return float(sum(one["outputPositions"] for one in giving)) if giving else None
 
 
-def _removed(found: Sequence[Told] | None, operator: str) -> float | None:
+def _removed(found: Sequence[Told], operator: str) -> float | None:
     if not found or operator not in ("scan", "filter"):
         return None
     read = sum(max(one["inputPositions"], one["physicalInputPositions"]) for one in found)
@@ -275,7 +258,7 @@ def _wall(operators: Iterable[Told]) -> float:
     return sum(_seconds(one[key]) for one in operators for key in WALLS)
 
 
-def _sum_sizes(found: Sequence[Told] | None, key: str) -> int | None:
+def _sum_sizes(found: Sequence[Told], key: str) -> int | None:
     if not found:
         return None
     return int(sum(size_bytes(one[key]) for one in found)) or None
@@ -290,10 +273,10 @@ def _condition(identifier: str, operator: str) -> str | None:
     if operator in ("scan", "index scan"):
         found = _PREDICATE.search(identifier)
         return found[1] if found else None
-    return identifier.strip("[]") or None
+    return None if identifier in ("", "[]") else identifier
 
 
-def _details(told: Told, found: Sequence[Told] | None, given: Sequence[Told]) -> Told:
+def _details(told: Told, found: Sequence[Told], given: Sequence[Told]) -> Told:
     """What else Trino tells: of an exchange what went over it, of all what they waited."""
     details: Told = {"details": told["details"].strip()} if told.get("details") else {}
     if not found:

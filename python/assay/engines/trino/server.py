@@ -81,7 +81,7 @@ def start_cluster(
         "pids": pids,
         "lake": str(lake),
         "logs": {name: str(scratch / NODES / name / LOG_FILE) for name in pids},
-        "heap": f"{configuration.heap_mb(settings)}MB",
+        "heap": configuration.heap_text(settings),
     }
     _await_all(address, launcher, len(names))
     return address

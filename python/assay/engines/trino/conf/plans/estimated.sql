@@ -1,1 +1,0 @@
-explain (type distributed, format json) {statement}
