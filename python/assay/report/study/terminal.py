@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.report.study.tables import cell_text, compared_table, is_number
+from assay.report.study.trade_text import trade_lines
 from assay.report.study.words import (
     derived_words,
     doubts_words,
@@ -59,6 +60,7 @@ def _figure(
         yield from _wrapped(words, width)
     if not figure["says"]:
         yield from _wrapped(f"nothing to show: {'; '.join(figure['missing'])}", width)
+    yield from trade_lines(figure, width)
     compared, article = _compared(figure, width), figure["article"]
     if compared is not None:
         yield ""
