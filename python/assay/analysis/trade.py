@@ -292,7 +292,9 @@ def _counter(name: str, levels: Mapping[str, Sequence[Run]], counters: int) -> M
         level: [one.value for one in several if one.value is not None]
         for level, several in told.items()
     }
-    return moved_of(name, first.title, first.unit, values, counters=counters, why_not=first.why_not)
+    return moved_of(
+        name, first.title, first.unit, values, counters=counters, why_not=first.why_not
+    )
 
 
 def _beside(level: Level, best: Level) -> Beside:

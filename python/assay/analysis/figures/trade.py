@@ -81,7 +81,9 @@ def _trade(
     }
     judged = {
         level: {
-            number: value for number, run in told if (value := value_of(run, metric)) is not None
+            number: value
+            for number, run in told
+            if (value := value_of(run, metric)) is not None
         }
         for level, told in runs.items()
     }
@@ -103,12 +105,7 @@ def _measures(
     what = "time" if metric.unit == SECONDS else metric.name
     for level, at in places.items():
         told: list[tuple[str, str, str, Callable[[Trade, Level], Spread | None]]] = [
-            (
-                what,
-                metric.title,
-                metric.unit,
-                lambda _, one: _spread(one.response, len(one.rounds)),
-            ),
+            (what, metric.title, metric.unit, lambda _, one: _spread(one.response, len(one.rounds))),
             ("first", "first execution", SECONDS, _first),
             ("first times", "first execution in times of later ones", TIMES, _first_times),
             ("variability", "executions of one run differ by", SHARE, _variability),

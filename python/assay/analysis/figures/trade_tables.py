@@ -82,9 +82,7 @@ def _curve(known: Mapping[str, Trade], short: str, levels: list[str], metric: Me
             if level in by_name:
                 one = by_name[level]
                 cells: tuple[Cell, ...] = (level, *_response(trade, one))
-                cells += tuple(
-                    _mean(side, name, trade, level) for side in sides if side is not None
-                )
+                cells += tuple(_mean(side, name, trade, level) for side in sides if side is not None)
                 rows.append((name, *cells) if several else cells)
     return Table("trade", f"{metric.title} by {short}, and both sides", tuple(columns), tuple(rows))
 
@@ -104,9 +102,7 @@ def _response(trade: Trade, level: Level) -> tuple[Cell, ...]:
 
 def _shared(known: Mapping[str, Trade], side: str) -> Moved | None:
     """The first counter of a side that was counted of all subjects."""
-    every = [
-        {one.name: one for one in getattr(trade, side) if one.values} for trade in known.values()
-    ]
+    every = [{one.name: one for one in getattr(trade, side) if one.values} for trade in known.values()]
     names = [name for name in every[0] if all(name in one for one in every)]
     return every[0][names[0]] if names else None
 
@@ -142,9 +138,7 @@ def _first(known: Mapping[str, Trade], short: str) -> Table:
             share = None if differ is None else differ.share
             why = "-" if differ is None or differ.reason is None else differ.reason
             rows.append((name, level.name, *told, share, why))
-    return Table(
-        "first", "the first execution of each run, and how later ones differ", columns, tuple(rows)
-    )
+    return Table("first", "the first execution of each run, and how later ones differ", columns, tuple(rows))
 
 
 def _counters(known: Mapping[str, Trade], short: str) -> Table:

@@ -127,7 +127,8 @@ def _first(name: str, trade: Trade) -> Iterator[str]:
     )
     if first.first_faults is not None and first.later_faults is not None:
         words += (
-            f", with {first.first_faults:,.0f} minor page faults against {first.later_faults:,.0f}"
+            f", with {first.first_faults:,.0f} minor page faults against"
+            f" {first.later_faults:,.0f}"
         )
     yield f"{words}."
 

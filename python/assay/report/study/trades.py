@@ -70,9 +70,7 @@ def _panel(
         sort=list(levels),
         scale=alt.Scale(domain=list(levels)),
         title=axis,
-        axis=alt.Axis(
-            labelAngle=0, gridOpacity=0.3, labels=axis is not None, ticks=axis is not None
-        ),
+        axis=alt.Axis(labelAngle=0, gridOpacity=0.3, labels=axis is not None, ticks=axis is not None),
     )
     y = alt.Y(
         "value:Q",
