@@ -233,6 +233,7 @@ def _of_plans(run: Run, name: str) -> Counted | None:
         return None
     title, unit = OF_PLANS[name]
     plans = [plan for several in read_plans(run).values() for plan in several]
+    values: list[float | None]
     if name == "spilled_bytes":
         values = [plan.spilled_bytes for plan in plans]
     elif name == "plan_memory_bytes":

@@ -9,7 +9,7 @@ from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, TIMES
 from assay.analysis.student import mean_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from assay.analysis.figures.contract import Cell
     from assay.analysis.figures.metrics import Metric
@@ -82,7 +82,7 @@ def _curve(known: Mapping[str, Trade], short: str, levels: list[str], metric: Me
             if level in by_name:
                 one = by_name[level]
                 cells: tuple[Cell, ...] = (level, *_response(trade, one))
-                cells += tuple(_mean(side, name, trade, level) for side in sides if side is not None)
+                cells += tuple(_mean(side, trade, level) for side in sides if side is not None)
                 rows.append((name, *cells) if several else cells)
     return Table("trade", f"{metric.title} by {short}, and both sides", tuple(columns), tuple(rows))
 
@@ -100,14 +100,23 @@ def _response(trade: Trade, level: Level) -> tuple[Cell, ...]:
     return level.response.value, *ends, times, first
 
 
+def shown_first(counters: Sequence[Moved]) -> list[Moved]:
+    """Counters that were counted, in the order in which they are shown: what is not zero first."""
+    return sorted(
+        (one for one in counters if one.values), key=lambda one: not any(one.means.values())
+    )
+
+
 def _shared(known: Mapping[str, Trade], side: str) -> Moved | None:
     """The first counter of a side that was counted of all subjects."""
-    every = [{one.name: one for one in getattr(trade, side) if one.values} for trade in known.values()]
+    every = [
+        {one.name: one for one in shown_first(getattr(trade, side))} for trade in known.values()
+    ]
     names = [name for name in every[0] if all(name in one for one in every)]
     return every[0][names[0]] if names else None
 
 
-def _mean(counter: Moved, _: str, trade: Trade, level: str) -> Cell:
+def _mean(counter: Moved, trade: Trade, level: str) -> Cell:
     for one in (*trade.scheduling, *trade.blocking):
         if one.name == counter.name:
             return one.means.get(level)
@@ -138,7 +147,9 @@ def _first(known: Mapping[str, Trade], short: str) -> Table:
             share = None if differ is None else differ.share
             why = "-" if differ is None or differ.reason is None else differ.reason
             rows.append((name, level.name, *told, share, why))
-    return Table("first", "the first execution of each run, and how later ones differ", columns, tuple(rows))
+    return Table(
+        "first", "the first execution of each run, and how later ones differ", columns, tuple(rows)
+    )
 
 
 def _counters(known: Mapping[str, Trade], short: str) -> Table:
