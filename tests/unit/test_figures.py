@@ -336,6 +336,7 @@ class TestKinds:
             "states",
             "sweep",
             "techniques",
+            "trade",
             "transactions",
             "utilisation",
             "verdict",

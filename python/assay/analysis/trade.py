@@ -17,6 +17,7 @@ from assay.analysis.findings.reading import executions
 from assay.analysis.knob_counters import counted
 from assay.analysis.knob_effect import Effect, Moved, Turned, effect_of, moved_of, turned_by
 from assay.analysis.load import load_of
+from assay.analysis.messages import Predicted, model_of
 from assay.analysis.operations import NS, is_measured
 from assay.analysis.rounds import Factor, factor_of
 from assay.analysis.split import readings
@@ -76,6 +77,7 @@ class Level:
         response: The same over rounds.
         first: None: no execution is kept apart.
         variability: None: too few executions.
+        messages: On paper and counted, of its first run; empty of an engine that is no cluster.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Level:
     response: Mean
     first: First | None
     variability: Variability | None
+    messages: tuple[Predicted, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,7 @@ def trade_of(
             geometric_mean_of(list(judged[name].values())),
             first_of(own),
             variability_of(own),
+            model_of(own[0]),
         )
         for name, own in runs.items()
     )

@@ -120,6 +120,9 @@ def _measures(
                 title = next(one.title for one in counters.values() if one is not None)
                 unit = units.pop()
                 told.append((side, f"{side}: {title}", unit, _side(side)))
+        told += [
+            (key, title, unit, _message(key)) for key, title, unit in _quantities(known, level)
+        ]
         for key, title, unit, value in told:
             values = by_subject(
                 (name, value(trade, one))
@@ -166,5 +169,25 @@ def _side(side: str) -> Callable[[Trade, Level], Spread | None]:
         if not values:
             return None
         return Spread(sum(values) / len(values), min(values), max(values), len(values))
+
+    return value
+
+
+def _quantities(known: Mapping[str, Trade], level: str) -> list[tuple[str, str, str]]:
+    """What of messages was counted at a level."""
+    told = (
+        (one.name, one.title, one.unit)
+        for trade in known.values()
+        for own in trade.levels
+        for one in own.messages
+        if own.name == level and one.counted is not None
+    )
+    return list(dict.fromkeys(told))
+
+
+def _message(name: str) -> Callable[[Trade, Level], Spread | None]:
+    def value(_: Trade, level: Level) -> Spread | None:
+        told = next((one.counted for one in level.messages if one.name == name), None)
+        return None if told is None else Spread(told, told, told)
 
     return value

@@ -52,6 +52,7 @@ def tables_of(
             READ_BACK_COLUMNS,
             tuple(_read_back(known)),
         ),
+        _model(known, short),
         Table(
             CURVES,
             f"what is drawn: {metric.title}, and both sides below it",
@@ -204,6 +205,28 @@ def _read_back(known: Mapping[str, Trade]) -> Iterator[tuple[Cell, ...]]:
                 one.effective or "not told",
                 KNOWN[one.is_asked],
             )
+
+
+def _model(known: Mapping[str, Trade], short: str) -> Table:
+    """Messages on paper and as they were counted; empty of engines that are no cluster."""
+    columns = (
+        Column("subject"),
+        Column(short),
+        Column("quantity"),
+        Column("unit"),
+        Column("on paper", COUNT),
+        Column("counted", COUNT),
+        Column("counted / on paper", TIMES),
+        Column("why they differ"),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (name, level.name, one.title, one.unit, one.predicted, one.counted, one.ratio, one.why)
+        for name, trade in known.items()
+        for level in trade.levels
+        for one in level.messages
+    ]
+    title = "messages between nodes of one execution, on paper and as they were counted"
+    return Table("model", title, columns, tuple(rows))
 
 
 def _drawn(known: Mapping[str, Trade], metric: Metric) -> Iterator[tuple[Cell, ...]]:

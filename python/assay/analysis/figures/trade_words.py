@@ -34,6 +34,7 @@ def says_of(name: str, trade: Trade, factor: str, metric: Metric) -> Iterator[st
     yield from _read_back(name, trade, short)
     yield from _first(name, trade)
     yield from _variability(name, trade)
+    yield from _model(name, trade)
 
 
 def _effect(name: str, trade: Trade, short: str) -> str:
@@ -146,6 +147,19 @@ def _variability(name: str, trade: Trade) -> Iterator[str]:
         yield f"{words} at most ({most.name}): under {percent_text(STEADY_MAX)}."
     else:
         yield f"{words} at {most.name}, and not under {percent_text(STEADY_MAX)}: {differ.reason}."
+
+
+def _model(name: str, trade: Trade) -> Iterator[str]:
+    """How the messages that were counted stand to those on paper, at the best level."""
+    best = next(one for one in trade.levels if one.name == trade.best)
+    told = [
+        f"{one.title} {text(one.counted, one.unit)} for {text(one.predicted, one.unit)}"
+        for one in best.messages
+        if one.ratio is not None and one.name != "bytes a message"
+    ]
+    if told:
+        each = listed(told)
+        yield f"{name}: counted for what the message model has on paper, at {best.name}: {each}."
 
 
 def notes_of(known: Mapping[str, Trade]) -> Iterator[str]:

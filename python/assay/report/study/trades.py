@@ -69,7 +69,7 @@ def _panel(
     title = alt.TitleParams(
         words if unit is None else f"{words}, {unit}", fontSize=11, anchor="start", offset=4
     )
-    base = alt.Chart(alt.InlineData(values=shown), width=WIDTH - 150, height=height, title=title)
+    base = alt.Chart(alt.InlineData(values=shown), width=WIDTH - 150, height=height)
     x = alt.X(
         "level:O",
         sort=list(levels),
@@ -102,6 +102,7 @@ def _panel(
         first.mark_point(size=70, shape="triangle-up", filled=False, strokeWidth=1.6).encode(
             x=x, y=y, color=of, tooltip=tips
         ),
+        title=title,
     )
 
 
