@@ -80,6 +80,23 @@ def _figure(
         yield from _item(words, width)
 
 
+def figure_lines(figure: Mapping[str, Any], width: int) -> Iterator[str]:
+    """One figure that is of no study, with all that it has, a line each."""
+    yield str(figure["title"])
+    for words in figure["says"]:
+        yield from _wrapped(words, width)
+    for table in figure["tables"]:
+        yield ""
+        yield f"{LEAD}{table['title']}"
+        yield from _grid(table, width, None)
+    for head, told in (("Notes", figure["notes"]), ("Not shown, and why", figure["missing"])):
+        if told:
+            yield ""
+            yield head
+            for words in told:
+                yield from _item(words, width)
+
+
 def _compared(figure: Mapping[str, Any], width: int) -> Mapping[str, Any] | None:
     """The article beside ours, without times of another quantity where there is no room."""
     told = compared_table(figure)
