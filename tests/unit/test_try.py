@@ -16,7 +16,7 @@ from assay.record.reader import Run
 from assay.record.seal import write_seal
 from assay.report.terminal_trial import calibration_lines, trial_lines
 from assay.report.trial import prediction, trial_document
-from assay.study.pace import took_s
+from assay.record.reader import took_s
 from assay.study.request import recorded_request
 from assay.study.trying import BASELINE, chosen, trial_study
 from tests.records import write_run
