@@ -164,7 +164,9 @@ def shared_cores(run: Run) -> str | None:
     the coordinator's.
     """
     here = [node for node in workers_of(run) if node["pids"]]
-    cores = run.environment["host"]["cpu"]["online"]
+    cores = run.environment.get("host", {}).get("cpu", {}).get("online")
+    if cores is None:
+        return f"{len(here)} workers are on one host, whose cores are not known" if here else None
     if len(here) + 1 <= cores:
         return None
     return f"{len(here)} workers share the {cores} cores of one host, with the client"

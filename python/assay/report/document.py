@@ -94,6 +94,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "statements": {name: told.facts() for name, told in summary.statements.items()},
         "stalls": None if summary.stalls is None else summary.stalls.facts(),
         "steady": None if summary.mixes is None else summary.mixes.facts(),
+        "cluster": None if summary.cluster is None else summary.cluster.facts(),
         "findings": [finding.facts() for finding in summary.findings],
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
         "engine_counters": summary.engine_counters,

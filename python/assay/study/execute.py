@@ -150,6 +150,8 @@ class _Execution:
                 steps = self._steps(guardian)
                 with ready(self._asked, guardian, loading, self._run.raw, steps) as found:
                     references.keep_known()
+                    if nodes := found[0].nodes:
+                        self._run.update(cluster={"nodes": [asdict(node) for node in nodes]})
                     self._measure(guardian, *found, loading)
                 self._recover(guardian, found[0])
             references.make(guardian)
@@ -243,8 +245,6 @@ class _Execution:
             "filling": loading.filling(guardian) if loads and subject.embedded else None,
             "looks_into_cache": loads,
         }
-        if subject.nodes:
-            self._run.update(cluster={"nodes": [asdict(node) for node in subject.nodes]})
         groups = self._changes.room.groups if subject.embedded else ()
         with (
             host(guardian, "drive", job, self._run.raw / "host-drive.log", groups) as driver,

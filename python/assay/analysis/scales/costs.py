@@ -162,7 +162,7 @@ def _reads(run: Run, wholes: float) -> Iterator[Cost]:
 
 
 def _network(run: Run, account: Account) -> Iterator[Cost]:
-    """What nodes of a cluster sent each other in a pass; nothing where an operation is not known."""
+    """What nodes sent each other in a pass; nothing where an operation is not known."""
     told = totals_by_operation(run)
     if account.is_mix or set(told) < set(account.operations):
         return
