@@ -88,7 +88,7 @@ def figure(asked: Asked) -> Figure:
         tables=tuple(one for one in tables if one.rows),
         charts=tuple(_charts(tables, metric)),
         notes=tuple(_notes(held, metric)),
-        missing=tuple(_missing(found, failed)),
+        missing=tuple(_missing(found, trials)),
     )
 
 
@@ -119,6 +119,12 @@ def _says(
         yield (
             f"The default itself differed by {percent_text(stdev(alone))} from run to run (standard"
             f" deviation of {len(alone)} runs)."
+        )
+    if failed:
+        many = len(failed) > 1
+        yield (
+            f"{len(failed)} setting{'s' if many else ''} failed, which the verdict of the whole"
+            f" counts: {'each' if many else 'it'} is a point of the search, and no better."
         )
     yield from _told_by(found)
 
@@ -360,7 +366,8 @@ def _notes(held: Sequence[HoldOut], metric: Metric) -> Iterator[str]:
     yield f"Better is {metric.is_better}: {metric.title}."
 
 
-def _missing(found: Sequence[Standing], failed: Mapping[str, str]) -> Iterator[str]:
+def _missing(found: Sequence[Standing], trials: Sequence[Trial]) -> Iterator[str]:
+    failed = {one.setting: one.reason for one in trials if one.cost is None}
     yield from (f"{setting} failed: {reason}" for setting, reason in failed.items())
     if len(leaders(found)) < SETTINGS_MIN:
         yield (

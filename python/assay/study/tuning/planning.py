@@ -135,15 +135,14 @@ class Tune:
         now = held.get(parts[-1].name)
         if now is not None and not now.is_given_up:
             return None if now.is_better else self._another_pair(parts, left)
-        raced = None
-        if kind == RACE or not self._may_search(parts, left):
-            raced = self._raced(parts, trials, left)
-        if raced is None and self._may_search(parts, left):
-            settings = self._suggested(trials)
-            if settings:
-                return [*parts, self.part(_next(parts, SEARCH), settings)]
-            # All there is was tried; after a race nothing of it looked better.
-            return None if kind == RACE else self._raced(parts, trials, left)
+        if kind != RACE and self._may_search(parts, left):
+            found = self._searched(parts, trials)
+            if found is not None:
+                return found
+        raced = self._raced(parts, trials, left)
+        # Where nothing looked better, what is left is better spent on others than not at all.
+        if raced is None and (left.runs is None or left.runs >= BLOCK + 1 + 2 * PAIRS_MIN):
+            return self._searched(parts, trials)
         return raced
 
     def _another_pair(self, parts: Sequence[Part], left: Left) -> list[Part] | None:
@@ -176,14 +175,16 @@ class Tune:
         room = BLOCK + 1 + RACE_ROUNDS * (1 + BLOCK) + 2 * PAIRS_MIN
         return blocks < most and (left.runs is None or left.runs >= room)
 
-    def _suggested(self, trials: Sequence[Trial]) -> list[dict[str, str]]:
+    def _searched(self, parts: Sequence[Part], trials: Sequence[Trial]) -> list[Part] | None:
+        """A round of the search with settings that were not tried; None where there are none."""
         told = [
             (_setting(one.levels), one.ratio.value if one.ratio else None if one.failed else 0.0)
             for one in standings(trials)
         ]
         # What the default has by itself is no setting beside it.
         own = {one.setting: self.base.settings.get(one.setting) for one in self.knobs}
-        return suggest(self.knobs, told, BLOCK, self.base.seed, own)
+        settings = suggest(self.knobs, told, BLOCK, self.base.seed, own)
+        return [*parts, self.part(_next(parts, SEARCH), settings)] if settings else None
 
     def _raced(
         self, parts: Sequence[Part], trials: Sequence[Trial], left: Left
