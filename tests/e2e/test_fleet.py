@@ -50,7 +50,9 @@ def wait_for(what):
 
 
 def test_one_of_three_hosts_is_killed_and_the_others_go_on(lab):
-    begun = lab.begin(*MIX, "--time", "3s", "--warmup", "200ms", "--fleet", "3", "--json")
+    begun = lab.begin(
+        *MIX, "--time", "2s", "--warmup", "100ms", "--no-plans", "--fleet", "3", "--json"
+    )
 
     def driving():
         streams = list(lab.runs.glob("*/raw/fleet/1/events.arrows"))

@@ -324,7 +324,7 @@ def test_every_process_of_the_engine_is_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", TREE], stdout=subprocess.PIPE, text=True) as root:
         assert root.stdout is not None
         child = int(root.stdout.readline())
-        kill.strike(Subject("mine", {}, (root.pid,)), os.getpid())
+        kill.strike(Subject("mine", {}, (root.pid,)), [os.getpid()])
         assert root.wait() == -9
     left = read_process(child)
     assert left is None or not left.alive
@@ -339,7 +339,7 @@ def test_an_engine_that_is_gone_cannot_be_killed() -> None:
     with pytest.raises(RunFailedError, match="the load ended before"):
         kill.check()
     with pytest.raises(RunFailedError, match="gone before"):
-        kill.strike(Subject("mine", {}, ()), os.getpid())
+        kill.strike(Subject("mine", {}, ()), [os.getpid()])
 
 
 def test_receipts_of_an_operation_are_read_by_their_names() -> None:

@@ -103,7 +103,7 @@ class Slowed:
         request = RunRequest("tpch", "duckdb", 0.01, slow=slow)
         subject = Subject("duckdb", {}, embedded=True)
         run: Any = self.run
-        return slowed(request, self.guardian, subject, pid, self.raw, run)
+        return slowed(request, self.guardian, subject, [pid], self.raw, run)
 
     @property
     def told(self) -> dict[str, Any]:
