@@ -248,7 +248,8 @@ def _says(subject: Subject, chosen: str | None) -> Iterator[str]:
 def _uneven(subject: Subject, known: Known) -> Iterator[str]:
     if known.cluster is None:
         return
-    uneven = [one for one in known.cluster.skew(known.line) if one.is_skewed]
+    name = next((n for n, line in known.cluster.operations.items() if line is known.line), None)
+    uneven = [one for one in known.cluster.skew(name) if one.is_skewed]
     if uneven:
         words = [f"{one.measure} {one.ratio:.3g} times the mean on {one.node}" for one in uneven]
         yield f"{subject.name} is uneven: {listed(words)}."
