@@ -126,7 +126,8 @@ class Line:
     def head(self) -> str:
         """The line of all nodes."""
         count = len(self.nodes)
-        lead = f"Cluster {count} node{'' if count == 1 else 's'}, {_seconds(self.seconds)}."
+        nodes = f"Cluster {count} node{'' if count == 1 else 's'}" if count else "One server"
+        lead = f"{nodes}, {_seconds(self.seconds)}."
         return f"{lead} {figures_text(self.whole.figures(self.seconds))}"
 
     @property

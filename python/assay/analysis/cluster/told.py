@@ -202,8 +202,8 @@ def _unread_notes(unread: tuple[str, ...], operations: Mapping[str, Line]) -> tu
     if not unread:
         return ()
     lead = (
-        f"nodes' counters were read around no execution of {', '.join(unread)}, because reading takes"
-        " longer than a tenth of that time"
+        f"nodes' counters were read around no execution of {', '.join(unread)}, because reading"
+        " takes longer than a tenth of that time"
     )
     only = len(operations) == 1
     return (f"{lead}: rates and shares are those of the measured part" if only else lead,)

@@ -74,7 +74,7 @@ COLUMNS = (
     Column("a message", BYTES_UNIT),
     Column("memory", BYTES_UNIT),
 )
-# Consecutive executions of the article differ by less than this.
+# Executions that deviate by more are told to: less is what an article of Virtuoso's cluster has.
 EVEN_MAX = 0.05
 ONE_SERVER = "one server"
 # What a reader misses first where it was not counted.
@@ -241,7 +241,7 @@ def _says(subject: Subject, chosen: str | None) -> Iterator[str]:
         yield (
             f"{subject.name}: the first execution took {text(first, SECONDS)},"
             f" {text(first / later, TIMES)} a later one{apart}"
-            f"{', more than the 5 % of the article' if over else ''}."
+            f"{f', more than {text(EVEN_MAX, SHARE)}' if over else ''}."
         )
 
 
