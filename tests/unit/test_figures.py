@@ -340,6 +340,7 @@ class TestKinds:
             "states",
             "sweep",
             "techniques",
+            "trade",
             "transactions",
             "utilisation",
             "verdict",
