@@ -45,6 +45,8 @@ class MessageFacts:
         recipients: How many: a setting in force, or `workers`.
         rows: Rows at most of a batch or a page: a setting in force, or a number.
         bytes: The same of bytes.
+        shared_bytes: Bytes that are collected for all recipients together: a page has its part.
+        exchanges: The engine's words for exchanges between nodes; none: all exchanges of plans.
         counted: Whether what is counted has messages within a node, too: `remote` or `all`.
         says: What the model leaves out, in the engine's terms.
     """
@@ -53,6 +55,8 @@ class MessageFacts:
     recipients: str
     rows: str | float | None = None
     bytes: str | float | None = None
+    shared_bytes: str | float | None = None
+    exchanges: Sequence[str] = field(default_factory=list)
     counted: Literal["remote", "all"] = "remote"
     says: Sequence[str] = field(default_factory=list)
 
@@ -197,7 +201,7 @@ def _messages(
     if recipients is None:
         return None, f"{facts.recipients} is not told"
     if facts.form == BLOCKS:
-        told = _blocks(run, recipients, counted)
+        told = _blocks(run, facts, recipients, counted)
         share = shares.remote if facts.counted == "remote" else 1.0
         predicted = None if told is None else told * share
         missing = "no plan tells its exchanges and their tasks"
@@ -208,10 +212,12 @@ def _messages(
     return predicted, missing if predicted is None else "; ".join(facts.says)
 
 
-def _blocks(run: Run, recipients: float, counted: Mapping[str, float]) -> float | None:
+def _blocks(
+    run: Run, facts: MessageFacts, recipients: float, counted: Mapping[str, float]
+) -> float | None:
     every = [
         blocks_of(one.maps, one.recipients or recipients, one.rows)
-        for one in exchanges_of(run, recipients, counted)
+        for one in exchanges_of(run, recipients, counted, facts.exchanges)
         if one.maps is not None
     ]
     return sum(every) if every else None
@@ -227,11 +233,17 @@ def _full(
         return None
     if facts.form == BATCHES:
         return None if most is None else batch_messages(rows, most, recipients)
-    channels = recipients * max(1, len(workers_of(run)))
-    return page_messages(rows, size / rows, _number(run, facts.bytes), most, channels)
+    exchanges = len(exchanges_of(run, recipients, {}, facts.exchanges)) or 1
+    channels = exchanges * recipients * max(1, len(workers_of(run)))
+    shared = _number(run, facts.shared_bytes)
+    limits = [_number(run, facts.bytes), None if shared is None else shared / recipients]
+    page_bytes = min((one for one in limits if one is not None), default=None)
+    return page_messages(rows, size / rows, page_bytes, most, channels)
 
 
-def exchanges_of(run: Run, recipients: float, counted: Mapping[str, float]) -> list[Exchanged]:
+def exchanges_of(
+    run: Run, recipients: float, counted: Mapping[str, float], words: Sequence[str]
+) -> list[Exchanged]:
     """The exchanges of all plans, with tasks that write to each.
 
     Tasks behind another exchange are as many as that has recipients. Those that read tables are
@@ -241,7 +253,7 @@ def exchanges_of(run: Run, recipients: float, counted: Mapping[str, float]) -> l
         one
         for plans in read_plans(run).values()
         for plan in plans
-        for one in _exchanges(plan.root, recipients)
+        for one in _exchanges(plan.root, recipients, words)
     ]
     first = [one for one in found if one.maps is None]
     tasks = counted.get(TASKS)
@@ -255,10 +267,10 @@ def exchanges_of(run: Run, recipients: float, counted: Mapping[str, float]) -> l
     ]
 
 
-def _exchanges(root: PlanNode, recipients: float) -> Iterator[Exchanged]:
+def _exchanges(root: PlanNode, recipients: float, words: Sequence[str]) -> Iterator[Exchanged]:
     for node in root.walk():
-        if node.operator == EXCHANGE:
-            below = [one for child in node.children for one in _nearest(child)]
+        if _is_between_nodes(node, words):
+            below = [one for child in node.children for one in _nearest(child, words)]
             to = _told(node, "partitions")
             maps = _told(node, "tasks")
             if maps is None and below:
@@ -266,13 +278,17 @@ def _exchanges(root: PlanNode, recipients: float) -> Iterator[Exchanged]:
             yield Exchanged(node.rows, maps, bool(below), to)
 
 
-def _nearest(node: PlanNode) -> Iterator[PlanNode]:
+def _is_between_nodes(node: PlanNode, words: Sequence[str]) -> bool:
+    return node.operator == EXCHANGE and (not words or node.native in words)
+
+
+def _nearest(node: PlanNode, words: Sequence[str]) -> Iterator[PlanNode]:
     """Exchanges below a node without another one between."""
-    if node.operator == EXCHANGE:
+    if _is_between_nodes(node, words):
         yield node
         return
     for child in node.children:
-        yield from _nearest(child)
+        yield from _nearest(child, words)
 
 
 def _told(node: PlanNode, name: str) -> float | None:
