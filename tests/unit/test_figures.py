@@ -314,7 +314,9 @@ class TestKinds:
         assert set(kinds()) == {
             "activity",
             "answers",
+            "barriers",
             "clients",
+            "cluster",
             "composite",
             "durability",
             "elasticity",
