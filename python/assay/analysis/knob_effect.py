@@ -266,9 +266,10 @@ def _judged(
         return True, f"what is measured differs between its levels{beside}"
     if known:
         same = ", and all levels have the same plan" if plans is False else ""
+        taken = "it is in force as asked, but " if all(one.is_asked for one in read_back) else ""
         return False, (
-            f"{_named(known)} did not move beyond what runs alike differ by{same}; nor did what"
-            " is measured"
+            f"{taken}{_named(known)} did not move beyond what runs alike differ by{same};"
+            " nor did what is measured"
         )
     return None, _why_unknown(turned, moved, plans=plans)
 

@@ -47,6 +47,8 @@ class MessageFacts:
         bytes: The same of bytes.
         shared_bytes: Bytes that are collected for all recipients together: a page has its part.
         exchanges: The engine's words for exchanges between nodes; none: all exchanges of plans.
+        partitions: The detail of an exchange in plans that says how many recipients it has.
+        tasks: The detail that says how many tasks write to it.
         counted: Whether what is counted has messages within a node, too: `remote` or `all`.
         says: What the model leaves out, in the engine's terms.
     """
@@ -57,6 +59,8 @@ class MessageFacts:
     bytes: str | float | None = None
     shared_bytes: str | float | None = None
     exchanges: Sequence[str] = field(default_factory=list)
+    partitions: str = "partitions"
+    tasks: str = "tasks"
     counted: Literal["remote", "all"] = "remote"
     says: Sequence[str] = field(default_factory=list)
 
@@ -217,7 +221,7 @@ def _blocks(
 ) -> float | None:
     every = [
         blocks_of(one.maps, one.recipients or recipients, one.rows)
-        for one in exchanges_of(run, recipients, counted, facts.exchanges)
+        for one in exchanges_of(run, recipients, counted, facts)
         if one.maps is not None
     ]
     return sum(every) if every else None
@@ -233,7 +237,7 @@ def _full(
         return None
     if facts.form == BATCHES:
         return None if most is None else batch_messages(rows, most, recipients)
-    exchanges = len(exchanges_of(run, recipients, {}, facts.exchanges)) or 1
+    exchanges = len(exchanges_of(run, recipients, {}, facts)) or 1
     channels = exchanges * recipients * max(1, len(workers_of(run)))
     shared = _number(run, facts.shared_bytes)
     limits = [_number(run, facts.bytes), None if shared is None else shared / recipients]
@@ -242,7 +246,7 @@ def _full(
 
 
 def exchanges_of(
-    run: Run, recipients: float, counted: Mapping[str, float], words: Sequence[str]
+    run: Run, recipients: float, counted: Mapping[str, float], facts: MessageFacts
 ) -> list[Exchanged]:
     """The exchanges of all plans, with tasks that write to each.
 
@@ -253,7 +257,7 @@ def exchanges_of(
         one
         for plans in read_plans(run).values()
         for plan in plans
-        for one in _exchanges(plan.root, recipients, words)
+        for one in _exchanges(plan.root, recipients, facts)
     ]
     first = [one for one in found if one.maps is None]
     tasks = counted.get(TASKS)
@@ -267,14 +271,14 @@ def exchanges_of(
     ]
 
 
-def _exchanges(root: PlanNode, recipients: float, words: Sequence[str]) -> Iterator[Exchanged]:
+def _exchanges(root: PlanNode, recipients: float, facts: MessageFacts) -> Iterator[Exchanged]:
     for node in root.walk():
-        if _is_between_nodes(node, words):
-            below = [one for child in node.children for one in _nearest(child, words)]
-            to = _told(node, "partitions")
-            maps = _told(node, "tasks")
+        if _is_between_nodes(node, facts.exchanges):
+            below = [one for child in node.children for one in _nearest(child, facts.exchanges)]
+            to = _told(node, facts.partitions)
+            maps = _told(node, facts.tasks)
             if maps is None and below:
-                maps = max(_told(one, "partitions") or recipients for one in below)
+                maps = max(_told(one, facts.partitions) or recipients for one in below)
             yield Exchanged(node.rows, maps, bool(below), to)
 
 
@@ -294,8 +298,8 @@ def _nearest(node: PlanNode, words: Sequence[str]) -> Iterator[PlanNode]:
 def _told(node: PlanNode, name: str) -> float | None:
     value = node.details.get(name)
     try:
-        return None if value is None else float(value)
-    except (TypeError, ValueError):
+        return None if value is None else float(str(value).replace(",", "").split()[0])
+    except (IndexError, ValueError):
         return None
 
 
