@@ -110,22 +110,22 @@ class Exchanged:
     recipients: float | None
 
 
-def message_facts(run: Run) -> MessageFacts | None:
-    """What the engine of a run declares; None: nothing.
+def message_facts(facts: Mapping[str, Any] | None) -> MessageFacts | None:
+    """What an engine's `counters.toml` declares; None: nothing.
 
     Raises:
         ValueError: If a key is missing or unknown, or a form is none of the three.
     """
-    told = (run.facts.get("engine", {}).get("counters") or {}).get("messages")
+    told = (facts or {}).get("messages")
     if told is None:
         return None
     try:
-        facts = MessageFacts(**told)
+        declared = MessageFacts(**told)
     except TypeError as error:
         raise ValueError(f"[messages] cannot be read: {error}") from error
-    if facts.form not in (BLOCKS, PAGES, BATCHES) or facts.counted not in ("remote", "all"):
+    if declared.form not in (BLOCKS, PAGES, BATCHES) or declared.counted not in ("remote", "all"):
         raise ValueError("[messages]: form is blocks, pages or batches, counted remote or all")
-    return facts
+    return declared
 
 
 def model_of(run: Run) -> tuple[Predicted, ...]:
@@ -135,7 +135,7 @@ def model_of(run: Run) -> tuple[Predicted, ...]:
         return ()
     counted = _counted(run)
     shares = shares_of(_by_host(nodes))
-    facts = message_facts(run)
+    facts = message_facts(run.facts.get("engine", {}).get("counters"))
     return (*_share_rows(shares, counted), *_sizes(run, facts, shares, counted))
 
 
