@@ -100,12 +100,16 @@ class FleetDriver:
         directory = run.raw / FLEET_DIR
         shares = split(plan_sessions(job["plan"]), len(agents.met))
         self._members = [
-            _Member(number, agent, share, directory / str(number), agent.who["clock"] == ours["clock"])
+            _Member(
+                number, agent, share, directory / str(number), agent.who["clock"] == ours["clock"]
+            )
             for number, (agent, share) in enumerate(zip(agents.met, shares, strict=True))
         ]
         for member in self._members:
             _check_reach(member, ours, subject)
-        self._here = [one for one in self._members if one.agent.who["processes"] == ours["processes"]]
+        self._here = [
+            one for one in self._members if one.agent.who["processes"] == ours["processes"]
+        ]
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -245,7 +249,9 @@ class FleetDriver:
             raise RunFailedError(f"--fleet: the host {member.agent.name} went away: {words}")
         self._end(member, how, words)
         if all(one.lost for one in self._members):
-            raise RunFailedError(f"--fleet: no host is left; the last, {member.agent.name}: {words}")
+            raise RunFailedError(
+                f"--fleet: no host is left; the last, {member.agent.name}: {words}"
+            )
         self._open_gate()
         return self._driven()
 

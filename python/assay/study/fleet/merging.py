@@ -79,9 +79,7 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
             yield batch
 
 
-def _moved(
-    batch: pa.RecordBatch, times: Sequence[str], part: Part, hosts: int
-) -> pa.RecordBatch:
+def _moved(batch: pa.RecordBatch, times: Sequence[str], part: Part, hosts: int) -> pa.RecordBatch:
     """The batch on the run's clock, its operations numbered among those of all hosts."""
     columns = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
@@ -101,7 +99,9 @@ def merge_files(parts: Sequence[Part], raw: Path) -> None:
             within = path.relative_to(part.directory)
             if path.is_dir() or path.suffix == ".arrows":
                 continue
-            name = f"{within.stem}-{part.number}{within.suffix}" if path.suffix == ".log" else within
+            name = (
+                f"{within.stem}-{part.number}{within.suffix}" if path.suffix == ".log" else within
+            )
             target = raw / name
             if not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)

@@ -21,4 +21,3 @@ def split(sessions: int, hosts: int) -> list[range]:
     for host in range(hosts):
         edges.append(edges[-1] + fewest + (host < more))
     return [range(first, last) for first, last in zip(edges, edges[1:], strict=False)]
-
