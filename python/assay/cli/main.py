@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assay.cli import (
+    agent,
     browse,
     catalogue,
     ceiling,
@@ -69,6 +70,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     compare.compare,
     plans.plans,
     ceiling.ceiling,
+    agent.agent,
     generate.generate,
     browse.show,
     explain.explain,
