@@ -285,10 +285,10 @@ class _Tuning:
 
         if not parts or self._tune.limit_s is not None:
             return
-        first = next((one for one in self.trials() if one.part == parts[0].name), None)
         record = self._record()
-        if first is None or record is None:
+        if record is None or not (complete := self._complete(record)):
             return
+        first = complete[0]
         if first.cost is None:
             raise RunFailedError(f"there is nothing to tune: the default failed: {first.reason}")
         path = record.complete[0].path

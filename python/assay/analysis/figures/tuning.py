@@ -56,6 +56,8 @@ OPTIONS = {
     "failed": "settings of which a run failed without a record, with the reason",
 }
 LEADERS_MAX = 8
+# Ends of an interval that are a hundred times apart say nothing.
+WIDE = math.log(100)
 SEARCHED, HELD_OUT = "search", "hold-out"
 # Parts of a tune as a chart names them.
 PHASES = {SEARCH: "searched", RACE: "raced", HOLD_OUT: "held out"}
@@ -172,14 +174,14 @@ def _gain_words(one: HoldOut, metric: Metric) -> str:
     """By how much, in the words of the metric, with the interval."""
     share = gain(one.mean or 0.0, metric)
     ends = None
-    if one.interval is not None:
+    if one.interval is not None and one.interval[1] - one.interval[0] < WIDE:
         low, high = (gain(end, metric) for end in reversed(one.interval))
         ends = (low, high)
     up = (metric.is_better == "higher") == (share >= 0)
     flipped = share < 0
     if ends is not None and flipped:
         ends = (-ends[1], -ends[0])
-    shown = interval_text(ends, SHARE) if ends is not None else " (too few to say how far)"
+    shown = interval_text(ends, SHARE) if ends is not None else " (too few pairs to say how far)"
     return f"{text(abs(share), SHARE)} {'higher' if up else 'lower'}{shown}"
 
 
@@ -320,10 +322,9 @@ def _progress(trials: Sequence[Trial], metric: Metric) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for number, one in enumerate(trials, 1):
         base = defaults.get((one.part, one.round))
-        if one.setting == DEFAULT or one.cost is None or base is None:
-            continue
-        ratio = math.exp(sign * (one.cost - base))
-        rows.append((PHASES[kind_of(one.part)], None, number, ratio, None, None, POINT))
+        if one.setting != DEFAULT and one.cost is not None and base is not None:
+            ratio = math.exp(sign * (one.cost - base))
+            rows.append((PHASES[kind_of(one.part)], None, number, ratio, None, None, POINT))
         best = leaders(standings(trials[:number]))
         if best and best[0].ratio is not None:
             mean = math.exp(sign * best[0].ratio.value)
