@@ -224,9 +224,7 @@ def _plain(name: str, value: str) -> str:
 
 
 def _short(levels: Mapping[str, str]) -> str:
-    """Values alone, where all settings are of the same knobs; with its name of a single one."""
-    if len(levels) == 1:
-        return next(f"{name.removeprefix(SETTING)}={value}" for name, value in levels.items())
+    """Values alone: all settings are of the same knobs."""
     return " / ".join(levels.values())
 
 
