@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zipfile
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -252,7 +252,7 @@ class TestPlans:
         (7, "7"),
         (Decimal("0.05"), "decimal '0.05'"),
         (date(1998, 12, 1), "date '1998-12-01'"),
-        (datetime(1998, 12, 1, 1, 2, 3, 4), "timestamp '1998-12-01 01:02:03.000004'"),
+        (datetime(1998, 12, 1, 1, 2, 3, 4, tzinfo=UTC), "timestamp '1998-12-01 01:02:03.000004'"),
         ("it's", "'it''s'"),
     ],
 )
