@@ -73,7 +73,7 @@ class TestLine:
         found = told(synthetic)
         assert found.operations["a"].nodes[1].cpu_by == ("engine",)
         assert found.operations["a"].nodes[1].cpu_s == pytest.approx(0.04)
-        assert any("fewer than 5 looks" in note for note in found.notes)
+        assert any("fewer than 3 looks" in note for note in found.notes)
 
     def test_long_ones_have_the_kernels_with_children(self, synthetic: SyntheticRun) -> None:
         nodes = told(long(synthetic)).operations["a"].nodes
@@ -167,6 +167,7 @@ class TestClocks:
         clock = NodeClock(times, tuple(2 * time for time in times), times, times)
         assert clock.cpu_s(50, 750) == pytest.approx(1400e-9)
         assert clock.cpu_s(50, 250) is None
+        assert clock.cpu_s(50, 950) == pytest.approx(1800e-9)
         assert clock.cpu_s(50, 2000) is None
 
     def test_of_no_processes_there_are_none(self) -> None:

@@ -314,7 +314,9 @@ class TestKinds:
         assert set(kinds()) == {
             "activity",
             "answers",
+            "barriers",
             "clients",
+            "cluster",
             "composite",
             "durability",
             "elasticity",
@@ -338,6 +340,7 @@ class TestKinds:
             "states",
             "sweep",
             "techniques",
+            "trade",
             "transactions",
             "utilisation",
             "verdict",

@@ -177,6 +177,9 @@ def _of_meters(run: Run, name: str) -> Counted | None:
         value = max((one for one in told if one is not None), default=None)
     else:
         value = _sum(told)
+    if value is None and column == "on_cpu_ns":
+        # A kernel whose scheduler tells no time has it in ticks.
+        value = _sum([*_metered(run, "user_ns"), *_metered(run, "system_ns")])
     return _told(name, title, unit, value, "this host's kernel does not tell it")
 
 
@@ -233,6 +236,7 @@ def _of_plans(run: Run, name: str) -> Counted | None:
         return None
     title, unit = OF_PLANS[name]
     plans = [plan for several in read_plans(run).values() for plan in several]
+    values: list[float | None]
     if name == "spilled_bytes":
         values = [plan.spilled_bytes for plan in plans]
     elif name == "plan_memory_bytes":

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Chance below which counters are said to have moved, all of a knob's together.
 CHANCE_MAX = 0.05
+# The same of what is measured: times also move with whatever else a host does.
+TIME_CHANCE_MAX = 0.01
 # A counter that moves by less than this part of its largest mean tells of nothing.
 MOVED_MIN = 0.01
 # Engines tell sizes by powers of 1000 or of 1024, with three digits.
@@ -161,7 +163,9 @@ def effect_of(
     """
     read_back = read_back_of(levels, turned)
     plans = other_plans(levels)
-    took, why = _judged(turned, read_back, moved, plans, chance_of_alike(list(times.values())))
+    took, why = _judged(
+        turned, read_back, moved, chance_of_alike(list(times.values())), plans=plans
+    )
     return Effect(took, why, read_back, tuple(moved), plans)
 
 
@@ -177,7 +181,9 @@ def moved_of(
     """One counter over levels.
 
     Args:
-        name, title, unit: As it was counted.
+        name: As a knob names it.
+        title: In words.
+        unit: Of its values.
         values: By level over rounds.
         counters: How many are looked at: any may move by chance (Bonferroni).
         why_not: Why it was not counted.
@@ -204,7 +210,7 @@ def other_plans(levels: Mapping[str, Sequence[Run]]) -> bool | None:
 
     Not where a level's own rounds have different ones.
     """
-    shapes: list[set[str]] = []
+    shapes: list[set[tuple[str, ...]]] = []
     for runs in levels.values():
         of_level = {_shapes(run) for run in runs}
         if None in of_level:
@@ -234,8 +240,9 @@ def _judged(
     turned: Turned,
     read_back: Sequence[ReadBack],
     moved: Sequence[Moved],
-    plans: bool | None,
     chance: float | None,
+    *,
+    plans: bool | None,
 ) -> tuple[bool | None, str]:
     """Whether it took effect, and why that is said."""
     in_force = {one.effective for one in read_back}
@@ -249,19 +256,19 @@ def _judged(
         return True, f"{_named(went)} moved with it"
     if plans:
         return True, "its levels are executed by different plans"
-    if chance is not None and chance < CHANCE_MAX:
+    if chance is not None and chance < TIME_CHANCE_MAX:
         beside = f", though {_named(known)} did not move" if known else ""
         return True, f"what is measured differs between its levels{beside}"
     if known:
         same = ", and all levels have the same plan" if plans is False else ""
         return False, (
-            f"{_named(known)} did not move beyond what runs alike differ by{same}; nor does what"
+            f"{_named(known)} did not move beyond what runs alike differ by{same}; nor did what"
             " is measured"
         )
-    return None, _why_unknown(turned, moved, plans)
+    return None, _why_unknown(turned, moved, plans=plans)
 
 
-def _why_unknown(turned: Turned, moved: Sequence[Moved], plans: bool | None) -> str:
+def _why_unknown(turned: Turned, moved: Sequence[Moved], *, plans: bool | None) -> str:
     same = "; all levels have the same plan" if plans is False else ""
     if turned.setting is None:
         why = "it is no single setting of the engine, so nothing of it is read back"

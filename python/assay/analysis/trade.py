@@ -17,15 +17,16 @@ from assay.analysis.findings.reading import executions
 from assay.analysis.knob_counters import counted
 from assay.analysis.knob_effect import Effect, Moved, Turned, effect_of, moved_of, turned_by
 from assay.analysis.load import load_of
-from assay.analysis.operations import is_measured
+from assay.analysis.messages import Predicted, model_of
+from assay.analysis.operations import NS, is_measured
 from assay.analysis.rounds import Factor, factor_of
-from assay.analysis.student import mean_of
+from assay.analysis.split import readings
+from assay.analysis.student import Mean, mean_of
 from assay.record.layout import PHASE_WARMUP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from assay.analysis.student import Mean
     from assay.record.reader import Run
 
 # Of the kernel, for knobs whose own sides are not named: both are of every engine.
@@ -34,8 +35,8 @@ BLOCKING = ("voluntary_switches", "workers_wait_ns", "disk_read_wait_ns")
 # Executions of one run that differ by less are told as steady, as in the field.
 STEADY_MAX = 0.05
 EXECUTIONS_MIN = 3
-# A cause explains variability if the rest varies by less than so much of the whole.
-EXPLAINED_MAX = 0.5
+# A cause explains variability if it accounts for so much of the variance.
+EXPLAINED_MIN = 0.5
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class Level:
         response: The same over rounds.
         first: None: no execution is kept apart.
         variability: None: too few executions.
+        messages: On paper and counted, of its first run; empty of an engine that is no cluster.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Level:
     response: Mean
     first: First | None
     variability: Variability | None
+    messages: tuple[Predicted, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,9 +153,10 @@ def trade_of(
         Level(
             name,
             judged[name],
-            mean_of(list(judged[name].values())),
+            geometric_mean_of(list(judged[name].values())),
             first_of(own),
             variability_of(own),
+            model_of(own[0]),
         )
         for name, own in runs.items()
     )
@@ -177,6 +181,20 @@ def trade_of(
     )
 
 
+def geometric_mean_of(values: Sequence[float]) -> Mean:
+    """The geometric mean of values above zero, with an interval that is above zero, too.
+
+    Of values that are not it is the arithmetic one.
+    """
+    if min(values) <= 0:
+        return mean_of(values)
+    told = mean_of([math.log(value) for value in values])
+    ends = told.interval
+    return Mean(
+        math.exp(told.value), None if ends is None else (math.exp(ends[0]), math.exp(ends[1]))
+    )
+
+
 def first_of(runs: Sequence[Run]) -> First | None:
     """First executions beside later ones; None where the runs have none that is kept apart.
 
@@ -189,8 +207,8 @@ def first_of(runs: Sequence[Run]) -> First | None:
     first, later = zip(*(one[:2] for one in told), strict=True)
     faults = [(one[2], one[3]) for one in told if one[2] is not None and one[3] is not None]
     return First(
-        mean_of(first),
-        mean_of(later),
+        geometric_mean_of(first),
+        geometric_mean_of(later),
         median(one for one, _ in faults) if faults else None,
         median(one for _, one in faults) if faults else None,
     )
@@ -246,15 +264,12 @@ def _executions(run: Run) -> pl.DataFrame:
     )
     if not run.has("tasks"):
         return rows
-    from assay.analysis.split import readings
-
-    grown = readings(events, run.table("tasks")).select(
+    return readings(events, run.table("tasks")).select(
         "operation",
-        (pl.col("wall_ns") * 1e-9).alias("seconds"),
-        (pl.col("run_delay_ns") * 1e-9).alias("waited_s"),
-        (pl.col("on_cpu_ns") * 1e-9).alias("cpu_s"),
+        (pl.col("wall_ns") * NS).alias("seconds"),
+        (pl.col("run_delay_ns") * NS).alias("waited_s"),
+        (pl.col("on_cpu_ns") * NS).alias("cpu_s"),
     )
-    return grown
 
 
 def _deviation(values: pl.Series) -> float:
@@ -265,23 +280,25 @@ def _deviation(values: pl.Series) -> float:
 
 
 def _reason(rows: pl.DataFrame) -> str:
-    """What executions differ by: waiting for a CPU, CPU time, or a drift."""
-    whole = _spread_s(rows["seconds"])
-    waited, cpu = rows["waited_s"], rows["cpu_s"]
-    if waited.null_count() == 0 and _spread_s(rows["seconds"] - waited) < EXPLAINED_MAX * whole:
+    """What executions differ by: waiting for a CPU, a drift, or CPU time."""
+    if _accounted(rows, "waited_s") >= EXPLAINED_MIN:
         return "they waited for a CPU for different times: others used this host"
     half = rows.height // 2
-    ends = [float(one.median() or 0) for one in (rows["seconds"][:half], rows["seconds"][half:])]  # type: ignore[arg-type]
-    if min(ends) and max(ends) / min(ends) > 1 + STEADY_MAX:
-        return f"later executions are {'faster' if ends[0] > ends[1] else 'slower'}: they drift"
-    if cpu.null_count() == 0 and _spread_s(rows["seconds"] - cpu) < EXPLAINED_MAX * whole:
+    parts = (rows["seconds"][:half], rows["seconds"][half:])
+    early, late = (float(one.median() or 0.0) for one in parts)  # type: ignore[arg-type]
+    if min(early, late) > 0 and max(early, late) / min(early, late) > 1 + STEADY_MAX:
+        return f"later executions are {'faster' if early > late else 'slower'}: they drift"
+    if _accounted(rows, "cpu_s") >= EXPLAINED_MIN:
         return "the same work takes different CPU time: of caches and the clock of the CPU"
     return "not measured: neither waiting for a CPU nor CPU time accounts for it"
 
 
-def _spread_s(values: pl.Series) -> float:
-    deviation = values.std()
-    return deviation if isinstance(deviation, float) else 0.0
+def _accounted(rows: pl.DataFrame, name: str) -> float:
+    """The share of the times' variance that a column accounts for: r squared; 0 without one."""
+    if rows[name].null_count() or not _deviation(rows[name]):
+        return 0.0
+    r = rows.select(pl.corr("seconds", name)).item()
+    return float(r) ** 2 if r is not None and math.isfinite(r) and r > 0 else 0.0
 
 
 def _counter(name: str, levels: Mapping[str, Sequence[Run]], counters: int) -> Moved:
@@ -292,9 +309,7 @@ def _counter(name: str, levels: Mapping[str, Sequence[Run]], counters: int) -> M
         level: [one.value for one in several if one.value is not None]
         for level, several in told.items()
     }
-    return moved_of(
-        name, first.title, first.unit, values, counters=counters, why_not=first.why_not
-    )
+    return moved_of(name, first.title, first.unit, values, counters=counters, why_not=first.why_not)
 
 
 def _beside(level: Level, best: Level) -> Beside:
@@ -304,8 +319,3 @@ def _beside(level: Level, best: Level) -> Beside:
         if best.rounds.get(number, 0.0) > 0 and value > 0
     ]
     return Beside(level.name, factor_of(ratios))
-
-
-def is_finite(interval: tuple[float, float] | None) -> bool:
-    """Whether an interval can be drawn."""
-    return interval is not None and all(math.isfinite(one) for one in interval)

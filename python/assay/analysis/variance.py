@@ -55,7 +55,8 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
     Abramowitz and Stegun 26.5.8, evaluated as Lentz does; 6.6.3 where it converges slowly.
 
     Args:
-        a, b: Above 0.
+        a: Above 0.
+        b: Above 0.
         x: 0 to 1.
     """
     if x <= 0 or x >= 1:

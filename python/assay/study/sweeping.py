@@ -257,7 +257,7 @@ def _grids(factors: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if len(knobs) == 2:  # noqa: PLR2004 - rows and columns
         names = [one.removeprefix(SETTING) for one in knobs]
         yield {
-            "name": " and ".join(names),
+            "name": "-and-".join(names),
             "part": PART,
             "kind": TRADE,
             "title": f"By {names[0]} and {names[1]}",

@@ -126,7 +126,11 @@ def _within(
 ) -> NodeFigures:
     grown = {} if readings is None else readings.grown(node.name, *span)
     untold = frozenset() if readings is None else readings.counts(node.name) - grown.keys()
-    told = _node(node, grown, _kernel_cpu_s(clock, *span), _kernel_memory(clock, span[1]))
+    cpu_s = _kernel_cpu_s(clock, *span)
+    told = _node(node, grown, cpu_s, _kernel_memory(clock, span[1]))
+    if clock is not None and cpu_s is None:
+        # Another clock than that of the parts around it would draw a step where none is.
+        told = replace(told, cpu_s=None, cpu_by=())
     return replace(told, untold=untold)
 
 

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
     from assay.analysis.cluster.nodes import ClusterNode
 
-# At each edge of a span half a look is unsure at most on average: a tenth of five.
-LOOKS_MIN = 5
+# Of an execution that holds fewer looks no more is known than that it lay between some.
+LOOKS_MIN = 3
+# Counters of an engine are read by another probe, so that the first or the last of its readings
+# may be just outside of all looks.
+OUTSIDE_MAX = 0.1
 PROCESS = ["pid", "started_ns"]
 NEEDED = {"ppid", "pid", "started_ns"}
 
@@ -42,12 +45,17 @@ class NodeClock:
     rss_bytes: tuple[int, ...]
 
     def cpu_s(self, begun_ns: int, ended_ns: int) -> float | None:
-        """CPU seconds of a span; None of one that holds too few looks, or that none surrounds."""
+        """CPU seconds of a span; None of one that holds too few looks, or that they do not span.
+
+        A span may begin or end so little outside of all looks that a tenth of it is there at most.
+        """
         times = self.times_ns
         within = bisect_right(times, ended_ns) - bisect_left(times, begun_ns)
-        if within < LOOKS_MIN or begun_ns < times[0] or ended_ns > times[-1]:
+        first, last = max(begun_ns, times[0]), min(ended_ns, times[-1])
+        span_ns = ended_ns - begun_ns
+        if within < LOOKS_MIN or span_ns - (last - first) > OUTSIDE_MAX * span_ns:
             return None
-        return (self._at(ended_ns) - self._at(begun_ns)) * NS
+        return (self._at(last) - self._at(first)) * NS * span_ns / (last - first)
 
     def memory_bytes(self, at_ns: int) -> int | None:
         """Resident memory at the last look up to an instant."""

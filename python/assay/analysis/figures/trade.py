@@ -1,4 +1,4 @@
-"""A knob's response with intervals, both sides of its trade below it, and whether it took effect."""
+"""A knob's response with intervals, both sides of its trade below it, and if it took effect."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from assay.analysis.figures.metrics import default_metric, metric_named, value_o
 from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES, by_subject
 from assay.analysis.figures.subjects import subjects_of
 from assay.analysis.figures.trade_grid import grid_figure
-from assay.analysis.figures.trade_tables import CURVES, tables_of
+from assay.analysis.figures.trade_tables import CURVES, shown_first, tables_of
 from assay.analysis.figures.trade_words import missing_of, notes_of, says_of
-from assay.analysis.trade import Sides, is_finite, trade_of
+from assay.analysis.trade import Sides, trade_of
 from assay.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -81,9 +81,7 @@ def _trade(
     }
     judged = {
         level: {
-            number: value
-            for number, run in told
-            if (value := value_of(run, metric)) is not None
+            number: value for number, run in told if (value := value_of(run, metric)) is not None
         }
         for level, told in runs.items()
     }
@@ -105,7 +103,12 @@ def _measures(
     what = "time" if metric.unit == SECONDS else metric.name
     for level, at in places.items():
         told: list[tuple[str, str, str, Callable[[Trade, Level], Spread | None]]] = [
-            (what, metric.title, metric.unit, lambda _, one: _spread(one.response, len(one.rounds))),
+            (
+                what,
+                metric.title,
+                metric.unit,
+                lambda _, one: _spread(one.response, len(one.rounds)),
+            ),
             ("first", "first execution", SECONDS, _first),
             ("first times", "first execution in times of later ones", TIMES, _first_times),
             ("variability", "executions of one run differ by", SHARE, _variability),
@@ -117,6 +120,9 @@ def _measures(
                 title = next(one.title for one in counters.values() if one is not None)
                 unit = units.pop()
                 told.append((side, f"{side}: {title}", unit, _side(side)))
+        told += [
+            (key, title, unit, _message(key)) for key, title, unit in _quantities(known, level)
+        ]
         for key, title, unit, value in told:
             values = by_subject(
                 (name, value(trade, one))
@@ -129,7 +135,7 @@ def _measures(
 
 
 def _spread(mean: Mean, count: int) -> Spread:
-    low, high = mean.interval if mean.interval and is_finite(mean.interval) else (mean.value,) * 2
+    low, high = mean.interval or (mean.value, mean.value)
     return Spread(mean.value, low, high, count)
 
 
@@ -152,8 +158,8 @@ def _variability(_: Trade, level: Level) -> Spread | None:
 
 
 def _main(trade: Trade, side: str) -> Moved | None:
-    """The first counter of a side that was counted."""
-    return next((one for one in getattr(trade, side) if one.values), None)
+    """What stands for a side."""
+    return next(iter(shown_first(getattr(trade, side))), None)
 
 
 def _side(side: str) -> Callable[[Trade, Level], Spread | None]:
@@ -163,5 +169,25 @@ def _side(side: str) -> Callable[[Trade, Level], Spread | None]:
         if not values:
             return None
         return Spread(sum(values) / len(values), min(values), max(values), len(values))
+
+    return value
+
+
+def _quantities(known: Mapping[str, Trade], level: str) -> list[tuple[str, str, str]]:
+    """What of messages was counted at a level."""
+    told = (
+        (one.name, one.title, one.unit)
+        for trade in known.values()
+        for own in trade.levels
+        for one in own.messages
+        if own.name == level and one.counted is not None
+    )
+    return list(dict.fromkeys(told))
+
+
+def _message(name: str) -> Callable[[Trade, Level], Spread | None]:
+    def value(_: Trade, level: Level) -> Spread | None:
+        told = next((one.counted for one in level.messages if one.name == name), None)
+        return None if told is None else Spread(told, told, told)
 
     return value

@@ -9,7 +9,7 @@ from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, TIMES
 from assay.analysis.student import mean_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from assay.analysis.figures.contract import Cell
     from assay.analysis.figures.metrics import Metric
@@ -52,6 +52,7 @@ def tables_of(
             READ_BACK_COLUMNS,
             tuple(_read_back(known)),
         ),
+        _model(known, short),
         Table(
             CURVES,
             f"what is drawn: {metric.title}, and both sides below it",
@@ -82,7 +83,7 @@ def _curve(known: Mapping[str, Trade], short: str, levels: list[str], metric: Me
             if level in by_name:
                 one = by_name[level]
                 cells: tuple[Cell, ...] = (level, *_response(trade, one))
-                cells += tuple(_mean(side, name, trade, level) for side in sides if side is not None)
+                cells += tuple(_mean(side, trade, level) for side in sides if side is not None)
                 rows.append((name, *cells) if several else cells)
     return Table("trade", f"{metric.title} by {short}, and both sides", tuple(columns), tuple(rows))
 
@@ -100,14 +101,23 @@ def _response(trade: Trade, level: Level) -> tuple[Cell, ...]:
     return level.response.value, *ends, times, first
 
 
+def shown_first(counters: Sequence[Moved]) -> list[Moved]:
+    """Counters that were counted, in the order in which they are shown: what is not zero first."""
+    return sorted(
+        (one for one in counters if one.values), key=lambda one: not any(one.means.values())
+    )
+
+
 def _shared(known: Mapping[str, Trade], side: str) -> Moved | None:
     """The first counter of a side that was counted of all subjects."""
-    every = [{one.name: one for one in getattr(trade, side) if one.values} for trade in known.values()]
+    every = [
+        {one.name: one for one in shown_first(getattr(trade, side))} for trade in known.values()
+    ]
     names = [name for name in every[0] if all(name in one for one in every)]
     return every[0][names[0]] if names else None
 
 
-def _mean(counter: Moved, _: str, trade: Trade, level: str) -> Cell:
+def _mean(counter: Moved, trade: Trade, level: str) -> Cell:
     for one in (*trade.scheduling, *trade.blocking):
         if one.name == counter.name:
             return one.means.get(level)
@@ -138,7 +148,9 @@ def _first(known: Mapping[str, Trade], short: str) -> Table:
             share = None if differ is None else differ.share
             why = "-" if differ is None or differ.reason is None else differ.reason
             rows.append((name, level.name, *told, share, why))
-    return Table("first", "the first execution of each run, and how later ones differ", columns, tuple(rows))
+    return Table(
+        "first", "the first execution of each run, and how later ones differ", columns, tuple(rows)
+    )
 
 
 def _counters(known: Mapping[str, Trade], short: str) -> Table:
@@ -193,6 +205,28 @@ def _read_back(known: Mapping[str, Trade]) -> Iterator[tuple[Cell, ...]]:
                 one.effective or "not told",
                 KNOWN[one.is_asked],
             )
+
+
+def _model(known: Mapping[str, Trade], short: str) -> Table:
+    """Messages on paper and as they were counted; empty of engines that are no cluster."""
+    columns = (
+        Column("subject"),
+        Column(short),
+        Column("quantity"),
+        Column("unit"),
+        Column("on paper", COUNT),
+        Column("counted", COUNT),
+        Column("counted / on paper", TIMES),
+        Column("why they differ"),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (name, level.name, one.title, one.unit, one.predicted, one.counted, one.ratio, one.why)
+        for name, trade in known.items()
+        for level in trade.levels
+        for one in level.messages
+    ]
+    title = "messages between nodes of one execution, on paper and as they were counted"
+    return Table("model", title, columns, tuple(rows))
 
 
 def _drawn(known: Mapping[str, Trade], metric: Metric) -> Iterator[tuple[Cell, ...]]:

@@ -34,12 +34,13 @@ def says_of(name: str, trade: Trade, factor: str, metric: Metric) -> Iterator[st
     yield from _read_back(name, trade, short)
     yield from _first(name, trade)
     yield from _variability(name, trade)
+    yield from _model(name, trade)
 
 
 def _effect(name: str, trade: Trade, short: str) -> str:
     effect = trade.effect
     if effect.took is False:
-        return f"{name}: no effect: {short}: {effect.why}."
+        return f"{name}: {short}: no effect: {effect.why}."
     if effect.took:
         return f"{name}: {short} took effect: {effect.why}."
     return f"{name}: not known whether {short} took effect: {effect.why}."
@@ -48,7 +49,8 @@ def _effect(name: str, trade: Trade, short: str) -> str:
 def _best(name: str, trade: Trade, short: str, metric: Metric) -> str:
     by_name = {one.name: one for one in trade.levels}
     best = by_name[trade.best]
-    told = f"{text(best.response.value, metric.unit)}{interval_text(best.response.interval, metric.unit)}"
+    told = text(best.response.value, metric.unit)
+    told += interval_text(best.response.interval, metric.unit)
     if not trade.beside:
         return f"{name}: of {short} only {trade.best} has a figure, {told}."
     distinct = [one for one in trade.beside if one.factor is not None and one.factor.is_distinct]
@@ -122,13 +124,12 @@ def _first(name: str, trade: Trade) -> Iterator[str]:
         return
     words = (
         f"{name}: the first execution, in no interval, takes up to {text(times, TIMES)} as long as"
-        f" later ones: {text(first.first_s.value, SECONDS)} and {text(first.later_s.value, SECONDS)}"
-        f" at {level.name}"
+        f" later ones: {text(first.first_s.value, SECONDS)} and"
+        f" {text(first.later_s.value, SECONDS)} at {level.name}"
     )
     if first.first_faults is not None and first.later_faults is not None:
         words += (
-            f", with {first.first_faults:,.0f} minor page faults against"
-            f" {first.later_faults:,.0f}"
+            f", with {first.first_faults:,.0f} minor page faults against {first.later_faults:,.0f}"
         )
     yield f"{words}."
 
@@ -148,6 +149,19 @@ def _variability(name: str, trade: Trade) -> Iterator[str]:
         yield f"{words} at {most.name}, and not under {percent_text(STEADY_MAX)}: {differ.reason}."
 
 
+def _model(name: str, trade: Trade) -> Iterator[str]:
+    """How the messages that were counted stand to those on paper, at the best level."""
+    best = next(one for one in trade.levels if one.name == trade.best)
+    told = [
+        f"{one.title} {text(one.counted, one.unit)} for {text(one.predicted, one.unit)}"
+        for one in best.messages
+        if one.ratio is not None and one.name != "bytes a message"
+    ]
+    if told:
+        each = listed(told)
+        yield f"{name}: counted for what the message model has on paper, at {best.name}: {each}."
+
+
 def notes_of(known: Mapping[str, Trade]) -> Iterator[str]:
     """How it was made."""
     if not known:
@@ -155,13 +169,13 @@ def notes_of(known: Mapping[str, Trade]) -> Iterator[str]:
     rounds = max(len(one.rounds) for trade in known.values() for one in trade.levels)
     if rounds > 1:
         yield (
-            f"Means over {rounds} rounds in turns, intervals of 95 % by Student's t; levels are"
-            " compared round by round, by their ratios. A run's own figure is the median of its"
-            " executions after the first."
+            f"Means over {rounds} rounds in turns, geometric, intervals of 95 % by Student's t;"
+            " levels are compared round by round, by their ratios. A run's own figure is the median"
+            " of its executions after the first."
         )
     yield (
-        "A counter moved if an analysis of variance over rounds gives chance less than 5 %, all of a"
-        " knob's counters together, and by more than 1 %."
+        "A counter moved if an analysis of variance over rounds gives chance less than 5 %, all"
+        " counters of a knob together, and by more than 1 %."
     )
 
 

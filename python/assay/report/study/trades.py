@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 TRADE, HEAT = "trade", "heat"
 RESPONSE = "response"
 RESPONSE_HEIGHT, SIDE_HEIGHT, FIELD, ROW = 210, 84, 72, 34
+# Room for the numbers of an axis, so that panels begin at the same place.
+EXTENT = 34
 ENDS = ("value", "low", "high")
 # A first execution that takes so many times as long would flatten the curve: it is told in words.
 FIRST_MAX = 3.0
@@ -47,12 +49,13 @@ def trade(
         )
         for key in keys
     ]
-    return alt.vconcat(*panels, spacing=14).resolve_scale(color="shared")
+    whole: alt.VConcatChart = alt.vconcat(*panels, spacing=14).resolve_scale(color="shared")
+    return whole
 
 
 def _panel(
     rows: Sequence[Mapping[str, Any]], levels: Sequence[str], colour: alt.Scale, *, axis: str | None
-) -> alt.TopLevelMixin:
+) -> Any:  # noqa: ANN401 - altair's
     """One panel. Only the last has the names of levels below it."""
     import altair as alt
 
@@ -60,25 +63,31 @@ def _panel(
     shown, unit = _in_steps([row for row in rows if not _is_off(row, rows)])
     is_response = panel == RESPONSE
     words = counter if is_response else f"{panel}: {counter}"
-    height = RESPONSE_HEIGHT if is_response else SIDE_HEIGHT
+    if any(row["drawn"] == FIRST for row in shown):
+        words += " (triangles: the first execution)"
+    height, ticks = (RESPONSE_HEIGHT, 5) if is_response else (SIDE_HEIGHT, 3)
     title = alt.TitleParams(
         words if unit is None else f"{words}, {unit}", fontSize=11, anchor="start", offset=4
     )
-    base = alt.Chart(alt.InlineData(values=shown), width=WIDTH - 150, height=height, title=title)
+    base = alt.Chart(alt.InlineData(values=shown), width=WIDTH - 150, height=height)
     x = alt.X(
         "level:O",
         sort=list(levels),
         scale=alt.Scale(domain=list(levels)),
         title=axis,
-        axis=alt.Axis(labelAngle=0, gridOpacity=0.3, labels=axis is not None, ticks=axis is not None),
+        axis=alt.Axis(
+            labelAngle=0, gridOpacity=0.3, labels=axis is not None, ticks=axis is not None
+        ),
     )
     y = alt.Y(
         "value:Q",
         title=None,
         scale=alt.Scale(domain=[0.0, _top(shown)], nice=True),
-        axis=alt.Axis(tickCount=5 if is_response else 3, format="~s", gridOpacity=0.5),
+        axis=alt.Axis(tickCount=ticks, format="~s", gridOpacity=0.5, minExtent=EXTENT),
     )
-    of = alt.Color("subject:N", scale=colour, legend=alt.Legend(title=None, symbolOpacity=1))
+    alone = len(list(colour.domain)) == 1
+    legend = None if alone else alt.Legend(title=None, symbolOpacity=1)
+    of = alt.Color("subject:N", scale=colour, legend=legend)
     tips = ["subject:N", "level:N", "drawn:N", "label:N"]
     later = base.transform_filter(f"datum.drawn == '{LATER}'")
     first = base.transform_filter(f"datum.drawn == '{FIRST}'")
@@ -93,6 +102,7 @@ def _panel(
         first.mark_point(size=70, shape="triangle-up", filled=False, strokeWidth=1.6).encode(
             x=x, y=y, color=of, tooltip=tips
         ),
+        title=title,
     )
 
 
