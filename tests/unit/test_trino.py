@@ -29,7 +29,7 @@ from assay.engines.contract import (
 )
 from assay.engines.discovery import find_engine
 from assay.engines.trino import configuration
-from assay.engines.trino.connecting import read_dsn, with_session
+from assay.engines.trino.connecting import Rest, read_dsn, with_session
 from assay.engines.trino.counters import Queries
 from assay.engines.trino.explaining import literal
 from assay.engines.trino.plans import kept, normalised
@@ -344,6 +344,11 @@ class TestAddresses:
         assert told["url"] == "jdbc:trino://db:8443/tpch/sf1?SSL=true"
         assert told["properties"] == {"user": "me", "password": "s@cret"}
         assert told["rest"] == "https://db:8443"
+
+    def test_a_node_without_tls_is_asked_without_the_password(self) -> None:
+        told = read_dsn("trino://me:s%40cret@db/tpch/sf1")
+        assert "Authorization" in Rest.of(told).headers
+        assert "Authorization" not in Rest.of(told, "http://10.0.0.7:8080").headers
 
     @pytest.mark.parametrize(
         "dsn", ["trino://db", "trino://db/tpch", "mysql://db/a/b", "trino://:x/a/b", "trino:///a/b"]
