@@ -1,0 +1,2 @@
+class SparkPlans:
+    def __init__(self, address): pass

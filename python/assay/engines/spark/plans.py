@@ -1,0 +1,1 @@
+def normalised(*a): raise ValueError
