@@ -39,17 +39,25 @@ class Rest:
 
     def _asked(self, path: str) -> Any:
         try:
-            self._line.request("GET", path)
-            answer = self._line.getresponse()
-            body = answer.read()
-        except (http.client.HTTPException, OSError) as error:
+            answer, body = self._got(path)
+        except (http.client.HTTPException, OSError):
+            # A line that was idle for long is closed by the other side.
             self._line.close()
-            raise OSError(f"Spark's driver does not tell its state: {error}") from error
+            try:
+                answer, body = self._got(path)
+            except (http.client.HTTPException, OSError) as error:
+                self._line.close()
+                raise OSError(f"Spark's driver does not tell its state: {error}") from error
         if answer.status == MISSING:
             return None
         if answer.status != OK:
             raise OSError(f"Spark's driver tells no state: {answer.status} {answer.reason}")
         return json.loads(body)
+
+    def _got(self, path: str) -> tuple[http.client.HTTPResponse, bytes]:
+        self._line.request("GET", path)
+        answer = self._line.getresponse()
+        return answer, answer.read()
 
 
 def master_state(host: str, port: int) -> dict[str, Any]:
