@@ -10,14 +10,13 @@ import pyarrow as pa
 import pytest
 
 from assay.analysis.cluster_counters import cluster_facts
-from assay.engines.contract import EngineError
+from assay.engines.contract import EngineError, Product
 from assay.engines.discovery import find_engine
 from assay.engines.spark import configuration, tables
 from assay.engines.spark.connecting import read_dsn, set_statement
 from assay.engines.spark.counters import SparkCounters, added, task_sums
 from assay.engines.spark.plans import normalised
 from assay.engines.spark.programs import Programs, find_home
-from assay.engines.contract import Product
 
 DATA = Path(__file__).parent / "data" / "spark"
 
@@ -91,6 +90,10 @@ class TestAddress:
         with pytest.raises(EngineError, match="hive2://HOST:PORT/DATABASE") as caught:
             read_dsn(dsn)
         assert dsn not in str(caught.value).replace("hive2://HOST", "")
+
+    def test_a_master_is_told_apart_from_a_thrift_server(self) -> None:
+        with pytest.raises(EngineError, match="start-thriftserver"):
+            read_dsn("spark://there:7077")
 
     def test_a_setting_is_no_statement(self) -> None:
         with pytest.raises(EngineError, match="without semicolons"):

@@ -1,4 +1,4 @@
-"""Settings of a cluster of ours: Spark's own by their names, and the few that Spark has none for."""
+"""Settings of a cluster of ours: Spark's own by their names, and few that Spark has none for."""
 
 from __future__ import annotations
 

@@ -42,6 +42,11 @@ def read_dsn(dsn: str) -> Address:
         port = told.port or PORT_HIVE2
     except ValueError as error:
         raise EngineError(f"the DSN cannot be read: {FORM}.") from error
+    if told.scheme == "spark":
+        raise EngineError(
+            "a master that runs already is asked through a Thrift server on its cluster: start one"
+            f" (sbin/start-thriftserver.sh --master spark://...), and {FORM}."
+        )
     database = told.path.strip("/") or DATABASE
     if told.scheme != "hive2" or not told.hostname or told.username or ";" in database:
         raise EngineError(f"the DSN cannot be read: {FORM}.")

@@ -188,7 +188,11 @@ def _has_tasks(attempt: Mapping[str, Any]) -> bool:
 
 def _rows(sums: Sums, workers: Mapping[str, str]) -> list[Row]:
     """By worker: of all executors that it ran."""
-    by_worker = added({workers[executor]: own} for executor, own in sums.items() if executor in workers)
+    by_worker = added(
+        {workers[executor]: own} for executor, own in sums.items() if executor in workers
+    )
     return [
-        (NODES, worker, name, value) for worker, own in by_worker.items() for name, value in own.items()
+        (NODES, worker, name, value)
+        for worker, own in by_worker.items()
+        for name, value in own.items()
     ]

@@ -11,6 +11,7 @@ from assay import _core
 from assay.engines.bridge.addresses import session_config
 from assay.engines.bridge.beside import start_bridge
 from assay.engines.bridge.drivers import find_driver
+from assay.engines.bridge.errors import BridgeError
 from assay.engines.bridge.jre import find_java
 from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import marked_script
@@ -43,6 +44,12 @@ if TYPE_CHECKING:
     )
     from assay.model.plan import Plan
     from assay.model.script import Script
+
+
+UNREACHED = (
+    "See that Spark's Thrift server runs there and takes this user, and mend host, port, database or"
+    " settings in --dsn"
+)
 
 
 class SparkEngine:
@@ -97,8 +104,12 @@ class SparkEngine:
         return {**address, "socket": str(start_bridge(bridging.launcher, java, drivers))}
 
     def attach(self, address: Address) -> Instance:
-        """Connects. Raises `BridgeError` as the server says it."""
-        return Instance({}, Link.connect(address), address=dict(address))
+        """Connects. Raises `EngineError` as the server says it, with the mend."""
+        try:
+            link = Link.connect(address)
+        except BridgeError as error:
+            raise EngineError(f"{error}. {UNREACHED}") from error
+        return Instance({}, link, address=dict(address))
 
     def detach(self, instance: Instance) -> None:
         """Closes the connection."""

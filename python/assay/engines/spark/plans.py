@@ -199,9 +199,7 @@ def _node(
     return replace(made, children=tuple(children))
 
 
-def _operator(
-    written: _Written, metrics: Mapping[str, str], told: Mapping[str, str]
-) -> PlanNode:
+def _operator(written: _Written, metrics: Mapping[str, str], told: Mapping[str, str]) -> PlanNode:
     operator = next((word for begin, word in OPERATORS if written.name.startswith(begin)), "other")
     said = [f"{name}: {told[name]}" for name in CONDITIONS if told.get(name) not in {None, "None"}]
     is_scan = operator == "scan"
@@ -225,4 +223,6 @@ def _number(text: str | None) -> float | None:
 def _bytes(text: str | None) -> int | None:
     """Bytes of a size as the driver writes it; of several the first, which is their sum."""
     found = _SIZE.search(text or "")
-    return None if found is None else round(float(found[1].replace(",", "")) * _BYTES[found[2] or ""])
+    return (
+        None if found is None else round(float(found[1].replace(",", "")) * _BYTES[found[2] or ""])
+    )

@@ -171,5 +171,3 @@ def find_home(product: Product) -> Path:
     raise EngineError(
         f"{product.home} is no Spark: --bin-dir names its home, the directory that has `jars`."
     )
-
-

@@ -24,7 +24,7 @@ class Rest:
         self._line = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
         self._application: str | None = None
 
-    def told(self, path: str) -> Any:
+    def told(self, path: str) -> Any:  # noqa: ANN401 - JSON
         """What stands below the application; None: there is none of that. Raises `OSError`."""
         if self._application is None:
             applications = self._asked("/api/v1/applications")
@@ -37,7 +37,7 @@ class Rest:
         """Ends the connection."""
         self._line.close()
 
-    def _asked(self, path: str) -> Any:
+    def _asked(self, path: str) -> Any:  # noqa: ANN401 - JSON
         try:
             answer, body = self._got(path)
         except (http.client.HTTPException, OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -191,12 +192,11 @@ def _is_ready(address: Address, shape: Shape) -> bool:
         return False
     finally:
         rest.close()
-    return sum(one["id"] != DRIVER and one["isActive"] for one in executors) >= shape.workers
+    there = [one for one in executors if one["id"] != DRIVER and one["isActive"]]
+    return len(there) >= shape.workers
 
 
 def _listens(address: Address) -> bool:
-    import socket
-
     try:
         socket.create_connection((HOST, address["port"]), LOOK_S).close()
     except OSError:
@@ -212,8 +212,8 @@ def _await(is_there: Callable[[], bool], launcher: Launcher, what: str) -> str |
             return words
         if time.monotonic() > deadline_s:
             raise EngineError(
-                f"{TITLE} waited {START_PATIENCE_S:.0f} s for {what}: the host is overloaded, or has"
-                " no memory for so many workers. Try again when it is quieter, or with fewer."
+                f"{TITLE} waited {START_PATIENCE_S:.0f} s for {what}: the host is overloaded, or"
+                " has no memory for so many workers. Try again when it is quieter, or with fewer."
             )
         time.sleep(LOOK_S)
     return None
