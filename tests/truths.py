@@ -11,6 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.analysis.accounts import Accounts
+from assay.analysis.cluster.barriers import Barrier, Barriers
+from assay.analysis.cluster.line import Line, NodeFigures, together
+from assay.analysis.cluster.nodes import ClusterNode
+from assay.analysis.cluster.told import Cluster
 from assay.analysis.findings.case import Case, TableFacts
 from assay.model.plan import PlanNode
 from tests.cases import case, executions, node, operation, passes, plan, plans
@@ -212,6 +216,62 @@ def logged(effect: float, log_bytes: float = GIB) -> Case:
     return case(*two(effect, disk_write=1.0), counters=counted(wal_bytes=log_bytes))
 
 
+def of_nodes(cpu: list[float], barriers: Barriers | None = None, **grown: float) -> Case:
+    """One operation on nodes with so much CPU time each; what they count they count alike."""
+    each = tuple(
+        NodeFigures(f"n{at}", "worker", grown, used * WHOLE_S) for at, used in enumerate(cpu)
+    )
+    nodes = tuple(ClusterNode(one.name, one.role, "here", (at + 2,)) for at, one in enumerate(each))
+    line = Line(WHOLE_S, together(each), each)
+    cluster = Cluster(
+        title="nodes",
+        nodes=nodes,
+        says={},
+        missing={},
+        platform_cores=float(len(cpu)),
+        run=line,
+        intervals=(),
+        operations={"q1": line},
+        barriers=barriers or Barriers(),
+    )
+    knob = {
+        "setting": "batch",
+        "about": "bytes of a batch",
+        "low": "1MB",
+        "high": "64MB",
+        "choices": (),
+        "effective": None,
+        "scheduling": ("scheduling_ns",),
+        "blocking": ("wait_ns", "blocked_ns"),
+    }
+    asked = {"workload": "tpch", "engine": "nodes", "scale": 1.0}
+    busy = operation(parallelism=2.0, cpu_user=0.4, told={"seconds": WHOLE_S})
+    return case(busy, cluster=cluster, knobs={"batch": knob}, request=asked)
+
+
+def waiting_nodes(effect: float) -> Case:
+    return of_nodes([1.0, 1.0], wait_ns=0.8 * effect, blocked_ns=0.2 * effect, task_ns=1.0)
+
+
+def uneven_nodes(effect: float) -> Case:
+    """One node is at work all the time, seven others for less."""
+    others = (8 * (1 - effect) - 1) / 7
+    return of_nodes([1.0, *[others] * 7])
+
+
+def nodes_with_barriers(effect: float) -> Case:
+    parts = 4
+    each_s = effect * WHOLE_S / parts
+    found = [Barrier("q1", 2.5 * at, 2.5 * at + each_s, 0.0, 2.0) for at in range(parts)]
+    return of_nodes([1.0, 1.0], Barriers(tuple(found if effect else ()), 2.0, {"q1": WHOLE_S}))
+
+
+def chatting_nodes(effect: float, message_bytes: float = 4096.0) -> Case:
+    spent = effect / (1 - effect)
+    messages = {"messages": 1e5, "bytes": 1e5 * message_bytes}
+    return of_nodes([1.0, 1.0], scheduling_ns=spent, task_ns=1.0, **messages)
+
+
 TRUTHS = (
     Truth(
         "spill",
@@ -393,5 +453,37 @@ TRUTHS = (
         0.04,
         ("70 % of the time was waiting for writes and syncs, while 1 GiB went into the log",),
         ("where:q1", "counter:wal_bytes"),
+    ),
+    Truth(
+        "node-waits",
+        waiting_nodes,
+        lambda _: waiting_nodes(0.0),
+        0.03,
+        ("Tasks waited for other nodes for 70 % of the time, most in q1", "for what they send"),
+        ("cluster",),
+    ),
+    Truth(
+        "node-skew",
+        uneven_nodes,
+        lambda _: uneven_nodes(0.0),
+        0.04,
+        ("Node n0 had 3.33 times the mean CPU time", "70 % of the time would be saved"),
+        ("cluster",),
+    ),
+    Truth(
+        "barriers",
+        nodes_with_barriers,
+        lambda _: nodes_with_barriers(0.0),
+        0.02,
+        ("Nodes stood still between peaks", "most in q1", "70 %"),
+        ("cluster",),
+    ),
+    Truth(
+        "small-messages",
+        chatting_nodes,
+        lambda effect: chatting_nodes(effect, message_bytes=1e6),
+        0.03,
+        ("Scheduling was 70 % of the time of tasks beside messages of 4 KiB", "most in q1"),
+        ("cluster",),
     ),
 )

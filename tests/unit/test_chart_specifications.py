@@ -11,6 +11,7 @@ from assay.record.reader import Run
 from assay.report.charts import Charts
 from assay.report.document import document
 from assay.report.html import read_load, read_timeline
+from tests.clusters import as_cluster
 from tests.mixes import steady_run
 from tests.records import write_run
 from tests.sampled import as_sampled
@@ -27,6 +28,7 @@ KINDS: dict[str, Callable[[Path], Path]] = {
     "traced": lambda runs: as_traced(write_run(runs)),
     "server": lambda runs: as_server(write_run(runs)),
     "mixes": steady_run,
+    "cluster": lambda runs: as_cluster(write_run(runs)),
 }
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from assay.cli.main import run_command
+from assay.model.errors import UsageError
 from assay.study.asked_study import factor_of, varied
 from assay.study.declared.expanding import Wanted, expanded
-from assay.study.sweeping import Sweep, numbers_of_clients, scales_told, sweep_study
+from assay.study.sweeping import Sweep, numbers_of_clients, scales_told, sweep_study, turned
 from assay.study.variants import Study
 
 
@@ -45,9 +46,10 @@ class TestStudy:
         assert len(told.parts[0].variants) == 4
         settings = {one["work_mem"] for one in by_variant(told, "settings").values()}
         assert settings == {"4MB", "64MB"}
-        assert [(one.kind, one.options["factor"]) for one in told.figures] == [
-            ("sweep", "buffer"),
-            ("sweep", "set.work_mem"),
+        assert [(one.kind, one.options) for one in told.figures] == [
+            ("trade", {"factor": "buffer"}),
+            ("trade", {"factor": "set.work_mem"}),
+            ("trade", {"factor": "buffer", "grid": "set.work_mem"}),
         ]
 
     def test_scales_are_a_factor_with_a_figure_of_their_own(self) -> None:
@@ -78,6 +80,25 @@ class TestStudy:
         assert factor_of("work_mem") == "set.work_mem"
         assert numbers_of_clients("1, 2,16") == (1, 2, 16)
         assert numbers_of_clients(None) == ()
+
+    def test_a_knob_has_a_name_of_its_own_and_what_it_takes_beside_it(self) -> None:
+        factors, settings = turned(["vector=10000,100000"], ["virtuoso"], {})
+        assert factors == {"set.VectorSize": ["10000", "100000"]}
+        # Else the server makes vectors longer itself.
+        assert settings == {"AdjustVectorSize": "0"}
+        # What a person asks for holds.
+        assert turned(["VectorSize=1,2"], ["virtuoso"], {"AdjustVectorSize": "1"})[1] == {
+            "AdjustVectorSize": "1"
+        }
+        assert turned(["vector=1,2", "longer_vectors=0,1"], ["virtuoso@7.2.5"], {})[1] == {}
+        assert turned(["threads=1,2"], ["duckdb"], {})[0] == {"set.threads": ["1", "2"]}
+        told = study(engines=("virtuoso",), factors=factors, keys={"set": settings})
+        for asked in by_variant(told, "settings").values():
+            assert asked["AdjustVectorSize"] == "0"
+
+    def test_a_knob_that_is_two_settings_is_refused(self) -> None:
+        with pytest.raises(UsageError, match="threads is ThreadsPerQuery of virtuoso, threads of"):
+            turned(["threads=1,2"], ["virtuoso", "duckdb"], {})
 
     def test_levels_of_durability_can_be_what_varies(self) -> None:
         told = study(engines=("postgresql",), factors=varied(["durability=full,none"]))

@@ -17,7 +17,7 @@ use crate::drive::{Observer, Shared, Worker};
 use crate::error::DriveError;
 use crate::latency::{LatencyBook, Quantiles};
 use crate::recorder::{ErrorClass, Notes, Recorder, RingSink, RingSource, rings};
-use crate::schedule::{Passed, Schedule};
+use crate::schedule::{Passed, Schedule, Share};
 use crate::session::Session;
 use crate::terminal::Terminal;
 use crate::watchdog::Watch;
@@ -115,10 +115,18 @@ pub struct Progress {
 /// ended: when it begins, and within 50 ms of the end of one. Says whether they are enough.
 pub type PassListener = Box<dyn FnMut(&str, Passed) -> bool + Send>;
 
+/// Hears the name of a phase that is about to begin, and says at which CLOCK_MONOTONIC it does, once
+/// that is known: hosts that drive a plan together begin together. `None` ends the run.
+pub type PhaseGate = Box<dyn FnMut(&str) -> Option<i64> + Send>;
+
 /// What a run is made of besides its plan.
 pub struct Parts {
-    /// One session for each of `Plan::sessions()`.
+    /// Sessions of the plan in order, from `first_session` on: all of them, or a host's share.
     pub sessions: Vec<Box<dyn Session>>,
+    /// Number of the first of them; others are driven elsewhere.
+    pub first_session: u32,
+    /// Says when phases begin; `None`: at once.
+    pub gate: Option<PhaseGate>,
     /// Reads the engine's tasks, in phases with one session.
     pub meter: Option<Box<dyn Meter + Send>>,
     /// Reads the engine's own counters, in phases with one session.
@@ -198,6 +206,7 @@ struct Stage<'a> {
     ends_ns: Vec<AtomicI64>,
     books: Vec<PhaseBooks>,
     barrier: Barrier,
+    gate: Option<Mutex<PhaseGate>>,
     shared: Shared,
     phase: AtomicU64,
     meter_error: Mutex<Option<String>>,
@@ -212,7 +221,9 @@ pub fn drive(
     mut tick: impl FnMut(&Progress),
 ) -> Result<RunReport, DriveError> {
     plan.validate()?;
-    assert_eq!(parts.sessions.len(), plan.sessions() as usize, "one session for each client");
+    let share = Share { first: parts.first_session, sessions: parts.sessions.len() as u32 };
+    let beyond = share.first.saturating_add(share.sessions);
+    assert!(beyond <= plan.sessions(), "one session for each client");
     let results_dir = raw_dir.join("results");
     std::fs::create_dir_all(&results_dir)
         .map_err(|error| DriveError::record(&results_dir, error))?;
@@ -221,7 +232,7 @@ pub fn drive(
     let watches: Vec<Watch> =
         sessions.iter().map(|session| Watch::new(session.canceller())).collect();
     let mut groups = groups(&mut sessions, plan.sessions_per_worker);
-    let stage = Stage::new(plan, groups.len());
+    let stage = Stage::new(plan, groups.len(), share, parts.gate);
     let (sinks, sources): (Vec<RingSink>, Vec<RingSource>) =
         groups.iter().map(|_| rings(&notes)).unzip();
     let recorder = Recorder::create(plan, notes.clone(), sources, raw_dir)?;
@@ -232,7 +243,7 @@ pub fn drive(
         Books::new(sink, Some(results), plan.operations.len())
     });
     let looks = (parts.meter, parts.observer);
-    let players = players(plan.seed, &mut groups, &watches, books, looks)?;
+    let players = players((plan.seed, share.first), &mut groups, &watches, books, looks)?;
     let ended = thread::scope(|scope| {
         let mut workers = Vec::new();
         let mut gates = Vec::new();
@@ -259,9 +270,10 @@ pub fn drive(
 
 type Looks = (Option<Box<dyn Meter + Send>>, Option<Observer>);
 
-/// One worker a group of sessions. The first has what looks at the engine around operations.
+/// One worker a group of sessions, from `first_session` on. The first has what looks at the engine
+/// around operations.
 fn players<'a>(
-    seed: u64,
+    (seed, first_session): (u64, u32),
     groups: &'a mut [Vec<Box<dyn Session>>],
     watches: &'a [Watch],
     books: impl Iterator<Item = Books<RingSink>>,
@@ -272,7 +284,7 @@ fn players<'a>(
     let mut players: Vec<Box<dyn Player + Send + 'a>> = Vec::with_capacity(groups.len());
     for (group, books) in groups.iter_mut().zip(books) {
         let mine = &watches[first..first + group.len()];
-        let numbers = first as u32..;
+        let numbers = first_session + first as u32..;
         first += group.len();
         let (meter, observer) = looks.take().unwrap_or_default();
         players.push(match group.as_mut_slice() {
@@ -324,16 +336,17 @@ fn spawn_failed(error: std::io::Error) -> DriveError {
 }
 
 impl<'a> Stage<'a> {
-    fn new(plan: &'a Plan, workers: usize) -> Self {
+    fn new(plan: &'a Plan, workers: usize, share: Share, gate: Option<PhaseGate>) -> Self {
         let seed = |index: usize| split_mix(plan.seed ^ split_mix(index as u64));
-        let schedules =
-            plan.phases.iter().enumerate().map(|(i, phase)| Schedule::new(phase, seed(i)));
+        let schedule = |(i, phase)| Schedule::shared(phase, seed(i), share);
+        let schedules = plan.phases.iter().enumerate().map(schedule);
         Self {
             plan,
             schedules: schedules.collect(),
             ends_ns: plan.phases.iter().map(|_| AtomicI64::new(0)).collect(),
             books: plan.phases.iter().map(|_| Mutex::new(Vec::new())).collect(),
             barrier: Barrier::new(workers),
+            gate: gate.map(Mutex::new),
             shared: Shared::default(),
             phase: AtomicU64::new(0),
             meter_error: Mutex::new(None),
@@ -345,7 +358,7 @@ impl<'a> Stage<'a> {
         let mut outcome = Ok(());
         for (index, schedule) in self.schedules.iter().enumerate() {
             if self.barrier.wait().is_leader() {
-                schedule.begin(MonotonicClock.now_ns());
+                schedule.begin(self.start_ns(index));
                 self.phase.store(index as u64, Ordering::Release);
             }
             self.barrier.wait();
@@ -368,6 +381,23 @@ impl<'a> Stage<'a> {
             self.meter_error.lock().unwrap_or_else(PoisonError::into_inner).replace(error);
         }
         outcome
+    }
+
+    /// When a phase begins: now, or when its gate says, which is waited for.
+    fn start_ns(&self, index: usize) -> i64 {
+        let stop = &self.shared.stop;
+        if let Some(gate) = self.gate.as_ref().filter(|_| !stop.load(Ordering::Relaxed)) {
+            let mut gate = gate.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(at_ns) = gate(&self.plan.phases[index].name) {
+                while MonotonicClock.now_ns() < at_ns && !stop.load(Ordering::Relaxed) {
+                    MonotonicClock.sleep_until(at_ns);
+                }
+                // A host that comes late is late for what became due since.
+                return at_ns;
+            }
+            stop.store(true, Ordering::Relaxed);
+        }
+        MonotonicClock.now_ns()
     }
 
     fn report(&self, ended: Ended, notes: &Notes) -> RunReport {

@@ -33,9 +33,37 @@ pub struct Passed {
 /// Of a session that has begun no pass yet.
 const NO_PASS: u64 = u64::MAX;
 
+/// Which of a plan's sessions are driven here, where several hosts drive it together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Number of the first of them, among all.
+    pub first: u32,
+    /// How many they are.
+    pub sessions: u32,
+}
+
+impl Share {
+    /// All sessions there can be.
+    pub const ALL: Self = Self { first: 0, sessions: u32::MAX };
+
+    /// What is left of it in a phase with so many sessions.
+    fn of(self, sessions: u32) -> Self {
+        let first = self.first.min(sessions);
+        Self { first, sessions: self.sessions.min(sessions - first) }
+    }
+
+    /// Which number of a phase with so many sessions is taken here after `taken` others: numbers go
+    /// round by session, so that shares have none in common and leave none out.
+    fn number(self, taken: u64, sessions: u32) -> u64 {
+        let here = u64::from(self.sessions.max(1));
+        taken / here * u64::from(sessions) + u64::from(self.first) + taken % here
+    }
+}
+
 /// The schedule of one phase.
 pub struct Schedule<'a> {
     phase: &'a Phase,
+    share: Share,
     phase_seed: u64,
     weight_total: u64,
     begun_ns: AtomicI64,
@@ -57,11 +85,17 @@ pub struct Schedule<'a> {
 impl<'a> Schedule<'a> {
     /// The schedule of `phase`, whose mix is drawn from `phase_seed`.
     pub fn new(phase: &'a Phase, phase_seed: u64) -> Self {
+        Self::shared(phase, phase_seed, Share::ALL)
+    }
+
+    /// A share of it: what other hosts play is left to them.
+    pub fn shared(phase: &'a Phase, phase_seed: u64, share: Share) -> Self {
         let weight_total = phase.weights.iter().copied().map(u64::from).sum();
         let places =
             if phase.in_order { phase.arrival.sessions() as usize } else { phase.orders.len() };
         Self {
             phase,
+            share: share.of(phase.arrival.sessions()),
             phase_seed,
             weight_total,
             begun_ns: AtomicI64::new(0),
@@ -124,7 +158,7 @@ impl<'a> Schedule<'a> {
 
     /// Takes the next operation of a session, or `None` when the phase is over at `now_ns`.
     pub fn next(&self, session: u32, now_ns: i64, hand: &mut Hand) -> Option<Ticket> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let number = self.number(self.next.fetch_add(1, Ordering::Relaxed));
         if self.phase.operations_max != 0 && number >= self.phase.operations_max {
             return None;
         }
@@ -144,6 +178,18 @@ impl<'a> Schedule<'a> {
                 (!over).then(|| self.drawn(number, Some(due_ns), hand))
             }
         }
+    }
+
+    /// The number among all hosts' of what is taken here after `taken` others. Of an open load it
+    /// says when an operation is due; cards that are dealt as fast as they are played belong to one
+    /// host deck by deck, so that their shares stay exact.
+    fn number(&self, taken: u64) -> u64 {
+        let sessions = self.phase.arrival.sessions();
+        if self.phase.deck && matches!(self.phase.arrival, Arrival::Closed { .. }) {
+            let size = self.weight_total.max(1);
+            return self.share.number(taken / size, sessions) * size + taken % size;
+        }
+        self.share.number(taken, sessions)
     }
 
     /// Whether the phase's time is over.
@@ -183,7 +229,8 @@ impl<'a> Schedule<'a> {
                 passed.passes += 1;
                 passed.ended_ns = passed.ended_ns.max(now_ns);
             }
-            let pass = self.begun.fetch_add(1, Ordering::Relaxed);
+            let begun = self.begun.fetch_add(1, Ordering::Relaxed);
+            let pass = self.share.number(begun, self.phase.arrival.sessions());
             if self.is_enough(pass, now_ns) {
                 return None;
             }
@@ -386,6 +433,62 @@ mod tests {
             counts[usize::from(ticket.operation)] += 1;
         }
         assert_eq!(counts, [200, 0, 500]);
+    }
+
+    /// Numbers and operations that two hosts take of a phase with three sessions, in order.
+    fn taken_by_two(phase: &Phase) -> Vec<(u64, u16, Option<i64>)> {
+        let shares = [Share { first: 0, sessions: 2 }, Share { first: 2, sessions: 1 }];
+        let mut taken = Vec::new();
+        for share in shares {
+            let schedule = Schedule::shared(phase, 3, share);
+            schedule.begin(0);
+            let mut hand = schedule.hand();
+            taken.extend(
+                std::iter::from_fn(|| schedule.next(share.first, 0, &mut hand))
+                    .map(|ticket| (ticket.number, ticket.operation, ticket.due_ns)),
+            );
+        }
+        taken.sort_unstable();
+        taken
+    }
+
+    #[test]
+    fn hosts_of_an_open_load_play_together_what_one_would() {
+        let mut phase = phase(Arrival::Open { rate_per_s: 1e9, clients: 3 }, 400);
+        (phase.weights, phase.deck) = (vec![2, 1, 4], true);
+        let alone = Schedule::new(&phase, 3);
+        alone.begin(0);
+        let mut hand = alone.hand();
+        let played: Vec<_> = std::iter::from_fn(|| alone.next(0, 0, &mut hand))
+            .map(|ticket| (ticket.number, ticket.operation, ticket.due_ns))
+            .collect();
+        assert_eq!(played.len(), 400);
+        assert_eq!(taken_by_two(&phase), played);
+    }
+
+    #[test]
+    fn hosts_of_a_closed_load_deal_whole_decks_of_their_own() {
+        let mut phase = phase(Arrival::Closed { clients: 3 }, 0);
+        (phase.weights, phase.deck, phase.operations_max) = (vec![2, 0, 5], true, 21 * 7);
+        let taken = taken_by_two(&phase);
+        assert!(taken.iter().map(|(number, ..)| *number).eq(0..21 * 7));
+        let firsts = taken.iter().filter(|(_, operation, _)| *operation == 0).count();
+        assert_eq!(firsts, 2 * 21);
+        phase.deck = false;
+        assert!(taken_by_two(&phase).iter().map(|(number, ..)| *number).eq(0..21 * 7));
+    }
+
+    #[test]
+    fn hosts_whose_sessions_play_in_order_share_the_passes() {
+        let mut phase = phase(Arrival::Closed { clients: 3 }, 0);
+        (phase.in_order, phase.passes_min, phase.operations) = (true, 8, vec![0]);
+        let passes = |share: Share| {
+            let schedule = Schedule::shared(&phase, 0, share);
+            let next = || schedule.next(share.first, 0, &mut Hand::default());
+            std::iter::from_fn(next).map(|ticket| ticket.pass).collect::<Vec<_>>()
+        };
+        assert_eq!(passes(Share { first: 0, sessions: 2 }), [0, 1, 3, 4, 6, 7]);
+        assert_eq!(passes(Share { first: 2, sessions: 1 }), [2, 5]);
     }
 
     #[test]

@@ -150,6 +150,8 @@ fn parts(plan: &Plan, answers: usize) -> Parts {
 fn parts_of(sessions: impl Iterator<Item = Echo>) -> Parts {
     Parts {
         sessions: sessions.map(|echo| Box::new(echo) as Box<dyn Session>).collect(),
+        first_session: 0,
+        gate: None,
         meter: None,
         observer: None,
         listener: None,

@@ -5,9 +5,9 @@ use std::path::Path;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
 use arrow_ipc::reader::StreamReader;
-use assay_drive::run::Parts;
+use assay_drive::run::{Parts, PhaseGate};
 use assay_drive::session::null::steady;
-use assay_drive::{CancelFlag, DriveError, Ended, Session, drive};
+use assay_drive::{CancelFlag, Clock, DriveError, Ended, MonotonicClock, Session, drive};
 use assay_model::{Arrival, OutcomeCounts, Phase, Plan};
 
 fn plan(arrival: Arrival, operations_max: u64) -> Plan {
@@ -46,7 +46,15 @@ fn plan(arrival: Arrival, operations_max: u64) -> Plan {
 fn parts(plan: &Plan, delay_ns: i64) -> Parts {
     let sessions =
         (0..plan.sessions()).map(|_| Box::new(steady(delay_ns, 0)) as Box<dyn Session>).collect();
-    Parts { sessions, meter: None, observer: None, listener: None, cancel: CancelFlag::default() }
+    Parts {
+        sessions,
+        first_session: 0,
+        gate: None,
+        meter: None,
+        observer: None,
+        listener: None,
+        cancel: CancelFlag::default(),
+    }
 }
 
 fn rows(path: &Path) -> usize {
@@ -101,6 +109,41 @@ fn streams_play_their_orders_with_their_variants() {
 }
 
 #[test]
+fn hosts_that_share_a_plan_begin_when_they_are_told_and_leave_nothing_out() {
+    let mut plan = plan(Arrival::Closed { clients: 3 }, 3_000);
+    // The first phase has one session: the second host takes no part in it.
+    (plan.phases[0].arrival, plan.phases[0].passes_min) = (Arrival::Power, 1);
+    let shares = [(0, 2), (2, 1)];
+    let reports = shares.map(|(first, sessions)| {
+        let raw = tempfile::tempdir().unwrap();
+        let gate: PhaseGate = Box::new(|_| Some(MonotonicClock.now_ns() + 20_000_000));
+        let mut parts = parts(&plan, 0);
+        parts.sessions.truncate(sessions);
+        (parts.first_session, parts.gate) = (first, Some(gate));
+        let asked_ns = MonotonicClock.now_ns();
+        let report = drive(&plan, parts, raw.path(), |_| {}).unwrap();
+        assert!(report.phases[0].begun_ns >= asked_ns + 20_000_000);
+        let ok = |phase: usize| {
+            report.phases[phase].operations.iter().map(|one| one.counts.ok).sum::<u64>()
+        };
+        assert_eq!(rows(&raw.path().join("events.arrows")) as u64, ok(0) + ok(1));
+        (ok(0), ok(1))
+    });
+    assert_eq!(reports.map(|(_, measured)| measured), [2_000, 1_000]);
+    assert!(reports[0].0 > 0);
+    assert_eq!(reports[1].0, 0);
+}
+
+#[test]
+fn a_gate_that_ends_the_run_lets_nothing_begin() {
+    let raw = tempfile::tempdir().unwrap();
+    let plan = plan(Arrival::Closed { clients: 2 }, 1_000);
+    let parts = Parts { gate: Some(Box::new(|_| None)), ..parts(&plan, 0) };
+    drive(&plan, parts, raw.path(), |_| {}).unwrap();
+    assert_eq!(rows(&raw.path().join("events.arrows")), 0);
+}
+
+#[test]
 fn attempts_that_are_made_again_are_on_disk_with_their_class() {
     let raw = tempfile::tempdir().unwrap();
     let mut plan = plan(Arrival::Closed { clients: 2 }, 1_000);
@@ -108,13 +151,7 @@ fn attempts_that_are_made_again_are_on_disk_with_their_class() {
     plan.phases.truncate(1);
     let failing = |_| Box::new(steady(0, 5)) as Box<dyn Session>;
     let sessions = (0..2).map(failing).collect();
-    let parts = Parts {
-        sessions,
-        meter: None,
-        observer: None,
-        listener: None,
-        cancel: CancelFlag::default(),
-    };
+    let parts = Parts { sessions, ..parts(&plan, 0) };
     let report = drive(&plan, parts, raw.path(), |_| {}).unwrap();
     let mut all = OutcomeCounts::default();
     report.phases[0].operations.iter().for_each(|one| all.merge(&one.counts));

@@ -132,6 +132,17 @@ fn cpu_ns(counters: &TaskCounters) -> u64 {
 }
 
 #[test]
+fn two_roots_are_counted_together() {
+    let (mut first, mut second) = (Tree::start(), Tree::start());
+    let mut meter = ServerMeter::of(&[first.root.id(), second.root.id()]).unwrap();
+    let start = meter.read(Edge::Start);
+    let burnt_us = first.burn(40) + second.burn(40);
+    let used_ns = cpu_ns(&meter.read(Edge::End)) - cpu_ns(&start);
+    assert!(used_ns >= (burnt_us * 1000).saturating_sub(2 * 2 * 10_000_000), "{used_ns}");
+    assert_eq!(meter.processes(), 2);
+}
+
+#[test]
 fn children_that_lived_and_died_between_readings_are_counted() {
     let mut tree = Tree::start();
     let mut meter = tree.meter();

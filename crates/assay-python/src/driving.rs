@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_drive::drive::Observer;
-use assay_drive::run::{Parts, PassListener};
+use assay_drive::run::{Parts, PassListener, PhaseGate};
 use assay_drive::schedule::Passed;
 use assay_drive::session::jdbc::JdbcSession;
 use assay_drive::session::jdbc::link::Config as JdbcConfig;
@@ -206,8 +206,11 @@ pub fn read_script(text: &str) -> PyResult<Script> {
 /// For phases whose sessions play an order by themselves: `listener(phase, passes, ended_ns)` hears
 /// how many passes ended, when the phase begins and soon after the end of one; where the phase goes
 /// on until they are enough, it says so by returning True.
+///
+/// Where several hosts drive a plan together, `sessions` are a share of its own, from `first_session`
+/// on, and `gate(phase)` returns at which CLOCK_MONOTONIC a phase begins; None ends the run.
 #[pyfunction]
-#[pyo3(signature = (plan, sessions, raw_dir, cancel, tick, metered = None, observer = None, device_stat = None, listener = None))]
+#[pyo3(signature = (plan, sessions, raw_dir, cancel, tick, metered = None, observer = None, device_stat = None, listener = None, first_session = 0, gate = None))]
 #[allow(clippy::too_many_arguments)] // The door takes all that a run is made of.
 fn drive(
     py: Python<'_>,
@@ -220,11 +223,13 @@ fn drive(
     observer: Option<Py<PyAny>>,
     device_stat: Option<PathBuf>,
     listener: Option<Py<PyAny>>,
+    first_session: u32,
+    gate: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let plan: Plan = serde_json::from_str(plan)
         .map_err(|error| PlanError::new_err(format!("the plan cannot be read: {error}")))?;
-    if sessions.len() != plan.sessions() as usize {
-        let (given, wanted) = (sessions.len(), plan.sessions());
+    let (given, wanted) = (first_session as usize + sessions.len(), plan.sessions() as usize);
+    if if gate.is_some() { given > wanted || sessions.is_empty() } else { given != wanted } {
         return Err(PlanError::new_err(format!("{given} sessions were opened for {wanted}")));
     }
     // Readings take longer than a short operation: in a mix they would be the load.
@@ -239,6 +244,8 @@ fn drive(
         meter: metered.filter(|_| serial).map(|pids| meter(&pids, device_stat)).transpose()?,
         observer: observer.filter(|_| seen).map(|observer| observing(observer, cancel.clone())),
         listener: listener.map(|listener| listening(listener, cancel.clone())),
+        first_session,
+        gate: gate.map(|gate| opening(gate, cancel.clone())),
         cancel: cancel.clone(),
     };
     let told = |progress: &Progress| tell(&tick, progress, &cancel);
@@ -287,6 +294,23 @@ fn listening(listener: Py<PyAny>, cancel: CancelFlag) -> PassListener {
                 cancel.cancel();
                 true
             })
+        })
+    })
+}
+
+/// An error of the gate stops the run in good order: nobody would know when to begin.
+fn opening(gate: Py<PyAny>, cancel: CancelFlag) -> PhaseGate {
+    Box::new(move |phase: &str| {
+        Python::attach(|py| {
+            let told = gate.call1(py, (phase,)).and_then(|told| told.extract::<Option<i64>>(py));
+            let at_ns = told.unwrap_or_else(|error: PyErr| {
+                error.print(py);
+                None
+            });
+            if at_ns.is_none() {
+                cancel.cancel();
+            }
+            at_ns
         })
     })
 }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.engine_counters import plain_readings
+from assay.analysis.engine_counters import operation_growth, plain_readings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +48,13 @@ WORDS: dict[str, tuple[str, str]] = {
     MEMORY: ("memory that it uses", "bytes"),
 }
 GAUGES = (MEMORY,)
+GROWN: dict[str, type[pl.DataType]] = {
+    "operation": pl.String,
+    "node": pl.String,
+    "word": pl.String,
+    "growth": pl.Float64,
+    "passes": pl.UInt32,
+}
 
 
 @dataclass(frozen=True)
@@ -114,3 +121,52 @@ def node_readings(readings: pl.DataFrame, declared: ClusterFacts) -> pl.DataFram
     found = own.with_columns(word, pl.col("object").alias("node"))
     scale = pl.col("word").replace_strict(scales, return_dtype=pl.Float64)
     return found.with_columns(pl.col("value") * scale).drop("source", "object", "counter")
+
+
+def grown_by_operation(run: Run) -> pl.DataFrame:
+    """What each node counted in one execution of each operation: medians of those that were read.
+
+    Columns: operation, node, word, growth in the word's unit, passes. Empty of an engine that is
+    no cluster, and of a load, whose operations overlap. Gauges are left out.
+    """
+    declared = declared_cluster(run)
+    if declared is None or not run.has("engine-operations"):
+        return pl.DataFrame(schema=GROWN)
+    own = node_readings(run.table("engine-operations"), declared)
+    counted = own.filter(~pl.col("word").is_in(GAUGES))
+    grown = operation_growth(run.table("events"), counted, ["node", "word"])
+    return grown.select(list(GROWN)).cast(GROWN)  # type: ignore[arg-type]
+
+
+def totals_by_operation(run: Run) -> dict[str, dict[str, float]]:
+    """The same summed over nodes: by operation, by word."""
+    summed = (
+        grown_by_operation(run)
+        .group_by("operation", "word", maintain_order=True)
+        .agg(pl.col("growth").sum())
+    )
+    found: dict[str, dict[str, float]] = {}
+    for operation, word, value in summed.iter_rows():
+        found.setdefault(operation, {})[word] = value
+    return found
+
+
+def workers_of(run: Run) -> list[dict[str, Any]]:
+    """The nodes that work, as `run.json` has them; none of an engine that is no cluster."""
+    nodes = (run.facts.get("cluster") or {}).get("nodes", [])
+    return [node for node in nodes if node["role"] != "coordinator"]
+
+
+def shared_cores(run: Run) -> str | None:
+    """Why more nodes are no more machine, as the end of `not measured:`; None where they are.
+
+    Nodes of one host are worth no more than its cores, of which one at least is the client's and
+    the coordinator's.
+    """
+    here = [node for node in workers_of(run) if node["pids"]]
+    cores = run.environment.get("host", {}).get("cpu", {}).get("online")
+    if cores is None:
+        return f"{len(here)} workers are on one host, whose cores are not known" if here else None
+    if len(here) + 1 <= cores:
+        return None
+    return f"{len(here)} workers share the {cores} cores of one host, with the client"

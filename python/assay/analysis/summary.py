@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.accounts import Accounts, accounts
 from assay.analysis.activity import activity_told
 from assay.analysis.causes import PARTS
+from assay.analysis.cluster.told import Cluster, cluster_of
 from assay.analysis.counted_parts import tables_apart
 from assay.analysis.engine_counters import engine_counters
 from assay.analysis.findings.discovery import findings
@@ -119,6 +120,7 @@ class Summary:
         work: What sessions did under a load; None in the power order.
         sequence: Mixes of clients that play an order, in its specification's terms; None of others.
         mixes: Of clients that play an order by themselves; None of others.
+        cluster: What nodes did; None of an engine that is no cluster.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -136,6 +138,7 @@ class Summary:
     work: Work | None = None
     sequence: Sequence | None = None
     mixes: Mixes | None = None
+    cluster: Cluster | None = None
 
 
 def summarise(run: Run) -> Summary:
@@ -170,7 +173,8 @@ def summarise(run: Run) -> Summary:
         pinned=pinned_cpus(run),
     )
     mixes = mixes_of(run, counted, sequence)
-    case = replace(case, statement_times=statements, stalls=stalled, mixes=mixes)
+    cluster = _cluster(run)
+    case = replace(case, statement_times=statements, stalls=stalled, mixes=mixes, cluster=cluster)
     if where is not None:
         case = replace(case, where=where.shares)
     return Summary(
@@ -194,7 +198,16 @@ def summarise(run: Run) -> Summary:
         work=work,
         sequence=sequence,
         mixes=mixes,
+        cluster=cluster,
     )
+
+
+def _cluster(run: Run) -> Cluster | None:
+    try:
+        return cluster_of(run)
+    except ValueError as error:
+        log.warning("the nodes of run %s are not known: %s", run.id, error)
+        return None
 
 
 def _engine_counters(run: Run) -> dict[str, Any] | None:

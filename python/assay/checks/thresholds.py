@@ -9,6 +9,8 @@ STEAL_SHARE_MAX = 0.05
 BACKGROUND_SHARE_MAX = 0.10
 # Two samples of a probe may be this many intervals apart.
 PROBE_GAP_INTERVALS_MAX = 10.0
+# Moments of hosts that drive together may be this far apart on the run's clock.
+CLOCK_UNCERTAINTY_S_MAX = 0.02
 # The load generator's share of the CPUs it may use, where it is a process of its own.
 CLIENT_SHARE_MAX = 0.80
 # Probes may use this share of one core, without the one that takes CPU samples.

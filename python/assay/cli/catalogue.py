@@ -55,8 +55,9 @@ def show_engine(
 
     folder = find_engine(name)
     if as_json:
-        told = folder.techniques().model_dump()
-        say_json(folder.facts.model_dump() | {"folder": str(folder.folder), "techniques": told})
+        told = {"techniques": folder.techniques().model_dump()}
+        told |= {"knobs": folder.knobs().model_dump()}
+        say_json(folder.facts.model_dump() | {"folder": str(folder.folder)} | told)
         return
     readme = folder.folder / "README.md"
     # The folder of one's own need not have one.
@@ -75,6 +76,17 @@ def _show_techniques(folder: EngineFolder) -> None:
     say("\nTechniques that --without switches off:")
     for name, technique in techniques.items():
         say(f"  {name:<{width}}  {technique.says}")
+
+
+def _show_knobs(folder: EngineFolder) -> None:
+    """What `--vary` knows by a name of its own."""
+    knobs = {f"{name} ({one.setting})": one.about for name, one in folder.knobs().knobs.items()}
+    if not knobs:
+        return
+    width = max(map(len, knobs))
+    say("\nKnobs that are worth varying (--vary):")
+    for name, about in knobs.items():
+        say(f"  {name:<{width}}  {about}")
 
 
 @engines.command("install")

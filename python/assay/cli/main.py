@@ -1,7 +1,8 @@
 """The command `assay`: its verbs, its exit codes. Verbs import what they need when they are called.
 
 Exit codes: 0 done (with --strict only if valid); 1 usage or configuration; 2 the run failed or was
-stopped, its partial record is kept; 3 the run is invalid; 4 a gate found a regression.
+stopped, its partial record is kept; 3 the run is invalid; 4 a gate found a regression; 5 no setting
+is better beyond noise.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assay.cli import (
+    agent,
     browse,
     catalogue,
     ceiling,
@@ -24,10 +26,12 @@ from assay.cli import (
     generate,
     plans,
     run,
+    size,
     studies,
     study,
     sweep,
     try_,
+    tune,
     whatif,
     why,
 )
@@ -62,13 +66,16 @@ VERBS: tuple[Callable[..., None], ...] = (
     run.run,
     study.study,
     sweep.sweep,
+    tune.tune,
     compare.compare,
     plans.plans,
     ceiling.ceiling,
+    agent.agent,
     generate.generate,
     browse.show,
     explain.explain,
     whatif.whatif,
+    size.size,
     try_.try_,
     why.why,
     durability.durability,
@@ -82,6 +89,7 @@ LOOKING: dict[Callable[..., None], type[TyperCommand]] = {
     whatif.whatif: whatif.InOrder,
     run.run: NamedScale,
     sweep.sweep: NamedScale,
+    tune.tune: NamedScale,
     compare.compare: NamedScale,
     generate.generate: NamedScale,
 }

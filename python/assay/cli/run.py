@@ -45,6 +45,8 @@ Examples:
   assay run bsbm --engine virtuoso --clients 16 --mixes 2000
   assay run bsbm --engine postgresql           the same questions in SQL
   assay run ./my-rq-files --dsn http://127.0.0.1:3030/ds/query    any SPARQL endpoint of this host
+  assay run tpcc --dsn postgresql://user@db/test --clients 64 --fleet tls://driver-1:8786 --fleet-tls certs
+  assay run point-select --engine postgresql --clients 8 --fleet 2   two drivers on this host
   assay run tpch --engine null                 what the laboratory itself costs
 
 \b
@@ -83,6 +85,26 @@ def run(
             metavar="FILE.jar|GROUP:ARTEFACT:VERSION",
         ),
     ] = None,
+    fleet: Annotated[
+        str | None,
+        typer.Option(
+            help="Drive from several hosts: N agents on this one, or agents of others that meet"
+            " there (see `assay agent`).",
+            metavar="N|[N@]tcp://HOST:PORT",
+        ),
+    ] = None,
+    fleet_tls: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --fleet tls://...: folder with ca.pem, cert.pem and key.pem.", metavar="DIR"
+        ),
+    ] = None,
+    fleet_plain: Annotated[
+        bool,
+        typer.Option(
+            "--fleet-plain", help="Allow --fleet tcp://... over a network that is yours alone."
+        ),
+    ] = False,
     keep_data: Annotated[
         bool, typer.Option("--keep-data", help="With --dsn: leave the tables for the next run.")
     ] = False,
@@ -389,6 +411,9 @@ def run(
         engine=engine,
         dsn=dsn,
         driver=tuple(driver or ()),
+        fleet=fleet,
+        fleet_tls=None if fleet_tls is None else str(fleet_tls),
+        fleet_plain=fleet_plain,
         keep_data=keep_data,
         bin_dir=None if bin_dir is None else str(bin_dir),
         scale=scale,

@@ -150,14 +150,14 @@ def _make(
     for name, reason in asked.without.items():
         complain(f"without part {name}: {reason}")
     with studying(directory, one_part=len(asked.study.parts) == 1) as progress:
-        means = Means(ready.wrapping(_judging(progress)), expected_after(place))
+        means = Means(ready.wrapping(judging(progress)), expected_after(place))
         outcome = carry_out(
             asked.study, directory, place, progress, terms=terms, about=about, means=means
         )
     _tell_left_out(outcome, terms)
 
 
-def _judging(progress: StudyProgress) -> RunOne:
+def judging(progress: StudyProgress) -> RunOne:
     """Carries out a run as `assay run` does, with its checks and its report."""
     from assay.report.build import build
     from assay.study.carrying import carried_out

@@ -20,6 +20,7 @@ Examples:
   assay sweep tpcb --engine postgresql --clients 1,2,4,8 --durability none
   assay sweep tpch --engine duckdb --scale 0.1,0.3,1 --extrapolate 10
   assay sweep tpch -o q18 --engine postgresql --vary work_mem=4MB,64MB,256MB
+  assay sweep tpch -o q13 --engine virtuoso --vary vector=10000,100000,1000000
   assay sweep oltp-read --engine mysql --clients 8 --vary buffer=64MB,256MB
 
 \b
@@ -70,8 +71,8 @@ Vary = Annotated[
     list[str] | None,
     typer.Option(
         "--vary",
-        help="An option of `assay run`, or else a setting of the engine, and its values; can be"
-        " repeated: all combinations are run.",
+        help="An option of `assay run`, a knob (`assay engines show ENGINE` lists them) or else a"
+        " setting of the engine, and its values; can be repeated: all combinations are run.",
         metavar="KEY=V1,V2,...",
     ),
 ]
@@ -118,23 +119,29 @@ def sweep(
     cost. Each run is an ordinary one; after an end before time the same command goes on.
     """
     from assay.cli.several import carried_out, end, shown
+    from assay.model.language import SQL
     from assay.record.places import runs_dir
-    from assay.study.asked_study import varied
     from assay.study.declared.expanding import Wanted, expanded
+    from assay.study.options import ENGINE_DEFAULTS
     from assay.study.several import Terms
-    from assay.study.sweeping import Sweep, numbers_of_clients, scales_told, sweep_study
+    from assay.study.sweeping import Sweep, numbers_of_clients, scales_told, sweep_study, turned
 
     check_scale_name(context.meta[SCALE], workload)
     scales = scales_told("--scale", scale)
     sampled = len(scales) > 1 if profile is None else profile
     keys = run_keys(context, told | {"operation": operation}) | {"profile": sampled}
+    engines = tuple(engine or ())
+    # Which engine a running server is, its address says later: there knobs have no names.
+    known = engines or (() if keys.get("dsn") else (ENGINE_DEFAULTS[SQL],))
+    factors, settings = turned(vary or [], known, keys.get("set", {}))
+    keys |= {"set": settings} if settings else {}
     asked = Sweep(
         workload,
-        tuple(engine or ()),
+        engines,
         numbers_of_clients(clients),
         scales,
         scales_told("--extrapolate", extrapolate),
-        varied(vary or []),
+        factors,
         keys,
         repeat,
     )

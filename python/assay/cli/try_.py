@@ -146,7 +146,7 @@ def _carried_out(
 ) -> Sequence[Begun]:
     """Carries out what is not there yet; what ends it early is told, with what is kept."""
     from assay.cli.study_progress import studying
-    from assay.study.pace import took_s
+    from assay.record.reader import took_s
     from assay.study.several import Means, begun_in, carry_out
 
     if directory.exists():

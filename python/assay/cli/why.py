@@ -177,10 +177,10 @@ def _carried_out(base: RunRequest, place: Path, depth: Depth, budget: str | None
         AssayError: If the first run fails, or nothing can be made scarce here.
         KeyboardInterrupt: On Ctrl-C; the runs so far are kept, as is told.
     """
+    from assay.record.reader import took_s
     from assay.record.studies import STUDIES_DIR
     from assay.record.writer import new_run_id
     from assay.study.ceiling.newest import begin_with, newest_look
-    from assay.study.pace import took_s
     from assay.study.several import unfinished
     from assay.study.why import why_study
 

@@ -197,6 +197,17 @@ class Engine(Protocol):
 
 
 @runtime_checkable
+class SharesSessions(Protocol):
+    """Engines that several hosts can drive, each with a share of the sessions."""
+
+    def share_of_sessions(
+        self, instance: Instance, script: Script, seed: int, numbers: range
+    ) -> list[object]:
+        """The sessions of these numbers, as `Engine.sessions` has them among all."""
+        ...
+
+
+@runtime_checkable
 class Embedded(Protocol):
     """Engines in the driver's host. Starting one instance twice is a programmer's error."""
 

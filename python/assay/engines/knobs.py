@@ -32,6 +32,7 @@ class Knob(BaseModel):
         even: A number is looked for evenly; else by its logarithm.
         effective: What `effective_settings` calls it, where that is not its own name; empty: the
             engine does not tell it.
+        beside: Settings that have to be so for it to count, as `--set` takes them.
         moves: Counters that cannot stay where they were if it took effect: words of
             `analysis.cluster_counters`, figures of the engine's `counters.toml`, or meters of the
             engine's processes.
@@ -48,6 +49,7 @@ class Knob(BaseModel):
     choices: tuple[str, ...] = ()
     even: bool = False
     effective: str | None = None
+    beside: dict[str, str] = {}
     moves: tuple[str, ...] = ()
     scheduling: tuple[str, ...] = ()
     blocking: tuple[str, ...] = ()

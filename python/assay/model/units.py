@@ -7,6 +7,8 @@ NS_PER_S = 1_000_000_000
 BYTES, SECONDS = "bytes", "s"
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
+_BIT_RATE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])bit(?:/s)?")
+_BIT_STEPS = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _SIZE_STEPS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 # What rounds up to the next step is of it: three digits of 999.8 ms are 1.00 s.
 _NEXT_STEP = 0.9995
@@ -97,6 +99,18 @@ def parse_bytes(text: str) -> int:
     if told is None or not (size := round(float(told[1]) * _SIZE_STEPS[told[2].lower()])):
         raise ValueError(f"{text!r} is not a size")
     return size
+
+
+def parse_bit_rate(text: str) -> float:
+    """Bytes a second of a network's speed such as '10Gbit', '25 Gbit/s' or '800Mbit'; decimal.
+
+    Raises:
+        ValueError: If the text is no speed above zero.
+    """
+    told = _BIT_RATE.fullmatch(text.strip().lower())
+    if told is None or not (bits := float(told[1]) * _BIT_STEPS[told[2]]):
+        raise ValueError(f"{text!r} is no speed of a network: write it as 10Gbit or 800Mbit")
+    return bits / 8
 
 
 def rate_text(per_s: float | None) -> str:

@@ -9,6 +9,7 @@ import glob
 import json
 import re
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -224,6 +225,14 @@ class Run:
         """Where expected rows came from, and why some are missing; empty if nothing says so."""
         path = self.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR / EXPECTED_ORIGIN_FILE
         return _read_json(path) if path.exists() else {}
+
+
+def took_s(run: Run) -> float | None:
+    """How long a run took from its first word to its seal; None where it did not end."""
+    begun, ended = run.facts.get("started_utc"), run.facts.get("ended_utc")
+    if not begun or not ended:
+        return None
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
 
 
 class Recovered:

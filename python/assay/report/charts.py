@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import UsageError
 from assay.report import (
+    cluster_chart,
     counter_charts,
     load_charts,
     passes_chart,
@@ -125,6 +126,11 @@ class Charts:
     def counters(self) -> alt.TopLevelMixin:
         """What the engine counted itself, over time."""
         return self._section_chart(counter_charts.NAME)
+
+    @property
+    def cluster(self) -> alt.TopLevelMixin:
+        """Cores, messages, bytes and waiting of each node over time, with barriers."""
+        return self._section_chart(cluster_chart.NAME)
 
     @property
     def storage(self) -> alt.TopLevelMixin:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import assay
 from assay.analysis.durability import level_of
+from assay.analysis.fleet import clock_uncertainty_s, hosts_of, lost_hosts
 from assay.analysis.load import load_of, measured_phase
 from assay.analysis.load_metrics import no_load_metrics
 from assay.analysis.summary import Summary, summarise
@@ -94,6 +95,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "statements": {name: told.facts() for name, told in summary.statements.items()},
         "stalls": None if summary.stalls is None else summary.stalls.facts(),
         "steady": None if summary.mixes is None else summary.mixes.facts(),
+        "cluster": None if summary.cluster is None else summary.cluster.facts(),
         "findings": [finding.facts() for finding in summary.findings],
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
         "engine_counters": summary.engine_counters,
@@ -165,6 +167,19 @@ def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str
         "think_time": request.get("think_time", False),
         "foreign_keys": request.get("foreign_keys", False),
         "pipeline": request.get("pipeline", False),
+        "fleet": _fleet(facts),
+    }
+
+
+def _fleet(facts: dict[str, Any]) -> dict[str, Any] | None:
+    """The hosts that drove together; None where one driver drove."""
+    hosts = hosts_of(facts)
+    if not hosts:
+        return None
+    return {
+        "hosts": len(hosts),
+        "lost": len(lost_hosts(hosts)),
+        "clock_uncertainty_s": clock_uncertainty_s(hosts),
     }
 
 

@@ -25,6 +25,7 @@ from assay.model.units import (
     seconds_text,
 )
 from assay.report import (
+    cluster_text,
     counted_text,
     engine_tables,
     method,
@@ -105,6 +106,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
             test=words_of_test(told),
             storage=storage_words(told),
             steady_about=steady_about(told),
+            cluster=_cluster(told),
             **_words(run, told, timeline),
             **_engine(run, told),
             **_statement_times(told),
@@ -287,6 +289,18 @@ def _engine(run: Run, told: dict[str, Any]) -> dict[str, Any]:
         "why_no_counters": method.why_no_counters(run, told),
         "why_no_sessions": method.why_no_sessions(run, told),
         "counters_chart_about": method.COUNTERS_CHART_ABOUT,
+    }
+
+
+def _cluster(told: dict[str, Any]) -> dict[str, Any] | None:
+    """What the section on nodes says beside their lines; None of an engine that is no cluster."""
+    cluster = told["cluster"]
+    return cluster and {
+        "cores": cluster_text.cores_words(cluster),
+        "skew": cluster_text.skew_words(cluster["run"]) if cluster["run"] else [],
+        "barriers": cluster_text.barrier_words(cluster["barriers"]),
+        "words": cluster_text.word_rows(cluster),
+        "chart_about": method.CLUSTER_CHART_ABOUT,
     }
 
 

@@ -145,6 +145,10 @@ COUNTERS_CHART_ABOUT = (
     "The first counters of the engine's declaration that moved: rates between two readings, and"
     " values of those that go up and down."
 )
+CLUSTER_CHART_ABOUT = (
+    "Cores by the kernel's count between two looks, of nodes on this host; the rest between two"
+    " readings of the engine's own counters."
+)
 COUNTERS_WORDS = (
     "What the engine counted itself is read on a connection of its own, whose work is counted, too."
     " Totals are from the last reading before the measured part to the first after it."

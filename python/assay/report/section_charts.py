@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.report import (
+    cluster_chart,
     counter_charts,
     profile_charts,
     requests_chart,
@@ -63,6 +64,12 @@ SECTION_CHARTS = {
         lambda document: counter_charts.why_empty(document["engine_counters"]),
         counter_charts.chart,
         counter_charts.data,
+    ),
+    cluster_chart.NAME: SectionChart(
+        lambda document: document["cluster"],
+        lambda document: cluster_chart.why_empty(document["cluster"]),
+        cluster_chart.chart,
+        cluster_chart.data,
     ),
     storage_chart.NAME: SectionChart(
         lambda document: document["storage"],

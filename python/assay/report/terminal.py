@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.record.layout import ACCOUNT_BRIDGE
 from assay.report.changes_section import changes_lines
+from assay.report.cluster_text import brief_lines
 from assay.report.order_words import order_words
 from assay.report.sequence_text import sequence_lines
 from assay.report.statement_text import statement_lines
@@ -29,6 +30,8 @@ from assay.report.transactions_text import transaction_lines
 from assay.report.wrapping import indented, one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from rich.console import Console
 
 WIDTH_MAX = 100
@@ -76,13 +79,14 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
     _say(console)
     for line in _operation_lines(document, width, all_operations=all_operations):
         _say(console, line)
-    lines = (
+    lines: tuple[Callable[[dict[str, Any], int], Iterable[str]], ...] = (
         transaction_lines,
         sequence_lines,
         pace_lines,
         steady_lines,
         statement_lines,
         engine_lines,
+        brief_lines,
         changes_lines,
         state_line,
         memory_line,

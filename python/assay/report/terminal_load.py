@@ -54,6 +54,7 @@ def load_conditions(document: dict[str, Any]) -> list[str] | None:
     if conditions["rate_per_s"] is not None:
         words.append(rate_text(conditions["rate_per_s"]))
     words.append(f"{conditions['clients']} client{'s' if conditions['clients'] != 1 else ''}")
+    words += fleet_words(conditions.get("fleet"))
     if conditions["time_s"] is not None:
         after = "killed after " if conditions.get("killed", False) else ""
         words.append(f"{after}{conditions['time_s']:g} s")
@@ -61,6 +62,19 @@ def load_conditions(document: dict[str, Any]) -> list[str] | None:
     if conditions.get("durability") is not None:
         words.append(f"durability {conditions['durability']}")
     return words
+
+
+def fleet_words(fleet: dict[str, Any] | None) -> list[str]:
+    """How many hosts drove, and how well their clocks are known; empty where one driver drove."""
+    if fleet is None:
+        return []
+    lost = f", {fleet['lost']} of them lost" if fleet["lost"] else ""
+    unsure_s = fleet["clock_uncertainty_s"]
+    if unsure_s is None:
+        clocks = "clocks not measured"
+    else:
+        clocks = f"clocks ±{seconds_text(unsure_s)}" if unsure_s else "one clock"
+    return [f"from {fleet['hosts']} host{'s' * (fleet['hosts'] != 1)} ({clocks}{lost})"]
 
 
 def load_figures(document: dict[str, Any]) -> list[str] | None:

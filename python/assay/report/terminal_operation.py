@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
+from assay.report.cluster_text import operation_lines as cluster_lines
 from assay.report.operation_section import operation_of
 from assay.report.terminal import operation_time
 from assay.report.terminal_plans import plan_lines
@@ -46,6 +47,7 @@ def operation_lines(
     yield ""
     yield from _time(document, operation, width)
     yield ""
+    yield from cluster_lines(document, name, width)
     yield from why_of_operation(document["run"], told, width)
     yield ""
     yield from _plan(told, width, everything=all_symbols)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.report.cluster_text import cluster_lines
 from assay.report.counted_text import counted_lines
 from assay.report.plan_work import plan_work_lines
 from assay.report.storage_text import storage_lines
@@ -46,6 +47,7 @@ def run_lines(
     yield ""
     yield from storage_lines(document, width, everything=all_symbols)
     yield from plan_work_lines(document, profile, width)
+    yield from cluster_lines(document, width)
     yield from counted_lines(document, width)
     if isinstance(profile, str):
         yield from labelled("CPU samples", f"not measured, {profile}", width)

@@ -43,6 +43,7 @@ def anchors(told: dict[str, Any], settings: dict[str, Any]) -> Anchors:
             "profile": frozenset(sampled) | ({""} if profile else set()),
             "timeline": frozenset({""}),
             "steady": frozenset({""} if told["steady"] else ()),
+            "cluster": frozenset({""} if told["cluster"] else ()),
             "counter": _counted(counted) if counted else frozenset(),
             "setting": frozenset(settings),
             "check": frozenset(result["check"] for result in told["checks"]),

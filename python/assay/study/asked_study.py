@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -13,9 +15,10 @@ from assay.study.declared.reading import DeclaredStudy, contradictions, listed, 
 from assay.study.options import option_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 OPTION = "--vary"
+NO_KNOBS: Mapping[str, str] = MappingProxyType({})
 
 
 def asked_study(name: str, question: str, document: Mapping[str, Any]) -> DeclaredStudy:
@@ -41,10 +44,18 @@ def asked_study(name: str, question: str, document: Mapping[str, Any]) -> Declar
     raise UsageError(listed(list(dict.fromkeys(told))))
 
 
-def varied(texts: Sequence[str], option: str = OPTION) -> dict[str, list[str]]:
+def varied(
+    texts: Sequence[str], option: str = OPTION, knobs: Mapping[str, str] = NO_KNOBS
+) -> dict[str, list[str]]:
     """Factors and their levels, from texts such as `work_mem=4MB,64MB`.
 
-    A key is an option of a run, one thing of a table (`limit.cpu`), or a setting of the engine.
+    A key is an option of a run, one thing of a table (`limit.cpu`), a knob, or a setting of the
+    engine.
+
+    Args:
+        texts: As a person gave them.
+        option: That they were given by, for errors.
+        knobs: The setting of each knob that is known by a name of its own.
 
     Raises:
         UsageError: If a text is not of that form, or has one level alone, or one of them twice.
@@ -54,7 +65,7 @@ def varied(texts: Sequence[str], option: str = OPTION) -> dict[str, list[str]]:
         key, separator, values = text.partition("=")
         if not separator or not key.strip():
             raise UsageError(f"{option} {text}: write it as {option} KEY=VALUE,VALUE,...")
-        factor = factor_of(key.strip())
+        factor = factor_of(key.strip(), knobs)
         if factor in found:
             raise UsageError(f"{option} {key.strip()} is given twice: give all its values at once")
         found[factor] = levels_of(f"{option} {key.strip()}=", values)
@@ -75,14 +86,14 @@ def levels_of(before: str, text: str) -> list[str]:
     return levels
 
 
-def factor_of(key: str) -> str:
-    """The factor of a key: an option of a run by either spelling, else a setting of the engine."""
+def factor_of(key: str, knobs: Mapping[str, str] = NO_KNOBS) -> str:
+    """The factor of a key: an option of a run by either spelling, a knob, else a setting."""
     option = key.replace("-", "_")
     if option in option_names() and option not in TABLES:
         return option
     if key.partition(".")[0] in TABLES:
         return key
-    return f"{SETTING}{key}"
+    return f"{SETTING}{knobs.get(key, key)}"
 
 
 def _place(where: Sequence[str | int]) -> str:

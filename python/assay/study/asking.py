@@ -35,6 +35,7 @@ from assay.probes.discovery import find_probes
 from assay.study.bridging import reached_before
 from assay.study.changes.asking import check_conditions
 from assay.study.faults import check_faults
+from assay.study.fleet.asked import check_fleet
 from assay.study.order import LoadOrder, asked_order, check_order
 from assay.study.places import engines_dir
 from assay.study.request import STATE_HOT, STATE_LOADED, Mix, RunRequest, driver_plan, plan_of
@@ -285,6 +286,7 @@ def considered(request: RunRequest) -> Asked:
     _check_state(request, workload, engine)
     check_order(request, workload, engine.facts.kind)
     check_faults(request, workload)
+    check_fleet(request, workload, behaviour)
     check_conditions(request, engine.facts.kind)
     check_slow(request, engine.facts.kind)
     _check_probes(request)

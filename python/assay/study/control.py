@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import select
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,16 +16,21 @@ METERED_HOST = "host"
 
 
 class Channel:
-    """One end of the control socket. `receive` returns None once the other end is gone."""
+    """One end of the control socket. `receive` returns None once the other end is gone.
+
+    Several threads may send; one receives.
+    """
 
     def __init__(self, end: socket.socket) -> None:
         self._socket = end
+        self._sending = threading.Lock()
         self._buffer = b""
 
     def send(self, kind: str, **facts: object) -> None:
         """Sends one message. Raises `OSError` (BrokenPipeError) if nobody listens any more."""
         line = json.dumps({"kind": kind, **facts}).encode() + b"\n"
-        self._socket.sendall(line)
+        with self._sending:
+            self._socket.sendall(line)
 
     def receive(self, timeout_s: float | None = None) -> dict[str, Any] | None:
         """The next message; None at the end of the channel.

@@ -39,6 +39,7 @@ from assay.study.datasets import DATASETS, DatasetCache
 from assay.study.devices import stat_file
 from assay.study.environment import describe_host, describe_ourselves
 from assay.study.faults import KILL, Kill
+from assay.study.fleet.meeting import gathered
 from assay.study.hosting import host
 from assay.study.launcher import Guardian
 from assay.study.loading import Loading, loaded_now
@@ -52,13 +53,16 @@ from assay.study.starting import Steps, ready
 from assay.study.state import State, look_after_start, set_state, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from assay.engines.contract import CounterReader
     from assay.probes.contract import Probe
     from assay.study.asking import Asked
     from assay.study.changes.changing import Changes
+    from assay.study.fleet.hosts import FleetDriver
+    from assay.study.fleet.meeting import Agents
     from assay.study.hosting import Host
     from assay.study.request import RunRequest
     from assay.study.subject import Subject
@@ -138,18 +142,24 @@ class _Execution:
         self._before_measured = False
         self._crashes = Crashes(asked.engine.facts.title, run)
         self._changes: Changes
+        self._agents: Agents | None = None
         kill_s = asked.request.kill_s
         self._kill = None if kill_s is None else Kill(kill_s, run)
 
     def carry_out(self) -> None:
         """All steps, in the order in which the record tells them."""
-        with Guardian(self._run.id) as guardian:
+        with (
+            Guardian(self._run.id) as guardian,
+            gathered(self._request, guardian, self._run.raw, self._teller) as self._agents,
+        ):
             loading = Loading(self._asked, self._run.raw, self._teller)
             references = References(self._asked, self._run, self._teller)
             with changing(self._request, guardian.directory, self._run) as self._changes:
                 steps = self._steps(guardian)
                 with ready(self._asked, guardian, loading, self._run.raw, steps) as found:
                     references.keep_known()
+                    if nodes := found[0].nodes:
+                        self._run.update(cluster={"nodes": [asdict(node) for node in nodes]})
                     self._measure(guardian, *found, loading)
                 self._recover(guardian, found[0])
             references.make(guardian)
@@ -242,20 +252,24 @@ class _Execution:
             "plans_executed": self._request.plans_executed,
             "filling": loading.filling(guardian) if loads and subject.embedded else None,
             "looks_into_cache": loads,
+            "share": None,
         }
-        if subject.nodes:
-            self._run.update(cluster={"nodes": [asdict(node) for node in subject.nodes]})
         groups = self._changes.room.groups if subject.embedded else ()
         with (
-            host(guardian, "drive", job, self._run.raw / "host-drive.log", groups) as driver,
+            self._driver(guardian, subject, job, groups) as driver,
             ExitStack() as slowing,
         ):
             if job["filling"] is not None:
-                dataset = loaded_now(partial(loading.filled, driver), [driver.pid])
+                dataset = loaded_now(partial(loading.filled, driver), driver.pids)
             told = driver.next()
-            accounts = subject.accounts(driver.pid) | slowing.enter_context(
+            accounts = subject.accounts(driver.pids) | slowing.enter_context(
                 slowed(
-                    self._request, guardian, subject, driver.pid, self._changes.room.data, self._run
+                    self._request,
+                    guardian,
+                    subject,
+                    driver.pids,
+                    self._changes.room.data,
+                    self._run,
                 )
             )
             self._run.write_environment(
@@ -287,6 +301,16 @@ class _Execution:
             # Nothing observes any more, so what is asked for now is in no figure of the run.
             if self._wants_plans:
                 self._explained(driver, subject)
+
+    def _driver(
+        self, guardian: Guardian, subject: Subject, job: dict[str, Any], groups: Sequence[Path]
+    ) -> AbstractContextManager[Host | FleetDriver]:
+        """Who drives: a host of our own, or those of a fleet."""
+        if self._agents is None:
+            return host(guardian, "drive", job, self._run.raw / "host-drive.log", groups)
+        from assay.study.fleet.hosts import fleet_driver
+
+        return fleet_driver(self._agents, subject, job, self._run)
 
     def _data_dir(self) -> Path | None:
         """Where the instance's data are; None where that is a running server's to know."""
@@ -330,7 +354,7 @@ class _Execution:
         wanted = wanted and self._asked.language in self._asked.engine.facts.plans
         return wanted and isinstance(self._asked.behaviour, HasPlans)
 
-    def _explained(self, driver: Host, subject: Subject) -> None:
+    def _explained(self, driver: Host | FleetDriver, subject: Subject) -> None:
         """Has every operation asked with its plan; a failure is recorded and ends nothing."""
         self._teller.phase("plans")
         try:
@@ -376,7 +400,7 @@ class _Execution:
             reader.close()
             engine.detach(instance)
 
-    def _driven(self, driver: Host, subject: Subject) -> None:
+    def _driven(self, driver: Host | FleetDriver, subject: Subject) -> None:
         """Waits for the driver; on Ctrl-C or an error has it end, so that all it saw is written."""
         try:
             message = self._last_word(driver, subject)
@@ -397,13 +421,13 @@ class _Execution:
                 f" {self._run.raw}/host-drive.log"
             )
 
-    def _last_word(self, driver: Host, subject: Subject) -> dict[str, Any] | None:
+    def _last_word(self, driver: Host | FleetDriver, subject: Subject) -> dict[str, Any] | None:
         """What the driver says when it has ended; None: it was killed with the engine in it."""
         kill = self._kill
         while True:
             message = driver.next_within(None if kill is None else kill.due_in_s)
             if kill is not None and message is None:
-                kill.strike(subject, driver.pid)
+                kill.strike(subject, driver.pids)
                 if subject.embedded:
                     return None
                 driver.send("cancel")
@@ -430,7 +454,7 @@ class _Execution:
             self._check_presence(subject)
             time.sleep(LOOK_S)
 
-    def _end(self, driver: Host) -> None:
+    def _end(self, driver: Host | FleetDriver) -> None:
         """Has the driver cancel what runs and write what it saw."""
         try:
             driver.send("cancel")

@@ -13,6 +13,8 @@ from assay.study.guardian import Process, live_descendants, read_process, send_s
 from assay.workloads.discovery import find_workloads
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.record.writer import RunWriter
     from assay.study.request import RunRequest
     from assay.study.subject import Subject
@@ -85,7 +87,7 @@ class Kill:
             return None
         return max(0.0, self._at_s - time.monotonic())
 
-    def strike(self, subject: Subject, driver_pid: int) -> None:
+    def strike(self, subject: Subject, driver_pids: Sequence[int]) -> None:
         """Kills every process of the engine, and returns when none of them is left.
 
         An engine that lives in the driver's process is killed with it.
@@ -94,7 +96,7 @@ class Kill:
             RunFailedError: If there is nothing to be killed, or it does not end.
         """
         self.done = True
-        roots = (driver_pid,) if subject.embedded else subject.pids
+        roots = tuple(driver_pids) if subject.embedded else subject.pids
         begun_ns = time.monotonic_ns()
         killed = [process for root in roots for process in _killed(root)]
         if not killed:

@@ -34,6 +34,7 @@ from assay.engines.contract import (
     Prepares,
     Restarts,
     Server,
+    SharesSessions,
     TellsCached,
 )
 from assay.engines.discovery import find_engine
@@ -185,7 +186,7 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
         cached = _cached(engine, instance) if job["looks_into_cache"] else None
         settings = engine.effective_settings(instance)
         script = Script.read(job["script"])
-        sessions = engine.sessions(instance, script, job["plan"]["seed"], job["clients"])
+        sessions = _sessions(job, engine, instance, script)
         channel.send("ready", effective_settings=settings, engine_cache=cached, started_s=started_s)
         go = channel.receive()
         if go is None or go["kind"] != "go":
@@ -200,6 +201,18 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
             channel.send(last[0], **last[1])
             last = "planned", _captured(channel, job, engine, instance, script, report, words)
     channel.send(last[0], **last[1])
+
+
+def _sessions(
+    job: dict[str, Any], engine: Engine, instance: Instance, script: Script
+) -> list[object]:
+    """All sessions of the plan, or this host's share of them."""
+    seed = job["plan"]["seed"]
+    if job["share"] is None:
+        return engine.sessions(instance, script, seed, job["clients"])
+    if not isinstance(engine, SharesSessions):
+        raise RunFailedError(f"engine {job['engine']} cannot be driven by several hosts")
+    return engine.share_of_sessions(instance, script, seed, range(*job["share"]))
 
 
 def _cached(engine: Engine, instance: Instance) -> list[dict[str, Any]] | None:
@@ -278,9 +291,17 @@ def _played(
             observer,
             job["device_stat"],
             None if mixes is None else mixes.heard,
+            0 if job["share"] is None else job["share"][0],
+            None if job["share"] is None else partial(_begins_ns, channel, words),
         )
         told = None if mixes is None else mixes.facts()
     return {"report": json.loads(report), "mixes": told}
+
+
+def _begins_ns(channel: Channel, words: _Words, phase: str) -> int | None:
+    """When all hosts begin a phase, once the owner knows that all are there; None: never."""
+    channel.send("gate", phase=phase)
+    return words.next_begin()
 
 
 def _teller(channel: Channel, mixes: Mixes | None) -> Callable[[str, int, int], None]:
@@ -341,24 +362,32 @@ def _thread_of_ours() -> Iterator[None]:
 class _Words:
     """What the owner says after 'go', heard while the driver is at work.
 
-    'plan' asks for plans; anything else, and the end of the channel, for the end of the run.
+    'plan' asks for plans, 'begin' says when a phase begins that other hosts play, too; anything
+    else, and the end of the channel, asks for the end of the run.
     """
 
     def __init__(self, channel: Channel) -> None:
         self.cancel = _core.CancelFlag()
         self._channel = channel
         self._heard: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._begins: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         threading.Thread(target=self._hear, daemon=True).start()
 
     def next(self) -> str:
         """The next word; waits for it."""
         return self._heard.get()
 
+    def next_begin(self) -> int | None:
+        """When the next phase begins; waits for that word. None: the run ends."""
+        return self._begins.get()
+
     def _hear(self) -> None:
-        message = self._channel.receive()
+        while (message := self._channel.receive()) is not None and message["kind"] == "begin":
+            self._begins.put(message["at_ns"])
         word = "end" if message is None else str(message["kind"])
         if word != "plan":
             self.cancel.cancel()
+        self._begins.put(None)
         self._heard.put(word)
 
 

@@ -35,6 +35,11 @@ class Host:
         """The host's process."""
         return self._child.pid
 
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The processes of the driver on this host."""
+        return (self._child.pid,)
+
     def send(self, kind: str, **facts: object) -> None:
         """Sends a message. Raises `RunFailedError` if the host is gone."""
         try:

@@ -30,6 +30,7 @@ from assay.study.conditions import (
     with_durability,
     with_techniques_off,
 )
+from assay.study.fleet.asked import check_network, parse_fleet, tls_directory
 from assay.study.order import parse_load_order, parse_sorted
 from assay.study.request import PARAMETERS, RunRequest, parse_probes, read_prepare
 from assay.study.slowing import parse_slow
@@ -81,6 +82,17 @@ class RunOptions(BaseModel):
     dsn: str | None = Field(None, description="A server that runs already.")
     driver: Texts = Field(
         (), description="With a JDBC address: the driver's jar, or its name in Maven; or several."
+    )
+    fleet: Text | None = Field(
+        None,
+        description="Hosts that drive together: a number of agents on this host, or"
+        " [N@]tcp://HOST:PORT where agents of others meet.",
+    )
+    fleet_tls: str | None = Field(
+        None, description="With fleet at tls://...: a folder with ca.pem, cert.pem and key.pem."
+    )
+    fleet_plain: bool = Field(
+        default=False, description="Allow fleet over a network without TLS."
     )
     keep_data: bool = Field(
         default=False, description="With dsn: leave the tables for the next run."
@@ -249,6 +261,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         bin_dir=None if options.bin_dir is None else str((folder / options.bin_dir).absolute()),
         dsn=options.dsn,
         drivers=[_driver(named, folder) for named in options.driver],
+        **_fleet(options, folder, mixed=mixed),
         operations=list(dict.fromkeys(options.operation)),
         remove=list(dict.fromkeys(options.remove)),
         keep_data=options.keep_data,
@@ -277,6 +290,29 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         **_load(options, given, facts, mixed=mixed),
         **_observed(options),
     )
+
+
+def _fleet(options: RunOptions, folder: Path, *, mixed: bool) -> dict[str, Any]:
+    """Who drives, where it is more than one host."""
+    if options.fleet is None:
+        for name in ("fleet_tls", "fleet_plain"):
+            if getattr(options, name):
+                raise UsageError(f"--{name.replace('_', '-')} is of a fleet: say --fleet, too")
+        return {}
+    if not mixed or options.test is not None:
+        raise UsageError(
+            "--fleet: an order is played by one client; add --clients N to play it as a mix, or"
+            " leave --fleet out"
+        )
+    tls = options.fleet_tls
+    asked = parse_fleet(options.fleet)
+    if asked.meeting is not None:
+        check_network(asked.meeting, tls, "--fleet-", plain=options.fleet_plain)
+    elif tls is not None or options.fleet_plain:
+        raise UsageError("--fleet: agents of our own are on loopback; name no --fleet-tls or -plain")
+    if tls is not None:
+        tls = str(tls_directory(str(folder / Path(tls).expanduser()), "--fleet-"))
+    return {"fleet": options.fleet, "fleet_tls": tls, "fleet_plain": options.fleet_plain}
 
 
 def _load(

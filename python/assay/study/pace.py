@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 import os
-from datetime import datetime
 from functools import lru_cache
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RecordUnreadableError, UsageError
 from assay.record.layout import KIND_CEILING
-from assay.record.reader import Run, list_runs
+from assay.record.reader import Run, list_runs, took_s
 from assay.study.ceiling.trials import CeilingRequest, Machine, trials
 from assay.study.request import RunRequest
 from assay.workloads.discovery import find_workload
@@ -86,14 +85,6 @@ class Pace:
         ]
         own = [ratio for name, ratio in ratios if name == engine]
         return median(own or [ratio for _, ratio in ratios] or [1.0])
-
-
-def took_s(run: Run) -> float | None:
-    """How long a run took from its first word to its seal; None where it did not end."""
-    begun, ended = run.facts.get("started_utc"), run.facts.get("ended_utc")
-    if not begun or not ended:
-        return None
-    return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
 
 
 def expected_after(runs: Path) -> Expected:

@@ -152,4 +152,5 @@ def _job(asked: Asked, operations: list[str]) -> dict[str, Any]:
         "plans_executed": False,
         "filling": None,
         "looks_into_cache": False,
+        "share": None,
     }

@@ -44,6 +44,10 @@ class RunRequest:
         bin_dir: Programs of the engine that are there already; None: they are obtained.
         dsn: A server that runs already; None: one of our own.
         drivers: JDBC drivers that a running server is reached by: files, or names of Maven.
+        fleet: Hosts that drive: how many on this host, or where agents of others are met; None: this
+            host's one driver.
+        fleet_tls: Directory with the certificates that they are reached with; None: without TLS.
+        fleet_plain: Whether they may be reached over a network without TLS.
         keep_data: Leave the tables that were made on a running server where they are.
         operations: Those of the workload's order that are played; empty: all.
         remove: Parts that each of them is asked without, see `workloads.rewriting`.
@@ -111,6 +115,9 @@ class RunRequest:
     bin_dir: str | None = None
     dsn: str | None = None
     drivers: list[str] = field(default_factory=list)
+    fleet: str | None = None
+    fleet_tls: str | None = None
+    fleet_plain: bool = False
     keep_data: bool = False
     operations: list[str] = field(default_factory=list)
     remove: list[str] = field(default_factory=list)

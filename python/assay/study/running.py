@@ -71,6 +71,7 @@ def _on(
                 how,
                 pids,
                 bridge_pids=there.bridge_pids,
+                reachable=not there.bridge_pids,
                 last_words=last_words,
                 nodes=nodes_of(engine, instance.address),
             )

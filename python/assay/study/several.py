@@ -69,11 +69,13 @@ class Terms:
             took before; None: there is no such limit.
         parts: Those that are carried out; None: all.
         goes_on: Whether a run that fails leaves the others to be made; else it ends the study.
+        once: Whether a run that failed before is not tried again.
     """
 
     budget_s: float | None = None
     parts: frozenset[str] | None = None
     goes_on: bool = False
+    once: bool = False
 
     def wants(self, run: PlannedRun) -> bool:
         """Whether a run is of the parts that are carried out."""
@@ -258,6 +260,8 @@ class _Carrying:
         for number, run in enumerate(self._order, 1):
             if not self._terms.wants(run) or self._record.has(run):
                 continue
+            if self._terms.once and self._record.failed(run):
+                continue
             if not self._fits(run):
                 unfit.append(run)
                 continue
@@ -390,6 +394,11 @@ class _Record:
     def has(self, run: PlannedRun) -> bool:
         """Whether this run ended well."""
         return {one.planned for one in self.complete}.issuperset(run.stands_for)
+
+    def failed(self, run: PlannedRun) -> bool:
+        """Whether this run was tried, and failed."""
+        tried = {one.planned for one in self._begun if one.status == STATUS_FAILED}
+        return not self.has(run) and tried.issuperset(run.stands_for)
 
     def begins(self, run: PlannedRun) -> None:
         """A run is asked for."""

@@ -18,7 +18,7 @@ from assay.record.layout import ACCOUNT_PROBES
 from assay.study.control import Channel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from assay.record.writer import RunWriter
@@ -88,7 +88,7 @@ def slowed(
     request: RunRequest,
     guardian: Guardian,
     subject: Subject,
-    host_pid: int,
+    host_pids: Sequence[int],
     data: Path,
     run: RunWriter,
 ) -> Iterator[dict[int, str]]:
@@ -104,7 +104,7 @@ def slowed(
         return
     job = {
         "raw_dir": str(run.raw),
-        "pids": [host_pid] if subject.embedded else list(subject.pids),
+        "pids": list(host_pids) if subject.embedded else list(subject.pids),
         "roots_listen": not subject.embedded,
         "factors": request.slow,
         "data": str(data),

@@ -20,7 +20,7 @@ from assay.record.layout import (
 from assay.study.control import METERED_HOST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -39,6 +39,7 @@ class Subject:
             server that is elsewhere.
         embedded: Whether it lives in the host.
         bridge_pids: Processes of ours between a server and those who ask it.
+        reachable: Whether other hosts may reach it, as a server that runs already.
         nodes: Those of a cluster; empty: it is none.
         last_words: None while it is there; else how it ended. For servers of ours.
         revive: Starts a server of ours that died again, at the same address; None: that cannot be.
@@ -51,6 +52,7 @@ class Subject:
     pids: tuple[int, ...] = ()
     embedded: bool = False
     bridge_pids: tuple[int, ...] = ()
+    reachable: bool = False
     nodes: tuple[Node, ...] = ()
     last_words: Callable[[], str | None] = lambda: None
     revive: Callable[[], None] | None = None
@@ -78,12 +80,13 @@ class Subject:
         """Whose reads are the engine's: those of the host, or of a server's processes."""
         return METERED_HOST if self.embedded else list(self.pids)
 
-    def accounts(self, host_pid: int) -> dict[int, str]:
-        """Whose cost each process is, when a host drives it."""
+    def accounts(self, host_pids: Sequence[int]) -> dict[int, str]:
+        """Whose cost each process is, when these hosts drive it."""
         if self.embedded:
-            return {host_pid: ACCOUNT_ENGINE_AND_DRIVER}
+            return dict.fromkeys(host_pids, ACCOUNT_ENGINE_AND_DRIVER)
         bridges = dict.fromkeys(self.bridge_pids, ACCOUNT_BRIDGE)
-        return {**dict.fromkeys(self.pids, ACCOUNT_ENGINE), host_pid: ACCOUNT_DRIVER, **bridges}
+        drivers = dict.fromkeys(host_pids, ACCOUNT_DRIVER)
+        return {**dict.fromkeys(self.pids, ACCOUNT_ENGINE), **drivers, **bridges}
 
 
 def nodes_of(engine: Server, address: Address) -> tuple[Node, ...]:

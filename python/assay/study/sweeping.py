@@ -5,18 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
-from assay.study.asked_study import asked_study, levels_of
+from assay.study.asked_study import asked_study, levels_of, varied
 from assay.study.declared.facts import SETTING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from assay.engines.knobs import Knob
     from assay.study.declared.reading import DeclaredStudy
 
+VERSION = "@"
 PART, CLIENTS, ENGINE, SCALE = "sweep", "clients", "engine", "scale"
 # The kind of figure that scales are told by.
 SCALES = "scales"
+# The kind that knobs are told by: their response, and both sides of what they trade.
+TRADE = "trade"
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,55 @@ def scales_told(option: str, text: str | None) -> tuple[float, ...]:
     return tuple(sorted(scales))
 
 
+def knobs_of(engines: Sequence[str]) -> dict[str, dict[str, Knob]]:
+    """The knobs of engines by their own names, of each engine its own.
+
+    Args:
+        engines: Names, with or without a version; none: nothing is known.
+
+    Raises:
+        UsageError: If there is no such engine.
+        EngineError: If `knobs.toml` of one cannot be read.
+    """
+    found: dict[str, dict[str, Knob]] = {}
+    for name in engines:
+        product = name.partition(VERSION)[0]
+        for knob, facts in find_engine(product).knobs().knobs.items():
+            found.setdefault(knob, {})[product] = facts
+    return found
+
+
+def turned(
+    texts: Sequence[str], engines: Sequence[str], settings: Mapping[str, str]
+) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """Factors of `--vary`, and the settings of all runs with what knobs need beside them.
+
+    Args:
+        texts: As a person gave them.
+        engines: Of the sweep.
+        settings: That a person asked for of all runs; they hold.
+
+    Raises:
+        UsageError: As `varied`; or if engines have different settings under a knob's name.
+    """
+    known = knobs_of(engines)
+    named = {text.partition("=")[0].strip() for text in texts}
+    for name in named & set(known):
+        meant = {product: knob.setting for product, knob in known[name].items()}
+        if len(set(meant.values())) > 1:
+            each = ", ".join(f"{setting} of {product}" for product, setting in meant.items())
+            raise UsageError(f"--vary {name} is {each}: sweep one engine, or name the setting")
+    own = {name: next(iter(of.values())).setting for name, of in known.items()}
+    factors = varied(texts, knobs=own)
+    beside: dict[str, str] = {}
+    for of in known.values():
+        for knob in of.values():
+            if f"{SETTING}{knob.setting}" in factors:
+                beside |= knob.beside
+    beside = {name: value for name, value in beside.items() if f"{SETTING}{name}" not in factors}
+    return factors, {**beside, **settings}
+
+
 def sweep_study(sweep: Sweep) -> DeclaredStudy:
     """The study of a sweep.
 
@@ -112,7 +166,10 @@ def sweep_study(sweep: Sweep) -> DeclaredStudy:
         "repetitions": sweep.repetitions,
         "seed": keys.get("seed", 1),
         "part": {PART: {**{k: v for k, v in keys.items() if k != "seed"}, "factor": factors}},
-        "figure": [_figure(factor, sweep) for factor in factors if factor != ENGINE],
+        "figure": [
+            *(_figure(factor, sweep) for factor in factors if factor != ENGINE),
+            *_grids(factors),
+        ],
     }
     name = f"sweep-{sweep.workload.rstrip('/').rpartition('/')[2]}"
     return asked_study(name, f"How does {sweep.workload} change with {_words(factors)}?", document)
@@ -188,10 +245,24 @@ def _figure(factor: str, sweep: Sweep) -> dict[str, Any]:
     return {
         "name": name,
         "part": PART,
-        "kind": "sweep",
+        "kind": TRADE,
         "title": f"By {name}",
         "options": options,
     }
+
+
+def _grids(factors: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Two knobs at once as a table of both."""
+    knobs = [one for one in factors if one not in (ENGINE, CLIENTS, SCALE)]
+    if len(knobs) == 2:  # noqa: PLR2004 - rows and columns
+        names = [one.removeprefix(SETTING) for one in knobs]
+        yield {
+            "name": "-and-".join(names),
+            "part": PART,
+            "kind": TRADE,
+            "title": f"By {names[0]} and {names[1]}",
+            "options": {"factor": knobs[0], "grid": knobs[1]},
+        }
 
 
 def _words(factors: Mapping[str, Any]) -> str:

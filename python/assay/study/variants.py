@@ -15,7 +15,7 @@ from assay.record.layout import KIND_RUN
 from assay.record.studies import SCHEMA, StudyFigure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from assay.study.ceiling.trials import CeilingRequest
     from assay.study.request import RunRequest
@@ -52,6 +52,8 @@ class Part:
         about: A sentence on what it is for.
         expects: Operators of the plan that its runs have to have; empty: any plan will do.
         kind: `run`s of a workload, or `ceiling`: looks at what the host can do, with no engine.
+        apart: Whether its runs are its own, though another part asks for equal ones, and come
+            after those of parts before it: so it is where parts follow from one another.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Part:
     about: str | None = None
     expects: tuple[str, ...] = ()
     kind: str = KIND_RUN
+    apart: bool = False
 
     def facts(self) -> dict[str, Any]:
         """As it stands in `study.toml`, without secrets."""
@@ -119,11 +122,11 @@ class Study:
         """All runs, in the order in which they are carried out.
 
         The first round of every part comes before the second of any: whatever ends a study early
-        leaves out repetitions first.
+        leaves out repetitions first. Parts that stand apart come whole, one after another.
         """
         planned = sorted(
             (
-                (turn.round, number, at, part, turn.variant)
+                (number if part.apart else -1, turn.round, number, at, part, turn.variant)
                 for number, part in enumerate(self.parts)
                 for at, turn in enumerate(
                     interleaved(
@@ -131,12 +134,13 @@ class Study:
                     )
                 )
             ),
-            key=lambda one: one[:3],
+            key=lambda one: one[:4],
         )
         runs: list[PlannedRun] = []
-        for round_, _, _, part, name in planned:
+        apart = {part.name for part in self.parts if part.apart}
+        for _, round_, _, _, part, name in planned:
             request = next(one.request for one in part.variants if one.name == name)
-            _add(runs, request, Planned(part.name, name, round_))
+            _add(runs, request, Planned(part.name, name, round_), apart)
         return runs
 
     def facts(self) -> dict[str, Any]:
@@ -152,13 +156,18 @@ class Study:
         }
 
 
-def _add(runs: list[PlannedRun], request: StudyRequest, planned: Planned) -> None:
+def _add(
+    runs: list[PlannedRun], request: StudyRequest, planned: Planned, apart: Collection[str]
+) -> None:
     """Adds a run, to one of the same round with an equal request if another part has one.
 
-    Variants of one part are compared: two that ask for the same are two runs.
+    Variants of one part are compared: two that ask for the same are two runs, as are those of parts
+    that stand apart.
     """
     for at, run in enumerate(runs):
-        is_own = any(one.part == planned.part for one in run.stands_for)
+        if planned.part in apart:
+            break
+        is_own = any(one.part == planned.part or one.part in apart for one in run.stands_for)
         if run.stands_for[0].round == planned.round and run.request == request and not is_own:
             runs[at] = PlannedRun(request, (*run.stands_for, planned))
             return

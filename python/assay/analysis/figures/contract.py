@@ -34,7 +34,23 @@ ChartKind = Literal[
     "scatter",
     "forest",
     "waterfall",
+    "trade",
+    "heat",
 ]
+# Columns of a table that `trade` draws: a panel a word and counter, with its unit; a subject's
+# value at a level, the ends of its interval where they are known, and which line it is of.
+TRADE_COLUMNS = (
+    "panel",
+    "counter",
+    "unit",
+    "subject",
+    "level",
+    "value",
+    "low",
+    "high",
+    "drawn",
+)
+FIRST, LATER = "first execution", "later executions"
 
 
 @dataclass(frozen=True)
@@ -162,7 +178,8 @@ class Chart:
             the one named by `axis`, a panel for each word of its first column; `curves` and
             `fitted` as `CURVE_COLUMNS` has it, the latter along an axis of numbers; `forest` a
             ratio a row with its interval; `waterfall` a step a row, from none to the last, their
-            sum.
+            sum; `trade` panels below each other on one axis of levels, as `TRADE_COLUMNS` has it;
+            `heat` the columns `keys` of each row as fields, coloured by their values.
         keys: The measures that are drawn, all of one unit; of a table the columns.
         logarithmic: Whether the axis of values is; of `fitted` both axes.
         axis: What the places of `lines` are; of a table the column of places.

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
+from assay.analysis.figures.factor_levels import most_levels, places_of
 from assay.analysis.figures.metrics import default_metric, metric_named, value_of
 from assay.analysis.figures.quantities import by_subject, spread, text
-from assay.analysis.figures.subjects import ENGINE, subjects_of
-from assay.model.errors import UsageError, suggestion
-from assay.model.units import parse_bytes, percent_text
+from assay.analysis.figures.subjects import subjects_of
+from assay.model.units import percent_text
 
 if TYPE_CHECKING:
     from assay.analysis.figures.contract import Asked, Cell, Spread
@@ -28,16 +28,11 @@ OPTIONS = {
 def figure(asked: Asked) -> Figure:
     """The figure."""
     metric = _metric(asked)
-    factor = asked.options.get("factor") or _most_levels(asked)
-    levels = list(dict.fromkeys(r.levels[factor] for r in asked.runs if factor in r.levels))
-    if not levels:
-        known = list(dict.fromkeys(name for run in asked.runs for name in run.levels))
-        hint = suggestion(factor, known) if known else "these runs have none"
-        raise UsageError(f"no run has a level of factor {factor!r}; {hint}")
+    factor = asked.options.get("factor") or most_levels(asked.runs)
+    places = places_of(asked.runs, factor)
+    levels = list(places)
     having = tuple(one for one in asked.runs if factor in one.levels)
     subjects = subjects_of(replace(asked, runs=having), without=(factor,))
-    places = _places(levels)
-    levels = sorted(levels, key=lambda name: places[name] or 0.0)
     measures = tuple(
         Measure(level, level, metric.unit, _values(subjects, factor, level, metric), places[level])
         for level in levels
@@ -69,15 +64,6 @@ def _metric(asked: Asked) -> Metric:
     return default_metric(first) if name is None else metric_named(name, first)
 
 
-def _most_levels(asked: Asked) -> str:
-    levels: dict[str, set[str]] = {}
-    for run in asked.runs:
-        for factor, name in run.levels.items():
-            levels.setdefault(factor, set()).add(name)
-    # Engines are no axis where anything else varies.
-    return max(levels, key=lambda name: (name != ENGINE, len(levels[name])), default="")
-
-
 def _values(
     subjects: tuple[Subject, ...], factor: str, level: str, metric: Metric
 ) -> dict[str, Spread]:
@@ -90,21 +76,6 @@ def _values(
         )
         for subject in subjects
     )
-
-
-def _places(levels: list[str]) -> dict[str, float | None]:
-    """Where levels are on an axis of numbers, if all of them are numbers or sizes."""
-    found: dict[str, float | None] = {}
-    for level in levels:
-        words = level.split()
-        try:
-            found[level] = float(words[0])
-        except (ValueError, IndexError):
-            try:
-                found[level] = float(parse_bytes(level))
-            except ValueError:
-                return dict.fromkeys(levels)
-    return found
 
 
 def _chart(asked: Asked, factor: str, metric: Metric, measures: tuple[Measure, ...]) -> Chart:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from assay.analysis.accounts import Accounts
+    from assay.analysis.cluster.told import Cluster
     from assay.analysis.composite.played import Played
     from assay.analysis.load import LoadSummary
     from assay.analysis.mixes import Mixes
@@ -123,6 +124,9 @@ class Case:
         statement_times: Of operations whose statements were noted, by name.
         stalls: Times in which a load got little done; None where that is not known.
         mixes: Of clients that play an order by themselves; None of others.
+        cluster: What nodes did; None of an engine that is no cluster.
+        knobs: `engine.knobs` of the record: settings that are worth varying, by their names.
+        request: What was asked for.
     """
 
     run_id: str
@@ -148,6 +152,9 @@ class Case:
     statement_times: Mapping[str, OperationStatements] = field(default_factory=dict)
     stalls: Stalls | None = None
     mixes: Mixes | None = None
+    cluster: Cluster | None = None
+    knobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    request: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def asked_to_read(self) -> bool:

@@ -62,6 +62,8 @@ def read_case(
         environment=run.environment,
         state=(run.facts.get("state") or {}).get("asked"),
         test=played(run),
+        knobs=(engine.get("knobs") or {}).get("knobs") or {},
+        request=run.facts.get("request", {}),
     )
 
 

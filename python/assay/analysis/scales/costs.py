@@ -11,6 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from assay.analysis.accounts import read_by_account
+from assay.analysis.cluster_counters import BYTES as NODE_BYTES
+from assay.analysis.cluster_counters import MESSAGES, totals_by_operation
 from assay.analysis.engine_counters import engine_counters
 from assay.analysis.load import load_of, summarise_load
 from assay.analysis.memory import memory_peaks
@@ -31,18 +33,20 @@ if TYPE_CHECKING:
 
 BYTES, SECONDS, COUNT, PER_SECOND = "bytes", "s", "count", "/s"
 # Of what a cost is; findings and tables go by these.
-TIME, RATE, CPU, WORK, READS, COUNTED, MEMORY, DATA = (
+TIME, RATE, CPU, WORK, READS, NETWORK, COUNTED, MEMORY, DATA = (
     "time",
     "rate",
     "CPU",
     "CPU by work",
     "reads",
+    "network",
     "engine counters",
     "memory",
     "data",
 )
-GROUPS = (TIME, RATE, CPU, WORK, READS, COUNTED, MEMORY, DATA)
+GROUPS = (TIME, RATE, CPU, WORK, READS, NETWORK, COUNTED, MEMORY, DATA)
 WHOLE_TIME, CPU_TIME, READ_BYTES, MEMORY_PEAK = "time", "cpu", "read bytes", "memory"
+SENT_BYTES, SENT_MESSAGES = "network bytes", "messages"
 PER_S, ROWS, DATA_BYTES, PLANNING = "per second", "rows", "data bytes", "planning"
 CPU_OF, TIME_OF, COUNTER_OF = "cpu ", "time ", "counter "
 
@@ -83,6 +87,7 @@ def costs_of(run: Run) -> dict[str, Cost]:
         *_times(run, account),
         *_cpu(run, wholes),
         *_reads(run, wholes),
+        *_network(run, account),
         *_counters(run, wholes),
         *_memory(run),
         *_data(run),
@@ -154,6 +159,21 @@ def _reads(run: Run, wholes: float) -> Iterator[Cost]:
     read = None if told is None else _of_engine(told)
     if read is not None:
         yield Cost(READ_BYTES, "bytes read from storage", READS, BYTES, read / wholes)
+
+
+def _network(run: Run, account: Account) -> Iterator[Cost]:
+    """What nodes sent each other in a pass; nothing where an operation is not known."""
+    told = totals_by_operation(run)
+    if account.is_mix or set(told) < set(account.operations):
+        return
+    named = (
+        (NODE_BYTES, SENT_BYTES, "bytes between nodes", BYTES),
+        (MESSAGES, SENT_MESSAGES, "messages between nodes", COUNT),
+    )
+    for word, key, title, unit in named:
+        if all(word in one for one in told.values()):
+            total = sum(one[word] for one in told.values())
+            yield Cost(key, title, NETWORK, unit, total)
 
 
 def _counters(run: Run, wholes: float) -> Iterator[Cost]:

@@ -157,6 +157,12 @@ class FamilyEngine:
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""
+        return self.share_of_sessions(instance, script, seed, range(clients))
+
+    def share_of_sessions(
+        self, instance: Instance, script: Script, seed: int, numbers: range
+    ) -> list[object]:
+        """The same of some of them."""
         told = json.dumps(script.facts())
         config = session_config(instance.address)
-        return [MysqlSession(config, told, seed, number) for number in range(clients)]
+        return [MysqlSession(config, told, seed, number) for number in numbers]

@@ -66,8 +66,14 @@ class NullEngine:
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """As many null sessions as clients; what the script says does not matter."""
+        return self.share_of_sessions(instance, script, seed, range(clients))
+
+    def share_of_sessions(
+        self, instance: Instance, script: Script, seed: int, numbers: range
+    ) -> list[object]:
+        """The same of some of them."""
         del script, seed
-        return [instance.handle] * clients
+        return [instance.handle] * len(numbers)
 
 
 def engine(facts: EngineFacts) -> NullEngine:

@@ -204,8 +204,14 @@ class PostgresEngine:
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""
+        return self.share_of_sessions(instance, script, seed, range(clients))
+
+    def share_of_sessions(
+        self, instance: Instance, script: Script, seed: int, numbers: range
+    ) -> list[object]:
+        """The same of some of them."""
         dsn, told = instance.address["dsn"], json.dumps(script.facts())
-        return [_core.PostgresSession(dsn, told, seed, number) for number in range(clients)]
+        return [_core.PostgresSession(dsn, told, seed, number) for number in numbers]
 
 
 def _may_hold_a_secret(name: str) -> bool:

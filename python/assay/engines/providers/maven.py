@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Pinned, because Maven would take whatever its own version holds for the newest.
 COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
-INNER_ARCHIVES = (".txz", ".tar.xz", ".tgz", ".tar.gz")
+ARCHIVES = (".txz", ".tar.xz", ".tgz", ".tar.gz")
 MVN = Client(
     name="mvn",
     programs=(("mvn", "--batch-mode", "--quiet"),),
@@ -42,11 +42,12 @@ class MavenProvider:
         return sorted(path for path in into.iterdir() if path.is_file())
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
-        """Unpacks the jars and the archives that lie in them."""
+        """Unpacks jars and archives, and the archives that lie in jars."""
         for file in files:
-            unpack_zip(file, home)
+            unpack = unpack_tar if file.name.endswith(ARCHIVES) else unpack_zip
+            unpack(file, home)
         for path in sorted(home.iterdir()):
-            if path.name.endswith(INNER_ARCHIVES):
+            if path.name.endswith(ARCHIVES):
                 unpack_tar(path, home)
                 path.unlink()
 

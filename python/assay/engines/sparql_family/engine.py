@@ -64,8 +64,14 @@ class EndpointEngine:
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""
+        return self.share_of_sessions(instance, script, seed, range(clients))
+
+    def share_of_sessions(
+        self, instance: Instance, script: Script, seed: int, numbers: range
+    ) -> list[object]:
+        """The same of some of them."""
         config, told = session_config(instance.address), json.dumps(script.facts())
-        return [_core.SparqlSession(config, told, seed, number) for number in range(clients)]
+        return [_core.SparqlSession(config, told, seed, number) for number in numbers]
 
     def loads(self, instance: Instance) -> bool:
         """Where a Graph Store endpoint is named; else the data that are there are asked."""

@@ -10,6 +10,7 @@ from assay.analysis.figures.quantities import BYTES, text
 from assay.report.axes import logarithmic, sizes_axis
 from assay.report.palette import BLUE, GREY, ORANGE, SKY, SUBJECT_COLOURS, VERMILION, WIDTH
 from assay.report.study.fits import FITTED, fitted
+from assay.report.study.trades import HEAT, TRADE, heat, heat_rows, trade
 from assay.report.study.versus_charts import versus_chart, versus_rows
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ def plot_rows(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[s
     rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
     if told["kind"] in VERSUS:
         return versus_rows(told["kind"], rows)
+    if told["kind"] == TRADE:
+        return rows
+    if told["kind"] == HEAT:
+        return heat_rows(told, table)
     if told["kind"] in (CURVES, FITTED):
         units = {column["name"]: column["unit"] for column in table["columns"]}
         known = [row for row in rows if row["y"] is not None]
@@ -90,6 +95,10 @@ def drawn(
     """
     if told["kind"] in VERSUS:
         return versus_chart(told["kind"], told["title"], rows)
+    if told["kind"] == TRADE:
+        return trade(told, rows, colours)
+    if told["kind"] == HEAT:
+        return heat(told, rows)
     if told["kind"] == FITTED:
         return fitted(told, rows, colours)
     if told["kind"] == CURVES:

@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from assay.report.study.tables import cell_text, compared_table, is_number
+from assay.report.study.trade_text import trade_lines
 from assay.report.study.words import (
     derived_words,
     doubts_words,
@@ -59,6 +60,7 @@ def _figure(
         yield from _wrapped(words, width)
     if not figure["says"]:
         yield from _wrapped(f"nothing to show: {'; '.join(figure['missing'])}", width)
+    yield from trade_lines(figure, width)
     compared, article = _compared(figure, width), figure["article"]
     if compared is not None:
         yield ""
@@ -76,6 +78,23 @@ def _figure(
         yield from _grid(table, width, None)
     for words in figure["notes"] if whole else ():
         yield from _item(words, width)
+
+
+def figure_lines(figure: Mapping[str, Any], width: int) -> Iterator[str]:
+    """One figure that is of no study, with all that it has, a line each."""
+    yield str(figure["title"])
+    for words in figure["says"]:
+        yield from _wrapped(words, width)
+    for table in figure["tables"]:
+        yield ""
+        yield f"{LEAD}{table['title']}"
+        yield from _grid(table, width, None)
+    for head, told in (("Notes", figure["notes"]), ("Not shown, and why", figure["missing"])):
+        if told:
+            yield ""
+            yield head
+            for words in told:
+                yield from _item(words, width)
 
 
 def _compared(figure: Mapping[str, Any], width: int) -> Mapping[str, Any] | None:

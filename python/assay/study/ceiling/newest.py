@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.ceiling import read_ceiling
 from assay.record.ceilings import newest_ceiling
 from assay.record.layout import STATUS_COMPLETE, STATUS_RUNNING
-from assay.record.reader import Run
+from assay.record.reader import Run, took_s
 from assay.record.studies import write_study
 from assay.study.ceiling.trials import CeilingRequest
-from assay.study.pace import took_s
 from assay.study.several import Begun
 
 if TYPE_CHECKING:

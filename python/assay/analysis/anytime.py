@@ -1,0 +1,45 @@
+"""Intervals that may be looked at after every round: stopping when they tell something is no cheat.
+
+An interval by Student's t holds for a number of rounds that was fixed beforehand. Whoever looks
+after each round, and stops when zero is outside, is wrong far more often than it says.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Variance of the effects that are expected, in that of a round. The interval holds for any; with
+# this one it is short after few rounds where an effect is several times the noise.
+EFFECT_VARIANCE = 10.0
+
+
+def anytime_interval(values: Sequence[float], alpha: float) -> tuple[float, float] | None:
+    """Where the mean of normal values is, whenever one looks: wrong ever with probability alpha.
+
+    These are the means that the Bayes factor of Student's t, with a normal prior of the effect's
+    size, does not refute by 1 / alpha. Under any of them it is a test martingale (Hendriksen, de
+    Heide and Grünwald 2021; Perez-Ortiz et al. 2024), so Ville's inequality bounds its maximum.
+
+    Args:
+        values: One a round, in the order of rounds.
+        alpha: How often the interval may be wrong at some time, above 0 and below 1.
+
+    Returns:
+        Its ends; None as long as any mean is possible: of one round, or of very few.
+    """
+    count = len(values)
+    if count < 2:  # noqa: PLR2004 - one value has no spread
+        return None
+    mean = math.fsum(values) / count
+    deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in values) / (count - 1))
+    ratio = 1 + count * EFFECT_VARIANCE
+    bound = (math.sqrt(ratio) / alpha) ** (2 / count)
+    if bound >= ratio:
+        return None
+    quantile = math.sqrt((count - 1) * (bound - 1) / (1 - bound / ratio))
+    half = quantile * deviation / math.sqrt(count)
+    return mean - half, mean + half

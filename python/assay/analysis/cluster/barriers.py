@@ -1,0 +1,201 @@
+"""Barriers: the whole platform at work, then hardly any of it, then all of it again.
+
+Found in the series of cores that nodes had or waited for between every two looks, by two levels
+with a gap between them (a Schmitt trigger): a barrier is a trough of several looks on end below the
+low level between two peaks above the high one, within one execution. What others on the host take
+from the nodes is no trough: tasks that are ready and kept from a CPU count as being at work.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.cluster.node_clocks import cores_at_work
+from assay.analysis.operations import NS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from assay.analysis.cluster.node_clocks import NodeClock
+
+# Shares of the platform's cores. Above the high level it is in full use, though a thread a core
+# rarely keeps all of them busy through a look; below the low one less than a third is.
+HIGH, LOW = 0.7, 0.3
+# Of two looks one may be an accident of when they were taken.
+LOOKS_MIN = 3
+# An execution of fewer looks has no room for two peaks and a trough that can be told apart.
+EXECUTION_LOOKS_MIN = 10
+TOLD_MAX = 100
+
+
+@dataclass(frozen=True)
+class Execution:
+    """When something was executed: an operation, or a whole load under no name."""
+
+    operation: str
+    begun_ns: int
+    ended_ns: int
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """One trough between two peaks.
+
+    Attributes:
+        operation: That was under way; empty under a load.
+        begun_s, ended_s: Since the measured part began.
+        cores: That were at work in it, mean.
+        peak_cores: That were at work before and after it, mean.
+    """
+
+    operation: str
+    begun_s: float
+    ended_s: float
+    cores: float
+    peak_cores: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.ended_s - self.begun_s
+
+    @property
+    def lost_s(self) -> float:
+        """What of it would be saved had the same been done as fast as in the peaks."""
+        return self.seconds * max(0.0, 1 - self.cores / self.peak_cores)
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self) | {"lost_s": self.lost_s}
+
+
+@dataclass(frozen=True)
+class Barriers:
+    """All barriers of a run.
+
+    Attributes:
+        found: In the order of time.
+        platform_cores: What the levels are shares of.
+        looked_s: Seconds of executions that were long enough to be looked at, by operation.
+        too_short: Operations of which no execution was.
+        missing: Why none can be known; None where they can.
+    """
+
+    found: tuple[Barrier, ...] = ()
+    platform_cores: float | None = None
+    looked_s: Mapping[str, float] | None = None
+    too_short: tuple[str, ...] = ()
+    missing: str | None = None
+
+    @property
+    def lost_shares(self) -> dict[str, float]:
+        """By operation the share of its time that it lost to barriers."""
+        lost = dict.fromkeys(self.looked_s or {}, 0.0)
+        for one in self.found:
+            lost[one.operation] += one.lost_s
+        return {name: lost[name] / spent for name, spent in (self.looked_s or {}).items() if spent}
+
+    @property
+    def lost_share(self) -> float | None:
+        """The same of all that was looked at; None where nothing was."""
+        spent = sum((self.looked_s or {}).values())
+        return sum(one.lost_s for one in self.found) / spent if spent else None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        longest = sorted(self.found, key=lambda one: -one.lost_s)[:TOLD_MAX]
+        told = sorted(longest, key=lambda one: one.begun_s)
+        return {
+            "missing": self.missing,
+            "platform_cores": self.platform_cores,
+            "lost_share": self.lost_share,
+            "operations": self.lost_shares,
+            "too_short": list(self.too_short),
+            "count": len(self.found),
+            "found": [one.facts() for one in told],
+        }
+
+
+def find_barriers(
+    clocks: Iterable[NodeClock],
+    executions: Sequence[Execution],
+    platform_cores: float,
+    zero_ns: int,
+) -> Barriers:
+    """The barriers of executions.
+
+    Args:
+        clocks: Of all nodes, of the same looks; at least one.
+        executions: None of which overlaps another.
+        platform_cores: That the nodes may use.
+        zero_ns: When the measured part began.
+    """
+    every = list(clocks)
+    times, cores = every[0].times_ns, cores_at_work(every, ready=True)
+    found: list[Barrier] = []
+    looked_s: dict[str, float] = {}
+    for one in executions:
+        # Looks that lie within: what happened before and after it is in no interval of theirs.
+        first, last = bisect_left(times, one.begun_ns), bisect_right(times, one.ended_ns) - 1
+        if last - first < EXECUTION_LOOKS_MIN:
+            continue
+        looked_s[one.operation] = (
+            looked_s.get(one.operation, 0.0) + (one.ended_ns - one.begun_ns) * NS
+        )
+        shares = [value / platform_cores for value in cores[first:last]]
+        for begin, end, peak in troughs(shares):
+            low = shares[begin:end]
+            found.append(
+                Barrier(
+                    one.operation,
+                    (times[first + begin] - zero_ns) * NS,
+                    (times[first + end] - zero_ns) * NS,
+                    platform_cores * sum(low) / len(low),
+                    platform_cores * peak,
+                )
+            )
+    names = dict.fromkeys(one.operation for one in executions)
+    short = tuple(name for name in names if name not in looked_s)
+    return Barriers(tuple(found), platform_cores, looked_s, short)
+
+
+def troughs(shares: Sequence[float]) -> list[tuple[int, int, float]]:
+    """Troughs between peaks of one series of even looks.
+
+    Args:
+        shares: Of the platform that were at work, a look each.
+
+    Returns:
+        Of each its first look, the one after its last, and the mean share in the peaks around it,
+        at most 1.
+    """
+    runs = _low_runs(shares)
+    ends = [0, *(end for _, end in runs)]
+    begins = [*(begin for begin, _ in runs), len(shares)]
+    peaks = [_peak(shares[end:begin]) for end, begin in zip(ends, begins, strict=True)]
+    found = []
+    for at, (begin, end) in enumerate(runs):
+        before, after = peaks[at], peaks[at + 1]
+        if before and after:
+            found.append((begin, end, min(1.0, (sum(before) + sum(after)) / len(before + after))))
+    return found
+
+
+def _peak(shares: Sequence[float]) -> list[float]:
+    """Looks of a stretch in which the platform was in full use."""
+    return [share for share in shares if share >= HIGH]
+
+
+def _low_runs(shares: Sequence[float]) -> list[tuple[int, int]]:
+    """Stretches of enough looks on end below the low level."""
+    runs, begin = [], None
+    for at, share in enumerate([*shares, 1.0]):
+        if share <= LOW:
+            begin = at if begin is None else begin
+        elif begin is not None:
+            if at - begin >= LOOKS_MIN:
+                runs.append((begin, at))
+            begin = None
+    return runs

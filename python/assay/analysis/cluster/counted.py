@@ -1,0 +1,278 @@
+"""What nodes counted in spans of a run and in one execution of each operation, as lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.cluster.line import (
+    BY_ENGINE,
+    BY_KERNEL,
+    Line,
+    NodeFigures,
+    span_seconds,
+    together,
+)
+from assay.analysis.cluster_counters import (
+    CPU,
+    GAUGES,
+    MEMORY,
+    declared_cluster,
+    grown_by_operation,
+    node_readings,
+)
+from assay.analysis.operations import NS, measured
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.cluster.node_clocks import NodeClock
+    from assay.analysis.cluster.nodes import ClusterNode
+    from assay.record.reader import Run
+
+# So many intervals of a run are told; of more, several are one.
+INTERVALS_MAX = 300
+START, END = "start", "end"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A line of a part of the run.
+
+    Attributes:
+        begun_s, ended_s: Since the measured part began.
+        line: What was done in it.
+    """
+
+    begun_s: float
+    ended_s: float
+    line: Line
+
+
+class NodeReadings:
+    """Readings of all nodes through time.
+
+    Args:
+        readings: As `cluster_counters.node_readings` has them, of `engine.arrows`.
+    """
+
+    def __init__(self, readings: pl.DataFrame) -> None:
+        ordered = readings.sort("time_ns", maintain_order=True)
+        self.times_ns: list[int] = ordered["time_ns"].unique(maintain_order=True).to_list()
+        self.names: list[str] = ordered["node"].unique(maintain_order=True).to_list()
+        self._values: dict[tuple[str, str], dict[int, float]] = {}
+        for node, word, time_ns, value in ordered.select(
+            "node", "word", "time_ns", "value"
+        ).iter_rows():
+            if value is not None:
+                self._values.setdefault((node, word), {})[time_ns] = value
+        self._resets = {
+            key: [after for before, after in pairwise(told) if told[after] < told[before]]
+            for key, told in self._values.items()
+            if key[1] not in GAUGES
+        }
+
+    def around(self, begun_ns: int, ended_ns: int) -> list[int]:
+        """Times of readings from the last before a span to the first after it."""
+        before = [time for time in self.times_ns if time <= begun_ns][-1:]
+        after = [time for time in self.times_ns if time >= ended_ns][:1]
+        first = before[0] if before else begun_ns
+        last = after[0] if after else ended_ns
+        return [time for time in self.times_ns if first <= time <= last]
+
+    def grown(self, node: str, begun_ns: int, ended_ns: int) -> dict[str, float]:
+        """By word what a node's counters grew by between two readings, and its gauges at the end.
+
+        What was reset between them, or is absent in either, is left out.
+        """
+        found = {}
+        for (name, word), told in self._values.items():
+            if name != node or ended_ns not in told:
+                continue
+            if word in GAUGES:
+                found[word] = told[ended_ns]
+                continue
+            # A node that came later has grown from nothing.
+            came_later = min(told) > begun_ns
+            began = 0.0 if came_later else told.get(begun_ns)
+            resets = self._resets[name, word]
+            if began is not None and not any(begun_ns < time <= ended_ns for time in resets):
+                found[word] = told[ended_ns] - began
+        return found
+
+    def counts(self, node: str) -> frozenset[str]:
+        """Words that a node counts at any time."""
+        return frozenset(word for name, word in self._values if name == node)
+
+
+def line_between(
+    readings: NodeReadings | None,
+    clocks: Mapping[str, NodeClock],
+    nodes: Sequence[ClusterNode],
+    span: tuple[int, int],
+) -> Line:
+    """What was done between two instants, which are times of readings where there are any."""
+    begun_ns, ended_ns = span
+    each = tuple(_within(readings, clocks.get(node.name), node, span) for node in nodes)
+    return Line(span_seconds(begun_ns, ended_ns), together(each), each)
+
+
+def _within(
+    readings: NodeReadings | None, clock: NodeClock | None, node: ClusterNode, span: tuple[int, int]
+) -> NodeFigures:
+    grown = {} if readings is None else readings.grown(node.name, *span)
+    untold = frozenset() if readings is None else readings.counts(node.name) - grown.keys()
+    cpu_s = _kernel_cpu_s(clock, *span)
+    told = _node(node, grown, cpu_s, _kernel_memory(clock, span[1]))
+    if clock is not None and cpu_s is None:
+        # Another clock than that of the parts around it would draw a step where none is.
+        told = replace(told, cpu_s=None, cpu_by=())
+    return replace(told, untold=untold)
+
+
+def intervals(
+    readings: NodeReadings,
+    clocks: Mapping[str, NodeClock],
+    nodes: Sequence[ClusterNode],
+    window: tuple[int, int],
+) -> tuple[Interval, ...]:
+    """A line for each interval between two readings of a window, or for fewer and longer ones."""
+    times = readings.around(*window)
+    last = len(times) - 1
+    count = min(INTERVALS_MAX, last)
+    edges = [times[round(place * last / count)] for place in range(count + 1)] if count > 0 else []
+    return tuple(
+        Interval(
+            round((begun - window[0]) * NS, 6),
+            round((ended - window[0]) * NS, 6),
+            line_between(readings, clocks, nodes, (begun, ended)),
+        )
+        for begun, ended in pairwise(edges)
+    )
+
+
+def operation_lines(
+    run: Run, clocks: Mapping[str, NodeClock], nodes: Sequence[ClusterNode]
+) -> dict[str, Line]:
+    """A line of one execution of each operation: medians of those that were measured.
+
+    CPU time of all nodes together is what was counted around each execution, where all are on
+    this host.
+
+    Args:
+        run: One whose operations follow one another.
+        clocks: Of nodes on this host.
+        nodes: Of the cluster.
+    """
+    done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
+    grown, gauges = _grown(run), _gauges(run, done)
+    all_here = all(node.is_here for node in nodes)
+    cpu_s = _task_cpu_s(run.table("tasks")) if all_here and run.has("tasks") else {}
+    found = {}
+    for (name,), executions in done.group_by("operation", maintain_order=True):
+        rows = list(executions.select("sequence", "started_ns", "finished_ns").iter_rows())
+        spans = [(begun, ended) for _, begun, ended in rows]
+        each = tuple(
+            _executed(
+                node,
+                spans,
+                grown.get((str(name), node.name), {}) | gauges.get((str(name), node.name), {}),
+                clocks.get(node.name),
+            )
+            for node in nodes
+        )
+        known = [cpu_s[sequence] for sequence, _, _ in rows if sequence in cpu_s]
+        seconds = median((ended - begun) * NS for begun, ended in spans)
+        whole = together(each, median(known) if known else None)
+        found[str(name)] = Line(seconds, whole, each)
+    return found
+
+
+def _executed(
+    node: ClusterNode,
+    spans: Sequence[tuple[int, int]],
+    grown: Mapping[str, float],
+    clock: NodeClock | None,
+) -> NodeFigures:
+    """One node in the executions of an operation: the kernel's figures are medians over them."""
+    used = [_kernel_cpu_s(clock, begun, ended) for begun, ended in spans]
+    known = [value for value in used if value is not None]
+    memory = [_kernel_memory(clock, ended) for _, ended in spans]
+    resident = [value for value in memory if value is not None]
+    return _node(
+        node, grown, median(known) if known else None, median(resident) if resident else None
+    )
+
+
+def _grown(run: Run) -> dict[tuple[str, str], dict[str, float]]:
+    """By operation and node, by word, what one execution counted."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    columns = ("operation", "node", "word", "growth")
+    for operation, node, word, value in grown_by_operation(run).select(columns).iter_rows():
+        found.setdefault((operation, node), {})[word] = value
+    return found
+
+
+def _gauges(run: Run, done: pl.DataFrame) -> dict[tuple[str, str], dict[str, float]]:
+    """The same of gauges: as they were when an execution had ended."""
+    declared = declared_cluster(run)
+    if declared is None or not run.has("engine-operations"):
+        return {}
+    told = node_readings(run.table("engine-operations"), declared).filter(
+        pl.col("word").is_in(GAUGES), pl.col("edge") == END
+    )
+    middles = (
+        done.select("sequence", "operation")
+        .join(told, on="sequence")
+        .group_by("operation", "node", "word", maintain_order=True)
+        .agg(pl.col("value").median())
+    )
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for operation, node, word, value in middles.drop_nulls("value").iter_rows():
+        found.setdefault((operation, node), {})[word] = value
+    return found
+
+
+def _node(
+    node: ClusterNode,
+    grown: Mapping[str, float],
+    kernel_cpu_s: float | None,
+    resident_bytes: float | None,
+) -> NodeFigures:
+    """By the kernel's count on this host, by the engine's own elsewhere and of short spans."""
+    told = grown.get(CPU)
+    by_engine = None if told is None else told * NS
+    cpu_s = by_engine if kernel_cpu_s is None else kernel_cpu_s
+    by = BY_ENGINE if kernel_cpu_s is None else BY_KERNEL
+    memory = grown.get(MEMORY, resident_bytes)
+    sources = () if cpu_s is None else (by,)
+    return NodeFigures(node.name, node.role, dict(grown), cpu_s, sources, memory)
+
+
+def _kernel_cpu_s(clock: NodeClock | None, begun_ns: int, ended_ns: int) -> float | None:
+    return None if clock is None else clock.cpu_s(begun_ns, ended_ns)
+
+
+def _kernel_memory(clock: NodeClock | None, at_ns: int) -> float | None:
+    return None if clock is None else clock.memory_bytes(at_ns)
+
+
+def _task_cpu_s(tasks: pl.DataFrame) -> dict[int, float]:
+    """CPU seconds of the engine in each execution."""
+    ticks = pl.col("user_ns") + pl.col("system_ns")
+    told = tasks.select(
+        "sequence",
+        pl.col("edge").cast(pl.String),
+        pl.coalesce("on_cpu_ns", ticks).cast(pl.Int64).alias("cpu_ns"),
+    )
+    start, end = (told.filter(pl.col("edge") == edge) for edge in (START, END))
+    grown = start.join(end, on="sequence", suffix="_end").select(
+        "sequence", (pl.col("cpu_ns_end") - pl.col("cpu_ns")).alias("grown")
+    )
+    return {
+        sequence: value * NS for sequence, value in grown.drop_nulls().iter_rows() if value >= 0
+    }

@@ -1,0 +1,220 @@
+"""One line of a cluster: what its nodes did in a span, whole and each, in the words of an article.
+
+Counts are printed in four significant digits with the suffix of a power of 1000, as Virtuoso's
+line of activity has them; a KB is of 1024 bytes, and 100 % CPU is one core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.analysis import cluster_counters as words
+from assay.analysis.meters import scaled_text
+from assay.analysis.operations import NS
+
+KIB = 1024.0
+PERCENT = 100.0
+BY_KERNEL, BY_ENGINE = "kernel", "engine"
+# Waits that add up to more than all tasks took are of another clock than these.
+WAITS_MAX = 1.02
+# What is told of a node or of all, each in the unit that its name ends with.
+FIGURES = (
+    "messages_per_s",
+    "bytes_per_s",
+    "rows_per_s",
+    "local_messages_per_s",
+    "local_bytes_per_s",
+    "read_bytes_per_s",
+    "cpu_cores",
+    "waiting_share",
+    "wait_share",
+    "blocked_share",
+    "scheduling_share",
+    "bytes_a_message",
+    "memory_bytes",
+)
+
+
+@dataclass(frozen=True)
+class NodeFigures:
+    """What one node did in a span, or all together. What was not counted is absent or None.
+
+    Attributes:
+        name: Of the node; empty: all of them.
+        role: Of the node; empty of all.
+        grown: By word of `cluster_counters` what it grew by, times in ns; a gauge as it was.
+        cpu_s: CPU seconds.
+        cpu_by: Who counted them, `kernel` or `engine`, or both of several nodes.
+        memory_bytes: That it uses: by the engine's gauge, else resident by the kernel.
+        untold: Words that it counts and of which the span is not known: a reset, or no reading.
+    """
+
+    name: str
+    role: str
+    grown: Mapping[str, float] = field(default_factory=dict)
+    cpu_s: float | None = None
+    cpu_by: tuple[str, ...] = ()
+    memory_bytes: float | None = None
+    untold: frozenset[str] = frozenset()
+
+    def share_of_tasks(self, *counted: str) -> float | None:
+        """The part of the time of its tasks that went so; None where it is not known.
+
+        None as well where waits add up to more than tasks took.
+        """
+        known = [self.grown[word] for word in counted if word in self.grown]
+        task_ns = self.grown.get(words.TASK)
+        if not known or not task_ns or sum(known) > WAITS_MAX * task_ns:
+            return None
+        return min(1.0, sum(known) / task_ns)
+
+    @property
+    def scheduling_share(self) -> float | None:
+        """Scheduling as a part of itself and of the time of tasks."""
+        spent, task_ns = self.grown.get(words.SCHEDULING), self.grown.get(words.TASK)
+        if spent is None or task_ns is None or spent + task_ns <= 0:
+            return None
+        return spent / (spent + task_ns)
+
+    @property
+    def bytes_a_message(self) -> float | None:
+        """Mean length of the messages that it got from others; None of none."""
+        messages, length = self.grown.get(words.MESSAGES), self.grown.get(words.BYTES)
+        return length / messages if messages and length is not None else None
+
+    def figures(self, seconds: float) -> dict[str, float | None]:
+        """By name of `FIGURES` what it did in a span of so many seconds."""
+
+        def per_s(word: str) -> float | None:
+            value = self.grown.get(word)
+            return None if value is None or seconds <= 0 else value / seconds
+
+        return {
+            "messages_per_s": per_s(words.MESSAGES),
+            "bytes_per_s": per_s(words.BYTES),
+            "rows_per_s": per_s(words.ROWS),
+            "local_messages_per_s": per_s(words.LOCAL_MESSAGES),
+            "local_bytes_per_s": per_s(words.LOCAL_BYTES),
+            "read_bytes_per_s": per_s(words.READ_BYTES),
+            "cpu_cores": None if self.cpu_s is None or seconds <= 0 else self.cpu_s / seconds,
+            "waiting_share": self.share_of_tasks(words.WAIT, words.BLOCKED),
+            "wait_share": self.share_of_tasks(words.WAIT),
+            "blocked_share": self.share_of_tasks(words.BLOCKED),
+            "scheduling_share": self.scheduling_share,
+            "bytes_a_message": self.bytes_a_message,
+            "memory_bytes": self.memory_bytes,
+        }
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a cluster did in a span.
+
+    Attributes:
+        seconds: Its length.
+        whole: All nodes together.
+        nodes: Each, as the record lists them.
+    """
+
+    seconds: float
+    whole: NodeFigures
+    nodes: tuple[NodeFigures, ...]
+
+    @property
+    def head(self) -> str:
+        """The line of all nodes."""
+        count = len(self.nodes)
+        lead = f"Cluster {count} node{'' if count == 1 else 's'}, {_seconds(self.seconds)}."
+        return f"{lead} {figures_text(self.whole.figures(self.seconds))}"
+
+    @property
+    def each(self) -> tuple[str, ...]:
+        """A line a node."""
+        return tuple(f"{one.name}: {figures_text(one.figures(self.seconds))}" for one in self.nodes)
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "seconds": self.seconds,
+            "whole": self._node(self.whole, self.head),
+            "nodes": [
+                self._node(one, text) for one, text in zip(self.nodes, self.each, strict=True)
+            ],
+        }
+
+    def _node(self, one: NodeFigures, text: str) -> dict[str, Any]:
+        about = {"name": one.name, "role": one.role, "text": text, "cpu_by": list(one.cpu_by)}
+        return about | one.figures(self.seconds)
+
+
+def together(nodes: tuple[NodeFigures, ...], cpu_s: float | None = None) -> NodeFigures:
+    """All nodes as one.
+
+    Args:
+        nodes: Each of them.
+        cpu_s: CPU seconds of all that were counted at once; None: those of each are added up.
+    """
+    grown: dict[str, float] = {}
+    for word in words.WORDS:
+        known = [one.grown[word] for one in nodes if word in one.grown]
+        if known and not any(word in one.untold for one in nodes):
+            grown[word] = sum(known)
+    each = [one.cpu_s for one in nodes]
+    if cpu_s is None and each and None not in each:
+        cpu_s = sum(value for value in each if value is not None)
+    memory = [one.memory_bytes for one in nodes if one.memory_bytes is not None]
+    by = tuple(dict.fromkeys(by for one in nodes for by in one.cpu_by))
+    return NodeFigures("", "", grown, cpu_s, by or (BY_KERNEL,), sum(memory) if memory else None)
+
+
+def figures_text(figures: Mapping[str, float | None]) -> str:
+    """Figures in the line's words; what is not known is left out."""
+    parts = [
+        f"{_scaled(value / unit)} {word}"
+        for name, unit, word in (
+            ("messages_per_s", 1.0, "m/s"),
+            ("bytes_per_s", KIB, "KB/s"),
+            ("read_bytes_per_s", KIB, "KB/s read"),
+        )
+        if (value := figures[name]) is not None
+    ]
+    cores = figures["cpu_cores"]
+    if cores is not None:
+        parts.insert(2 if len(parts) > 1 else len(parts), f"{cores * PERCENT:.4g}% cpu")
+    waiting = figures["waiting_share"]
+    if waiting is not None:
+        parts.append(f"{_percent(waiting)} clw{_of_both(figures)}")
+    scheduling = figures["scheduling_share"]
+    if scheduling is not None:
+        parts.append(f"{_percent(scheduling)} sched")
+    memory = figures["memory_bytes"]
+    if memory is not None:
+        parts.append(f"{scaled_text(memory, KIB).strip()}B mem")
+    return " ".join(parts) or "nothing was counted"
+
+
+def _of_both(figures: Mapping[str, float | None]) -> str:
+    """What waiting is made of, where both parts are counted."""
+    wait, blocked = figures["wait_share"], figures["blocked_share"]
+    if wait is None or blocked is None:
+        return ""
+    return f" ({_percent(wait)} fetch, {_percent(blocked)} blocked)"
+
+
+def _percent(share: float) -> str:
+    return f"{share * PERCENT:.3g}%"
+
+
+def _scaled(value: float) -> str:
+    return scaled_text(value).strip()
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.4g} s"
+
+
+def span_seconds(begun_ns: int, ended_ns: int) -> float:
+    """The length of a span."""
+    return (ended_ns - begun_ns) * NS

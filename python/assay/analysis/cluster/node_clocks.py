@@ -1,0 +1,171 @@
+"""CPU time of the nodes of this host by the kernel's count, at any instant of a run.
+
+A process belongs to the node whose root it is, or descends from. Between two looks a node is taken
+to have used CPUs evenly, so a span has to hold several of them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.operations import NS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from assay.analysis.cluster.nodes import ClusterNode
+
+# Of an execution that holds fewer looks no more is known than that it lay between some.
+LOOKS_MIN = 3
+# Counters of an engine are read by another probe, so that the first or the last of its readings
+# may be just outside of all looks.
+OUTSIDE_MAX = 0.1
+PROCESS = ["pid", "started_ns"]
+NEEDED = {"ppid", "pid", "started_ns"}
+
+
+@dataclass(frozen=True)
+class NodeClock:
+    """What one node had used by each look, since the first one.
+
+    Attributes:
+        times_ns: Of the looks, growing.
+        cpu_ns: CPU time.
+        ready_ns: Time that its tasks were ready and kept from a CPU.
+        rss_bytes: Resident memory at the look.
+    """
+
+    times_ns: tuple[int, ...]
+    cpu_ns: tuple[int, ...]
+    ready_ns: tuple[int, ...]
+    rss_bytes: tuple[int, ...]
+
+    def cpu_s(self, begun_ns: int, ended_ns: int) -> float | None:
+        """CPU seconds of a span; None of one that holds too few looks, or that they do not span.
+
+        A span may begin or end so little outside of all looks that a tenth of it is there at most.
+        """
+        times = self.times_ns
+        within = bisect_right(times, ended_ns) - bisect_left(times, begun_ns)
+        first, last = max(begun_ns, times[0]), min(ended_ns, times[-1])
+        span_ns = ended_ns - begun_ns
+        if within < LOOKS_MIN or span_ns - (last - first) > OUTSIDE_MAX * span_ns:
+            return None
+        return (self._at(last) - self._at(first)) * NS * span_ns / (last - first)
+
+    def memory_bytes(self, at_ns: int) -> int | None:
+        """Resident memory at the last look up to an instant."""
+        place = bisect_right(self.times_ns, at_ns) - 1
+        return None if place < 0 else self.rss_bytes[place]
+
+    def _at(self, time_ns: int) -> float:
+        right = bisect_left(self.times_ns, time_ns)
+        if self.times_ns[right] == time_ns:
+            return self.cpu_ns[right]
+        before, after = self.times_ns[right - 1], self.times_ns[right]
+        part = (time_ns - before) / (after - before)
+        return self.cpu_ns[right - 1] + part * (self.cpu_ns[right] - self.cpu_ns[right - 1])
+
+
+def node_clocks(processes: pl.DataFrame, nodes: Sequence[ClusterNode]) -> dict[str, NodeClock]:
+    """The clocks of nodes on this host, by their names; of others there are none.
+
+    Args:
+        processes: Of `processes.arrows`.
+        nodes: Of the cluster.
+    """
+    roots = {pid: node.name for node in nodes for pid in node.pids}
+    if not roots or processes.is_empty() or NEEDED - set(processes.columns):
+        return {}
+    owned = _owned(processes, roots)
+    if owned.is_empty():
+        return {}
+    first_ns, times = processes["time_ns"].min(), processes["time_ns"].unique().sort()
+    grown = owned.sort("time_ns").with_columns(
+        _growth("cpu_ns", first_ns), _growth("ready_ns", first_ns)
+    )
+    looks = pl.DataFrame({"time_ns": times}).join(
+        pl.DataFrame({"node": list(dict.fromkeys(roots.values()))}), how="cross"
+    )
+    sums = grown.group_by("node", "time_ns").agg(
+        pl.col("cpu_ns", "ready_ns", "rss_bytes").sum().cast(pl.Int64)
+    )
+    told = looks.join(sums, on=["node", "time_ns"], how="left").sort("time_ns")
+    return {
+        str(node): NodeClock(
+            times_ns=tuple(one["time_ns"]),
+            cpu_ns=tuple(one["cpu_ns"].fill_null(0).cum_sum()),
+            ready_ns=tuple(one["ready_ns"].fill_null(0).cum_sum()),
+            rss_bytes=tuple(one["rss_bytes"].fill_null(0)),
+        )
+        for (node,), one in told.group_by("node", maintain_order=True)
+    }
+
+
+def _growth(name: str, first_ns: object) -> pl.Expr:
+    """Growth since the look before; of a process that began since the first look all that it has.
+
+    A clock that goes backwards did not move.
+    """
+    before = pl.when(pl.col("time_ns") == first_ns).then(pl.col(name)).otherwise(0)
+    return (
+        (pl.col(name) - pl.col(name).shift(1).over(PROCESS).fill_null(before))
+        .clip(lower_bound=0)
+        .alias(name)
+    )
+
+
+def _owned(processes: pl.DataFrame, roots: Mapping[int, str]) -> pl.DataFrame:
+    """Rows of processes that belong to a node: PROCESS, time_ns, node, cpu_ns, ready_ns, ..."""
+    # A process whose parent ended is another one's child from then on: the first parent counts.
+    parents: dict[int, int] = {}
+    for pid, parent in processes.select("pid", "ppid").unique(maintain_order=True).iter_rows():
+        parents.setdefault(pid, parent)
+    names = {pid: _owner(pid, parents, roots) for pid in parents}
+    ticks = pl.col("user_ns") + pl.col("system_ns")
+    return (
+        processes.select(
+            *PROCESS,
+            "time_ns",
+            pl.col("pid").replace_strict(names, return_dtype=pl.String).alias("node"),
+            pl.coalesce("on_cpu_ns", ticks).cast(pl.Int64).alias("cpu_ns"),
+            pl.col("run_delay_ns").cast(pl.Int64).fill_null(0).alias("ready_ns"),
+            pl.col("rss_bytes").cast(pl.Int64),
+        )
+        .drop_nulls("node")
+        .unique(["pid", "started_ns", "time_ns"], maintain_order=True)
+    )
+
+
+def _owner(pid: int, parents: Mapping[int, int], roots: Mapping[int, str]) -> str | None:
+    """The node of the nearest ancestor that is a root; None: it is no node's."""
+    seen: set[int] = set()
+    here: int | None = pid
+    while here is not None and here not in seen:
+        if here in roots:
+            return roots[here]
+        seen.add(here)
+        here = parents.get(here)
+    return None
+
+
+def cores_at_work(clocks: Iterable[NodeClock], *, ready: bool = False) -> list[float]:
+    """Cores that the nodes together had between each two looks.
+
+    Args:
+        clocks: Of the same looks.
+        ready: Whether tasks that were ready and kept from a CPU count as well.
+    """
+    every = list(clocks)
+    if not every:
+        return []
+    times = every[0].times_ns
+    used = [
+        sum(clock.cpu_ns[at] + (clock.ready_ns[at] if ready else 0) for clock in every)
+        for at in range(len(times))
+    ]
+    return [(used[at + 1] - used[at]) / (times[at + 1] - times[at]) for at in range(len(times) - 1)]

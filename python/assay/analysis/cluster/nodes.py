@@ -1,0 +1,56 @@
+"""Which nodes a run's cluster has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.record.reader import Run
+
+COORDINATOR = "coordinator"
+# Of a node that counts and is not in the record's list: it came later.
+LATER = "later"
+
+
+@dataclass(frozen=True)
+class ClusterNode:
+    """One node.
+
+    Attributes:
+        name: The object of its counters.
+        role: `coordinator`, `worker`, `both`, or `later` where only its counters are known.
+        host: Where it is, as the cluster tells.
+        pids: Its root processes where it is on this host; empty: it is elsewhere.
+    """
+
+    name: str
+    role: str
+    host: str
+    pids: tuple[int, ...] = ()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the kernel of this host counts for it."""
+        return bool(self.pids)
+
+    @property
+    def works(self) -> bool:
+        """Whether it has a share of the work, so that it can be compared with others."""
+        return self.role != COORDINATOR
+
+
+def cluster_nodes(run: Run, counted: Iterable[str] = ()) -> tuple[ClusterNode, ...]:
+    """The nodes of a run, then those that only counters know of; empty: it is no cluster.
+
+    Args:
+        run: Any.
+        counted: Names of nodes that have counters.
+    """
+    told = (run.facts.get("cluster") or {}).get("nodes") or []
+    nodes = [ClusterNode(one["name"], one["role"], one["host"], tuple(one["pids"])) for one in told]
+    names = {one.name for one in nodes}
+    later = [ClusterNode(name, LATER, "") for name in dict.fromkeys(counted) if name not in names]
+    return (*nodes, *later) if nodes else ()

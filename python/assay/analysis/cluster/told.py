@@ -1,0 +1,247 @@
+"""All that is told of a run's cluster: its lines, its skew, its barriers, and its series."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.cluster.barriers import Barriers, Execution, find_barriers
+from assay.analysis.cluster.counted import (
+    Interval,
+    NodeReadings,
+    intervals,
+    line_between,
+    operation_lines,
+)
+from assay.analysis.cluster.node_clocks import LOOKS_MIN, NodeClock, cores_at_work, node_clocks
+from assay.analysis.cluster.nodes import ClusterNode, cluster_nodes
+from assay.analysis.cluster.skew import skews
+from assay.analysis.cluster_counters import (
+    WORDS,
+    declared_cluster,
+    node_readings,
+    shared_cores,
+)
+from assay.analysis.load import load_of
+from assay.analysis.operations import NS, measured, window_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.cluster.line import Line
+    from assay.analysis.cluster.skew import Skew
+    from assay.analysis.cluster_counters import ClusterFacts
+    from assay.record.reader import Run
+
+# A chart's points of each node.
+POINTS_MAX = 1500
+NOT_DECLARED = "the engine declares no counters of nodes"
+NOT_READ = "the probe of the engine's counters did not run"
+NOT_TOLD = "the engine told nothing of it in this run"
+ELSEWHERE = "some nodes are on other hosts, whose CPUs nobody looks at often enough"
+NOT_FOLLOWED = "no processes of its nodes were looked at"
+CORES_UNKNOWN = "how many cores the nodes may use was not recorded"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What is known of the cluster of one run.
+
+    Attributes:
+        title: What its nodes are, for people.
+        nodes: Coordinator first.
+        says: By word of `cluster_counters` what exactly is counted.
+        missing: By word why it is not.
+        platform_cores: That nodes on this host may use; None where some are elsewhere.
+        run: The line of the measured part; None where it has no end.
+        intervals: Lines of its parts, as often as there are readings.
+        operations: Lines of one execution of each; empty under a load.
+        barriers: Found in the series.
+        series: By node the cores that it had between looks, and `time_s` of their ends.
+        notes: What a reader should know.
+    """
+
+    title: str
+    nodes: tuple[ClusterNode, ...]
+    says: Mapping[str, str]
+    missing: Mapping[str, str]
+    platform_cores: float | None
+    run: Line | None
+    intervals: tuple[Interval, ...]
+    operations: Mapping[str, Line]
+    barriers: Barriers
+    series: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def skew(self, line: Line | None) -> tuple[Skew, ...]:
+        """How uneven the nodes are in a line."""
+        return () if line is None else skews(line, self.nodes)
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "title": self.title,
+            "nodes": [
+                {"name": one.name, "role": one.role, "host": one.host, "is_here": one.is_here}
+                for one in self.nodes
+            ],
+            "platform_cores": self.platform_cores,
+            "says": dict(self.says),
+            "missing": dict(self.missing),
+            "notes": list(self.notes),
+            "run": None if self.run is None else self._line(self.run),
+            "intervals": [
+                {"begun_s": one.begun_s, "ended_s": one.ended_s} | one.line.facts()
+                for one in self.intervals
+            ],
+            "operations": [
+                {"name": name} | self._line(line) for name, line in self.operations.items()
+            ],
+            "barriers": self.barriers.facts(),
+            "series": {name: list(values) for name, values in self.series.items()},
+        }
+
+    def _line(self, line: Line) -> dict[str, Any]:
+        return line.facts() | {"skew": [one.facts() for one in self.skew(line)]}
+
+
+def cluster_of(run: Run) -> Cluster | None:
+    """What is known of a run's cluster; None: its engine is no cluster.
+
+    Raises:
+        ValueError: If what the engine declares of it cannot be read.
+    """
+    if not cluster_nodes(run):
+        return None
+    declared = declared_cluster(run)
+    readings = _readings(run, declared)
+    nodes = cluster_nodes(run, () if readings is None else readings.names)
+    clocks = node_clocks(run.table("processes"), nodes) if run.has("processes") else {}
+    window = window_ns(run.table("events"))
+    cores = platform_cores(run) if all(node.is_here for node in nodes) else None
+    operations = {} if load_of(run.facts) is not None else operation_lines(run, clocks, nodes)
+    whole = (
+        None if window is None else line_between(readings, clocks, nodes, _span(readings, window))
+    )
+    parts = () if readings is None or window is None else intervals(readings, clocks, nodes, window)
+    return Cluster(
+        title="nodes" if declared is None else declared.title,
+        nodes=nodes,
+        says={} if declared is None else _said(declared),
+        missing=_missing(declared, readings, [whole, *operations.values()]),
+        platform_cores=cores,
+        run=whole,
+        intervals=parts,
+        operations=operations,
+        barriers=_barriers(run, clocks, nodes, window, cores),
+        series={} if window is None else node_series(clocks, window),
+        notes=_notes(run, nodes, operations),
+    )
+
+
+def platform_cores(run: Run) -> float | None:
+    """Cores that nodes on this host may use: all, or those of a pin or of a limit."""
+    allowed = run.environment.get("host", {}).get("cpu", {}).get("allowed") or []
+    pinned = (run.environment.get("pin") or {}).get("engine") or []
+    limited = (run.facts["request"].get("limits") or {}).get("cpu")
+    known = [float(len(one)) for one in (allowed, pinned) if one]
+    known += [] if limited is None else [float(limited)]
+    return min(known) if known else None
+
+
+def node_series(clocks: Mapping[str, NodeClock], window: tuple[int, int]) -> dict[str, list[float]]:
+    """Cores of each node between looks of a window, by name, and `time_s` of the looks' ends.
+
+    Where there are more than `POINTS_MAX` each is the mean of several.
+    """
+    if not clocks:
+        return {}
+    times = next(iter(clocks.values())).times_ns
+    chosen = [at for at, time in enumerate(times) if window[0] <= time <= window[1]]
+    step = max(1, -(-len(chosen) // POINTS_MAX))
+    edges = chosen[::step]
+    if len(edges) < 2:  # noqa: PLR2004 - a difference is of two
+        return {}
+    found = {"time_s": [(times[at] - window[0]) * NS for at in edges[1:]]}
+    for name, clock in clocks.items():
+        some = NodeClock(
+            *(
+                tuple(column[at] for at in edges)
+                for column in (clock.times_ns, clock.cpu_ns, clock.ready_ns, clock.rss_bytes)
+            )
+        )
+        found[name] = cores_at_work([some])
+    return found
+
+
+def _readings(run: Run, declared: ClusterFacts | None) -> NodeReadings | None:
+    if declared is None or not run.has("engine"):
+        return None
+    told = node_readings(run.table("engine"), declared)
+    return None if told.is_empty() else NodeReadings(told)
+
+
+def _span(readings: NodeReadings | None, window: tuple[int, int]) -> tuple[int, int]:
+    """From the last reading before a window to the first after it; without two, the window."""
+    times = [] if readings is None else readings.around(*window)
+    return (times[0], times[-1]) if len(times) > 1 else window
+
+
+def _said(declared: ClusterFacts) -> dict[str, str]:
+    return {word: declared.says.get(word, WORDS[word][0]) for word in declared.counters}
+
+
+def _missing(
+    declared: ClusterFacts | None, readings: NodeReadings | None, lines: Sequence[Line | None]
+) -> dict[str, str]:
+    """By word why it was not counted."""
+    if declared is None:
+        return dict.fromkeys(WORDS, NOT_DECLARED)
+    known = {word for line in lines if line is not None for word in line.whole.grown}
+    why = NOT_READ if readings is None else NOT_TOLD
+    return {word: declared.missing.get(word, why) for word in WORDS if word not in known}
+
+
+def _barriers(
+    run: Run,
+    clocks: Mapping[str, NodeClock],
+    nodes: Sequence[ClusterNode],
+    window: tuple[int, int] | None,
+    cores: float | None,
+) -> Barriers:
+    if not all(node.is_here for node in nodes):
+        return Barriers(missing=ELSEWHERE)
+    if not clocks or window is None:
+        return Barriers(missing=NOT_FOLLOWED)
+    if cores is None:
+        return Barriers(missing=CORES_UNKNOWN)
+    if load_of(run.facts) is not None:
+        executions = [Execution("", *window)]
+    else:
+        done = measured(run.table("events")).filter(pl.col("outcome") == "ok").sort("started_ns")
+        rows = done.select("operation", "started_ns", "finished_ns").iter_rows()
+        executions = [Execution(*row) for row in rows]
+    return find_barriers(clocks.values(), executions, cores, window[0])
+
+
+def _notes(
+    run: Run, nodes: Sequence[ClusterNode], operations: Mapping[str, Line]
+) -> tuple[str, ...]:
+    here = [node for node in nodes if node.is_here]
+    shared = shared_cores(run)
+    notes = [] if shared is None else [f"speed-up over nodes is not measured: {shared}"]
+    engines = [
+        name
+        for name, line in operations.items()
+        if any(
+            node.name == one.name and "engine" in one.cpu_by for one in line.nodes for node in here
+        )
+    ]
+    if engines:
+        notes.append(
+            f"CPU time of single nodes in {', '.join(engines)} is the engine's own count: an"
+            f" execution holds fewer than {LOOKS_MIN} looks of the kernel's"
+        )
+    return tuple(notes)

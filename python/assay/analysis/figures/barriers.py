@@ -1,0 +1,164 @@
+"""Barriers: peaks of the whole platform with hardly anything between them, and what they cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.cluster.barriers import HIGH, LOW
+from assay.analysis.figures.contract import Chart, Column, Figure, Table
+from assay.analysis.figures.metrics import summary_of
+from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, text
+from assay.analysis.figures.subjects import measure, subjects_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.analysis.cluster.told import Cluster
+    from assay.analysis.figures.contract import Asked, Cell, Measure
+    from assay.analysis.figures.subjects import Subject
+    from assay.record.reader import Run
+
+OPTIONS = {"rows": "how many barriers of each subject are told, those that cost most (10)"}
+ROWS = 10
+# So much of a run is drawn: more has no barriers that can be told apart.
+SHOWN_S = 30.0
+TIME, TABLE = "seconds", "over time"
+CORES, IN_BARRIERS = "cores", "in barriers"
+COLUMNS = (
+    Column("subject"),
+    Column("round", COUNT),
+    Column("operation"),
+    Column("begin", SECONDS),
+    Column("length", SECONDS),
+    Column("cores in it", COUNT, 2),
+    Column("cores around it", COUNT, 3),
+    Column("lost", SECONDS),
+)
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    subjects = subjects_of(asked)
+    known = [one for one in subjects if _why_none(one.first) is None]
+    rows = tuple(row for one in known for row in _rows(one, int(asked.options.get("rows", ROWS))))
+    times = tuple(row for one in known for row in _over_time(one))
+    series = (Column("subject"), Column(TIME, SECONDS), Column(CORES, COUNT), Column(IN_BARRIERS))
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(_says(one) for one in known),
+        subjects=tuple(one.name for one in subjects),
+        measures=tuple(_measures(tuple(known))) if known else (),
+        tables=(
+            Table("barriers", "the barriers that cost most", COLUMNS, rows),
+            Table(TABLE, "cores that all nodes have, over time", series, times),
+        )
+        if known
+        else (),
+        charts=tuple(_charts(bool(times))) if known else (),
+        notes=_notes(known),
+        missing=tuple(
+            f"{one.name}: barriers are not measured: {why}"
+            for one in subjects
+            if (why := _why_none(one.first)) is not None
+        ),
+    )
+
+
+def _why_none(run: Run) -> str | None:
+    """Why it is not known what a run lost to barriers; None where it is."""
+    cluster = summary_of(run).cluster
+    if cluster is None:
+        return "it is one server, which waits for no other"
+    if cluster.barriers.missing is not None:
+        return cluster.barriers.missing
+    if cluster.barriers.lost_share is None:
+        return "no execution was long enough for ten looks at its CPUs"
+    return None
+
+
+def _measures(subjects: tuple[Subject, ...]) -> Iterator[Measure]:
+    yield measure("lost", "of the time, lost to barriers", SHARE, subjects, _lost)
+    yield measure("barriers", "barriers", COUNT, subjects, _of(lambda one: len(one.barriers.found)))
+    yield measure("busy", "of the platform's cores, busy", SHARE, subjects, _busy)
+
+
+def _of(known: Callable[[Cluster], float]) -> Callable[[Run], float | None]:
+    def told(run: Run) -> float | None:
+        cluster = summary_of(run).cluster
+        return None if cluster is None or _why_none(run) is not None else known(cluster)
+
+    return told
+
+
+def _lost(run: Run) -> float | None:
+    cluster = summary_of(run).cluster
+    return None if cluster is None else cluster.barriers.lost_share
+
+
+def _busy(run: Run) -> float | None:
+    cluster = summary_of(run).cluster
+    if cluster is None or not cluster.platform_cores:
+        return None
+    each = [values for name, values in cluster.series.items() if name != "time_s"]
+    looks = len(cluster.series.get("time_s", ()))
+    return sum(map(sum, each)) / looks / cluster.platform_cores if looks else None
+
+
+def _charts(has_series: bool) -> Iterator[Chart]:  # noqa: FBT001 - of one call
+    yield Chart("lost", "of the time, lost to barriers", "bars", ("lost",))
+    if has_series:
+        yield Chart("cores", "cores that nodes have", "over_time", (CORES,), axis=TIME, table=TABLE)
+
+
+def _rows(subject: Subject, most: int) -> Iterator[tuple[Cell, ...]]:
+    for one in subject.runs:
+        cluster = summary_of(one.run).cluster
+        found = () if cluster is None else cluster.barriers.found
+        for barrier in sorted(found, key=lambda known: -known.lost_s)[:most]:
+            yield (
+                subject.name,
+                one.round,
+                barrier.operation or "the load",
+                barrier.begun_s,
+                barrier.seconds,
+                barrier.cores,
+                barrier.peak_cores,
+                barrier.lost_s,
+            )
+
+
+def _over_time(subject: Subject) -> Iterator[tuple[Cell, ...]]:
+    """Cores of all nodes together in the first round, and whether a barrier was then."""
+    cluster = summary_of(subject.first).cluster
+    if cluster is None or not cluster.series:
+        return
+    each = [values for name, values in cluster.series.items() if name != "time_s"]
+    for at, time_s in enumerate(cluster.series["time_s"]):
+        if time_s > SHOWN_S:
+            return
+        inside = any(one.begun_s < time_s <= one.ended_s for one in cluster.barriers.found)
+        yield (subject.name, time_s, sum(values[at] for values in each), "yes" if inside else "")
+
+
+def _says(subject: Subject) -> str:
+    cluster = summary_of(subject.first).cluster
+    assert cluster is not None  # noqa: S101 - subjects without are told as missing
+    lost, busy = cluster.barriers.lost_share, _busy(subject.first)
+    count = len(cluster.barriers.found)
+    use = f"; {text(busy, SHARE)} of the platform's cores were busy" if busy is not None else ""
+    if not count:
+        return f"{subject.name}: no barriers{use}."
+    return f"{subject.name}: {count} barriers took {text(lost, SHARE)} of the time{use}."
+
+
+def _notes(known: list[Subject]) -> tuple[str, ...]:
+    if not known:
+        return ()
+    words = (
+        f"A barrier is three looks on end or more with at most {text(LOW, SHARE)} of the platform's"
+        f" cores at work or wanted, between looks with at least {text(HIGH, SHARE)}, within one"
+        " execution. What is lost is what would be saved at the pace of the peaks around it."
+    )
+    return (words, "The chart is of the first round.")

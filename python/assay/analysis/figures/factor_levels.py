@@ -1,0 +1,53 @@
+"""Levels of a factor along an axis: which factor, in which order, and where each is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.subjects import ENGINE
+from assay.model.errors import UsageError, suggestion
+from assay.model.units import parse_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.figures.contract import StudyRun
+
+
+def most_levels(runs: Sequence[StudyRun]) -> str:
+    """The factor with most levels; engines are no axis where anything else varies."""
+    levels: dict[str, set[str]] = {}
+    for run in runs:
+        for factor, name in run.levels.items():
+            levels.setdefault(factor, set()).add(name)
+    return max(levels, key=lambda name: (name != ENGINE, len(levels[name])), default="")
+
+
+def places_of(runs: Sequence[StudyRun], factor: str) -> dict[str, float | None]:
+    """The levels of a factor in their order, each with its place on an axis of numbers.
+
+    Places are None unless all levels are numbers or sizes; then they stand as the runs do.
+
+    Raises:
+        UsageError: If no run has a level of it.
+    """
+    levels = list(dict.fromkeys(run.levels[factor] for run in runs if factor in run.levels))
+    if not levels:
+        known = list(dict.fromkeys(name for run in runs for name in run.levels))
+        hint = suggestion(factor, known) if known else "these runs have none"
+        raise UsageError(f"no run has a level of factor {factor!r}; {hint}")
+    found = [_place(level) for level in levels]
+    if None in found:
+        return dict.fromkeys(levels)
+    return dict(sorted(zip(levels, found, strict=True), key=lambda one: one[1] or 0.0))
+
+
+def _place(level: str) -> float | None:
+    words = level.split()
+    try:
+        return float(words[0])
+    except (ValueError, IndexError):
+        try:
+            return float(parse_bytes(level))
+        except ValueError:
+            return None

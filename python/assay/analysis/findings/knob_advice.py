@@ -1,0 +1,48 @@
+"""Which of an engine's knobs is worth turning against what was found, as a command that sweeps it.
+
+A knob names the counters of both sides of its trade (`scheduling` and `blocking` in `knobs.toml`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.analysis.findings.case import Case
+
+Side = Literal["scheduling", "blocking"]
+
+
+def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: str | None) -> str:
+    """The sweep of the first knob that has one of some counters on a side, and what it varies.
+
+    Args:
+        case: The run.
+        side: Of the trade.
+        counters: Words of `cluster_counters`.
+        operation: To which the sweep is confined; None: it is not.
+
+    Returns:
+        Empty where the engine has no such knob.
+    """
+    for knob in case.knobs.values():
+        if set(knob[side]) & set(counters):
+            values = ",".join(_values(case, knob))
+            only = "" if operation is None else f" --operation {operation}"
+            asked = case.request
+            command = (
+                f"assay sweep {asked['workload']}{only} --engine {asked['engine']}"
+                f" --scale {asked['scale']:g} --vary {knob['setting']}={values}"
+            )
+            return f"`{command}` varies {knob['about']}"
+    return ""
+
+
+def _values(case: Case, knob: Mapping[str, Any]) -> list[str]:
+    """What to try: all choices of a word, else both ends and the value of this run between them."""
+    if knob["choices"]:
+        return list(knob["choices"])
+    now = case.settings.get(knob["effective"] or knob["setting"])
+    return list(dict.fromkeys(value for value in (knob["low"], now, knob["high"]) if value))

@@ -1,0 +1,64 @@
+"""A node that had more to do than the others, so that these stood idle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.cluster.skew import CPU_TIME
+from assay.analysis.findings.case import names_text
+from assay.model.finding import Evidence
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.cluster.line import Line
+    from assay.analysis.cluster.skew import Skew
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "node-skew"
+EFFECT_MIN = 0.05
+NAMED_OPERATIONS = 3
+TO_TRY = "another key to spread the data by, or more and smaller parts of it than there are nodes"
+
+
+def find(case: Case) -> list[Finding]:
+    """What would be saved at best if CPU time were the same on all nodes that work."""
+    cluster = case.cluster
+    if cluster is None:
+        return []
+    uneven: dict[str, Skew] = {}
+    fractions: dict[str, float] = {}
+    for name, line in cluster.operations.items():
+        cpu = next((one for one in cluster.skew(line) if one.measure == CPU_TIME), None)
+        if cpu is not None and cpu.is_skewed:
+            uneven[name] = cpu
+            fractions[name] = cpu.idle_share * _busy(cpu, line)
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    names = case.largest_first(fractions)
+    first = uneven[names[0]]
+    claim = (
+        f"Node {first.node} had {first.ratio:.3g} times the mean CPU time of the nodes in"
+        f" {names_text(names)}; evenly spread, {percent_text(effect)} of the time would be saved"
+        " at best"
+    )
+    evidence = [
+        Evidence(f"{name}: {words}", "cluster")
+        for name in names[:NAMED_OPERATIONS]
+        for words in _all(cluster.skew(cluster.operations[name]))
+    ]
+    return [case.finding(METHOD, claim, fractions, to_try=TO_TRY, evidence=evidence)]
+
+
+def _busy(cpu: Skew, line: Line) -> float:
+    """The part of an operation's time in which the largest node was at work."""
+    return min(1.0, cpu.largest / line.seconds) if line.seconds > 0 else 0.0
+
+
+def _all(told: tuple[Skew, ...]) -> list[str]:
+    return [
+        f"{one.measure} {one.ratio:.3g} times the mean on {one.node}"
+        for one in told
+        if one.is_skewed
+    ]

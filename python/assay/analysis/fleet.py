@@ -1,0 +1,50 @@
+"""What a record tells of the hosts that drove a run together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.operations import NS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# How the share of a host may have ended that did not tell all.
+LOST = ("died", "failed")
+
+
+def hosts_of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The hosts of a run's fleet, in the order of their sessions; none where one driver drove."""
+    return list((facts.get("fleet") or {}).get("hosts", []))
+
+
+def lost_hosts(hosts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that were gone before they had told all."""
+    return [host for host in hosts if (host["ended"] or {}).get("how") in LOST]
+
+
+def clock_uncertainty_s(hosts: Sequence[dict[str, Any]]) -> float | None:
+    """By how much moments of a host may be off on the run's clock; None: one was not measured."""
+    clocks = [host["clock"] for host in hosts]
+    if not clocks or any(clock is None for clock in clocks):
+        return None
+    return max(int(clock["uncertainty_ns"]) for clock in clocks) * NS
+
+
+def busiest(hosts: Sequence[dict[str, Any]], phase: str, seconds: float) -> float | None:
+    """The largest share of the CPUs that a host's driver could use, which it did use in a phase.
+
+    Args:
+        hosts: Those of the fleet.
+        phase: Its name.
+        seconds: How long it lasted.
+
+    Returns:
+        None where no host told, or the phase took no time.
+    """
+    shares = [
+        host["driver_cpu_s"][phase] / (seconds * min(host["cpus"], host["sessions"]))
+        for host in hosts
+        if phase in host["driver_cpu_s"] and seconds > 0
+    ]
+    return max(shares, default=None)

@@ -1,0 +1,309 @@
+"""A cluster on paper: what a workload would take at another size, on so many nodes.
+
+Each operation costs CPU time, bytes between nodes and bytes of storage, as they were measured.
+They are carried to the size that is asked for by their power laws where they were measured at two
+sizes or more, else in proportion to the data. Its time is at least the longest of three: CPU time
+over all cores, bytes over all network ports, and bytes over all disks. It is a bound and no
+prediction: whatever else makes nodes wait comes on top, and every step is told as an assumption.
+
+Rows that are sent to the node of their key stay at home with one chance in N, so of what is moved
+1 - 1/N goes over the network; what n nodes sent is carried to N nodes by (1 - 1/N) / (1 - 1/n).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from assay.analysis.scales.law import Point, power_law
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+Source = Literal["measured", "given", "assumed"]
+CPU, NETWORK, DISK, MEMORY = "CPU", "network", "disk", "memory"
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What one execution of an operation took, in one run.
+
+    Attributes:
+        scale: Of the data, in the workload's own measure.
+        round: Of the run among those at its scale.
+        cpu_s: CPU seconds of all nodes.
+        sent_bytes: Between nodes; None where that was not counted.
+        read_bytes: Of the data, wherever they were; None where that was not counted.
+    """
+
+    scale: float
+    round: int
+    cpu_s: float
+    sent_bytes: float | None = None
+    read_bytes: float | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is known of a workload on one subject.
+
+    Attributes:
+        operations: Executions by operation.
+        nodes: That worked in these runs.
+        data_bytes: Of the data as they lie on disk, by scale.
+        memory_bytes: Peak of all processes, by scale.
+        skew: The most that a node did over the mean of all; None where that is not known.
+    """
+
+    operations: Mapping[str, Sequence[Taken]]
+    nodes: int
+    data_bytes: Mapping[float, float]
+    memory_bytes: Mapping[float, float]
+    skew: float | None = None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The machines that are thought of.
+
+    Attributes:
+        nodes: How many.
+        cores: Of each, as fast as those of the measurement.
+        memory_bytes: Of each.
+        network_bytes_per_s: Of each, in each direction.
+        disk_bytes_per_s: Of each.
+        utilisation: The part of its cores that an operation keeps busy.
+    """
+
+    nodes: int
+    cores: int
+    memory_bytes: float
+    network_bytes_per_s: float
+    disk_bytes_per_s: float
+    utilisation: float = 1.0
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One step from what was measured to what is said.
+
+    Attributes:
+        words: What is taken to hold.
+        value: Its number, in words; empty where it has none.
+        source: Where it comes from.
+    """
+
+    words: str
+    value: str
+    source: Source
+
+
+@dataclass(frozen=True)
+class SizedOperation:
+    """One operation on paper.
+
+    Attributes:
+        name: Of the operation.
+        cpu_s, sent_bytes, read_bytes: Of all nodes, at the size that is asked for; None where
+            that was not counted.
+        seconds: At least, by resource; those that are not known are missing.
+    """
+
+    name: str
+    cpu_s: float
+    sent_bytes: float | None
+    read_bytes: float | None
+    seconds: Mapping[str, float]
+
+    @property
+    def bound(self) -> str:
+        """The resource that takes longest."""
+        return max(self.seconds, key=lambda name: self.seconds[name])
+
+    @property
+    def least_s(self) -> float:
+        """Its time is no less."""
+        return max(self.seconds.values())
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A workload on paper.
+
+    Attributes:
+        scale: That was asked for.
+        beyond: How many times as large as the largest that was measured.
+        operations: Of the workload, in its order.
+        data_bytes: On all disks; None where that is not known.
+        memory_bytes: Of a node, at the peak; None where that is not known.
+        fits: Whether the data fit into the memory of all nodes; None where that is not known.
+        assumptions: Each step.
+    """
+
+    scale: float
+    beyond: float
+    operations: tuple[SizedOperation, ...]
+    data_bytes: float | None
+    memory_bytes: float | None
+    fits: bool | None
+    assumptions: tuple[Assumption, ...]
+
+    @property
+    def least_s(self) -> float:
+        """All operations one after another take no less."""
+        return math.fsum(one.least_s for one in self.operations)
+
+
+def leaving(nodes: int) -> float:
+    """The part of rows that goes to another node, where each goes to the node of its key."""
+    return 1.0 - 1.0 / nodes
+
+
+def sized(measured: Measured, scale: float, cluster: Cluster) -> Sized:
+    """The workload at a scale on a cluster.
+
+    Args:
+        measured: At one scale or more.
+        scale: Above zero.
+        cluster: With one node or more.
+
+    Raises:
+        ValueError: If nothing was measured.
+    """
+    scales = {one.scale for taken in measured.operations.values() for one in taken}
+    if not scales:
+        raise ValueError("nothing was measured")
+    data = _carried(measured.data_bytes.items(), scale)
+    fits = None if data is None else data <= cluster.nodes * cluster.memory_bytes
+    operations = tuple(
+        _operation(name, taken, measured, scale, cluster, fits=fits)
+        for name, taken in measured.operations.items()
+    )
+    memory = _carried(measured.memory_bytes.items(), scale)
+    return Sized(
+        scale,
+        scale / max(scales),
+        operations,
+        data,
+        None if memory is None else memory / cluster.nodes,
+        fits,
+        tuple(_assumptions(measured, cluster, operations, sorted(scales), fits=fits)),
+    )
+
+
+def _operation(
+    name: str,
+    taken: Sequence[Taken],
+    measured: Measured,
+    scale: float,
+    cluster: Cluster,
+    *,
+    fits: bool | None,
+) -> SizedOperation:
+    skew = measured.skew or 1.0
+    cpu_s = _of(taken, "cpu_s", scale)
+    assert cpu_s is not None  # noqa: S101 - CPU time is always measured
+    sent = _of(taken, "sent_bytes", scale)
+    if sent is not None and measured.nodes > 1:
+        sent *= leaving(cluster.nodes) / leaving(measured.nodes)
+    else:
+        # One node sends nothing, which does not tell what several would.
+        sent = None if cluster.nodes > 1 else 0.0
+    read = _of(taken, "read_bytes", scale)
+    seconds = {CPU: cpu_s * skew / (cluster.nodes * cluster.cores * cluster.utilisation)}
+    if sent is not None:
+        seconds[NETWORK] = sent * skew / (cluster.nodes * cluster.network_bytes_per_s)
+    if read is not None and fits is False:
+        seconds[DISK] = read * skew / (cluster.nodes * cluster.disk_bytes_per_s)
+    return SizedOperation(name, cpu_s, sent, read, seconds)
+
+
+def _of(taken: Sequence[Taken], what: str, scale: float) -> float | None:
+    """A cost at a scale; None where no execution tells it."""
+    points = [(one.round, one.scale, getattr(one, what)) for one in taken]
+    return _at([Point(*point) for point in points if point[2] is not None], scale)
+
+
+def _carried(values: Iterable[tuple[float, float]], scale: float) -> float | None:
+    return _at([Point(1, size, value) for size, value in values], scale)
+
+
+def _at(points: Sequence[Point], scale: float) -> float | None:
+    """By the power law of several scales; of one, or of nothing at all, in proportion."""
+    if not points:
+        return None
+    law = power_law(points)
+    if law is not None:
+        return law.at(scale)
+    largest = max(point.size for point in points)
+    own = [point.value for point in points if point.size == largest]
+    return math.fsum(own) / len(own) * scale / largest
+
+
+def _assumptions(
+    measured: Measured,
+    cluster: Cluster,
+    operations: Sequence[SizedOperation],
+    scales: Sequence[float],
+    *,
+    fits: bool | None,
+) -> Iterator[Assumption]:
+    told = ", ".join(f"{one:g}" for one in scales)
+    if len(scales) > 1:
+        yield Assumption(
+            "costs go on growing as between the scales that were run", told, "measured"
+        )
+    else:
+        yield Assumption("costs grow in proportion to the data; one scale was run", told, "assumed")
+    yield Assumption(
+        "a core does as much as one of the measurement; each node has so many",
+        str(cluster.cores),
+        "given",
+    )
+    yield Assumption(
+        "so much of the cores is kept busy while an operation runs",
+        f"{cluster.utilisation:.0%}",
+        "given" if cluster.utilisation < 1 else "assumed",
+    )
+    if any(NETWORK in one.seconds for one in operations) and cluster.nodes > 1:
+        moved = f"{leaving(measured.nodes):.3g} to {leaving(cluster.nodes):.3g}"
+        yield Assumption(
+            f"rows go to the node of their key: of what is moved 1 - 1/N is sent, from"
+            f" {measured.nodes} nodes to {cluster.nodes}",
+            moved,
+            "assumed",
+        )
+        yield Assumption(
+            "plans stay as they are: nothing is broadcast that was sent by key, or the other way",
+            "",
+            "assumed",
+        )
+    elif cluster.nodes > 1:
+        yield Assumption(
+            "what nodes would send each other is not known: no run was of several nodes that"
+            " count it",
+            "",
+            "assumed",
+        )
+    skew = measured.skew
+    yield Assumption(
+        "the busiest node does so many times what nodes do on the average",
+        "1" if skew is None else f"{skew:.3g}",
+        "assumed" if skew is None else "measured",
+    )
+    yield Assumption(
+        {
+            True: "the data fit into the memory of all nodes, and stay there",
+            False: "the data do not fit into the memory of all nodes: what an operation reads of"
+            " them comes from disk, as far as that was counted",
+            None: "the data stay in memory; how large they are is not known",
+        }[fits],
+        "",
+        "measured" if fits is not None else "assumed",
+    )
+    yield Assumption(
+        "nothing else makes nodes wait: no barrier, no blocking on write, no scheduling",
+        "",
+        "assumed",
+    )

@@ -1,0 +1,86 @@
+"""Whether groups of values differ by more than values of one group do: analysis of variance."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Of the continued fraction of the incomplete beta function: relative error, and terms.
+_PRECISION, _TERMS = 1e-12, 400
+
+
+def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
+    """How likely groups differ so much by chance alone: the tail of F of one-way ANOVA.
+
+    R. A. Fisher, Statistical Methods for Research Workers (1925), chapter VII. Groups that do not
+    vary in themselves are alike only where all values are equal.
+
+    Args:
+        groups: Values of each; empty ones are passed over.
+
+    Returns:
+        0 to 1; None where fewer than two groups have values, or none has two.
+    """
+    known = [group for group in groups if group]
+    count = sum(len(group) for group in known)
+    between, within = len(known) - 1, count - len(known)
+    if between < 1:
+        return None
+    grand = math.fsum(value for group in known for value in group) / count
+    means = [math.fsum(group) / len(group) for group in known]
+    apart = math.fsum(
+        len(group) * (mean - grand) ** 2 for group, mean in zip(known, means, strict=True)
+    )
+    noise = math.fsum(
+        (value - mean) ** 2 for group, mean in zip(known, means, strict=True) for value in group
+    )
+    # Sums of squares have rounding errors of the order of the values' own squares.
+    nothing = 1e-18 * max(1e-300, math.fsum(value**2 for group in known for value in group))
+    if apart <= nothing:
+        return 1.0
+    if within < 1:
+        return None
+    if noise <= nothing:
+        return 0.0
+    ratio = (apart / between) / (noise / within)
+    return incomplete_beta(within / 2, between / 2, within / (within + between * ratio))
+
+
+def incomplete_beta(a: float, b: float, x: float) -> float:
+    """The regularised incomplete beta function I_x(a, b), by its continued fraction.
+
+    Abramowitz and Stegun 26.5.8, evaluated as Lentz does; 6.6.3 where it converges slowly.
+
+    Args:
+        a: Above 0.
+        b: Above 0.
+        x: 0 to 1.
+    """
+    if x <= 0 or x >= 1:
+        return min(1.0, max(0.0, x))
+    if x > (a + 1) / (a + b + 2):
+        return 1.0 - incomplete_beta(b, a, 1.0 - x)
+    logarithm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    front = math.exp(logarithm + a * math.log(x) + b * math.log1p(-x)) / a
+    value, c, d = 1.0, 1.0, 0.0
+    for term in range(_TERMS):
+        half = term // 2
+        if term == 0:
+            part = 1.0
+        elif term % 2:
+            part = -(a + half) * (a + b + half) * x / ((a + 2 * half) * (a + 2 * half + 1))
+        else:
+            part = half * (b - half) * x / ((a + 2 * half - 1) * (a + 2 * half))
+        d = 1.0 / _apart_from_0(1.0 + part * d)
+        c = _apart_from_0(1.0 + part / c)
+        value *= c * d
+        if abs(1.0 - c * d) < _PRECISION:
+            break
+    return min(1.0, max(0.0, front * (value - 1.0)))
+
+
+def _apart_from_0(value: float) -> float:
+    return value if abs(value) > 1e-30 else 1e-30  # noqa: PLR2004 - Lentz's smallest

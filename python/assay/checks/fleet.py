@@ -1,0 +1,61 @@
+"""Whether all hosts of a fleet drove to the end, and how well their clocks are known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.fleet import clock_uncertainty_s, hosts_of, lost_hosts
+from assay.checks.thresholds import CLOCK_UNCERTAINTY_S_MAX
+from assay.model.units import seconds_text
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.record.reader import Run
+
+NAME = "fleet"
+
+
+def check(run: Run) -> CheckResult:
+    """Invalid if a host of the fleet was lost: from then on the load was not what was asked for."""
+    hosts = hosts_of(run.facts)
+    if not hosts:
+        return CheckResult(NAME, Verdict.VALID, "one host drove", measured=False)
+    lost = lost_hosts(hosts)
+    if lost:
+        return CheckResult(NAME, Verdict.INVALID, _lost(hosts, lost), value=float(len(lost)))
+    unsure_s = clock_uncertainty_s(hosts)
+    counts = ", ".join(f"{host['name']} {host['sessions']}" for host in hosts)
+    seen = f"{len(hosts)} host{'s' * (len(hosts) > 1)} drove (clients: {counts})"
+    if unsure_s is None:
+        reason = f"{seen}, and their clocks were not measured: times of different hosts do not fit"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason)
+    words = "on one clock" if unsure_s == 0 else f"clocks known to {seconds_text(unsure_s)}"
+    if unsure_s > CLOCK_UNCERTAINTY_S_MAX:
+        reason = (
+            f"{seen}, {words} only: what is read second by second mixes moments; use a network with"
+            " shorter ways"
+        )
+        return CheckResult(
+            NAME, Verdict.UNKNOWN, reason, value=unsure_s, threshold=CLOCK_UNCERTAINTY_S_MAX
+        )
+    return CheckResult(
+        NAME, Verdict.VALID, f"{seen}, {words}", value=unsure_s, threshold=CLOCK_UNCERTAINTY_S_MAX
+    )
+
+
+def _lost(hosts: Sequence[dict[str, Any]], lost: Sequence[dict[str, Any]]) -> str:
+    first = lost[0]["ended"]
+    clients = sum(host["sessions"] for host in lost)
+    names = ", ".join(host["name"] for host in lost)
+    recorded = sum(host["ended"].get("recorded_operations", 0) for host in lost)
+    unheard = sum(host["ended"].get("lost_operations", 0) for host in lost)
+    under_way = sum(host["ended"].get("under_way_max", 0) for host in lost)
+    return (
+        f"{len(lost)} of {len(hosts)} hosts ({names}) ended early, in phase {first['phase']}"
+        f" ({first['words']}): {clients} of {sum(host['sessions'] for host in hosts)} clients were"
+        f" gone from then on. {recorded} operations of theirs are recorded, at least {unheard} more"
+        f" had ended and are not, {under_way} at most were under way: how these ended is not known."
+        " Run again with all hosts"
+    )

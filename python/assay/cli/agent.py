@@ -1,0 +1,64 @@
+"""`assay agent`: a host that drives its share of runs, or the place where such hosts meet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.output import say
+
+
+def agent(
+    address: Annotated[
+        str,
+        typer.Argument(
+            help="Where agents and runs meet: tcp://HOST:PORT, or tls://HOST:PORT.",
+            metavar="ADDRESS",
+        ),
+    ],
+    *,
+    listen: Annotated[
+        bool,
+        typer.Option(
+            "--listen", help="Be that place, and drive nothing: one host of all says this."
+        ),
+    ] = False,
+    name: Annotated[
+        str | None,
+        typer.Option(help="What this agent is called, once among all [default: the host's name]."),
+    ] = None,
+    tls: Annotated[
+        Path | None,
+        typer.Option(help="Folder with ca.pem, cert.pem and key.pem.", metavar="DIR"),
+    ] = None,
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--plain",
+            help="Allow an address that others reach without TLS, on a network that is yours"
+            " alone.",
+        ),
+    ] = False,
+) -> None:
+    """Drives a share of the clients of runs that are started elsewhere, until Ctrl-C.
+
+    An agent does what its owner asks: whoever reaches it has it load any server. So it listens on
+    loopback only, unless connections are encrypted and both ends have certificates.
+
+    \b
+    Examples:
+      assay agent tcp://127.0.0.1:8786 --listen         the place where all meet, here
+      assay agent tcp://127.0.0.1:8786                  drive for whoever asks there
+      assay agent tls://driver-1:8786 --tls certs
+      assay run tpcc --dsn ... --clients 64 --fleet tls://driver-1:8786 --fleet-tls certs
+    """
+    from assay.study.fleet.agent import serve
+    from assay.study.fleet.asked import check_network, parse_meeting, security, tls_directory
+
+    meeting = parse_meeting(address, "agent")
+    told = None if tls is None else str(tls)
+    check_network(meeting, told, "--", plain=plain)
+    safety = security(None if told is None else tls_directory(told, "--"))
+    serve(meeting, safety, name=name, listen=listen, told=say)

@@ -1,0 +1,95 @@
+"""`assay size`: a cluster on paper, from what finished runs took."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+from typing import Annotated
+
+import typer
+
+from assay.cli.options import AsJson, RunsDir
+
+EXAMPLES = """
+\b
+Examples:
+  assay size --scale 10000 --nodes 16                      10 TB of TPC-H, from the latest run
+  assay size RUN-OF-SF-1 RUN-OF-SF-10 --scale 10000 --nodes 16 --cores 32 --memory 256GiB
+  assay size latest --scale 1000 --nodes 4 --network 25Gbit --utilisation 0.6 --json
+
+\b
+Exit codes: 0 done; 1 wrong usage, or runs that do not tell what it takes.
+"""
+
+
+def size(
+    which: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Runs of one workload on one engine, at one scale or several: 'latest', ids or"
+            " their beginnings, or paths [default: latest].",
+            metavar="[RUN...]",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    scale: Annotated[
+        float, typer.Option(help="Of the data that are thought of: of TPC-H 1000 is 1 TB.")
+    ],
+    nodes: Annotated[int, typer.Option(help="Of the cluster that is thought of.", min=1)],
+    cores: Annotated[int, typer.Option(help="Of each node.", min=1)] = 16,
+    memory: Annotated[str, typer.Option(help="Of each node.", metavar="SIZE")] = "128GiB",
+    network: Annotated[
+        str, typer.Option(help="Of each node, in each direction.", metavar="10Gbit")
+    ] = "10Gbit",
+    disk: Annotated[str, typer.Option(help="Of each node, a second.", metavar="SIZE")] = "2GiB",
+    utilisation: Annotated[
+        float, typer.Option(help="The part of its cores that an operation keeps busy.")
+    ] = 1.0,
+    runs: RunsDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Says what a workload would take at least of a cluster that is not there, on paper.
+
+    Costs of each operation (CPU time, bytes between nodes, bytes of storage) are carried from
+    finished runs to the size that is asked for, by their power laws where runs of several scales
+    are given, and divided by what the nodes have. Every step is told as an assumption.
+    """
+    from dataclasses import asdict
+
+    from assay.analysis.figures.contract import Asked, StudyRun
+    from assay.analysis.figures.sizing import figure
+    from assay.cli.output import console, say, say_json
+    from assay.model.errors import UsageError
+    from assay.record.places import runs_dir
+    from assay.record.reader import find_workload_run
+    from assay.report.study.terminal import figure_lines
+    from assay.report.terminal import width_of
+
+    place = runs_dir(runs)
+    found = [find_workload_run(one, place) for one in which or ["latest"]]
+    taken = tuple(
+        StudyRun("runs", {"scale": f"{run.facts['request']['scale']:g}"}, number, run)
+        for number, run in enumerate(found, 1)
+    )
+    options = {
+        "scale": scale,
+        "nodes": nodes,
+        "cores": cores,
+        "memory": memory,
+        "network": network,
+        "disk": disk,
+        "utilisation": utilisation,
+    }
+    workload = found[0].facts["workload"]
+    title = f"{workload.get('title') or workload['name']} on {nodes} nodes, on paper"
+    made = figure(Asked("size", "sizing", title, taken, options))
+    if not made.subjects:
+        raise UsageError("; ".join(made.missing))
+    if as_json:
+        say_json(asdict(made) | {"runs": [run.id for run in found]})
+        return
+    for line in figure_lines(asdict(made), width_of(console(stderr=False))):
+        say(line)
+
+
+size.__doc__ = f"{cleandoc(size.__doc__ or '')}\n{EXAMPLES}"

@@ -1,0 +1,1 @@
+select node_version from system.runtime.nodes where coordinator limit 1

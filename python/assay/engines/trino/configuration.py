@@ -1,0 +1,148 @@
+"""Settings of a cluster: those of ours, those of each node, those of the catalog of files."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.model.errors import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.engines.trino.programs import Programs
+
+WORKERS, HEAP = "workers", "heap"
+OF_OURS = (WORKERS, HEAP)
+WORKERS_MAX = 64
+# How the names of the catalog's properties begin; a node's own ones never do.
+OF_CATALOG = ("hive.", "parquet.", "orc.")
+# What we say ourselves: where a node is, and who it is.
+PLACES = (
+    "catalog.config-dir",
+    "coordinator",
+    "discovery.uri",
+    "hive.metastore",
+    "hive.metastore.catalog.dir",
+    "hive.metastore.user",
+    "hive.storage-format",
+    "http-server.http.port",
+    "http-server.log.path",
+    "log.path",
+    "node.bind-ip",
+    "node.data-dir",
+    "node.environment",
+    "node.id",
+    "node.internal-address",
+    "plugin.dir",
+)
+_HEAP = re.compile(r"(\d+)\s*([MG])B?", re.IGNORECASE)
+HEAP_MIN_MB, MB_PER_GB = 384, 1024
+TABLE = re.compile(r"\tBootstrap\t(PROPERTY\s+)(DEFAULT\s+)RUNTIME")
+_LINE = re.compile(r"\tBootstrap\t(.*)")
+
+
+def check(settings: Mapping[str, str], programs: Programs) -> None:
+    """Refuses what the cluster would refuse when it starts, and what we say ourselves.
+
+    Raises:
+        EngineError: With the setting at fault and the mend.
+    """
+    workers_of(settings)
+    heap_mb(settings)
+    for name, value in settings.items():
+        if name in OF_OURS:
+            continue
+        if name in PLACES:
+            raise EngineError(f"{name} is set by Assay, which starts the nodes: leave it out.")
+        if "\n" in value or not value.strip():
+            raise EngineError(f"{name}: a property has one line of text, and not {value!r}.")
+        of_catalog = name.startswith(OF_CATALOG)
+        known = programs.catalog_names() if of_catalog else programs.server_names()
+        if not _is_known(name, known):
+            raise EngineError(
+                f"Trino {programs.version} has no property {name!r};"
+                f" {suggestion(name, sorted({*known, *OF_OURS}))}"
+            )
+
+
+def _is_known(name: str, known: Iterable[str]) -> bool:
+    """Whether a class has this name, or what comes after a part that says whose it is."""
+    parts = name.split(".")
+    return any(".".join(parts[at:]) in known for at in range(len(parts)))
+
+
+def workers_of(settings: Mapping[str, str]) -> int:
+    """How many workers are wanted. Raises `EngineError`."""
+    told = settings[WORKERS]
+    if not told.isdecimal() or not 0 < int(told) <= WORKERS_MAX:
+        raise EngineError(f"{WORKERS}={told}: it is a whole number from 1 to {WORKERS_MAX}.")
+    return int(told)
+
+
+def heap_mb(settings: Mapping[str, str]) -> int:
+    """Java's heap of each node, in MiB. Raises `EngineError`."""
+    found = _HEAP.fullmatch(settings[HEAP].strip())
+    megabytes = 0
+    if found:
+        megabytes = int(found[1]) * (MB_PER_GB if found[2].upper() == "G" else 1)
+    if megabytes < HEAP_MIN_MB:
+        raise EngineError(
+            f"{HEAP}={settings[HEAP]}: it is the heap of each node, such as 1GB or 768MB, and"
+            f" {HEAP_MIN_MB}MB or more."
+        )
+    return megabytes
+
+
+def heap_text(settings: Mapping[str, str]) -> str:
+    """The same in the largest unit, as it would be written."""
+    megabytes = heap_mb(settings)
+    whole = megabytes % MB_PER_GB == 0
+    return f"{megabytes // MB_PER_GB}GB" if whole else f"{megabytes}MB"
+
+
+def of_nodes(settings: Mapping[str, str]) -> dict[str, str]:
+    """Those that go into each node's `config.properties`."""
+    return {
+        name: value
+        for name, value in settings.items()
+        if name not in OF_OURS and not name.startswith(OF_CATALOG)
+    }
+
+
+def of_catalog(settings: Mapping[str, str]) -> dict[str, str]:
+    """Those that go into the catalog's file."""
+    return {name: value for name, value in settings.items() if name.startswith(OF_CATALOG)}
+
+
+def text(properties: Mapping[str, str]) -> str:
+    """A file of properties."""
+    escaped = {name: value.replace("\\", "\\\\") for name, value in properties.items()}
+    return "".join(f"{name}={value}\n" for name, value in escaped.items())
+
+
+def in_effect(log: str) -> dict[str, str]:
+    """What a node says of its properties in its log when it starts: names and values in use.
+
+    Those without a value are left out. A name that several parts of the node have is there once.
+    """
+    found: dict[str, str] = {}
+    columns: tuple[int, int] | None = None
+    for line in log.splitlines():
+        if head := TABLE.search(line):
+            columns = len(head[1]), len(head[1]) + len(head[2])
+            continue
+        told = _LINE.search(line)
+        if told is None or columns is None:
+            columns = None if told is None else columns
+            continue
+        name, value = told[1][: columns[0]].strip(), _value(told[1], columns)
+        if name and value not in ("----", "", "[REDACTED]"):
+            found.setdefault(name, value)
+    return found
+
+
+def _value(row: str, columns: tuple[int, int]) -> str:
+    """The third column of a row, which two blanks or more end."""
+    return re.split(r"\s{2,}", row[columns[1] :].strip(), maxsplit=1)[0]

@@ -1,0 +1,187 @@
+"""How a cluster is reached: by JDBC through the bridge, and by its own requests over HTTP.
+
+Keys of an address beside those of `assay.engines.bridge.addresses`: `rest` (where the coordinator
+listens), `catalog`, `schema`; of a cluster of ours `pids` and `logs` of its nodes, and `lake`.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+
+from assay.engines.contract import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import Address
+
+CONF = Path(__file__).parent / "conf"
+# What the bridge needs beside the cluster: its own driver.
+DRIVER = "io.trino:trino-jdbc:368"
+DRIVER_SHA256 = {
+    "trino-jdbc-368.jar": "b072c54b1d22160bba7a382a0b752b482c459b90b90d7a0e17ace2ac67132340",
+}
+HOST = "127.0.0.1"
+USER, CATALOG, SCHEMA = "assay", "lake", "assay"
+SCHEME, PORT, PORT_TLS = "trino", 8080, 8443
+PASSWORD_VARIABLE = "TRINO_PASSWORD"  # noqa: S105 - where it is, not what it is
+SESSION = "sessionProperties"
+# Of parameters in a DSN; whatever else there is goes to the driver.
+TLS = "SSL"
+PATIENCE_S = 20.0
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+def file_text(name: str) -> str:
+    """The SQL of a file in `conf/`."""
+    return (CONF / name).read_text(encoding="utf-8").strip()
+
+
+def filled(file: str, /, **parts: str) -> str:
+    """The SQL of a file in `conf/` with names in it, quoted."""
+    return _FIELD.sub(lambda found: name_of(parts[found[1]]), file_text(file))
+
+
+def filled_text(file: str, /, **parts: str) -> str:
+    """The SQL of a file in `conf/` with its fields filled as they are."""
+    return _FIELD.sub(lambda found: parts[found[1]], file_text(file))
+
+
+def name_of(name: str) -> str:
+    """A name, quoted."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def url_of(host: str, port: int, path: str, parameters: Mapping[str, str] | None = None) -> str:
+    """The JDBC URL of a coordinator."""
+    asked = f"?{urlencode(parameters)}" if parameters else ""
+    return f"jdbc:trino://{host}:{port}{path}{asked}"
+
+
+def read_dsn(dsn: str) -> Address:
+    """The address that `trino://user[:password]@host:port/catalog/schema` names.
+
+    A password, also of TRINO_PASSWORD, goes over TLS only. Parameters after a `?` are the driver's.
+
+    Raises:
+        EngineError: If it is none; it is not quoted.
+    """
+    try:
+        told = urlsplit(dsn)
+        port, host = told.port, told.hostname
+    except ValueError:
+        raise EngineError(_unread()) from None
+    parts = [part for part in told.path.split("/") if part]
+    if told.scheme != SCHEME or not host or len(parts) != 2:  # noqa: PLR2004 - catalog and schema
+        raise EngineError(_unread())
+    parameters = dict(parse_qsl(told.query))
+    password = unquote(told.password or "") or os.environ.get(PASSWORD_VARIABLE)
+    is_tls = password is not None or parameters.get(TLS) == "true"
+    port = port or (PORT_TLS if is_tls else PORT)
+    user = unquote(told.username or USER)
+    shown = f"[{host}]" if ":" in host else host
+    return {
+        "url": url_of(shown, port, told.path, parameters | ({TLS: "true"} if is_tls else {})),
+        "properties": {"user": user} | ({"password": password} if password else {}),
+        "rest": f"{'https' if is_tls else 'http'}://{shown}:{port}",
+        "catalog": unquote(parts[0]),
+        "schema": unquote(parts[1]),
+        "session": parameters.get(SESSION, ""),
+    }
+
+
+def _unread() -> str:
+    return (
+        "the DSN cannot be read: write trino://USER@HOST:PORT/CATALOG/SCHEMA, and a password in"
+        f" {PASSWORD_VARIABLE} or in the DSN"
+    )
+
+
+def with_session(dsn: str, settings: Mapping[str, str]) -> str:
+    """A DSN whose sessions have these properties beside those that it says already.
+
+    Raises:
+        EngineError: If it cannot be read, or a value has what the driver separates them by.
+    """
+    read_dsn(dsn)
+    for name, value in settings.items():
+        if re.search(r"[;:\s]", name) or re.search(r"[;\s]", value):
+            raise EngineError(f"{name}={value}: a session's property has no blank and no `;` in it")
+    told = urlsplit(dsn)
+    parameters = dict(parse_qsl(told.query))
+    pairs = [pair for pair in parameters.get(SESSION, "").split(";") if pair]
+    pairs = [pair for pair in pairs if pair.split(":", 1)[0] not in settings]
+    pairs += [f"{name}:{value}" for name, value in settings.items()]
+    return told._replace(query=urlencode(parameters | {SESSION: ";".join(pairs)})).geturl()
+
+
+class Rest:
+    """Asks one node over HTTP, on one connection that is kept. Belongs to one thread.
+
+    Args:
+        base: Such as `http://127.0.0.1:8080`.
+        user: As whom.
+        password: None: there is none.
+    """
+
+    def __init__(self, base: str, user: str, password: str | None) -> None:
+        told = urlsplit(base)
+        kind = http.client.HTTPSConnection if told.scheme == "https" else http.client.HTTPConnection
+        self._line = kind(told.hostname or HOST, told.port, timeout=PATIENCE_S)
+        self._headers = {"X-Trino-User": user, "Accept": "application/json"}
+        if password is not None:
+            pair = base64.b64encode(f"{user}:{password}".encode()).decode()
+            self._headers["Authorization"] = f"Basic {pair}"
+
+    @classmethod
+    def of(cls, address: Address, base: str | None = None) -> Rest:
+        """The coordinator of an address, or another of its nodes."""
+        properties = address["properties"]
+        return cls(base or address["rest"], properties["user"], properties.get("password"))
+
+    def get(self, path: str) -> Any:  # noqa: ANN401 - whatever the node tells
+        """What the node answers, as JSON has it.
+
+        Raises:
+            OSError: If it does not answer, or does not with what was asked for.
+        """
+        return self.ask("GET", path)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:  # noqa: ANN401 - whatever the node tells
+        """The same of any request; None where there is no body. Raises `OSError`."""
+        try:
+            sent = None if body is None else body.encode()
+            self._line.request(method, path, sent, self._headers | dict(headers or {}))
+            answer = self._line.getresponse()
+            told = answer.read()
+        except (http.client.HTTPException, OSError) as error:
+            self._line.close()
+            raise OSError(f"{self._line.host} does not answer: {error!r}") from error
+        if answer.status >= http.client.BAD_REQUEST:
+            raise OSError(f"{self._line.host} answers {path} with {answer.status} {answer.reason}")
+        try:
+            return json.loads(told) if told else None
+        except ValueError as error:
+            raise OSError(f"{self._line.host} answers {path} with what is no JSON") from error
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._line.close()
+
+
+def bean(name: str, attribute: str) -> str:
+    """The path of one of a node's own counters."""
+    return f"/v1/jmx/mbean/{quote(name, safe='')}/{quote(attribute, safe='')}"

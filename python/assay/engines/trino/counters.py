@@ -1,0 +1,169 @@
+"""Reads what the nodes did, raw: from the coordinator's accounts of queries, and from each node.
+
+The accounts are sums over all queries since the reader began: those that ended are added up and
+remembered, those that run are asked for at each reading. What a node counts itself is asked of the
+node, where it is reached.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.trino.connecting import Rest, bean
+from assay.engines.trino.query_counts import OF_QUERIES, node_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import Address
+    from assay.engines.trino.query_counts import Counts
+
+NODES = "nodes"
+ENDED = ("FINISHED", "FAILED")
+# So long after its end a query's account may not be whole yet.
+WHOLE_PATIENCE_S, LOOK_S = 2.0, 0.01
+FETCHES, FETCHED_BYTES, SPLIT_WAIT, QUANTA = "fetches", "fetched_bytes", "split_wait_us", "quanta"
+COLLECTING, COLLECTIONS, HEAP = "collecting_ms", "collections", "heap_bytes"
+PROCESS_CPU = "process_cpu_ns"
+SYSTEM = "java.lang:type=OperatingSystem"
+EXCHANGE = "io.airlift.http.client:type=HttpClient,name=ForExchange"
+EXECUTOR = "trino.execution.executor:name=TaskExecutor"
+MEMORY = "java.lang:type=Memory", "HeapMemoryUsage"
+COLLECTOR = "java.lang:type=GarbageCollector,name=G1 {} Generation"
+COLLECTORS = tuple(COLLECTOR.format(which) for which in ("Young", "Old"))
+# What has a mean and a count since the node started.
+WAITED = ("LeafSplitWaitTime", "IntermediateSplitWaitTime")
+WORKED = ("BlockedQuantaWallTime.AllTime", "UnblockedQuantaWallTime.AllTime")
+
+Row = tuple[str, str, str, float]
+
+
+class TrinoCounters:
+    """See `assay.engines.contract.CounterReader`. Belongs to one thread.
+
+    Args:
+        address: Of the cluster.
+        places: Where each node listens, by its name.
+    """
+
+    def __init__(self, address: Address, places: Mapping[str, str]) -> None:
+        self._coordinator = Rest.of(address)
+        self._queries = Queries(self._coordinator)
+        self._totals: dict[tuple[str, str], float] = {
+            (node, counter): 0.0 for node in places for counter in OF_QUERIES
+        }
+        self._nodes = {name: Rest.of(address, place) for name, place in places.items()}
+        if "pids" not in address:
+            # Its nodes may listen where only they reach each other.
+            self._nodes = {name: node for name, node in self._nodes.items() if _answers(node)}
+
+    def read(self) -> list[Row]:
+        """Rows of (source, node, counter, value).
+
+        Raises:
+            OSError: If a node does not answer, or has words that are not understood.
+        """
+        try:
+            for key, value in self._queries.counted().items():
+                # What runs is told in rounded times: a sum never goes back.
+                self._totals[key] = max(self._totals.get(key, 0.0), float(value))
+            told = [(NODES, *key, value) for key, value in self._totals.items()]
+            for name, node in self._nodes.items():
+                told += [(NODES, name, counter, value) for counter, value in _of_node(node)]
+        except (KeyError, ValueError, TypeError) as error:
+            raise OSError(f"the cluster's counters cannot be read: {error!r}") from error
+        return told
+
+    def close(self) -> None:
+        """Ends the connections."""
+        self._coordinator.close()
+        for node in self._nodes.values():
+            node.close()
+
+
+class Queries:
+    """Accounts of all queries since the first time that they were asked for."""
+
+    def __init__(self, coordinator: Rest) -> None:
+        self._coordinator = coordinator
+        self._ended: Counts = Counter()
+        self._known: set[str] | None = None
+
+    def counted(self) -> Counts:
+        """What was done by queries since the first call, by node and counter.
+
+        Raises:
+            OSError: If the coordinator does not answer.
+            ValueError: If it tells something else.
+        """
+        listed = {str(one["queryId"]): str(one["state"]) for one in self._listed()}
+        if self._known is None:
+            self._known = {name for name, state in listed.items() if state in ENDED}
+        running: Counts = Counter()
+        for name in listed.keys() - self._known:
+            told = self._whole(name)
+            if told is None:
+                continue
+            counts = node_counts(told)
+            if told["state"] in ENDED:
+                self._ended += counts
+                self._known.add(name)
+            else:
+                running += counts
+        self._known &= listed.keys()
+        return self._ended + running
+
+    def _listed(self) -> list[dict[str, Any]]:
+        told: list[dict[str, Any]] = self._coordinator.get("/v1/query")
+        return told
+
+    def _whole(self, name: str) -> dict[str, Any] | None:
+        """The account of a query; of one that ended with what all its tasks said last."""
+        deadline_s = time.monotonic() + WHOLE_PATIENCE_S
+        while True:
+            told: dict[str, Any] | None = self._coordinator.get(f"/v1/query/{name}")
+            if told is None or told["state"] not in ENDED or told["finalQueryInfo"]:
+                return told
+            if time.monotonic() > deadline_s:
+                return told
+            time.sleep(LOOK_S)
+
+
+def _answers(node: Rest) -> bool:
+    """Whether a node of another's cluster tells us its counters."""
+    try:
+        node.get(bean(*MEMORY))
+    except OSError:
+        node.close()
+        return False
+    return True
+
+
+def _of_node(node: Rest) -> list[tuple[str, float]]:
+    """What a node counts itself. Attributes are asked for one by one: their whole is 100 kB."""
+
+    def told(name: str, attribute: str) -> float:
+        return _number(node.get(bean(name, attribute)))
+
+    def total(attribute: str) -> float:
+        return told(EXECUTOR, f"{attribute}.Avg") * told(EXECUTOR, f"{attribute}.Count")
+
+    return [
+        (FETCHES, told(EXCHANGE, "AllResponse.TotalCount")),
+        (FETCHED_BYTES, told(EXCHANGE, "ReadBytes.AllTime.Total")),
+        (SPLIT_WAIT, sum(map(total, WAITED))),
+        (QUANTA, sum(told(EXECUTOR, f"{name}.Count") for name in WORKED)),
+        (PROCESS_CPU, told(SYSTEM, "ProcessCpuTime")),
+        (COLLECTING, sum(told(name, "CollectionTime") for name in COLLECTORS)),
+        (COLLECTIONS, sum(told(name, "CollectionCount") for name in COLLECTORS)),
+        (HEAP, _number(node.get(bean(*MEMORY))["used"])),
+    ]
+
+
+def _number(told: object) -> float:
+    """A number of JSON's; the mean of nothing and what has no bound are words there."""
+    value = float(str(told))
+    return value if math.isfinite(value) else 0.0

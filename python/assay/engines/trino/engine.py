@@ -1,0 +1,268 @@
+"""Trino: obtained, started, asked; see `assay.engines.contract`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Never
+from urllib.parse import urlsplit
+
+from assay import _core
+from assay.engines.bridge.addresses import session_config
+from assay.engines.bridge.beside import start_bridge
+from assay.engines.bridge.drivers import obtain_driver
+from assay.engines.bridge.errors import BridgeError
+from assay.engines.bridge.jre import find_java
+from assay.engines.bridge.link import Link
+from assay.engines.bridge.statements import marked_script
+from assay.engines.contract import EngineError, Instance, Node
+from assay.engines.obtaining import obtain
+from assay.engines.trino import configuration, loading
+from assay.engines.trino.connecting import (
+    DRIVER,
+    DRIVER_SHA256,
+    file_text,
+    read_dsn,
+    with_session,
+)
+from assay.engines.trino.counters import TrinoCounters
+from assay.engines.trino.explaining import TrinoPlans
+from assay.engines.trino.plans import normalised
+from assay.engines.trino.programs import check_java, find_programs
+from assay.engines.trino.server import properties_in_effect, start_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.engines.contract import (
+        Address,
+        ArrowStream,
+        Bridging,
+        CounterReader,
+        EngineFacts,
+        Launcher,
+        Place,
+        PlanReader,
+        Product,
+        Tell,
+        Wanted,
+    )
+    from assay.model.plan import Plan
+    from assay.model.script import Script
+
+WHOSE = "Trino"
+Role = Literal["coordinator", "worker", "both"]
+
+
+class TrinoEngine:
+    """See `assay.engines.contract`: `Server`, `Clustered`, `BulkLoads`, `Prepares` and more.
+
+    An instance's `handle` is a `Link`, which belongs to one thread.
+    """
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+        # Java, and the directory of the driver.
+        self._bridge: tuple[Path, Path] | None = None
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """The product with what it takes to run and to ask it: Java, and its JDBC driver."""
+        java = find_java(wanted.cache, tell, WHOSE)
+        check_java(java)
+        product = obtain(self._facts, wanted, tell)
+        self._bridge = java, obtain_driver(DRIVER, wanted.cache, DRIVER_SHA256, tell)
+        version = find_programs(product).version
+        return replace(product, version=version, origin={**product.origin, "driver": DRIVER})
+
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
+        """Looks at names and at our own values before a node is started."""
+        configuration.check(self._facts.settings | dict(settings), find_programs(product))
+
+    def load_settings(self) -> Mapping[str, str]:
+        """One worker: it makes empty tables and gathers their statistics."""
+        return self._facts.settings | {configuration.WORKERS: "1"}
+
+    def start(
+        self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
+    ) -> Address:
+        """Starts a private cluster, on new data if `place.data` is empty."""
+        if self._bridge is None:
+            raise EngineError("Trino's JDBC driver is not here: obtain it before it is started.")
+        wanted = self._facts.settings | dict(settings)
+        programs = find_programs(product)
+        configuration.check(wanted, programs)
+        java, driver = self._bridge
+        return start_cluster(programs, java, driver, place, wanted, launcher)
+
+    def address(self, dsn: str) -> Address:
+        """The address of a cluster that runs already."""
+        return read_dsn(dsn)
+
+    def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
+        """A DSN whose sessions have these properties, such as `join_distribution_type`."""
+        return with_session(dsn, settings)
+
+    def bridged(self, address: Address, bridging: Bridging) -> Address:
+        """Starts a bridge with Trino's driver."""
+        java = find_java(bridging.cache)
+        driver = obtain_driver(DRIVER, bridging.cache, DRIVER_SHA256)
+        return {**address, "socket": str(start_bridge(bridging.launcher, java, [driver]))}
+
+    def attach(self, address: Address) -> Instance:
+        """Connects, and asks for the nodes, since the driver itself asks nothing.
+
+        Raises:
+            EngineError: Tells a cluster that is not there from one that refuses, with the mend.
+        """
+        link = Link.connect(address)
+        instance = Instance({}, link, address=dict(address))
+        try:
+            self.nodes(instance)
+        except BaseException:
+            link.close()
+            raise
+        return instance
+
+    def detach(self, instance: Instance) -> None:
+        """Closes the connection."""
+        instance.handle.close()
+
+    def version(self, instance: Instance) -> str:
+        """Such as `368`."""
+        return str(instance.handle.ask(file_text("version.sql"))[0][0].as_py())
+
+    def nodes(self, instance: Instance) -> tuple[Node, ...]:
+        """The active nodes, coordinator first."""
+        try:
+            rows = instance.handle.ask(file_text("nodes.sql")).to_pylist()
+        except BridgeError as error:
+            raise EngineError(_refused(instance.address, error)) from error
+        pids: Mapping[str, int] = instance.address.get("pids", {})
+        return tuple(_node(row, pids, alone=len(rows) == 1) for row in rows)
+
+    def processes(self, instance: Instance) -> tuple[int, ...]:
+        """Of a cluster of ours the nodes' processes; of others none is known."""
+        return tuple(instance.address.get("pids", {}).values())
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """Properties that a worker of ours said it has, and those of a session here.
+
+        Their names are told apart: those of a session have `_` where properties have `-`.
+        """
+        told = {} if "logs" not in instance.address else properties_in_effect(instance.address)
+        ours = _ours(instance, self.nodes(instance))
+        session = {
+            str(row[0]): str(row[1] or "") for row in instance.handle.text(file_text("session.sql"))
+        }
+        return {**session, **told, **ours}
+
+    def loads(self, instance: Instance) -> bool:
+        """Whether it is ours: another one's tables are asked as they are."""
+        return "lake" in instance.address
+
+    def schema_mark(self, instance: Instance, name: str) -> str | None:
+        """Raises `EngineError`: tables are made in clusters of ours only."""
+        _is_asked_as_it_is(instance, name)
+
+    def lock_schema(self, instance: Instance, name: str) -> bool:
+        """Raises `EngineError`: tables are made in clusters of ours only."""
+        _is_asked_as_it_is(instance, name)
+
+    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Raises `EngineError`: tables are made in clusters of ours only."""
+        _is_asked_as_it_is(instance, name, mark)
+
+    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Raises `EngineError`: tables are made in clusters of ours only."""
+        _is_asked_as_it_is(instance, name, mark)
+
+    def use_schema(self, instance: Instance, name: str) -> None:
+        """Raises `EngineError`: tables are made in clusters of ours only."""
+        _is_asked_as_it_is(instance, name)
+
+    def drop_schema(self, instance: Instance, name: str) -> None:
+        """Raises `EngineError`: tables are made in clusters of ours only."""
+        _is_asked_as_it_is(instance, name)
+
+    def run_script(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one, in our schema."""
+        loading.run_script(instance, sql)
+
+    def prepare(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one."""
+        loading.run_script(instance, sql)
+
+    def settle(self, instance: Instance) -> None:
+        """Nothing is left to be written: a statement ends when its files are there."""
+
+    def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
+        """Writes the rows as files of the table."""
+        del streams
+        loading.load(instance, table, rows)
+
+    def count(self, instance: Instance, table: str) -> int:
+        """Rows of a table, by its files."""
+        return loading.count(instance, table)
+
+    def finish_load(self, instance: Instance) -> None:
+        """Gathers statistics of all columns."""
+        loading.finish(instance)
+
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
+        """One connection a client, all through one bridge."""
+        config, told = session_config(instance.address), json.dumps(marked_script(script).facts())
+        return [_core.JdbcSession(config, told, seed, number) for number in range(clients)]
+
+    def counters(self, instance: Instance) -> CounterReader:
+        """Of each node: what its tasks did, and what it counts itself where it is reached."""
+        return TrinoCounters(instance.address, self._places(instance))
+
+    def plan_reader(self, instance: Instance) -> PlanReader:
+        """Executes statements and reads what their operators did."""
+        return TrinoPlans(instance.address)
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """What the coordinator's account of a query means."""
+        return normalised(told, operation, statement, native)
+
+    def _places(self, instance: Instance) -> dict[str, str]:
+        """Where each node listens, by its name."""
+        rows = instance.handle.ask(file_text("nodes.sql")).to_pylist()
+        return {str(row["node_id"]): str(row["http_uri"]) for row in rows}
+
+
+def _node(row: Mapping[str, Any], pids: Mapping[str, int], *, alone: bool) -> Node:
+    name = str(row["node_id"])
+    role: Role = "worker" if not row["coordinator"] else "both" if alone else "coordinator"
+    host = urlsplit(str(row["http_uri"])).hostname or ""
+    return Node(name, role, host, (pids[name],) if name in pids else ())
+
+
+def _ours(instance: Instance, nodes: tuple[Node, ...]) -> dict[str, str]:
+    """How many workers there are, and their heap where it is known."""
+    workers = sum(node.role != "coordinator" for node in nodes)
+    heap = instance.address.get("heap")
+    return {configuration.WORKERS: str(workers)} | ({configuration.HEAP: heap} if heap else {})
+
+
+def _refused(address: Address, error: BridgeError) -> str:
+    """Why a cluster does not answer, and what to do."""
+    place, said = address["rest"], str(error)
+    if "Unauthorized" in said or "Authentication failed" in said or "Access Denied" in said:
+        return f"{place} refuses the user or the password of the DSN: {said}"
+    if "Error executing query" in said or "refused" in said or "Connection" in said:
+        return f"{place} does not answer as a coordinator of Trino: {said}. Is it one, and up?"
+    return f"{place} refuses: {said}"
+
+
+def _is_asked_as_it_is(*_: object) -> Never:
+    raise EngineError(
+        "tables are made in clusters that Assay starts: leave --dsn out, or name a catalog and a"
+        " schema whose tables are there"
+    )
+
+
+def engine(facts: EngineFacts) -> TrinoEngine:
+    """The engine of this folder."""
+    return TrinoEngine(facts)

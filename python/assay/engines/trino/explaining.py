@@ -1,0 +1,143 @@
+"""Asks the cluster for plans: executes a statement and reads what its operators did.
+
+The coordinator keeps an account of each query, with its plan by stages and what each operator did;
+EXPLAIN ANALYZE prints the same as text. Statements that change data are not asked.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import date, datetime
+from decimal import Decimal
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from assay.engines.bridge.statements import bound, split
+from assay.engines.contract import Explained
+from assay.engines.trino.connecting import Rest, filled_text
+from assay.engines.trino.plans import kept
+from assay.engines.trino.query_counts import stages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.engines.contract import Address
+
+# Without it the account of a query has no estimates in it.
+WITH_ESTIMATES = "collect_plan_statistics_for_all_queries=true"
+STATEMENT, PREPARED = "/v1/statement", "assay"
+READS = re.compile(r"\s*\(*\s*(select|with|values|table)\b", re.IGNORECASE)
+TRANSACTION_WORDS = {"begin", "commit", "rollback", "start"}
+OF_TRANSACTIONS = "it steers a transaction, and Trino has one for each statement"
+CHANGES = "it changes data, which Trino would not take back, so it was not executed"
+NOT_EXECUTED = "Trino tells a plan that it did not execute as text only, which is not read"
+TOO_LATE = "it was cancelled after {0:.3g} s"
+WHOLE_PATIENCE_S, LOOK_S = 2.0, 0.01
+
+
+class RefusedError(Exception):
+    """What Trino said of a statement."""
+
+
+class TrinoPlans:
+    """See `assay.engines.contract.PlanReader`."""
+
+    def __init__(self, address: Address) -> None:
+        self._rest = Rest.of(address)
+        self._headers = {
+            "X-Trino-Catalog": address["catalog"],
+            "X-Trino-Schema": address["schema"],
+            "X-Trino-Source": "assay plans",
+        }
+        pairs = [pair for pair in address.get("session", "").split(";") if pair]
+        told = [pair.replace(":", "=", 1) for pair in pairs]
+        self._headers["X-Trino-Session"] = ",".join([*told, WITH_ESTIMATES])
+
+    def explain(
+        self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
+    ) -> Iterator[Explained]:
+        """Executes the statements one by one, each in a transaction of its own."""
+        for text, values in statements:
+            begun_s = time.monotonic()
+            try:
+                native, reason = self._told(text, values, limit_s)
+            except (OSError, RefusedError, ValueError) as error:
+                native, reason = None, f"Trino said: {error}"
+            yield Explained(native, reason, time.monotonic() - begun_s)
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._rest.close()
+
+    def _told(
+        self, text: str, values: Sequence[object], limit_s: float
+    ) -> tuple[str | None, str | None]:
+        """The plan of a statement, and why there is none or only estimates."""
+        marked, told = bound(split(text)[0], values)
+        if (marked.split(maxsplit=1) or [""])[0].lower() in TRANSACTION_WORDS:
+            return None, OF_TRANSACTIONS
+        if not READS.match(marked):
+            return None, CHANGES
+        if limit_s <= 0:
+            return None, NOT_EXECUTED
+        query = self._run(marked, told, limit_s)
+        if query is None:
+            return None, TOO_LATE.format(limit_s)
+        return kept(self._account(query)), None
+
+    def _account(self, query: str) -> dict[str, Any]:
+        """What became of a query, when all its tasks have said their last."""
+        deadline_s = time.monotonic() + WHOLE_PATIENCE_S
+        while True:
+            told: dict[str, Any] = self._rest.get(f"/v1/query/{query}")
+            if told["finalQueryInfo"] or time.monotonic() > deadline_s:
+                return {**told, "stages": list(stages(told))}
+            time.sleep(LOOK_S)
+
+    def _run(self, sql: str, values: Sequence[object], limit_s: float) -> str | None:
+        """Executes a statement to its end; its query's name, None if its time was over.
+
+        Raises:
+            RefusedError: With Trino's words.
+            OSError: If the coordinator does not answer.
+        """
+        headers, body = self._headers, sql
+        if values:
+            headers = headers | {"X-Trino-Prepared-Statement": f"{PREPARED}={quote(sql, safe='')}"}
+            given = ", ".join(map(literal, values))
+            body = filled_text("plans/execute.sql", name=PREPARED, values=given)
+        deadline_s = time.monotonic() + limit_s
+        told = self._rest.ask("POST", STATEMENT, body, headers)
+        while True:
+            if "error" in told:
+                raise RefusedError(told["error"]["message"])
+            if "nextUri" not in told:
+                return str(told["id"])
+            following = urlsplit(told["nextUri"]).path
+            if time.monotonic() > deadline_s:
+                self._rest.ask("DELETE", following)
+                return None
+            told = self._rest.get(following)
+
+
+def literal(value: object) -> str:
+    """A value as SQL writes it. Raises `ValueError` for what is none of ours."""
+    for kind, written in LITERALS.items():
+        if isinstance(value, kind):
+            return str(written(value))
+    raise ValueError(f"{value!r} is no value that a statement is asked with")
+
+
+# The first kind that a value is of: a truth value is a whole number to Python, a time is a date.
+LITERALS: dict[type, Callable[..., object]] = {
+    NoneType: lambda _: "null",
+    bool: lambda value: str(value).lower(),
+    int: str,
+    Decimal: lambda value: f"decimal '{value:f}'",
+    float: lambda value: f"double '{value!r}'",
+    datetime: lambda value: f"timestamp '{value:%Y-%m-%d %H:%M:%S.%f}'",
+    date: lambda value: f"date '{value.isoformat()}'",
+    str: lambda value: "'" + value.replace("'", "''") + "'",
+}

@@ -1,0 +1,246 @@
+"""Starts a private cluster: a directory for each node, its configuration, its process."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.bridge.beside import start_bridge
+from assay.engines.bridge.link import Link
+from assay.engines.contract import EngineError
+from assay.engines.programs import inherited
+from assay.engines.resources import free_port
+from assay.engines.trino import configuration
+from assay.engines.trino.connecting import CATALOG, HOST, SCHEMA, USER, Rest, file_text, url_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import Address, Launcher, Place
+    from assay.engines.trino.programs import Programs
+
+COORDINATOR, WORKER = "coordinator", "worker"
+# Below `place.data`: the metastore, a directory for each table with its files in it.
+LAKE = "lake"
+# Below the launcher's scratch directory.
+PLUGINS, CATALOGS, NODES = "plugin", "catalog", "nodes"
+CONFIGURATION_FILE, LOG_FILE = "config.properties", "server.log"
+ENVIRONMENT = "assay"
+PORT_TAKEN = ("Address already in use", "Failed to bind")
+PORT_TRIES = 5
+START_PATIENCE_S, STOP_GRACE_S, LOOK_S = 300.0, 30.0, 0.2
+MENDS = {
+    "There is insufficient memory": "the host has no memory for so many heaps: give each node"
+    " less (--set heap=512MB), or have fewer of them (--set workers=1)",
+    "Could not reserve enough space": "the host has no memory for so large a heap (--set heap=1GB)",
+    "was not used": "a property of --set is of the other kind of node, or of a part that this"
+    " cluster has not: leave it out",
+    "Invalid value": "a value of --set is none that the property takes",
+    "OutOfMemoryError": "a node's heap is too small (--set heap=2GB)",
+}
+
+
+def start_cluster(
+    programs: Programs,
+    java: Path,
+    driver: Path,
+    place: Place,
+    settings: Mapping[str, str],
+    launcher: Launcher,
+) -> Address:
+    """Starts a coordinator and its workers on `place`; their address once all of them are active.
+
+    Args:
+        programs: Of the product.
+        java: The program.
+        driver: The directory of the JDBC driver.
+        place: Where its data are.
+        settings: As `--set` takes them.
+        launcher: Starts the nodes, and the bridge beside them.
+
+    Raises:
+        EngineError: With a node's last words.
+    """
+    lake, scratch = place.data / LAKE, launcher.scratch
+    lake.mkdir(mode=0o755, exist_ok=True)
+    launcher.own(lake)
+    _lay_out(programs, lake, settings, launcher)
+    names = [f"{WORKER}-{number + 1}" for number in range(configuration.workers_of(settings))]
+    port, pids = _listening(programs, java, settings, names, launcher)
+    # Java starts beside the nodes, which take longer.
+    socket = start_bridge(launcher, java, [driver])
+    address: Address = {
+        "socket": str(socket),
+        "url": url_of(HOST, port, f"/{CATALOG}/{SCHEMA}"),
+        "properties": {"user": USER},
+        "rest": f"http://{HOST}:{port}",
+        "catalog": CATALOG,
+        "schema": SCHEMA,
+        "pids": pids,
+        "lake": str(lake),
+        "logs": {name: str(scratch / NODES / name / LOG_FILE) for name in pids},
+        "heap": configuration.heap_text(settings),
+    }
+    _await_all(address, launcher, len(names))
+    return address
+
+
+def _lay_out(
+    programs: Programs, lake: Path, settings: Mapping[str, str], launcher: Launcher
+) -> None:
+    """What all nodes share: one connector, and the catalog of our files."""
+    scratch = launcher.scratch
+    for name in (PLUGINS, CATALOGS, NODES):
+        shutil.rmtree(scratch / name, ignore_errors=True)
+        (scratch / name).mkdir(mode=0o755)
+    (scratch / PLUGINS / programs.plugin.name).symlink_to(programs.plugin)
+    ours = {
+        "connector.name": "hive",
+        "hive.metastore": "file",
+        "hive.metastore.catalog.dir": lake.absolute().as_uri(),
+        "hive.metastore.user": USER,
+        "hive.storage-format": "PARQUET",
+    }
+    catalog = scratch / CATALOGS / f"{CATALOG}.properties"
+    catalog.write_text(
+        configuration.text(ours | configuration.of_catalog(settings)), encoding="utf-8"
+    )
+    for name in (PLUGINS, CATALOGS, NODES):
+        launcher.own(scratch / name)
+
+
+def _listening(
+    programs: Programs,
+    java: Path,
+    settings: Mapping[str, str],
+    workers: list[str],
+    launcher: Launcher,
+) -> tuple[int, dict[str, int]]:
+    """Starts the coordinator, then its workers; where it listens, and their processes."""
+    for _ in range(PORT_TRIES):
+        port = free_port(HOST)
+        pids = {}
+        for name in (COORDINATOR, *workers):
+            directory = _directory(name, port, settings, launcher)
+            argv = _command(programs, java, directory, name, settings)
+            environment = inherited() | {"HOME": str(directory)}
+            pids[name] = launcher.serve_node(name, argv, environment, "SIGTERM", STOP_GRACE_S)
+        words = _await_coordinator(f"http://{HOST}:{port}", launcher)
+        if words is None:
+            return port, pids
+        if not any(taken in words for taken in PORT_TAKEN):
+            raise EngineError(f"Trino did not start: {explained(words)}")
+    raise EngineError(
+        f"Trino found {PORT_TRIES} ports taken that had been free a moment before: try again when"
+        " fewer programs open connections."
+    )
+
+
+def _directory(name: str, port: int, settings: Mapping[str, str], launcher: Launcher) -> Path:
+    """A node's own directory with its configuration. Workers find a free port themselves."""
+    directory = launcher.scratch / NODES / name
+    shutil.rmtree(directory, ignore_errors=True)
+    (directory / "tmp").mkdir(parents=True)
+    is_coordinator = name == COORDINATOR
+    ours = {
+        "coordinator": "true" if is_coordinator else "false",
+        "http-server.http.port": str(port) if is_coordinator else "0",
+        "http-server.log.path": str(directory / "http-request.log"),
+        "discovery.uri": f"http://{HOST}:{port}",
+        "node.internal-address": HOST,
+        "node.bind-ip": HOST,
+        "catalog.config-dir": str(launcher.scratch / CATALOGS),
+        "plugin.dir": str(launcher.scratch / PLUGINS),
+        "log.path": str(directory / LOG_FILE),
+    }
+    file = directory / CONFIGURATION_FILE
+    file.write_text(configuration.text(configuration.of_nodes(settings) | ours), encoding="utf-8")
+    launcher.own(directory)
+    return directory
+
+
+def _command(
+    programs: Programs, java: Path, directory: Path, name: str, settings: Mapping[str, str]
+) -> list[str]:
+    """As Trino's own launcher has it, with our heap."""
+    return [
+        str(java),
+        f"-Xmx{configuration.heap_mb(settings)}m",
+        "-XX:+UseG1GC",
+        "-XX:+ExitOnOutOfMemoryError",
+        "-XX:-UsePerfData",
+        "-XX:ReservedCodeCacheSize=256M",
+        "-Djdk.attach.allowAttachSelf=true",
+        "-Djdk.nio.maxCachedBufferSize=2000000",
+        "-Dfile.encoding=UTF-8",
+        f"-Djava.io.tmpdir={directory / 'tmp'}",
+        f"-Dnode.id={name}",
+        f"-Dnode.environment={ENVIRONMENT}",
+        f"-Dnode.data-dir={directory}",
+        f"-Dconfig={directory / CONFIGURATION_FILE}",
+        "-cp",
+        programs.classes,
+        "io.trino.server.TrinoServer",
+    ]
+
+
+def _await_coordinator(rest: str, launcher: Launcher) -> str | None:
+    """None once the coordinator plans queries; a node's last words if one ended."""
+    deadline_s = time.monotonic() + START_PATIENCE_S
+    asked = Rest(rest, USER, None)
+    while time.monotonic() < deadline_s:
+        if (words := launcher.last_words()) is not None:
+            return words
+        try:
+            if not asked.get("/v1/info")["starting"]:
+                return None
+        except OSError:
+            pass
+        time.sleep(LOOK_S)
+    raise EngineError(_too_slow("its coordinator did not answer"))
+
+
+def _await_all(address: Address, launcher: Launcher, workers: int) -> None:
+    """Waits until all workers are active. Raises `EngineError`."""
+    deadline_s, active = time.monotonic() + START_PATIENCE_S, 0
+    with Link.connect(address) as link:
+        while time.monotonic() < deadline_s:
+            if (words := launcher.last_words()) is not None:
+                raise EngineError(f"Trino did not start: {explained(words)}")
+            rows = link.ask(file_text("nodes.sql")).to_pylist()
+            active = sum(not row["coordinator"] for row in rows)
+            if active >= workers:
+                return
+            time.sleep(LOOK_S)
+    raise EngineError(_too_slow(f"{active} of {workers} workers were active"))
+
+
+def _too_slow(what: str) -> str:
+    return (
+        f"Trino: {what} within {START_PATIENCE_S:.0f} s of its start: the host is overloaded. Try"
+        " again when it is quieter, or with fewer nodes (--set workers=1)."
+    )
+
+
+def explained(words: str) -> str:
+    """A node's last words with the mend, where one is known."""
+    mend = next((mend for said, mend in MENDS.items() if said in words), None)
+    return words if mend is None else f"{mend}. {words}"
+
+
+def properties_in_effect(address: Address) -> dict[str, str]:
+    """What the nodes said of their properties when they started; of one worker and its catalog.
+
+    Empty where the nodes' logs are elsewhere.
+    """
+    logs: Mapping[str, str] = address.get("logs", {})
+    worker = next((name for name in logs if name != COORDINATOR), None)
+    if worker is None:
+        return {}
+    try:
+        told = Path(logs[worker]).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise EngineError(f"the log of {worker} cannot be read: {error}") from error
+    return configuration.in_effect(told)

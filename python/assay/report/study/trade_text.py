@@ -1,0 +1,79 @@
+"""A knob's response and both sides of its trade as bars of text, a level a line."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.figures.contract import LATER
+from assay.analysis.figures.quantities import text
+from assay.report.terminal import bar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+LEAD, GAP = "  ", "  "
+BAR_MIN, PANELS_MAX = 4, 3
+
+
+def trade_lines(figure: Mapping[str, Any], width: int) -> Iterator[str]:
+    """Lines of the figure's chart of kind `trade`; nothing of a figure without one.
+
+    Args:
+        figure: Of a study's document.
+        width: Columns of the terminal.
+    """
+    told = next((one for one in figure["charts"] if one["kind"] == "trade"), None)
+    table = next((one for one in figure["tables"] if told and one["name"] == told["table"]), None)
+    if told is None or table is None:
+        return
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    for subject in figure["subjects"]:
+        own = [row for row in rows if row["subject"] == subject and row["drawn"] == LATER]
+        if own:
+            yield ""
+            yield from _bars(subject, str(told["axis"]), own, width)
+
+
+def _bars(subject: str, axis: str, rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    """The first counter of each panel as a column of numbers and bars."""
+    panels: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        own = panels.setdefault(row["panel"], [])
+        if not own or own[0]["counter"] == row["counter"]:
+            own.append(row)
+    shown = list(panels.values())[:PANELS_MAX]
+    levels = list(dict.fromkeys(row["level"] for row in rows))
+    first = max(len(one) for one in (axis, *levels))
+    room = (width - len(LEAD) - first - len(GAP) * len(shown)) // len(shown)
+    heads = [_head(panel, room) for panel in shown]
+    yield f"{LEAD}{subject}"
+    for line in range(max(map(len, heads))):
+        cells = [head[line] if line < len(head) else "" for head in heads]
+        yield _line(axis if line == 0 else "", first, cells, room)
+    cells_of = [_cells(panel, room) for panel in shown]
+    for level in levels:
+        yield _line(level, first, [cells.get(level, "-") for cells in cells_of], room)
+
+
+def _line(name: str, first: int, cells: Sequence[str], room: int) -> str:
+    return GAP.join([f"{LEAD}{name:<{first}}", *(f"{cell:<{room}}" for cell in cells)]).rstrip()
+
+
+def _head(panel: Sequence[Mapping[str, Any]], room: int) -> list[str]:
+    counter, side = str(panel[0]["counter"]), str(panel[0]["panel"])
+    words = counter if side == "response" else f"{side}: {counter}"
+    return textwrap.wrap(words, room)
+
+
+def _cells(panel: Sequence[Mapping[str, Any]], room: int) -> dict[str, str]:
+    """By level its number and a bar, of which the longest has the whole room."""
+    numbers = {row["level"]: text(row["value"], row["unit"]) for row in panel}
+    wide = max(map(len, numbers.values()))
+    longest = max(BAR_MIN, room - wide - 1)
+    most = max(float(row["value"]) for row in panel) or 1.0
+    return {
+        row["level"]: f"{numbers[row['level']]:>{wide}} {bar(float(row['value']) / most, longest)}"
+        for row in panel
+    }

@@ -1,0 +1,187 @@
+"""Charts of knobs: a response and both sides of its trade on one axis, and a field of two knobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.figures.contract import FIRST, LATER
+from assay.analysis.figures.quantities import BYTES, SECONDS, text
+from assay.report.palette import BYTE_UNITS, GREY, WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import altair as alt
+
+TRADE, HEAT = "trade", "heat"
+RESPONSE = "response"
+RESPONSE_HEIGHT, SIDE_HEIGHT, FIELD, ROW = 210, 84, 72, 34
+# Room for the numbers of an axis, so that panels begin at the same place.
+EXTENT = 34
+ENDS = ("value", "low", "high")
+# A first execution that takes so many times as long would flatten the curve: it is told in words.
+FIRST_MAX = 3.0
+SHADES = ("#eaf3fb", "#2171b5")
+
+
+def trade(
+    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]
+) -> alt.TopLevelMixin:
+    """The response above, a panel a counter of each side below it, on the same levels.
+
+    Args:
+        told: A chart of a study's document.
+        rows: Columns of `TRADE_COLUMNS`; at least one.
+        colours: Of subjects.
+    """
+    import altair as alt
+
+    levels = list(dict.fromkeys(str(row["level"]) for row in rows))
+    keys = list(dict.fromkeys((str(row["panel"]), str(row["counter"])) for row in rows))
+    names = list(dict.fromkeys(str(row["subject"]) for row in rows))
+    scale = alt.Scale(domain=names, range=[colours.get(name, GREY) for name in names])
+    panels = [
+        _panel(
+            [row for row in rows if (row["panel"], row["counter"]) == key],
+            levels,
+            scale,
+            axis=told["axis"] if key == keys[-1] else None,
+        )
+        for key in keys
+    ]
+    whole: alt.VConcatChart = alt.vconcat(*panels, spacing=14).resolve_scale(color="shared")
+    return whole
+
+
+def _panel(
+    rows: Sequence[Mapping[str, Any]], levels: Sequence[str], colour: alt.Scale, *, axis: str | None
+) -> Any:  # noqa: ANN401 - altair's
+    """One panel. Only the last has the names of levels below it."""
+    import altair as alt
+
+    panel, counter = str(rows[0]["panel"]), str(rows[0]["counter"])
+    shown, unit = _in_steps([row for row in rows if not _is_off(row, rows)])
+    is_response = panel == RESPONSE
+    words = counter if is_response else f"{panel}: {counter}"
+    if any(row["drawn"] == FIRST for row in shown):
+        words += " (triangles: the first execution)"
+    height, ticks = (RESPONSE_HEIGHT, 5) if is_response else (SIDE_HEIGHT, 3)
+    title = alt.TitleParams(
+        words if unit is None else f"{words}, {unit}", fontSize=11, anchor="start", offset=4
+    )
+    base = alt.Chart(alt.InlineData(values=shown), width=WIDTH - 150, height=height)
+    x = alt.X(
+        "level:O",
+        sort=list(levels),
+        scale=alt.Scale(domain=list(levels)),
+        title=axis,
+        axis=alt.Axis(
+            labelAngle=0, gridOpacity=0.3, labels=axis is not None, ticks=axis is not None
+        ),
+    )
+    y = alt.Y(
+        "value:Q",
+        title=None,
+        scale=alt.Scale(domain=[0.0, _top(shown)], nice=True),
+        axis=alt.Axis(tickCount=ticks, format="~s", gridOpacity=0.5, minExtent=EXTENT),
+    )
+    alone = len(list(colour.domain)) == 1
+    legend = None if alone else alt.Legend(title=None, symbolOpacity=1)
+    of = alt.Color("subject:N", scale=colour, legend=legend)
+    tips = ["subject:N", "level:N", "drawn:N", "label:N"]
+    later = base.transform_filter(f"datum.drawn == '{LATER}'")
+    first = base.transform_filter(f"datum.drawn == '{FIRST}'")
+    ends = later.transform_filter("isValid(datum.low) && isValid(datum.high)")
+    return alt.layer(
+        ends.mark_rule(strokeWidth=1.6, opacity=0.65, clip=True).encode(
+            x=x, y=alt.Y("low:Q", title=None), y2="high:Q", color=of
+        ),
+        later.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=48, filled=True)).encode(
+            x=x, y=y, color=of, tooltip=tips
+        ),
+        first.mark_point(size=70, shape="triangle-up", filled=False, strokeWidth=1.6).encode(
+            x=x, y=y, color=of, tooltip=tips
+        ),
+        title=title,
+    )
+
+
+def _is_off(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether it is a first execution so far above all later ones that these would not be seen."""
+    later = max((float(one["value"]) for one in rows if one["drawn"] == LATER), default=0.0)
+    return row["drawn"] == FIRST and float(row["value"]) > FIRST_MAX * later
+
+
+def _top(rows: Sequence[Mapping[str, Any]]) -> float:
+    """Room for all values; an interval that is wider than twice that is cut off."""
+    most = max(float(row["value"]) for row in rows)
+    ends = [float(row["high"]) for row in rows if row["high"] is not None]
+    return min(max([most, *ends]), 2 * most) * 1.08 or 1.0
+
+
+def _in_steps(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], str | None]:
+    """Rows in the unit that their largest value is read in, and its words."""
+    unit = str(rows[0]["unit"])
+    most = max(abs(float(row["value"])) for row in rows)
+    step, words = 1.0, {SECONDS: "seconds"}.get(unit, None if unit in ("count", BYTES) else unit)
+    if unit == BYTES:
+        step, words = next((one for one in BYTE_UNITS if most >= one[0]), BYTE_UNITS[-1])
+    elif unit == SECONDS and most < 1:
+        step, words = 1e-3, "ms"
+    return [
+        {
+            **row,
+            **{end: None if row[end] is None else float(row[end]) / step for end in ENDS},
+            "label": text(float(row["value"]), unit),
+        }
+        for row in rows
+    ], words
+
+
+def heat_rows(told: Mapping[str, Any], table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Fields of a table: a row a level of the one factor, a column each of the other."""
+    return list(_fields(told, table))
+
+
+def _fields(told: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    columns = table["columns"]
+    names = [column["name"] for column in columns]
+    for row in table["rows"]:
+        for key in told["keys"]:
+            place = names.index(key, 1)
+            value = row[place]
+            if value is not None:
+                yield {
+                    "down": row[0],
+                    "of": names[0],
+                    "across": key,
+                    "value": value,
+                    "label": text(value, columns[place]["unit"]),
+                }
+
+
+def heat(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> alt.TopLevelMixin:
+    """A field for each combination, with its value, darker where it is larger."""
+    import altair as alt
+
+    down = list(dict.fromkeys(str(row["down"]) for row in rows))
+    across = [key for key in told["keys"] if any(row["across"] == key for row in rows)]
+    middle = (min(row["value"] for row in rows) + max(row["value"] for row in rows)) / 2
+    base = alt.Chart(
+        alt.InlineData(values=[dict(row) for row in rows]),
+        width=min(WIDTH - 120, FIELD * 1.6 * len(across)),
+        height=ROW * len(down),
+        title=alt.TitleParams(told["title"], fontSize=12, anchor="start"),
+    ).encode(
+        x=alt.X("across:O", sort=across, title=told["axis"], axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("down:O", sort=down, title=str(rows[0]["of"])),
+    )
+    fields = base.mark_rect(stroke="white").encode(
+        color=alt.Color("value:Q", scale=alt.Scale(range=list(SHADES)), legend=None),
+        tooltip=["down:N", "across:N", "label:N"],
+    )
+    words = base.mark_text(fontSize=11).encode(
+        text="label:N",
+        color=alt.condition(f"datum.value > {middle}", alt.value("white"), alt.value("#10151c")),
+    )
+    return alt.layer(fields, words)

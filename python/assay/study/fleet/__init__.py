@@ -1,0 +1,1 @@
+"""Load from several hosts: one plan, shared among drivers that begin together."""

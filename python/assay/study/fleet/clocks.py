@@ -1,0 +1,127 @@
+"""Clocks of other hosts: how far theirs is ahead of ours, how sure that is, and how it drifts.
+
+By exchanges as NTP has them (RFC 5905, sections 8 and 10): of several, the one that took least time
+tells most. Its offset is off by at most half of that time, however unequal the two ways were.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+PPM = 1e6
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One question for the time: CLOCK_MONOTONIC in ns, ours at both ends, theirs in between."""
+
+    sent_ns: int
+    theirs_ns: int
+    received_ns: int
+
+    @property
+    def delay_ns(self) -> int:
+        """There and back."""
+        return self.received_ns - self.sent_ns
+
+
+@dataclass(frozen=True)
+class Offset:
+    """How far another clock is ahead of ours at a moment.
+
+    Attributes:
+        at_ns: That moment, of our clock.
+        offset_ns: Theirs less ours.
+        uncertainty_ns: The true one is not further away than this.
+        exchanges: How many were made.
+    """
+
+    at_ns: int
+    offset_ns: int
+    uncertainty_ns: int
+    exchanges: int
+
+
+def estimated(exchanges: Sequence[Exchange]) -> Offset:
+    """The offset by the exchange that took least time. There must be one."""
+    best = min(exchanges, key=lambda one: one.delay_ns)
+    middle_ns = (best.sent_ns + best.received_ns) // 2
+    uncertainty_ns = (best.delay_ns + 1) // 2 + 1
+    return Offset(middle_ns, best.theirs_ns - middle_ns, uncertainty_ns, len(exchanges))
+
+
+@dataclass(frozen=True)
+class ClockOf:
+    """The clock of one host over a run.
+
+    Attributes:
+        before: As measured before the first phase.
+        after: As measured after the last; None: nobody answered any more.
+        same: Whether it is the very clock of the run, so that nothing has to be measured.
+    """
+
+    before: Offset
+    after: Offset | None = None
+    same: bool = False
+
+    @property
+    def uncertainty_ns(self) -> int:
+        """By how much times of this host may be off on the run's clock; 0: they are not."""
+        if self.same:
+            return 0
+        measured = [self.before] if self.after is None else [self.before, self.after]
+        return max(one.uncertainty_ns for one in measured)
+
+    @property
+    def slope(self) -> float:
+        """By how much theirs gains on ours, as a share of time."""
+        if self.after is None or self.after.at_ns <= self.before.at_ns:
+            return 0.0
+        return (self.after.offset_ns - self.before.offset_ns) / (
+            self.after.at_ns - self.before.at_ns
+        )
+
+    @property
+    def slope_uncertainty(self) -> float | None:
+        """By how much that share may be off; None: it was not measured."""
+        if self.after is None or self.after.at_ns <= self.before.at_ns:
+            return None
+        both_ns = self.before.uncertainty_ns + self.after.uncertainty_ns
+        return both_ns / (self.after.at_ns - self.before.at_ns)
+
+    def theirs_ns(self, ours_ns: int) -> int:
+        """A moment of our clock on theirs, as far as is known before the run has ended."""
+        return ours_ns if self.same else ours_ns + self.before.offset_ns
+
+    def ours_ns(self, theirs_ns: int) -> int:
+        """A moment of their clock on ours."""
+        if self.same:
+            return theirs_ns
+        plain_ns = theirs_ns - self.before.offset_ns
+        return plain_ns - round(self.slope * (plain_ns - self.before.at_ns))
+
+    def ours(self, theirs: pl.Series) -> pl.Series:
+        """Moments of their clock on ours; null stays null."""
+        if self.same:
+            return theirs
+        plain = theirs - self.before.offset_ns
+        gained = ((plain - self.before.at_ns).cast(float) * self.slope).round()
+        return plain - gained.cast(plain.dtype)
+
+    def facts(self) -> dict[str, Any]:
+        """For `run.json`."""
+        uncertainty = self.slope_uncertainty
+        return {
+            "same": self.same,
+            "before": asdict(self.before),
+            "after": None if self.after is None else asdict(self.after),
+            "uncertainty_ns": self.uncertainty_ns,
+            "drift_ppm": None if uncertainty is None else self.slope * PPM,
+            "drift_uncertainty_ppm": None if uncertainty is None else uncertainty * PPM,
+        }

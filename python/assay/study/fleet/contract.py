@@ -1,0 +1,65 @@
+"""What owner and agent of a fleet say to each other: names of messages, intervals, identities.
+
+All messages are plain values; nothing that is sent is executed. After `OP_DRIVE` the connection is
+the share's alone:
+
+    owner   {kind: "go" | "begin" | "cancel" | "plan", facts}     handed on to the driver's host
+    agent   {kind: "told", message}                               what the driver's host told
+            {kind: "stream" | "file", name, bytes}                what it wrote, in order
+            {kind: "alive"}                                       several times a second
+            {kind: "failed", message, exit_code}                  the share has ended early
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+from pathlib import Path
+from typing import Any
+
+import assay
+
+OP_WHO, OP_CLOCK, OP_DRIVE = "assay_who", "assay_clock", "assay_drive"
+TOLD, STREAM, FILE, ALIVE, FAILED = "told", "stream", "file", "alive", "failed"
+GATE, PROGRESS, DRIVEN, PLANNED = "gate", "progress", "driven", "planned"
+GO, BEGIN, CANCEL = "go", "begin", "cancel"
+
+# Streams of a driver, with the columns that are moments of its host's clock.
+STREAMS: dict[str, tuple[str, ...]] = {
+    "events": ("scheduled_ns", "started_ns", "finished_ns"),
+    "statements": ("started_ns", "finished_ns"),
+    "attempts": ("started_ns", "finished_ns"),
+    "receipts": ("finished_ns",),
+    "backends": ("time_ns",),
+    "tasks": ("time_ns",),
+}
+HOST_LOG = "host-drive.log"
+
+# An agent sends along what was written so often, which is less than is lost with a host that dies.
+TELL_INTERVAL_S = 0.25
+# A host that said nothing for so long is taken for dead: its load is not known any more.
+SILENCE_S = 10.0
+CHUNK_BYTES = 1 << 20
+
+
+def whose() -> dict[str, Any]:
+    """Who an agent is, and what it shares with others: a clock, a loopback, process numbers."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return {
+        "host": socket.gethostname(),
+        "version": assay.__version__,
+        "kernel": platform.release(),
+        "machine": platform.machine(),
+        "cpus": len(os.sched_getaffinity(0)),
+        "clock": f"{boot} {_namespace('time')}",
+        "network": f"{boot} {_namespace('net')}",
+        "processes": f"{boot} {_namespace('pid')}",
+    }
+
+
+def _namespace(kind: str) -> str:
+    try:
+        return os.readlink(f"/proc/self/ns/{kind}")  # noqa: PTH115 - it is no path
+    except OSError:
+        return ""

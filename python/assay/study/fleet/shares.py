@@ -1,0 +1,24 @@
+"""Which sessions of a plan each host has."""
+
+from __future__ import annotations
+
+from assay.model.errors import UsageError
+
+
+def split(sessions: int, hosts: int) -> list[range]:
+    """Numbers of the sessions of each host: together all, in order, as even as can be.
+
+    Raises:
+        UsageError: If there are fewer sessions than hosts.
+    """
+    if sessions < hosts:
+        raise UsageError(
+            f"--fleet: {hosts} hosts for {sessions} client{'s' * (sessions != 1)}: each needs one"
+            f" at least; say --clients {hosts} or more"
+        )
+    fewest, more = divmod(sessions, hosts)
+    edges = [0]
+    for host in range(hosts):
+        edges.append(edges[-1] + fewest + (host < more))
+    return [range(first, last) for first, last in zip(edges, edges[1:], strict=False)]
+

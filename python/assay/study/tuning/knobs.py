@@ -1,0 +1,184 @@
+"""The knobs that a tune turns, and between which values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.figures.subjects import SETTING
+from assay.model.errors import UsageError, suggestion
+from assay.study.asked_study import factor_of, levels_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engines.knobs import Knob, KnobsFacts
+
+RANGE = re.compile(r"(.+?)\.\.(.+)")
+NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)\s*([A-Za-z]*)")
+# Steps of sizes by the first letter of their unit; a unit that is none of these stays as it is.
+STEPS = {"k": 1, "m": 2, "g": 3, "t": 4}
+# Ends that are so many times apart are looked at by their logarithm, unless a file says otherwise.
+APART = 8.0
+# More digits of a value would claim that they matter.
+DIGITS = 2
+
+
+@dataclass(frozen=True)
+class SearchedKnob:
+    """A setting of the engine, and what it may be.
+
+    Attributes:
+        setting: Its name.
+        choices: All values; none of a number.
+        low, high: Ends of a number, both of them included.
+        unit: Behind each number, as it was written.
+        whole: Whether numbers are whole ones.
+        logarithmic: Whether they are looked for by their logarithm.
+    """
+
+    setting: str
+    choices: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    unit: str = ""
+    whole: bool = True
+    logarithmic: bool = False
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """Values that the engine is asked about before anything runs."""
+        return self.choices or (self.text(self.low), self.text(self.high))
+
+    def text(self, value: float | str) -> str:
+        """A value as the engine takes it."""
+        if isinstance(value, str):
+            return value
+        return f"{int(value) if self.whole else f'{value:.10g}'}{self.unit}"
+
+    def number(self, text: str) -> float:
+        """The number of such a text."""
+        return float(text.removesuffix(self.unit))
+
+    def rounded(self, value: float) -> float:
+        """A number within the ends, of no more digits than matter."""
+        near = float(f"{value:.{DIGITS}g}")
+        return min(self.high, max(self.low, near or value))
+
+    def facts(self) -> dict[str, Any]:
+        """As `study.toml` has it."""
+        return asdict(self) | {"choices": list(self.choices)}
+
+
+def searched_knobs(
+    texts: Sequence[str], known: KnobsFacts, engine: str
+) -> tuple[SearchedKnob, ...]:
+    """What is searched: as it was asked for, or all of the engine's knobs.
+
+    Args:
+        texts: `NAME=LOW..HIGH`, `NAME=a,b,c`, or the name of a knob of the engine's.
+        known: The engine's `knobs.toml`.
+        engine: Its name.
+
+    Raises:
+        UsageError: If there is none, or a text is not of that form.
+    """
+    found: dict[str, SearchedKnob] = {}
+    for knob in _asked(texts, known, engine) if texts else _all_of(known, engine):
+        if knob.setting in found:
+            raise UsageError(f"--knob {knob.setting} is given twice: give all its values at once")
+        found[knob.setting] = knob
+    return tuple(found.values())
+
+
+def _all_of(known: KnobsFacts, engine: str) -> Iterator[SearchedKnob]:
+    ranged = {name: one for name, one in known.knobs.items() if one.choices or one.low is not None}
+    if not ranged:
+        raise UsageError(
+            f"{engine} names no knobs with values: say which with --knob NAME=LOW..HIGH or --knob"
+            " NAME=a,b,c"
+        )
+    for name, knob in ranged.items():
+        yield _of_file(name, knob)
+
+
+def _asked(texts: Sequence[str], known: KnobsFacts, engine: str) -> Iterator[SearchedKnob]:
+    for text in texts:
+        name, separator, values = (one.strip() for one in text.partition("="))
+        if not name or (separator and not values):
+            raise UsageError(f"--knob {text}: write it as NAME=LOW..HIGH or NAME=a,b,c")
+        if factor_of(name) != f"{SETTING}{name}":
+            raise UsageError(
+                f"--knob {name}: it is an option of assay run, and no setting of {engine}: assay"
+                f" sweep --vary {name}=... compares values of it"
+            )
+        found = known.of_setting(name)
+        if separator:
+            even = found is not None and found[1].even
+            setting = name if found is None else found[1].setting
+            yield _ranged(setting, values, even=even, where=f"--knob {name}=")
+            continue
+        if found is None or not (found[1].choices or found[1].low):
+            have = [one for one, knob in known.knobs.items() if knob.choices or knob.low]
+            hint = f"; {suggestion(name, have)}" if have else ""
+            raise UsageError(
+                f"--knob {name}: {engine} tells no values of it{hint}; say them, as in --knob"
+                f" {name}=LOW..HIGH"
+            )
+        yield _of_file(*found)
+
+
+def _of_file(name: str, knob: Knob) -> SearchedKnob:
+    if knob.choices:
+        return SearchedKnob(knob.setting, knob.choices)
+    where = f"knob {name}, "
+    return _ranged(knob.setting, f"{knob.low}..{knob.high}", even=knob.even, where=where)
+
+
+def _ranged(setting: str, values: str, *, even: bool, where: str) -> SearchedKnob:
+    """A knob of a text of values."""
+    told = RANGE.fullmatch(values)
+    if told is None:
+        choices = levels_of(where, values)
+        if len(choices) == 1:
+            raise UsageError(
+                f"{where}{values}: one value leaves nothing to search: write LOW..HIGH or a,b,c, or"
+                f" say it as --set {setting}={values}"
+            )
+        return SearchedKnob(setting, tuple(choices))
+    low, unit, low_whole = _end(told[1], where, values)
+    high, high_unit, high_whole = _end(told[2], where, values)
+    high = _in_unit(high, high_unit, unit, f"{where}{values}")
+    whole = low_whole and high_whole and high.is_integer()
+    if unit and not whole:
+        raise UsageError(f"{where}{values}: write whole numbers of a smaller unit, such as 512MB")
+    if not low < high:
+        raise UsageError(f"{where}{values}: {told[1]} is not below {told[2]}")
+    logarithmic = not even and low > 0 and high / low >= APART
+    return SearchedKnob(setting, (), low, high, unit, whole, logarithmic)
+
+
+def _end(text: str, where: str, values: str) -> tuple[float, str, bool]:
+    """Number and unit of an end, and whether the number is whole."""
+    found = NUMBER.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(
+            f"{where}{values}: {text.strip()!r} is no number: write LOW..HIGH such as 4MB..256MB,"
+            " or values between commas"
+        )
+    return float(found[1]), found[2], "." not in found[1]
+
+
+def _in_unit(number: float, unit: str, wanted: str, words: str) -> float:
+    """A number in another unit of sizes.
+
+    Raises:
+        UsageError: If both units do not measure the same.
+    """
+    if unit == wanted:
+        return number
+    steps = [STEPS.get(one[:1].lower()) for one in (unit, wanted)]
+    if steps[0] is None or steps[1] is None or unit[1:].lower() != wanted[1:].lower():
+        raise UsageError(f"{words}: write both ends with the same unit, such as 4MB..256MB")
+    return float(number * 1024.0 ** (steps[0] - steps[1]))

@@ -1,0 +1,97 @@
+"""Which settings are tried next: Optuna's tree-structured Parzen estimator, told all so far.
+
+It is made anew for every question and told what the record has, so an interrupted search goes on
+as if it had not been interrupted. Nothing else of Assay knows Optuna.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.samplers import RandomSampler, TPESampler
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.study.tuning.knobs import SearchedKnob
+
+    # The value of each setting.
+    Settings = Mapping[str, str]
+
+# Settings that are drawn by chance before any is chosen by what the others gave.
+DRAWN = 6
+# Where a setting failed, others like it are no better; it counts as worse than the worst by this.
+WORSE = math.log(2.0)
+# How often another setting is drawn where one was tried before.
+TRIES = 30
+
+
+def suggest(
+    knobs: Sequence[SearchedKnob],
+    told: Sequence[tuple[Settings, float | None]],
+    count: int,
+    seed: int,
+    own: Mapping[str, str | None] | None = None,
+) -> list[dict[str, str]]:
+    """Settings to try next, none of which was tried before; fewer where there are no others.
+
+    Args:
+        knobs: What is searched.
+        told: What was tried, in its order, with the logarithm of its cost; None: it failed.
+        count: How many settings are wanted.
+        seed: The same for the whole search.
+        own: What the default is said to have, which is not suggested.
+    """
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    spaces = {one.setting: _space(one) for one in knobs}
+    known = [cost for _, cost in told if cost is not None]
+    failed = max([0.0, *known]) + WORSE
+    guided = optuna.create_study(
+        sampler=TPESampler(seed=seed + len(told), n_startup_trials=DRAWN, multivariate=True)
+    )
+    chance = optuna.create_study(sampler=RandomSampler(seed=seed + len(told)))
+    for settings, cost in told:
+        value = failed if cost is None else cost
+        params = {one.setting: _param(one, settings[one.setting]) for one in knobs}
+        guided.add_trial(
+            optuna.trial.create_trial(params=params, distributions=spaces, value=value)
+        )
+    seen: list[Mapping[str, str | None]] = [dict(settings) for settings, _ in told]
+    seen += [own] if own else []
+    found: list[dict[str, str]] = []
+    for attempt in range(2 * TRIES):
+        if len(found) == count:
+            break
+        asked = (guided if attempt < TRIES else chance).ask(spaces)
+        settings = {one.setting: _text(one, asked.params[one.setting]) for one in knobs}
+        if settings not in seen:
+            seen.append(settings)
+            found.append(settings)
+    return found
+
+
+def _space(knob: SearchedKnob) -> BaseDistribution:
+    if knob.choices:
+        return CategoricalDistribution(knob.choices)
+    if knob.whole:
+        return IntDistribution(int(knob.low), int(knob.high), log=knob.logarithmic)
+    return FloatDistribution(knob.low, knob.high, log=knob.logarithmic)
+
+
+def _param(knob: SearchedKnob, text: str) -> str | float:
+    if knob.choices:
+        return text
+    number = knob.number(text)
+    return int(number) if knob.whole else number
+
+
+def _text(knob: SearchedKnob, param: str | float) -> str:
+    return knob.text(param if isinstance(param, str) else knob.rounded(param))

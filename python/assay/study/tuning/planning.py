@@ -1,0 +1,231 @@
+"""What a tune runs next: a search, races of its leaders, and a hold-out that decides.
+
+Each step is a part of a study that grows, and stands apart: all of its rounds have the default
+beside the settings. Pure: a step follows from the parts and trials of before, and from what is left
+of the budget, so an interrupted tune goes on from its record.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.figures.subjects import SETTING
+from assay.analysis.tuning import (
+    DEFAULT,
+    FIRST,
+    HOLD_OUT,
+    PAIRS_MIN,
+    RACE,
+    SEARCH,
+    hold_outs,
+    kind_of,
+    leaders,
+    setting_words,
+    standings,
+)
+from assay.record.studies import StudyFigure
+from assay.study.tuning.optimiser import suggest
+from assay.study.variants import Part, Study, Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.tuning import Standing, Trial
+    from assay.study.request import RunRequest
+    from assay.study.tuning.knobs import SearchedKnob
+
+KIND = "tuning"
+# Settings of a round of the search; the default is one more.
+BLOCK = 3
+# Rounds of the first search: so many a knob, up to a limit; and of every one after that.
+BLOCKS_EACH, BLOCKS_MAX, BLOCKS_AGAIN = 3, 9, 3
+# The part of the budget that the first search takes at most.
+SEARCH_SHARE = 0.5
+# Of those that race one in so many goes on, after so many rounds of the race.
+ETA, RACE_ROUNDS = 3, 2
+# An operation that takes so many times as long as the default's slowest one is cancelled.
+CUT_OFF, LIMIT_MIN_S = 5.0, 2.0
+ABOUT = {
+    FIRST: "The default alone: what it takes says what a setting may take.",
+    SEARCH: "Settings beside the default, each once.",
+    RACE: "Those that looked best, repeated beside the default.",
+    HOLD_OUT: "The leader and the default, in runs that had no part in choosing it.",
+}
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is left of a budget, in runs.
+
+    Attributes:
+        runs: That still fit; None until one run has told how long they take.
+        share: Of the budget, from 0 to 1.
+    """
+
+    runs: int | None
+    share: float
+
+
+@dataclass(frozen=True)
+class Tune:
+    """A search for better settings.
+
+    Attributes:
+        base: The default: the run as it was asked for.
+        knobs: What is searched.
+        metric: Name of what is made better; None: what runs are first judged by.
+        limit_s: After which an operation of a setting is cancelled; None: nothing says it yet.
+    """
+
+    base: RunRequest
+    knobs: tuple[SearchedKnob, ...]
+    metric: str | None = None
+    limit_s: float | None = None
+
+    def study(self, parts: Sequence[Part], failed: Mapping[str, str]) -> Study:
+        """The study of these parts.
+
+        Args:
+            parts: All so far, and what is to be run next.
+            failed: By settings why a run of them failed.
+        """
+        names = ", ".join(one.setting for one in self.knobs)
+        question = (
+            f"Which {names} makes {self.base.workload} on {self.base.engine} better than it is by"
+            " default, beyond noise?"
+        )
+        told = {"metric": self.metric, "failed": dict(failed)}
+        options = {name: value for name, value in told.items() if value}
+        figure = StudyFigure(KIND, tuple(one.name for one in parts), KIND, "Settings", options)
+        title = f"Tuning of {self.base.engine} for {self.base.workload}"
+        return Study(question, tuple(parts), self.base.seed, title, (figure,))
+
+    def part(self, name: str, settings: Sequence[Mapping[str, str]], repetitions: int = 1) -> Part:
+        """A part with the default and these settings, by names of the engine's."""
+        kind = kind_of(name)
+        limited = self.base if kind == FIRST else self._limited()
+        variants = [Variant(DEFAULT, limited)]
+        for one in settings:
+            levels = {f"{SETTING}{knob}": value for knob, value in one.items()}
+            request = replace(limited, settings={**limited.settings, **one})
+            variants.append(Variant(setting_words(levels), request, levels))
+        return Part(name, tuple(variants), repetitions, ABOUT[kind], apart=True)
+
+    def part_again(self, told: Mapping[str, Any]) -> Part:
+        """A part as its record tells it."""
+        settings = [_setting(one["levels"]) for one in told["variants"] if one["levels"]]
+        return self.part(told["name"], settings, told["repetitions"])
+
+    def ends(self) -> Part:
+        """Runs with each knob at its ends, to be refused before any is made."""
+        settings = [{knob.setting: value} for knob in self.knobs for value in knob.ends]
+        return replace(self.part(SEARCH, settings), name="knobs")
+
+    def following(
+        self, parts: Sequence[Part], trials: Sequence[Trial], left: Left
+    ) -> list[Part] | None:
+        """The parts with one more, or with more rounds of the last; None: it is over."""
+        if not parts:
+            return [self.part(FIRST, ())]
+        kind = kind_of(parts[-1].name)
+        held = {one.part: one for one in hold_outs(trials)}
+        now = held.get(parts[-1].name)
+        if now is not None and not now.is_given_up:
+            return None if now.is_better else self._another_pair(parts, left)
+        if kind != RACE and self._may_search(parts, left):
+            found = self._searched(parts, trials)
+            if found is not None:
+                return found
+        raced = self._raced(parts, trials, left)
+        # Where nothing looked better, what is left is better spent on others than not at all.
+        if raced is None and (left.runs is None or left.runs >= BLOCK + 1 + 2 * PAIRS_MIN):
+            return self._searched(parts, trials)
+        return raced
+
+    def _another_pair(self, parts: Sequence[Part], left: Left) -> list[Part] | None:
+        """A hold-out with one more round; None where the budget has no room for it."""
+        last = parts[-1]
+        if left.runs is not None and left.runs < len(last.variants):
+            return None
+        return [*parts[:-1], replace(last, repetitions=last.repetitions + 1)]
+
+    def _limited(self) -> RunRequest:
+        """The run, whose operations are cancelled where they take far longer than the default's."""
+        if self.base.operation_deadline_s or self.limit_s is None:
+            return self.base
+        return replace(self.base, operation_deadline_s=self.limit_s)
+
+    def _may_search(self, parts: Sequence[Part], left: Left) -> bool:
+        """Whether the search goes on: it leaves room for a race and a hold-out."""
+        kinds = [kind_of(one.name) for one in parts]
+        is_first = not {RACE, HOLD_OUT}.intersection(kinds)
+        blocks = 0
+        for kind in reversed(kinds):
+            if kind != SEARCH:
+                break
+            blocks += 1
+        if is_first and not blocks:
+            return True
+        if is_first and left.share < 1 - SEARCH_SHARE:
+            return False
+        most = min(BLOCKS_MAX, BLOCKS_EACH * len(self.knobs)) if is_first else BLOCKS_AGAIN
+        room = BLOCK + 1 + RACE_ROUNDS * (1 + BLOCK) + 2 * PAIRS_MIN
+        return blocks < most and (left.runs is None or left.runs >= room)
+
+    def _searched(self, parts: Sequence[Part], trials: Sequence[Trial]) -> list[Part] | None:
+        """A round of the search with settings that were not tried; None where there are none."""
+        told = [
+            (_setting(one.levels), one.ratio.value if one.ratio else None if one.failed else 0.0)
+            for one in standings(trials)
+        ]
+        # What the default has by itself is no setting beside it.
+        own = {one.setting: self.base.settings.get(one.setting) for one in self.knobs}
+        settings = suggest(self.knobs, told, BLOCK, self.base.seed, own)
+        return [*parts, self.part(_next(parts, SEARCH), settings)] if settings else None
+
+    def _raced(
+        self, parts: Sequence[Part], trials: Sequence[Trial], left: Left
+    ) -> list[Part] | None:
+        """A race of the leaders, or the hold-out of the one that is left."""
+        held = {one.setting for one in hold_outs(trials)}
+        known = [one for one in leaders(standings(trials)) if one.setting not in held]
+        runs = math.inf if left.runs is None else left.runs
+        if not known or (held and runs < 2 * PAIRS_MIN):
+            return None
+        last = parts[-1]
+        if kind_of(last.name) == RACE:
+            racing = {one.name for one in last.variants}
+            known = [one for one in known if one.setting in racing]
+        # Before anything was repeated, two of them are: one run is no measurement.
+        least = 1 if kind_of(last.name) == RACE else min(2, len(known))
+        count = max(least, math.ceil(len(known) / ETA))
+        room = (runs - 2 * PAIRS_MIN) / RACE_ROUNDS - 1
+        count = int(min(count, room))
+        if count >= 2:  # noqa: PLR2004 - one has nobody to race with
+            settings = [_setting(one.levels) for one in known[:count]]
+            return [*parts, self.part(_next(parts, RACE), settings, RACE_ROUNDS)]
+        return self._held_out(parts, known)
+
+    def _held_out(self, parts: Sequence[Part], known: Sequence[Standing]) -> list[Part] | None:
+        """The hold-out of the best; None where not even the search found it better."""
+        best = known[0] if known else None
+        if best is None or best.ratio is None or best.ratio.value >= 0:
+            return None
+        name = _next(parts, HOLD_OUT)
+        return [*parts, self.part(name, [_setting(best.levels)], PAIRS_MIN)]
+
+
+def limit_s(slowest_s: float) -> float:
+    """After how many seconds an operation of a setting is cancelled, by the default's slowest."""
+    return round(max(LIMIT_MIN_S, CUT_OFF * slowest_s), 3)
+
+
+def _setting(levels: Mapping[str, str]) -> dict[str, str]:
+    return {name.removeprefix(SETTING): value for name, value in levels.items()}
+
+
+def _next(parts: Sequence[Part], kind: str) -> str:
+    return f"{kind}-{Counter(kind_of(one.name) for one in parts)[kind] + 1}"

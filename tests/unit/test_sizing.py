@@ -1,0 +1,105 @@
+"""A cluster on paper: costs that are known carried to sizes and nodes that are known."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.analysis.figures.sizing import cluster_of
+from assay.analysis.sizing import CPU, DISK, NETWORK, Cluster, Measured, Taken, leaving, sized
+from assay.model.errors import UsageError
+from assay.model.units import parse_bit_rate
+
+CLUSTER = Cluster(4, 8, 100.0, 50.0, 25.0)
+
+
+def _measured(
+    *taken: Taken, nodes: int = 2, skew: float | None = None, data: float = 10.0
+) -> Measured:
+    return Measured({"q13": taken}, nodes, {1.0: data}, {1.0: 40.0}, skew)
+
+
+def test_cpu_time_is_shared_by_all_cores() -> None:
+    told = sized(_measured(Taken(1.0, 1, 64.0)), 1.0, CLUSTER)
+    assert told.operations[0].seconds == {CPU: 64.0 / 32}
+    assert told.least_s == 2.0
+    assert told.operations[0].bound == CPU
+
+
+def test_of_one_scale_costs_grow_in_proportion_and_that_is_assumed() -> None:
+    told = sized(_measured(Taken(2.0, 1, 10.0), Taken(2.0, 2, 14.0)), 20.0, CLUSTER)
+    assert told.operations[0].cpu_s == pytest.approx(120.0)
+    assert told.beyond == 10.0
+    assert told.assumptions[0].source == "assumed"
+
+
+def test_of_two_scales_they_grow_by_their_power_law() -> None:
+    told = sized(_measured(Taken(1.0, 1, 10.0), Taken(10.0, 1, 1000.0)), 100.0, CLUSTER)
+    assert told.operations[0].cpu_s == pytest.approx(100_000.0)
+    assert told.assumptions[0].source == "measured"
+
+
+def test_what_is_sent_grows_with_the_nodes_as_fewer_rows_stay_at_home() -> None:
+    told = sized(_measured(Taken(1.0, 1, 1.0, sent_bytes=1000.0)), 1.0, CLUSTER)
+    (one,) = told.operations
+    assert one.sent_bytes == pytest.approx(1000.0 * 0.75 / 0.5)
+    assert one.seconds[NETWORK] == pytest.approx(1500.0 / (4 * 50.0))
+    assert one.bound == NETWORK
+
+
+def test_one_node_tells_nothing_of_what_several_would_send() -> None:
+    told = sized(_measured(Taken(1.0, 1, 1.0, sent_bytes=0.0), nodes=1), 1.0, CLUSTER)
+    assert told.operations[0].sent_bytes is None
+    assert NETWORK not in told.operations[0].seconds
+    assert any("not known" in one.words for one in told.assumptions)
+
+
+def test_data_that_do_not_fit_are_read_from_disks() -> None:
+    taken = Taken(1.0, 1, 1.0, read_bytes=800.0)
+    assert DISK not in sized(_measured(taken), 1.0, CLUSTER).operations[0].seconds
+    large = sized(_measured(taken, data=500.0), 1.0, CLUSTER)
+    assert large.fits is False
+    assert large.operations[0].seconds[DISK] == pytest.approx(800.0 / (4 * 25.0))
+
+
+def test_the_busiest_node_is_waited_for() -> None:
+    even = sized(_measured(Taken(1.0, 1, 64.0)), 1.0, CLUSTER)
+    skewed = sized(_measured(Taken(1.0, 1, 64.0), skew=1.5), 1.0, CLUSTER)
+    assert skewed.least_s == pytest.approx(1.5 * even.least_s)
+
+
+def test_nothing_measured_is_refused() -> None:
+    with pytest.raises(ValueError, match="nothing was measured"):
+        sized(Measured({}, 1, {}, {}), 1.0, CLUSTER)
+
+
+@given(st.integers(2, 500), st.integers(2, 500))
+def test_more_nodes_never_make_the_bound_longer(first: int, more: int) -> None:
+    taken = Taken(1.0, 1, 64.0, sent_bytes=1000.0)
+    few = Cluster(first, 8, 100.0, 50.0, 25.0)
+    many = Cluster(first + more, 8, 100.0, 50.0, 25.0)
+    assert sized(_measured(taken), 1.0, many).least_s <= sized(_measured(taken), 1.0, few).least_s
+    assert 0 < leaving(first) < leaving(first + more) < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "nodes"),
+        ({"nodes": 0}, "whole numbers"),
+        ({"nodes": 2, "network": "fast"}, "speed of a network"),
+        ({"nodes": 2, "memory": "much"}, "not a size"),
+        ({"nodes": 2, "utilisation": 1.5}, "part of the cores"),
+    ],
+)
+def test_a_cluster_that_cannot_be_is_refused(options: dict[str, object], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        cluster_of(options)
+
+
+@pytest.mark.parametrize(
+    ("told", "bytes_per_s"), [("10Gbit", 1.25e9), ("25 Gbit/s", 3.125e9), ("800mbit", 1e8)]
+)
+def test_a_networks_speed_is_in_bits(told: str, bytes_per_s: float) -> None:
+    assert parse_bit_rate(told) == bytes_per_s
