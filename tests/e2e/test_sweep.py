@@ -84,3 +84,29 @@ def test_scales_are_swept_and_a_larger_one_is_foreseen(lab: Lab) -> None:
     page = next((lab.runs / "studies").glob("*/article.html")).read_text()
     assert "what a pass costs by scale" in page
     lab.assert_nothing_left()
+
+
+KNOB = ["sweep", "tpch", "-o", "q13", "--engine", "duckdb", "--scale", "0.01", "--repeat", "2"]
+KNOB += ["--vary", "threads=1,2", "--min-time", "0", "--no-plans"]
+
+
+def test_a_knob_is_read_back_counted_and_its_first_execution_is_apart(lab: Lab) -> None:
+    document = lab.document(*KNOB)
+    (figure,) = document["figures"]
+    assert figure["kind"] == "trade"
+    assert [(row["asked"], row["in force"]) for row in rows(figure, "read-back")] == [
+        ("1", "1"),
+        ("2", "2"),
+    ]
+    for row in rows(figure, "first"):
+        # An execution that takes memory for the first time has its page faults.
+        assert row["minor page faults, first"] > row["later"]
+    counted = {row["counter"]: row for row in rows(figure, "counters")}
+    assert 0 < counted["threads at work"]["threads 1"] <= counted["threads at work"]["threads 2"]
+    assert counted["voluntary switches"]["side"] in {"blocking", "has to move"}
+    shown = lab.assay(*KNOB)
+    assert shown.returncode in (0, 3), shown.stderr
+    assert "by the kernel's meters" not in shown.stdout
+    assert "both sides" in shown.stdout
+    article = next((lab.runs / "studies").glob("*/article.html")).read_text()
+    assert "scheduling: " in article

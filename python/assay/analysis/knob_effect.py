@@ -219,6 +219,11 @@ def other_plans(levels: Mapping[str, Sequence[Run]]) -> bool | None:
     return all(len(one) == 1 for one in shapes) and len(set.union(*shapes)) > 1
 
 
+def in_sentence(title: str) -> str:
+    """A title within a sentence: without the capital of its first word, unless that is a name."""
+    return f"{title[:1].lower()}{title[1:]}" if title[1:2].islower() else title
+
+
 def same_value(asked: str, effective: str) -> bool:
     """Whether two texts are one value of a setting: numbers, sizes and switches by what they mean.
 
@@ -261,9 +266,10 @@ def _judged(
         return True, f"what is measured differs between its levels{beside}"
     if known:
         same = ", and all levels have the same plan" if plans is False else ""
+        taken = "it is in force as asked, but " if all(one.is_asked for one in read_back) else ""
         return False, (
-            f"{_named(known)} did not move beyond what runs alike differ by{same}; nor did what"
-            " is measured"
+            f"{taken}{_named(known)} did not move beyond what runs alike differ by{same};"
+            " nor did what is measured"
         )
     return None, _why_unknown(turned, moved, plans=plans)
 
@@ -282,7 +288,7 @@ def _why_unknown(turned: Turned, moved: Sequence[Moved], *, plans: bool | None) 
 
 
 def _named(moved: Sequence[Moved]) -> str:
-    return listed([one.title[:1].lower() + one.title[1:] for one in moved])
+    return listed([in_sentence(one.title) for one in moved])
 
 
 def _settings(run: Run) -> Mapping[str, str]:

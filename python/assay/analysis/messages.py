@@ -45,6 +45,10 @@ class MessageFacts:
         recipients: How many: a setting in force, or `workers`.
         rows: Rows at most of a batch or a page: a setting in force, or a number.
         bytes: The same of bytes.
+        shared_bytes: Bytes that are collected for all recipients together: a page has its part.
+        exchanges: The engine's words for exchanges between nodes; none: all exchanges of plans.
+        partitions: The detail of an exchange in plans that says how many recipients it has.
+        tasks: The detail that says how many tasks write to it.
         counted: Whether what is counted has messages within a node, too: `remote` or `all`.
         says: What the model leaves out, in the engine's terms.
     """
@@ -53,6 +57,10 @@ class MessageFacts:
     recipients: str
     rows: str | float | None = None
     bytes: str | float | None = None
+    shared_bytes: str | float | None = None
+    exchanges: Sequence[str] = field(default_factory=list)
+    partitions: str = "partitions"
+    tasks: str = "tasks"
     counted: Literal["remote", "all"] = "remote"
     says: Sequence[str] = field(default_factory=list)
 
@@ -102,22 +110,22 @@ class Exchanged:
     recipients: float | None
 
 
-def message_facts(run: Run) -> MessageFacts | None:
-    """What the engine of a run declares; None: nothing.
+def message_facts(facts: Mapping[str, Any] | None) -> MessageFacts | None:
+    """What an engine's `counters.toml` declares; None: nothing.
 
     Raises:
         ValueError: If a key is missing or unknown, or a form is none of the three.
     """
-    told = (run.facts.get("engine", {}).get("counters") or {}).get("messages")
+    told = (facts or {}).get("messages")
     if told is None:
         return None
     try:
-        facts = MessageFacts(**told)
+        declared = MessageFacts(**told)
     except TypeError as error:
         raise ValueError(f"[messages] cannot be read: {error}") from error
-    if facts.form not in (BLOCKS, PAGES, BATCHES) or facts.counted not in ("remote", "all"):
+    if declared.form not in (BLOCKS, PAGES, BATCHES) or declared.counted not in ("remote", "all"):
         raise ValueError("[messages]: form is blocks, pages or batches, counted remote or all")
-    return facts
+    return declared
 
 
 def model_of(run: Run) -> tuple[Predicted, ...]:
@@ -127,7 +135,7 @@ def model_of(run: Run) -> tuple[Predicted, ...]:
         return ()
     counted = _counted(run)
     shares = shares_of(_by_host(nodes))
-    facts = message_facts(run)
+    facts = message_facts(run.facts.get("engine", {}).get("counters"))
     return (*_share_rows(shares, counted), *_sizes(run, facts, shares, counted))
 
 
@@ -197,7 +205,7 @@ def _messages(
     if recipients is None:
         return None, f"{facts.recipients} is not told"
     if facts.form == BLOCKS:
-        told = _blocks(run, recipients, counted)
+        told = _blocks(run, facts, recipients, counted)
         share = shares.remote if facts.counted == "remote" else 1.0
         predicted = None if told is None else told * share
         missing = "no plan tells its exchanges and their tasks"
@@ -208,10 +216,12 @@ def _messages(
     return predicted, missing if predicted is None else "; ".join(facts.says)
 
 
-def _blocks(run: Run, recipients: float, counted: Mapping[str, float]) -> float | None:
+def _blocks(
+    run: Run, facts: MessageFacts, recipients: float, counted: Mapping[str, float]
+) -> float | None:
     every = [
         blocks_of(one.maps, one.recipients or recipients, one.rows)
-        for one in exchanges_of(run, recipients, counted)
+        for one in exchanges_of(run, recipients, counted, facts)
         if one.maps is not None
     ]
     return sum(every) if every else None
@@ -227,11 +237,17 @@ def _full(
         return None
     if facts.form == BATCHES:
         return None if most is None else batch_messages(rows, most, recipients)
-    channels = recipients * max(1, len(workers_of(run)))
-    return page_messages(rows, size / rows, _number(run, facts.bytes), most, channels)
+    exchanges = len(exchanges_of(run, recipients, {}, facts)) or 1
+    channels = exchanges * recipients * max(1, len(workers_of(run)))
+    shared = _number(run, facts.shared_bytes)
+    limits = [_number(run, facts.bytes), None if shared is None else shared / recipients]
+    page_bytes = min((one for one in limits if one is not None), default=None)
+    return page_messages(rows, size / rows, page_bytes, most, channels)
 
 
-def exchanges_of(run: Run, recipients: float, counted: Mapping[str, float]) -> list[Exchanged]:
+def exchanges_of(
+    run: Run, recipients: float, counted: Mapping[str, float], facts: MessageFacts
+) -> list[Exchanged]:
     """The exchanges of all plans, with tasks that write to each.
 
     Tasks behind another exchange are as many as that has recipients. Those that read tables are
@@ -241,7 +257,7 @@ def exchanges_of(run: Run, recipients: float, counted: Mapping[str, float]) -> l
         one
         for plans in read_plans(run).values()
         for plan in plans
-        for one in _exchanges(plan.root, recipients)
+        for one in _exchanges(plan.root, recipients, facts)
     ]
     first = [one for one in found if one.maps is None]
     tasks = counted.get(TASKS)
@@ -255,31 +271,35 @@ def exchanges_of(run: Run, recipients: float, counted: Mapping[str, float]) -> l
     ]
 
 
-def _exchanges(root: PlanNode, recipients: float) -> Iterator[Exchanged]:
+def _exchanges(root: PlanNode, recipients: float, facts: MessageFacts) -> Iterator[Exchanged]:
     for node in root.walk():
-        if node.operator == EXCHANGE:
-            below = [one for child in node.children for one in _nearest(child)]
-            to = _told(node, "partitions")
-            maps = _told(node, "tasks")
+        if _is_between_nodes(node, facts.exchanges):
+            below = [one for child in node.children for one in _nearest(child, facts.exchanges)]
+            to = _told(node, facts.partitions)
+            maps = _told(node, facts.tasks)
             if maps is None and below:
-                maps = max(_told(one, "partitions") or recipients for one in below)
+                maps = max(_told(one, facts.partitions) or recipients for one in below)
             yield Exchanged(node.rows, maps, bool(below), to)
 
 
-def _nearest(node: PlanNode) -> Iterator[PlanNode]:
+def _is_between_nodes(node: PlanNode, words: Sequence[str]) -> bool:
+    return node.operator == EXCHANGE and (not words or node.native in words)
+
+
+def _nearest(node: PlanNode, words: Sequence[str]) -> Iterator[PlanNode]:
     """Exchanges below a node without another one between."""
-    if node.operator == EXCHANGE:
+    if _is_between_nodes(node, words):
         yield node
         return
     for child in node.children:
-        yield from _nearest(child)
+        yield from _nearest(child, words)
 
 
 def _told(node: PlanNode, name: str) -> float | None:
     value = node.details.get(name)
     try:
-        return None if value is None else float(value)
-    except (TypeError, ValueError):
+        return None if value is None else float(str(value).replace(",", "").split()[0])
+    except (IndexError, ValueError):
         return None
 
 

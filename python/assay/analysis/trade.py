@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from assay.analysis.figures.executions import deviation
+from assay.analysis.findings.first_run import first_and_later
 from assay.analysis.findings.reading import executions
 from assay.analysis.knob_counters import counted
 from assay.analysis.knob_effect import Effect, Moved, Turned, effect_of, moved_of, turned_by
@@ -22,7 +24,6 @@ from assay.analysis.operations import NS, is_measured
 from assay.analysis.rounds import Factor, factor_of
 from assay.analysis.split import readings
 from assay.analysis.student import Mean, mean_of
-from assay.record.layout import PHASE_WARMUP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -218,22 +219,16 @@ def _first_of(run: Run) -> tuple[float, float, float | None, float | None] | Non
     """Seconds and page faults of the first execution of each operation, and of later ones."""
     if load_of(run.facts) is not None:
         return None
-    events = run.table("events")
-    rows = executions(events, run.table("tasks") if run.has("tasks") else None)
-    untimed = rows.filter(pl.col("phase") == PHASE_WARMUP)
-    first = untimed.group_by("operation", maintain_order=True).first()
-    later = (
-        rows.filter(is_measured(rows))
-        .group_by("operation", maintain_order=True)
-        .agg(pl.col("seconds", "minor_faults").median())
-    )
-    if first.is_empty() or set(first["operation"]) != set(later["operation"]):
+    tasks = run.table("tasks") if run.has("tasks") else None
+    rows = first_and_later(executions(run.table("events"), tasks))
+    if rows.is_empty() or not rows["in_warm_up"].all():
         return None
-    faults = [
-        float(told["minor_faults"].sum()) if told["minor_faults"].null_count() == 0 else None
-        for told in (first, later)
-    ]
-    return float(first["seconds"].sum()), float(later["seconds"].sum()), faults[0], faults[1]
+    seconds, later_s = (float(rows[name].sum()) for name in ("seconds", "later_seconds"))
+    faults = rows.select("minor_faults", "later_minor_faults")
+    if faults.null_count().sum_horizontal().item():
+        return seconds, later_s, None, None
+    first_faults, later_faults = (float(faults[name].sum()) for name in faults.columns)
+    return seconds, later_s, first_faults, later_faults
 
 
 def variability_of(runs: Sequence[Run]) -> Variability | None:
@@ -245,7 +240,7 @@ def variability_of(runs: Sequence[Run]) -> Variability | None:
             return None
         for rows in _executions(run).partition_by("operation", maintain_order=True):
             if rows.height >= EXECUTIONS_MIN:
-                shares.append(_deviation(rows["seconds"]))
+                shares.append(deviation(rows["seconds"].to_list()) or 0.0)
                 if shares[-1] >= STEADY_MAX:
                     reasons.append(_reason(rows))
     if not shares:
@@ -272,13 +267,6 @@ def _executions(run: Run) -> pl.DataFrame:
     )
 
 
-def _deviation(values: pl.Series) -> float:
-    mean, deviation = values.mean(), values.std()
-    if not isinstance(mean, float) or not isinstance(deviation, float) or not mean:
-        return 0.0
-    return deviation / mean
-
-
 def _reason(rows: pl.DataFrame) -> str:
     """What executions differ by: waiting for a CPU, a drift, or CPU time."""
     if _accounted(rows, "waited_s") >= EXPLAINED_MIN:
@@ -295,7 +283,7 @@ def _reason(rows: pl.DataFrame) -> str:
 
 def _accounted(rows: pl.DataFrame, name: str) -> float:
     """The share of the times' variance that a column accounts for: r squared; 0 without one."""
-    if rows[name].null_count() or not _deviation(rows[name]):
+    if rows[name].null_count() or not deviation(rows[name].to_list()):
         return 0.0
     r = rows.select(pl.corr("seconds", name)).item()
     return float(r) ** 2 if r is not None and math.isfinite(r) and r > 0 else 0.0

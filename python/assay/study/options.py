@@ -91,9 +91,7 @@ class RunOptions(BaseModel):
     fleet_tls: str | None = Field(
         None, description="With fleet at tls://...: a folder with ca.pem, cert.pem and key.pem."
     )
-    fleet_plain: bool = Field(
-        default=False, description="Allow fleet over a network without TLS."
-    )
+    fleet_plain: bool = Field(default=False, description="Allow fleet over a network without TLS.")
     keep_data: bool = Field(
         default=False, description="With dsn: leave the tables for the next run."
     )
@@ -309,7 +307,9 @@ def _fleet(options: RunOptions, folder: Path, *, mixed: bool) -> dict[str, Any]:
     if asked.meeting is not None:
         check_network(asked.meeting, tls, "--fleet-", plain=options.fleet_plain)
     elif tls is not None or options.fleet_plain:
-        raise UsageError("--fleet: agents of our own are on loopback; name no --fleet-tls or -plain")
+        raise UsageError(
+            "--fleet: agents of our own are on loopback; name no --fleet-tls or -plain"
+        )
     if tls is not None:
         tls = str(tls_directory(str(folder / Path(tls).expanduser()), "--fleet-"))
     return {"fleet": options.fleet, "fleet_tls": tls, "fleet_plain": options.fleet_plain}

@@ -11,7 +11,7 @@ from assay.analysis.figures.metrics import value_of
 from assay.analysis.figures.quantities import interval_text, listed, spread, text
 from assay.analysis.figures.subjects import subjects_of
 from assay.analysis.rounds import factor_of
-from assay.analysis.student import mean_of
+from assay.analysis.trade import geometric_mean_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -78,7 +78,7 @@ def _cells(subject: Subject, factor: str, other: str, metric: Metric) -> Cells:
 
 def _mean(cells: Cells, down: str, across: str) -> float | None:
     rounds = cells.get((down, across))
-    return None if not rounds else mean_of(list(rounds.values())).value
+    return None if not rounds else geometric_mean_of(list(rounds.values())).value
 
 
 def _table(
@@ -106,7 +106,7 @@ def _table(
 def _says(name: str, cells: Cells, metric: Metric) -> str:
     """The best combination, and those that do not differ from it."""
     sign = 1 if metric.is_better == "lower" else -1
-    means = {key: mean_of(list(rounds.values())) for key, rounds in cells.items()}
+    means = {key: geometric_mean_of(list(rounds.values())) for key, rounds in cells.items()}
     best = min(means, key=lambda key: sign * means[key].value)
     told = text(means[best].value, metric.unit) + interval_text(means[best].interval, metric.unit)
     same = [key for key in cells if key != best and not _differs(cells[key], cells[best])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.quantities import SECONDS, TIMES, interval_text, listed, text
+from assay.analysis.knob_effect import in_sentence
 from assay.analysis.trade import STEADY_MAX
 from assay.model.units import percent_text
 
@@ -93,7 +94,7 @@ def _from_to(counter: Moved, levels: tuple[Level, ...]) -> str:
     means = [counter.means[one.name] for one in levels if one.name in counter.means]
     if len(means) < len(levels) or len(means) < 2 or not any(means):  # noqa: PLR2004 - from and to
         return ""
-    title = f"{counter.title[:1].lower()}{counter.title[1:]}"
+    title = in_sentence(counter.title)
     shown = " to ".join(text(one, counter.unit) for one in (means[0], means[-1]))
     most = max(means)
     if most > max(means[0], means[-1]) * LONGER_MIN:

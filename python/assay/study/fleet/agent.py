@@ -152,7 +152,12 @@ class _Served:
 
 
 def serve(
-    meeting: Meeting, security: Security, *, name: str | None, listen: bool, told: Callable[[str], None]
+    meeting: Meeting,
+    security: Security,
+    *,
+    name: str | None,
+    listen: bool,
+    told: Callable[[str], None],
 ) -> None:
     """Is an agent, or with `listen` the place where agents and runs meet, until a signal.
 

@@ -6,9 +6,11 @@ Invariant: from the word to go on, a host that is gone is an outcome, and the ot
 from __future__ import annotations
 
 import queue
+import shutil
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import EXIT_CODES, RunFailedError
@@ -100,12 +102,16 @@ class FleetDriver:
         directory = run.raw / FLEET_DIR
         shares = split(plan_sessions(job["plan"]), len(agents.met))
         self._members = [
-            _Member(number, agent, share, directory / str(number), agent.who["clock"] == ours["clock"])
+            _Member(
+                number, agent, share, directory / str(number), agent.who["clock"] == ours["clock"]
+            )
             for number, (agent, share) in enumerate(zip(agents.met, shares, strict=True))
         ]
         for member in self._members:
             _check_reach(member, ours, subject)
-        self._here = [one for one in self._members if one.agent.who["processes"] == ours["processes"]]
+        self._here = [
+            one for one in self._members if one.agent.who["processes"] == ours["processes"]
+        ]
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -117,6 +123,11 @@ class FleetDriver:
         for member in self._members:
             (member.directory / RESULTS_DIR).mkdir(parents=True)
             own = {
+                # Processes of the engine are looked at on their own host.
+                "metered": None,
+                "reads_of": None,
+                "probed_s": None,
+                "device_stat": None,
                 "share": [member.share.start, member.share.stop],
                 "plans": self._job["plans"] and member is self._members[0],
             }
@@ -157,6 +168,9 @@ class FleetDriver:
             self._agents.leave(member.number)
         if not self._merged:
             self._merge()
+        # Plans come when the load is over.
+        merge_files([one.directory for one in self._members], self._run.raw)
+        shutil.rmtree(self._run.raw / FLEET_DIR, ignore_errors=True)
 
     def _heard(self, member: _Member, message: dict[str, Any] | None) -> dict[str, Any] | None:
         if message is None:
@@ -245,7 +259,9 @@ class FleetDriver:
             raise RunFailedError(f"--fleet: the host {member.agent.name} went away: {words}")
         self._end(member, how, words)
         if all(one.lost for one in self._members):
-            raise RunFailedError(f"--fleet: no host is left; the last, {member.agent.name}: {words}")
+            raise RunFailedError(
+                f"--fleet: no host is left; the last, {member.agent.name}: {words}"
+            )
         self._open_gate()
         return self._driven()
 
@@ -279,8 +295,6 @@ class FleetDriver:
         report = merged_report(parts, events, self._job["plan"])
         for one in self._members:
             self._count(one, events)
-        merge_files(parts, self._run.raw)
-        (self._run.raw / FLEET_DIR).rmdir()
         self._note()
         return report
 
@@ -331,7 +345,7 @@ class FleetDriver:
         edges = [*self._phases, ""]
         return {
             phase: member.cpu_s[after][whose] - member.cpu_s[phase][whose]
-            for phase, after in zip(edges, edges[1:], strict=False)
+            for phase, after in pairwise(edges)
             if phase in member.cpu_s and after in member.cpu_s
         }
 
