@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 
 UNREACHED = (
-    "See that Spark's Thrift server runs there and takes this user, and mend host, port, database or"
-    " settings in --dsn"
+    "See that Spark's Thrift server runs there and takes this user, and mend host, port, database"
+    " or settings in --dsn"
 )
 
 
