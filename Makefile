@@ -14,7 +14,7 @@ export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
-.PHONY: help setup demo test lint test-rust test-python dolt bench answers lock fmt clean browser xfs receivers
+.PHONY: help setup demo test lint test-rust test-python dolt cluster bench answers lock fmt clean browser xfs receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -85,6 +85,10 @@ test-python: setup browser xfs receivers ## unit, property, golden, contract, en
 
 dolt: setup ## build the database Dolt (minutes, once): its tests are left out where it is not there
 	$(BIN)/assay engines install dolt
+
+cluster: setup ## bring the clustered engines (gigabytes, once): their tests are left out where they are not there
+	$(BIN)/assay engines install trino
+	$(BIN)/assay engines install spark
 
 bench: setup ## Assay against its peers, side by side in one run (minutes)
 	@for bench in benchmarks/bench_*.py; do $(BIN)/python $$bench; done

@@ -176,17 +176,21 @@ class Lab:
 def figures(run: Run) -> dict[str, Any]:
     """What is told of one run."""
     events = run.table("events")
-    outcomes = {str(word): int(count) for word, count in events["outcome"].value_counts().iter_rows()}
+    outcomes = {
+        str(word): int(count) for word, count in events["outcome"].value_counts().iter_rows()
+    }
     report = run.driver_report or {"phases": []}
     measured = next((one for one in report["phases"] if one["phase"] == "measured"), None)
     seconds = (measured["ended_ns"] - measured["begun_ns"]) / 1e9 if measured else 0.0
     ok = sum(one["counts"]["ok"] for one in measured["operations"]) if measured else 0
     hosts = (run.facts.get("fleet") or {}).get("hosts", [])
     cpu_s = sum(host["driver_cpu_s"].get("measured", 0.0) for host in hosts) if hosts else None
+    agents_s = sum(host["agent_cpu_s"].get("measured", 0.0) for host in hosts)
     return {
         "throughput_per_s": ok / seconds if seconds else None,
         "outcomes": outcomes,
         "driver_us_an_operation": cpu_s / ok * 1e6 if cpu_s is not None and ok else None,
+        "agents_us_an_operation": agents_s / ok * 1e6 if hosts and ok else None,
         "hosts": [
             {
                 "name": host["name"],
@@ -212,9 +216,9 @@ def single_driver_us(run: Run) -> float | None:
     if used is None or report is None or "driver" not in used.by_process:
         return None
     measured = next(one for one in report["phases"] if one["phase"] == "measured")
-    return used.by_process["driver"] / sum(
-        one["counts"]["ok"] for one in measured["operations"]
-    ) * 1e6
+    return (
+        used.by_process["driver"] / sum(one["counts"]["ok"] for one in measured["operations"]) * 1e6
+    )
 
 
 def accounted(run: Run, done: int) -> dict[str, Any]:
@@ -237,7 +241,9 @@ def accounted(run: Run, done: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--rate", default="4mbit")
     parser.add_argument("--open-rate", default="1500")
@@ -255,7 +261,9 @@ def main() -> int:
         stack.enter_context(lab.meeting_place())
         at_a_rate = ("--rate", asked.open_rate)
         run = lab.run(*at_a_rate)
-        told["single driver, open"] = figures(run) | {"driver_us_an_operation": single_driver_us(run)}
+        told["single driver, open"] = figures(run) | {
+            "driver_us_an_operation": single_driver_us(run)
+        }
         fleet = ("--fleet-plain", "--fleet")
         for hosts in (1, HOSTS):
             with lab.agents(hosts):

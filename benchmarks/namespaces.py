@@ -38,11 +38,8 @@ class Network:
         """At most this rate in each direction between a host and the bridge; None: no limit."""
         for host, link in zip(self.hosts, self.links, strict=True):
             for where, device in ([], link), (["-n", host], "eth0"):
-                subprocess.run(
-                    ["tc", *where, "qdisc", "del", "dev", device, "root"],
-                    check=False,
-                    capture_output=True,
-                )
+                with contextlib.suppress(RuntimeError):
+                    told("tc", *where, "qdisc", "del", "dev", device, "root")
                 if rate is not None:
                     shaped = ["tbf", "rate", rate, "burst", BURST, "latency", WAITS_AT_MOST]
                     told("tc", *where, "qdisc", "add", "dev", device, "root", *shaped)

@@ -44,6 +44,14 @@ def obtained(
         raise
 
 
+def installed(name: str) -> Product:
+    """The same of a product that is large: skips a test where it was not brought before."""
+    folder = find_engine(name)
+    if not is_installed(folder.facts, folder.facts.products[0], engines_dir()):
+        pytest.skip(f"{folder.facts.title} is not there: `assay engines install {name}` brings it")
+    return obtained(name)
+
+
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """What an error came of: a product's may be that of a runtime that it needs."""
     cause = error.__cause__

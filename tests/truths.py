@@ -14,6 +14,7 @@ from assay.analysis.accounts import Accounts
 from assay.analysis.cluster.barriers import Barrier, Barriers
 from assay.analysis.cluster.line import Line, NodeFigures, together
 from assay.analysis.cluster.nodes import ClusterNode
+from assay.analysis.cluster.skew import skews_over
 from assay.analysis.cluster.told import Cluster
 from assay.analysis.findings.case import Case, TableFacts
 from assay.model.plan import PlanNode
@@ -233,6 +234,7 @@ def of_nodes(cpu: list[float], barriers: Barriers | None = None, **grown: float)
         intervals=(),
         operations={"q1": line},
         barriers=barriers or Barriers(),
+        uneven={"q1": skews_over([line], nodes)},
     )
     knob = {
         "setting": "batch",

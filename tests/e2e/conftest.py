@@ -134,15 +134,17 @@ class Lab:
         return list(self.datasets.glob("*.partial"))
 
 
-def wait_until(holds, what: str) -> None:
+def wait_until(holds, what: str, patience_s: float = PATIENCE_S) -> None:
     """Waits patiently; no test depends on how fast the machine is."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + patience_s
     while not holds():
         assert time.monotonic() < deadline, what
         time.sleep(0.05)
 
 
-def wait_for_phase(lab: Lab, started: subprocess.Popen[str], phase: str) -> Path:
+def wait_for_phase(
+    lab: Lab, started: subprocess.Popen[str], phase: str, patience_s: float = PATIENCE_S
+) -> Path:
     """Waits until events of a phase are on disk; the run's directory."""
     from assay.model.errors import RecordUnreadableError
     from assay.record.reader import Run
@@ -157,7 +159,7 @@ def wait_for_phase(lab: Lab, started: subprocess.Popen[str], phase: str) -> Path
             return False
         return phase in set(events["phase"])
 
-    wait_until(seen, f"no event of phase {phase}")
+    wait_until(seen, f"no event of phase {phase}", patience_s)
     return lab.latest()
 
 

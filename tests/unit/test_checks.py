@@ -53,6 +53,7 @@ class TestAll:
                 "clock_order",
                 "completeness",
                 "conditions",
+                "fleet",
                 "limits",
                 "mix",
                 "outcomes",

@@ -14,7 +14,7 @@ from assay.analysis.cluster.barriers import Barriers, Execution, find_barriers, 
 from assay.analysis.cluster.line import Line, NodeFigures, figures_text, together
 from assay.analysis.cluster.node_clocks import NodeClock, node_clocks
 from assay.analysis.cluster.nodes import ClusterNode
-from assay.analysis.cluster.skew import skews
+from assay.analysis.cluster.skew import skews, skews_over
 from assay.analysis.cluster.told import Cluster, cluster_of
 from assay.analysis.summary import summarise
 from assay.record.reader import Run
@@ -98,6 +98,7 @@ class TestLine:
         assert set(silent.missing.values()) == {"the engine declares no counters of nodes"}
         assert silent.run is not None
         assert silent.run.head.endswith("130% cpu 400MB mem")
+        assert [one.measure for one in silent.skew("b")] == ["CPU time"]
 
     def test_a_counter_that_was_reset_has_no_rate(self, synthetic: SyntheticRun) -> None:
         run = of(synthetic)
@@ -136,6 +137,32 @@ class TestLine:
         found = cluster_of(run)
         assert found is not None
         assert [node.role for node in found.nodes] == ["coordinator", "worker", "later"]
+
+
+class TestUnread:
+    def unread(self, synthetic: SyntheticRun) -> Cluster:
+        synthetic.write()
+        run = Run(as_cluster(synthetic.dir))
+        (run.dir / "raw" / "engine-operations.arrows").unlink()
+        found = cluster_of(run)
+        assert found is not None
+        return found
+
+    def test_the_only_operation_has_the_rates_of_the_measured_part(
+        self, synthetic: SyntheticRun
+    ) -> None:
+        found = self.unread(long(synthetic))
+        line = found.operations["a"]
+        assert line.seconds == 4
+        assert line.whole.grown["messages"] == pytest.approx(1500 * 4)
+        assert line.whole.grown["memory_bytes"] == 600 * MIB
+        assert line.nodes[2].cpu_s == pytest.approx(0.4 * 4)
+        assert any("those of the measured part" in note for note in found.notes)
+
+    def test_of_several_operations_nobody_knows_whose_it_was(self, synthetic: SyntheticRun) -> None:
+        found = self.unread(synthetic)
+        assert found.operations["a"].whole.grown == {}
+        assert any("no execution of a, b" in note for note in found.notes)
 
 
 class TestClocks:
@@ -177,12 +204,26 @@ class TestClocks:
 class TestSkew:
     def test_is_largest_over_mean_of_those_that_work(self, synthetic: SyntheticRun) -> None:
         found = told(long(synthetic))
-        by_measure = {one.measure: one for one in found.skew(found.operations["a"])}
+        by_measure = {one.measure: one for one in found.skew("a")}
         cpu = by_measure["CPU time"]
         assert (cpu.node, cpu.ratio) == ("worker-1", pytest.approx(4 / 3))
         assert cpu.idle_share == pytest.approx(1 / 4)
         assert cpu.is_skewed
         assert "rows read" not in by_measure
+
+    def test_what_alternates_between_nodes_is_uneven_in_each_execution(self) -> None:
+        nodes = tuple(ClusterNode(name, "worker", "") for name in "ab")
+
+        def line(first: float, second: float) -> Line:
+            each = tuple(
+                NodeFigures(name, "worker", {"bytes": value})
+                for name, value in (("a", first), ("b", second))
+            )
+            return Line(1.0, together(each), each)
+
+        (found,) = skews_over([line(9, 1), line(1, 9), line(9, 1)], nodes)
+        assert (found.node, found.ratio) == ("a", pytest.approx(1.8))
+        assert found.often == pytest.approx(2 / 3)
 
     def test_of_one_worker_nothing_is_compared(self) -> None:
         one = NodeFigures("n", "worker", {}, 1.0)

@@ -53,6 +53,7 @@ class TestCluster:
         assert whole["KB a second"] == pytest.approx(6000)
         assert whole["waiting for another node, %"] == pytest.approx(15)
         assert rows[-1]["messages"] is None
+        assert table(made, "lines")[-1]["line"].startswith("One server, 0.4 s. 90% cpu")
         assert rows[-1]["CPU, % of a core"] == pytest.approx(90)
 
     def test_its_measures_have_keys_that_an_article_can_name(self, tmp_path: Path) -> None:
@@ -87,7 +88,7 @@ class TestCluster:
         assert "90 % of a core of at most 200 %" in said
         assert "is uneven: CPU time 1.33 times the mean on worker-1" in said
         assert "the first execution took 600 ms, 1.5 x a later one; later ones deviate by" in said
-        assert "more than the 5 % of the article" in said
+        assert "more than 5.0 %" in said
         assert made.missing == (f"{made.subjects[1]} is one server: it sends itself no messages",)
 
     def test_rounds_stand_beside_each_other(self, tmp_path: Path) -> None:

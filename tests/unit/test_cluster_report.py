@@ -71,6 +71,7 @@ class TestPage:
         assert 'id="cluster-line">Cluster 3 nodes, 2.5 s. 1.5K m/s' in page
         assert "\nworker-2: 500 m/s" in page
         assert "q02  Cluster 3 nodes, 0.1 s." in page
+        assert "q01, skew: CPU time 1.33 times the mean on worker-1" in page
         assert "cluster" in charts_of(page)
 
     def test_findings_lead_to_it(self, tmp_path: Path) -> None:

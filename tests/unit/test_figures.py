@@ -342,6 +342,7 @@ class TestKinds:
             "techniques",
             "trade",
             "transactions",
+            "tuning",
             "utilisation",
             "verdict",
             "versus",

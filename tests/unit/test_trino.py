@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zipfile
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from assay.engines.contract import (
 )
 from assay.engines.discovery import find_engine
 from assay.engines.trino import configuration
-from assay.engines.trino.connecting import read_dsn, with_session
+from assay.engines.trino.connecting import Rest, read_dsn, with_session
 from assay.engines.trino.counters import Queries
 from assay.engines.trino.explaining import literal
 from assay.engines.trino.plans import kept, normalised
@@ -252,7 +252,7 @@ class TestPlans:
         (7, "7"),
         (Decimal("0.05"), "decimal '0.05'"),
         (date(1998, 12, 1), "date '1998-12-01'"),
-        (datetime(1998, 12, 1, 1, 2, 3, 4), "timestamp '1998-12-01 01:02:03.000004'"),
+        (datetime(1998, 12, 1, 1, 2, 3, 4, tzinfo=UTC), "timestamp '1998-12-01 01:02:03.000004'"),
         ("it's", "'it''s'"),
     ],
 )
@@ -344,6 +344,11 @@ class TestAddresses:
         assert told["url"] == "jdbc:trino://db:8443/tpch/sf1?SSL=true"
         assert told["properties"] == {"user": "me", "password": "s@cret"}
         assert told["rest"] == "https://db:8443"
+
+    def test_a_node_without_tls_is_asked_without_the_password(self) -> None:
+        told = read_dsn("trino://me:s%40cret@db/tpch/sf1")
+        assert "Authorization" in Rest.of(told).headers
+        assert "Authorization" not in Rest.of(told, "http://10.0.0.7:8080").headers
 
     @pytest.mark.parametrize(
         "dsn", ["trino://db", "trino://db/tpch", "mysql://db/a/b", "trino://:x/a/b", "trino:///a/b"]

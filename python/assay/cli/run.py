@@ -45,7 +45,8 @@ Examples:
   assay run bsbm --engine virtuoso --clients 16 --mixes 2000
   assay run bsbm --engine postgresql           the same questions in SQL
   assay run ./my-rq-files --dsn http://127.0.0.1:3030/ds/query    any SPARQL endpoint of this host
-  assay run tpcc --dsn postgresql://user@db/test --clients 64 --fleet tls://driver-1:8786 --fleet-tls certs
+  assay run tpcc --dsn postgresql://user@db/test --clients 64 --fleet tls://driver-1:8786
+                 --fleet-tls certs             three hosts drive, see `assay agent`
   assay run point-select --engine postgresql --clients 8 --fleet 2   two drivers on this host
   assay run tpch --engine null                 what the laboratory itself costs
 

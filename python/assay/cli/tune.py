@@ -118,8 +118,9 @@ def tune(
     options = RunOptions.model_validate(SHORT | {"workload": workload} | keys)
     base = request_of(options, list(keys))
     asked = considered(base)
-    facts = asked.engine.knobs()
-    searched = Tune(base, searched_knobs(knob or [], facts, base.engine), objective)
+    knobs = searched_knobs(knob or [], asked.engine.knobs(), base.engine)
+    titles = (asked.engine.facts.title, asked.workload.facts.title)
+    searched = Tune(base, knobs, objective, titles=titles)
     budget_s = budget_seconds(budget) or 0.0
     _check_objective(objective, asked)
     tuning = _Tuning(searched, asked, runs_dir(runs), budget_s, again=again)
@@ -284,10 +285,10 @@ class _Tuning:
 
         if not parts or self._tune.limit_s is not None:
             return
-        first = next((one for one in self.trials() if one.part == parts[0].name), None)
         record = self._record()
-        if first is None or record is None:
+        if record is None or not (complete := self._complete(record)):
             return
+        first = complete[0]
         if first.cost is None:
             raise RunFailedError(f"there is nothing to tune: the default failed: {first.reason}")
         path = record.complete[0].path

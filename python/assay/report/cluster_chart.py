@@ -18,11 +18,13 @@ HEIGHT = 90
 AXIS_EXTENT = 40
 KIB = 1024.0
 CORES = "cpu_cores"
-# Heading, figure of a line's nodes, and what it is divided by.
+# Of an axis' labels, in D3's words.
+COUNTED, PLAIN, PERCENT = "~s", "~g", ".0%"
+# Heading, figure of a line's nodes, what it is divided by, and its axis' labels.
 PANELS = (
-    ("Messages a second from other nodes", "messages_per_s", 1.0),
-    ("KB a second from other nodes", "bytes_per_s", KIB),
-    ("Share of tasks' time spent waiting for other nodes", "waiting_share", 1.0),
+    ("Messages a second from other nodes", "messages_per_s", 1.0, COUNTED),
+    ("KB a second from other nodes", "bytes_per_s", KIB, COUNTED),
+    ("Share of tasks' time spent waiting for other nodes", "waiting_share", 1.0, PERCENT),
 )
 SCHEMA = {"figure": pl.String, "node": pl.String, "time_s": pl.Float64, "value": pl.Float64}
 
@@ -48,7 +50,7 @@ def data(cluster: dict[str, Any]) -> pl.DataFrame:
         (figure, one["name"], interval["ended_s"], one[figure])
         for interval in cluster["intervals"]
         for one in interval["nodes"]
-        for _, figure, _ in PANELS
+        for _, figure, *_ in PANELS
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -64,10 +66,9 @@ def chart(cluster: dict[str, Any], ended_s: float) -> alt.TopLevelMixin:
     drawn: list[Any] = []
     if CORES in figures:
         drawn.append(_cores(rows, cluster, names, ended_s, is_last=not shown))
-    for heading, figure, step in shown:
-        told = rows.filter(pl.col("figure") == figure)
-        is_last = figure == shown[-1][1]
-        drawn.append(_lines(told, heading, step, names, ended_s, is_last=is_last))
+    for panel in shown:
+        told = rows.filter(pl.col("figure") == panel[1])
+        drawn.append(_lines(told, panel, names, ended_s, is_last=panel is shown[-1]))
     joined: alt.TopLevelMixin = alt.vconcat(*drawn, bounds="full")
     return joined
 
@@ -89,7 +90,7 @@ def _cores(
         .mark_area(interpolate="step-before", clip=True)
         .encode(
             x=_time(ended_s, is_last=is_last),
-            y=alt.Y("value:Q", stack="zero", axis=_axis(), scale=_cores_scale(cluster)),
+            y=alt.Y("value:Q", stack="zero", axis=_axis(PLAIN), scale=_cores_scale(cluster)),
             color=_colour(names),
             tooltip=_tips(),
         )
@@ -118,8 +119,7 @@ def _cores_scale(cluster: dict[str, Any]) -> alt.Scale:
 
 def _lines(
     rows: pl.DataFrame,
-    heading: str,
-    step: float,
+    panel: tuple[str, str, float, str],
     names: Sequence[str],
     ended_s: float,
     *,
@@ -127,12 +127,14 @@ def _lines(
 ) -> alt.Chart:
     import altair as alt
 
+    heading, _, step, labels = panel
+
     drawn: alt.Chart = (
         _panel(_values(rows, step), heading)
         .mark_line(interpolate="step-before", clip=True, strokeWidth=1.5, point={"size": 10})
         .encode(
             x=_time(ended_s, is_last=is_last),
-            y=alt.Y("value:Q", axis=_axis(), scale=alt.Scale(zero=True)),
+            y=alt.Y("value:Q", axis=_axis(labels), scale=alt.Scale(zero=True)),
             color=_colour(names),
             tooltip=_tips(),
         )
@@ -162,13 +164,13 @@ def _time(ended_s: float, *, is_last: bool) -> alt.X:
     return alt.X("time_s:Q", scale=alt.Scale(domain=[0, ended_s], nice=False), axis=axis)
 
 
-def _axis() -> alt.Axis:
+def _axis(labels: str) -> alt.Axis:
     import altair as alt
 
     return alt.Axis(
         title=None,
         tickCount=4,
-        labelExpr="format(datum.value, '~s')",
+        labelExpr=f"format(datum.value, '{labels}')",
         gridOpacity=0.6,
         minExtent=AXIS_EXTENT,
         maxExtent=AXIS_EXTENT,

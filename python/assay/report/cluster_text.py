@@ -83,11 +83,16 @@ def cores_words(cluster: dict[str, Any]) -> str:
 def skew_words(told: dict[str, Any]) -> list[str]:
     """What is uneven: the largest over the mean, and whose it is."""
     uneven = [
-        f"{one['measure']} {one['ratio']:.3g} times the mean on {one['node']}"
+        f"{one['measure']} {one['ratio']:.3g} times the mean on {one['node']}{_often(one)}"
         for one in told["skew"]
         if one["is_skewed"]
     ]
     return [f"skew: {', '.join(uneven)}"] if uneven else []
+
+
+def _often(one: dict[str, Any]) -> str:
+    share = percent_text(one["often"])
+    return f" (in {share} of executions)" if one["often"] < 1 else ""
 
 
 def barrier_words(barriers: dict[str, Any]) -> list[str]:

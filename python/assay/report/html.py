@@ -298,6 +298,11 @@ def _cluster(told: dict[str, Any]) -> dict[str, Any] | None:
     return cluster and {
         "cores": cluster_text.cores_words(cluster),
         "skew": cluster_text.skew_words(cluster["run"]) if cluster["run"] else [],
+        "uneven": [
+            f"{one['name']}, {words}"
+            for one in cluster["operations"]
+            for words in cluster_text.skew_words(one)
+        ],
         "barriers": cluster_text.barrier_words(cluster["barriers"]),
         "words": cluster_text.word_rows(cluster),
         "chart_about": method.CLUSTER_CHART_ABOUT,

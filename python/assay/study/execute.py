@@ -61,9 +61,8 @@ if TYPE_CHECKING:
     from assay.probes.contract import Probe
     from assay.study.asking import Asked
     from assay.study.changes.changing import Changes
-    from assay.study.fleet.hosts import FleetDriver
     from assay.study.fleet.meeting import Agents
-    from assay.study.hosting import Host
+    from assay.study.hosting import Driver
     from assay.study.request import RunRequest
     from assay.study.subject import Subject
     from assay.study.telling import Teller
@@ -233,27 +232,8 @@ class _Execution:
         loading: Loading,
     ) -> None:
         self._teller.phase("start")
-        loads = self._request.state == STATE_LOADED
         described = describe_host(guardian.directory, self._data_dir())
-        job = subject.job() | {
-            "script": self._asked.script.facts(),
-            "clients": plan_sessions(self._asked.plan),
-            "plan": self._asked.plan,
-            "raw_dir": str(self._run.raw),
-            "metered": subject.metered,
-            "reads_of": subject.readers if self._counts_reads else None,
-            "counters": self._counts_operations,
-            "probed_s": self._probed_inside_s(subject),
-            "device_stat": stat_file(described["data_device"]),
-            "explained": self._explained_operations,
-            "cpus": self._request.pin.get("client", []),
-            "plans": self._wants_plans,
-            "schema": self._asked.schema() if self._wants_plans else None,
-            "plans_executed": self._request.plans_executed,
-            "filling": loading.filling(guardian) if loads and subject.embedded else None,
-            "looks_into_cache": loads,
-            "share": None,
-        }
+        job = self._job(guardian, subject, loading, described)
         groups = self._changes.room.groups if subject.embedded else ()
         with (
             self._driver(guardian, subject, job, groups) as driver,
@@ -302,9 +282,34 @@ class _Execution:
             if self._wants_plans:
                 self._explained(driver, subject)
 
+    def _job(
+        self, guardian: Guardian, subject: Subject, loading: Loading, described: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What the driver's host is told."""
+        loads = self._request.state == STATE_LOADED
+        return subject.job() | {
+            "script": self._asked.script.facts(),
+            "clients": plan_sessions(self._asked.plan),
+            "plan": self._asked.plan,
+            "raw_dir": str(self._run.raw),
+            "metered": subject.metered,
+            "reads_of": subject.readers if self._counts_reads else None,
+            "counters": self._counts_operations,
+            "probed_s": self._probed_inside_s(subject),
+            "device_stat": stat_file(described["data_device"]),
+            "explained": self._explained_operations,
+            "cpus": self._request.pin.get("client", []),
+            "plans": self._wants_plans,
+            "schema": self._asked.schema() if self._wants_plans else None,
+            "plans_executed": self._request.plans_executed,
+            "filling": loading.filling(guardian) if loads and subject.embedded else None,
+            "looks_into_cache": loads,
+            "share": None,
+        }
+
     def _driver(
         self, guardian: Guardian, subject: Subject, job: dict[str, Any], groups: Sequence[Path]
-    ) -> AbstractContextManager[Host | FleetDriver]:
+    ) -> AbstractContextManager[Driver]:
         """Who drives: a host of our own, or those of a fleet."""
         if self._agents is None:
             return host(guardian, "drive", job, self._run.raw / "host-drive.log", groups)
@@ -354,7 +359,7 @@ class _Execution:
         wanted = wanted and self._asked.language in self._asked.engine.facts.plans
         return wanted and isinstance(self._asked.behaviour, HasPlans)
 
-    def _explained(self, driver: Host | FleetDriver, subject: Subject) -> None:
+    def _explained(self, driver: Driver, subject: Subject) -> None:
         """Has every operation asked with its plan; a failure is recorded and ends nothing."""
         self._teller.phase("plans")
         try:
@@ -400,7 +405,7 @@ class _Execution:
             reader.close()
             engine.detach(instance)
 
-    def _driven(self, driver: Host | FleetDriver, subject: Subject) -> None:
+    def _driven(self, driver: Driver, subject: Subject) -> None:
         """Waits for the driver; on Ctrl-C or an error has it end, so that all it saw is written."""
         try:
             message = self._last_word(driver, subject)
@@ -421,7 +426,7 @@ class _Execution:
                 f" {self._run.raw}/host-drive.log"
             )
 
-    def _last_word(self, driver: Host | FleetDriver, subject: Subject) -> dict[str, Any] | None:
+    def _last_word(self, driver: Driver, subject: Subject) -> dict[str, Any] | None:
         """What the driver says when it has ended; None: it was killed with the engine in it."""
         kill = self._kill
         while True:
@@ -454,7 +459,7 @@ class _Execution:
             self._check_presence(subject)
             time.sleep(LOOK_S)
 
-    def _end(self, driver: Host | FleetDriver) -> None:
+    def _end(self, driver: Driver) -> None:
         """Has the driver cancel what runs and write what it saw."""
         try:
             driver.send("cancel")

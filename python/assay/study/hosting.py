@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.model.errors import EXIT_CODES, RunFailedError
 from assay.study.control import Channel
@@ -19,6 +19,27 @@ if TYPE_CHECKING:
 
 COMMAND = [sys.executable, "-m", "assay.study.host"]
 GRACE_S = 10.0
+
+
+class Driver(Protocol):
+    """Who drives: a host of our own, or several that are one to a run."""
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The processes of the driver on this host."""
+        ...
+
+    def send(self, kind: str, **facts: object) -> None:
+        """Sends a message. Raises `RunFailedError` if nobody is there."""
+        ...
+
+    def next(self, timeout_s: float | None = None) -> dict[str, Any]:
+        """The next message; a driver's failures become ours."""
+        ...
+
+    def next_within(self, timeout_s: float | None) -> dict[str, Any] | None:
+        """The next message; None if none came in time."""
+        ...
 
 
 class Host:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.study.asking import Asked
-    from assay.study.hosting import Host
+    from assay.study.hosting import Driver
     from assay.study.launcher import Guardian
     from assay.study.subject import Subject
     from assay.study.telling import Teller
@@ -72,7 +72,7 @@ class Loading:
             "spill": str(guardian.directory / SPILL),
         }
 
-    def filled(self, loader: Host) -> dict[str, Any]:
+    def filled(self, loader: Driver) -> dict[str, Any]:
         """Hears a host load, to its end; what was loaded."""
         while (message := loader.next())["kind"] != "loaded":
             self._tell(message)

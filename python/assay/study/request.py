@@ -44,8 +44,8 @@ class RunRequest:
         bin_dir: Programs of the engine that are there already; None: they are obtained.
         dsn: A server that runs already; None: one of our own.
         drivers: JDBC drivers that a running server is reached by: files, or names of Maven.
-        fleet: Hosts that drive: how many on this host, or where agents of others are met; None: this
-            host's one driver.
+        fleet: Hosts that drive: how many on this host, or where agents of others are met; None:
+            one driver on this host.
         fleet_tls: Directory with the certificates that they are reached with; None: without TLS.
         fleet_plain: Whether they may be reached over a network without TLS.
         keep_data: Leave the tables that were made on a running server where they are.

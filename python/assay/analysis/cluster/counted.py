@@ -192,6 +192,50 @@ def operation_lines(
     return found
 
 
+def execution_lines(
+    run: Run, clocks: Mapping[str, NodeClock], nodes: Sequence[ClusterNode]
+) -> dict[str, list[Line]]:
+    """A line of each execution by operation: of those around which nodes' counters were read.
+
+    Of all of them where nodes count nothing, but the kernel does.
+    """
+    done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
+    grown = _grown_each(run)
+    found: dict[str, list[Line]] = {}
+    columns = ("operation", "sequence", "started_ns", "finished_ns")
+    for operation, sequence, begun_ns, ended_ns in done.select(columns).iter_rows():
+        if sequence in grown or (clocks and not grown):
+            each = tuple(
+                _executed(
+                    node,
+                    [(begun_ns, ended_ns)],
+                    grown.get(sequence, {}).get(node.name, {}),
+                    clocks.get(node.name),
+                )
+                for node in nodes
+            )
+            line = Line(span_seconds(begun_ns, ended_ns), together(each), each)
+            found.setdefault(operation, []).append(line)
+    return found
+
+
+def _grown_each(run: Run) -> dict[int, dict[str, dict[str, float]]]:
+    """By execution, by node, by word what it counted; what was reset is left out."""
+    declared = declared_cluster(run)
+    if declared is None or not run.has("engine-operations"):
+        return {}
+    told = node_readings(run.table("engine-operations"), declared)
+    start, end = (told.filter(pl.col("edge") == edge) for edge in (START, END))
+    key = ["sequence", "node", "word"]
+    grown = start.join(end, on=key, suffix="_end").select(
+        *key, (pl.col("value_end") - pl.col("value")).alias("grown")
+    )
+    found: dict[int, dict[str, dict[str, float]]] = {}
+    for sequence, node, word, value in grown.filter(pl.col("grown") >= 0).iter_rows():
+        found.setdefault(sequence, {}).setdefault(node, {})[word] = value
+    return found
+
+
 def _executed(
     node: ClusterNode,
     spans: Sequence[tuple[int, int]],

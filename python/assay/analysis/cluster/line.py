@@ -7,7 +7,7 @@ line of activity has them; a KB is of 1024 bytes, and 100 % CPU is one core.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.analysis import cluster_counters as words
@@ -126,7 +126,8 @@ class Line:
     def head(self) -> str:
         """The line of all nodes."""
         count = len(self.nodes)
-        lead = f"Cluster {count} node{'' if count == 1 else 's'}, {_seconds(self.seconds)}."
+        nodes = f"Cluster {count} node{'' if count == 1 else 's'}" if count else "One server"
+        lead = f"{nodes}, {_seconds(self.seconds)}."
         return f"{lead} {figures_text(self.whole.figures(self.seconds))}"
 
     @property
@@ -167,6 +168,27 @@ def together(nodes: tuple[NodeFigures, ...], cpu_s: float | None = None) -> Node
     memory = [one.memory_bytes for one in nodes if one.memory_bytes is not None]
     by = tuple(dict.fromkeys(by for one in nodes for by in one.cpu_by))
     return NodeFigures("", "", grown, cpu_s, by or (BY_KERNEL,), sum(memory) if memory else None)
+
+
+def at_rates_of(line: Line, whole: Line) -> Line:
+    """A line whose counts are at the rates of a longer one, in its own time and with its own CPU.
+
+    Args:
+        line: Of an execution around which no counters were read.
+        whole: Of the part that it is of, of the same nodes.
+    """
+    factor = line.seconds / whole.seconds if whole.seconds > 0 else 0.0
+
+    def one(own: NodeFigures, rates: NodeFigures) -> NodeFigures:
+        grown = {
+            word: value if word in words.GAUGES else value * factor
+            for word, value in rates.grown.items()
+        }
+        return replace(own, grown=grown)
+
+    by_name = {node.name: node for node in whole.nodes}
+    nodes = tuple(one(node, by_name.get(node.name, node)) for node in line.nodes)
+    return Line(line.seconds, one(line.whole, whole.whole), nodes)
 
 
 def figures_text(figures: Mapping[str, float | None]) -> str:

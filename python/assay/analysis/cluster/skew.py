@@ -7,14 +7,15 @@ has above the mean is what the others stand idle for, if all wait for it.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis import cluster_counters as words
 from assay.analysis.operations import NS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from assay.analysis.cluster.line import Line, NodeFigures
     from assay.analysis.cluster.nodes import ClusterNode
@@ -37,6 +38,7 @@ class Skew:
         largest: What that one has, in the measure's unit.
         mean: Of all that work.
         unit: `s`, `bytes` or `rows`.
+        often: In which share of executions it was that node; 1 of a span.
     """
 
     measure: str
@@ -44,6 +46,7 @@ class Skew:
     largest: float
     mean: float
     unit: str
+    often: float = 1.0
 
     @property
     def ratio(self) -> float:
@@ -85,6 +88,24 @@ def skews(line: Line, nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
             largest, node = max(told, key=lambda one: one[0])
             found.append(Skew(measure, node, largest, mean, unit))
     return tuple(found)
+
+
+def skews_over(lines: Sequence[Line], nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
+    """The same over executions of one operation: of each measure the execution of the middle ratio.
+
+    Each is compared by itself, for what one node has more of now and another then is even in a
+    mean and uneven all the same. The node is the one that it was most often.
+    """
+    found: dict[str, list[Skew]] = {}
+    for line in lines:
+        for one in skews(line, nodes):
+            found.setdefault(one.measure, []).append(one)
+    told = []
+    for each in found.values():
+        middle = sorted(each, key=lambda one: one.ratio)[(len(each) - 1) // 2]
+        ((node, count),) = Counter(one.node for one in each).most_common(1)
+        told.append(replace(middle, node=node, often=count / len(each)))
+    return tuple(told)
 
 
 def _grown(word: str, scale: float = 1.0) -> Callable[[NodeFigures], float | None]:

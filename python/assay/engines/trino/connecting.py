@@ -129,22 +129,26 @@ class Rest:
         base: Such as `http://127.0.0.1:8080`.
         user: As whom.
         password: None: there is none.
+
+    Attributes:
+        headers: Of each request.
     """
 
     def __init__(self, base: str, user: str, password: str | None) -> None:
         told = urlsplit(base)
         kind = http.client.HTTPSConnection if told.scheme == "https" else http.client.HTTPConnection
         self._line = kind(told.hostname or HOST, told.port, timeout=PATIENCE_S)
-        self._headers = {"X-Trino-User": user, "Accept": "application/json"}
+        self.headers = {"X-Trino-User": user, "Accept": "application/json"}
         if password is not None:
             pair = base64.b64encode(f"{user}:{password}".encode()).decode()
-            self._headers["Authorization"] = f"Basic {pair}"
+            self.headers["Authorization"] = f"Basic {pair}"
 
     @classmethod
     def of(cls, address: Address, base: str | None = None) -> Rest:
-        """The coordinator of an address, or another of its nodes."""
-        properties = address["properties"]
-        return cls(base or address["rest"], properties["user"], properties.get("password"))
+        """The coordinator of an address, or another of its nodes; a password goes over TLS only."""
+        properties, place = address["properties"], base or address["rest"]
+        is_tls = place.startswith("https:")
+        return cls(place, properties["user"], properties.get("password") if is_tls else None)
 
     def get(self, path: str) -> Any:  # noqa: ANN401 - whatever the node tells
         """What the node answers, as JSON has it.
@@ -164,7 +168,7 @@ class Rest:
         """The same of any request; None where there is no body. Raises `OSError`."""
         try:
             sent = None if body is None else body.encode()
-            self._line.request(method, path, sent, self._headers | dict(headers or {}))
+            self._line.request(method, path, sent, self.headers | dict(headers or {}))
             answer = self._line.getresponse()
             told = answer.read()
         except (http.client.HTTPException, OSError) as error:

@@ -21,6 +21,8 @@ from assay.engines.trino import configuration, loading
 from assay.engines.trino.connecting import (
     DRIVER,
     DRIVER_SHA256,
+    PASSWORD_VARIABLE,
+    Rest,
     file_text,
     read_dsn,
     with_session,
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 WHOSE = "Trino"
+REFUSALS = ("Unauthorized", "Authentication failed", "Access Denied", "authenticat")
 Role = Literal["coordinator", "worker", "both"]
 
 
@@ -115,6 +118,8 @@ class TrinoEngine:
         Raises:
             EngineError: Tells a cluster that is not there from one that refuses, with the mend.
         """
+        # The driver would try again for minutes.
+        _greet(address)
         link = Link.connect(address)
         instance = Instance({}, link, address=dict(address))
         try:
@@ -246,14 +251,35 @@ def _ours(instance: Instance, nodes: tuple[Node, ...]) -> dict[str, str]:
     return {configuration.WORKERS: str(workers)} | ({configuration.HEAP: heap} if heap else {})
 
 
+def _greet(address: Address) -> None:
+    """Raises `EngineError` unless a coordinator is there and is ready."""
+    place, asked = address["rest"], Rest.of(address)
+    try:
+        told = asked.get("/v1/info")
+        is_there = bool(told["coordinator"])
+        is_ready = not told["starting"]
+    except (OSError, KeyError, TypeError) as error:
+        raise EngineError(
+            f"{place} does not answer as a coordinator of Trino ({error}): see whether it is up,"
+            " and whether the DSN names its host and port."
+        ) from error
+    finally:
+        asked.close()
+    if not is_there:
+        raise EngineError(f"{place} is a worker of Trino: name the coordinator in --dsn.")
+    if not is_ready:
+        raise EngineError(f"{place} has begun to start and is not ready: try again in a moment.")
+
+
 def _refused(address: Address, error: BridgeError) -> str:
-    """Why a cluster does not answer, and what to do."""
+    """Why a cluster gives no answer to a statement, and what to do."""
     place, said = address["rest"], str(error)
-    if "Unauthorized" in said or "Authentication failed" in said or "Access Denied" in said:
-        return f"{place} refuses the user or the password of the DSN: {said}"
-    if "Error executing query" in said or "refused" in said or "Connection" in said:
-        return f"{place} does not answer as a coordinator of Trino: {said}. Is it one, and up?"
-    return f"{place} refuses: {said}"
+    if any(word in said for word in REFUSALS):
+        return (
+            f"{place} refuses this user or password: name them in the DSN, or the password in"
+            f" {PASSWORD_VARIABLE}. Trino said: {said}"
+        )
+    return f"{place} does not answer a question for its nodes: {said}"
 
 
 def _is_asked_as_it_is(*_: object) -> Never:

@@ -184,7 +184,9 @@ class _Tree:
         self._operators = operators
         # What gave a stage's pages out, by stage.
         self._given = given
-        self._first = [*plans][0]
+        if not plans:
+            raise KeyError("stages")
+        self._first = next(iter(plans))
 
     @classmethod
     def of_stages(cls, stages: Sequence[Told]) -> _Tree:

@@ -144,8 +144,8 @@ def check_fleet(request: RunRequest, workload: Workload, behaviour: Engine) -> N
         return
     if not isinstance(behaviour, SharesSessions):
         raise UsageError(
-            f"--fleet: {request.engine} is driven by one host only, as it lives in the driver, or is"
-            " reached by a bridge on this host; choose a server such as postgresql or mysql"
+            f"--fleet: {request.engine} is driven by one host only, as it lives in the driver, or"
+            " is reached by a bridge on this host; choose a server such as postgresql or mysql"
         )
     if workload.facts.sequence is not None:
         raise UsageError(

@@ -6,9 +6,11 @@ Invariant: from the word to go on, a host that is gone is an outcome, and the ot
 from __future__ import annotations
 
 import queue
+import shutil
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import EXIT_CODES, RunFailedError
@@ -121,6 +123,11 @@ class FleetDriver:
         for member in self._members:
             (member.directory / RESULTS_DIR).mkdir(parents=True)
             own = {
+                # Processes of the engine are looked at on their own host.
+                "metered": None,
+                "reads_of": None,
+                "probed_s": None,
+                "device_stat": None,
                 "share": [member.share.start, member.share.stop],
                 "plans": self._job["plans"] and member is self._members[0],
             }
@@ -161,6 +168,9 @@ class FleetDriver:
             self._agents.leave(member.number)
         if not self._merged:
             self._merge()
+        # Plans come when the load is over.
+        merge_files([one.directory for one in self._members], self._run.raw)
+        shutil.rmtree(self._run.raw / FLEET_DIR, ignore_errors=True)
 
     def _heard(self, member: _Member, message: dict[str, Any] | None) -> dict[str, Any] | None:
         if message is None:
@@ -285,8 +295,6 @@ class FleetDriver:
         report = merged_report(parts, events, self._job["plan"])
         for one in self._members:
             self._count(one, events)
-        merge_files(parts, self._run.raw)
-        (self._run.raw / FLEET_DIR).rmdir()
         self._note()
         return report
 
@@ -337,7 +345,7 @@ class FleetDriver:
         edges = [*self._phases, ""]
         return {
             phase: member.cpu_s[after][whose] - member.cpu_s[phase][whose]
-            for phase, after in zip(edges, edges[1:], strict=False)
+            for phase, after in pairwise(edges)
             if phase in member.cpu_s and after in member.cpu_s
         }
 

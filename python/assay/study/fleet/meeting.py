@@ -86,7 +86,7 @@ class Agents:
 
     def close(self) -> None:
         """Leaves all agents, which end their shares for it, and ends the loop."""
-        self.run(self._leave())
+        self.leave_all()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -102,6 +102,10 @@ class Agents:
     def leave(self, number: int) -> None:
         """Talks to a host no more."""
         self.run(self._leave_one(number))
+
+    def leave_all(self) -> None:
+        """Talks to nobody any more."""
+        self.run(self._leave())
 
     def clock(self, number: int) -> Offset | None:
         """How far the clock of a host is ahead of ours, now; None: it does not answer."""
@@ -237,7 +241,7 @@ def gathered(
                 agents.run(agents.meet(meeting, asked.hosts, teller))
                 yield agents
                 # Shares end with their connections, before agents of our own do.
-                agents.run(agents._leave())  # noqa: SLF001 - of this file
+                agents.leave_all()
         finally:
             agents.close()
 
@@ -253,15 +257,15 @@ def _place(asked: Fleet, agents: Agents, guardian: Guardian, raw: Path) -> Itera
     try:
         meeting = Meeting("tcp", "127.0.0.1", scheduler.port)
         for number in range(asked.hosts or 1):
-            children.append(
-                guardian.start(
-                    [*AGENT, meeting.address, f"agent-{number}"],
-                    env=os.environ,
-                    cwd=guardian.directory,
-                    log=raw / f"agent-{number}.log",
-                    stop_grace_s=AGENT_GRACE_S,
-                )
+            # One by one: what was started ends even where the next one cannot be.
+            child = guardian.start(
+                [*AGENT, meeting.address, f"agent-{number}"],
+                env=os.environ,
+                cwd=guardian.directory,
+                log=raw / f"agent-{number}.log",
+                stop_grace_s=AGENT_GRACE_S,
             )
+            children.append(child)
         yield meeting
     finally:
         for child in children:

@@ -1,4 +1,4 @@
-"""What several drivers wrote, as if one had: their streams on the run's clock, their reports as one.
+"""What several drivers wrote, as if one had: streams on the run's clock, one report.
 
 Invariant: an operation's rows in all streams have the same number, and no two operations have one.
 Rows of a host stay in their order, host after host.
@@ -92,21 +92,19 @@ def _moved(batch: pa.RecordBatch, times: Sequence[str], part: Part, hosts: int) 
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
-def merge_files(parts: Sequence[Part], raw: Path) -> None:
+def merge_files(directories: Sequence[Path], raw: Path) -> None:
     """Moves what is no stream into `raw`: logs get the host's number, the rest is there once."""
-    for part in parts:
-        for path in sorted(part.directory.rglob("*")):
-            within = path.relative_to(part.directory)
+    for number, directory in enumerate(directories):
+        for path in sorted(directory.rglob("*")):
+            within = path.relative_to(directory)
             if path.is_dir() or path.suffix == ".arrows":
                 continue
-            name = (
-                f"{within.stem}-{part.number}{within.suffix}" if path.suffix == ".log" else within
-            )
+            name = f"{within.stem}-{number}{within.suffix}" if path.suffix == ".log" else within
             target = raw / name
             if not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.move(path, target)
-        shutil.rmtree(part.directory)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def merged_report(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from assay.model.errors import UsageError
 
 
@@ -20,4 +22,4 @@ def split(sessions: int, hosts: int) -> list[range]:
     edges = [0]
     for host in range(hosts):
         edges.append(edges[-1] + fewest + (host < more))
-    return [range(first, last) for first, last in zip(edges, edges[1:], strict=False)]
+    return [range(first, last) for first, last in pairwise(edges)]

@@ -78,12 +78,14 @@ class Tune:
         knobs: What is searched.
         metric: Name of what is made better; None: what runs are first judged by.
         limit_s: After which an operation of a setting is cancelled; None: nothing says it yet.
+        titles: Of the engine and the workload; none: their names.
     """
 
     base: RunRequest
     knobs: tuple[SearchedKnob, ...]
     metric: str | None = None
     limit_s: float | None = None
+    titles: tuple[str, str] | None = None
 
     def study(self, parts: Sequence[Part], failed: Mapping[str, str]) -> Study:
         """The study of these parts.
@@ -93,14 +95,14 @@ class Tune:
             failed: By settings why a run of them failed.
         """
         names = ", ".join(one.setting for one in self.knobs)
+        engine, workload = self.titles or (self.base.engine, self.base.workload)
         question = (
-            f"Which {names} makes {self.base.workload} on {self.base.engine} better than it is by"
-            " default, beyond noise?"
+            f"With which {names} is {workload} on {engine} better than by default, beyond noise?"
         )
         told = {"metric": self.metric, "failed": dict(failed)}
         options = {name: value for name, value in told.items() if value}
         figure = StudyFigure(KIND, tuple(one.name for one in parts), KIND, "Settings", options)
-        title = f"Tuning of {self.base.engine} for {self.base.workload}"
+        title = f"Tuning of {engine} for {workload}"
         return Study(question, tuple(parts), self.base.seed, title, (figure,))
 
     def part(self, name: str, settings: Sequence[Mapping[str, str]], repetitions: int = 1) -> Part:

@@ -35,6 +35,7 @@ final class Statements {
     private final Map<Integer, Asked> asked = new HashMap<>();
     private final Map<Integer, PreparedStatement> prepared = new HashMap<>();
     private volatile Statement running;
+    private Boolean several;
 
     Statements(Wire wire, Connection connection) {
         this.wire = wire;
@@ -159,9 +160,21 @@ final class Statements {
             } else {
                 tellCount(count);
             }
+            if (!several()) {
+                // Hive's driver forgets its statement when rows are closed, and fails when asked for more.
+                return;
+            }
             hasRows = statement.getMoreResults();
             count = hasRows ? -1 : statement.getUpdateCount();
         }
+    }
+
+    /** Whether the driver knows of statements with more results than one. */
+    private boolean several() throws SQLException {
+        if (several == null) {
+            several = connection.getMetaData().supportsMultipleResultSets();
+        }
+        return several;
     }
 
     private void tellCount(int count) throws IOException {

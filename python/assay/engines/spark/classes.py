@@ -1,0 +1,94 @@
+"""An archive of Spark's classes, which Java maps instead of reading and checking each anew.
+
+A cluster is several processes of Java that all read the same thousands of classes when they start,
+and each level of a sweep starts one. The archive is made once for a Spark and a Java; a Java that
+it does not fit goes without it by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import subprocess
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.spark.connecting import file_text
+from assay.engines.spark.programs import HOST
+
+if TYPE_CHECKING:
+    from assay.engines.contract import Tell
+    from assay.engines.spark.programs import Programs
+
+log = logging.getLogger(__name__)
+
+SHELL_CLASS = "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver"
+HEAP = "640m"
+PATIENCE_S = 180.0
+# How a name tells for which Spark and Java it was made.
+DIGEST_DIGITS = 16
+READABLE = 0o644
+
+
+def with_classes(programs: Programs, shelf: Path, tell: Tell) -> Programs:
+    """The programs with their archive, made in `shelf` if it is not there.
+
+    Without one they start the same, only later: a failure is a warning.
+    """
+    file = shelf / f"classes-{_digest(programs)}.jsa"
+    if not file.is_file():
+        tell("archiving classes", 0, None, "bytes")
+        try:
+            shelf.mkdir(parents=True, exist_ok=True)
+            _make(programs, file)
+        except (OSError, subprocess.SubprocessError) as error:
+            log.warning("Spark starts without an archive of its classes: %s", error)
+            return programs
+    return replace(programs, classes=file)
+
+
+def _make(programs: Programs, file: Path) -> None:
+    """Has a Spark in one process answer a query, and note at its end which classes it had."""
+    with tempfile.TemporaryDirectory(prefix=".partial-", dir=file.parent) as directory:
+        made = Path(directory) / file.name
+        properties = {
+            "spark.master": "local[1]",
+            "spark.driver.host": HOST,
+            "spark.driver.bindAddress": HOST,
+            "spark.sql.catalogImplementation": "in-memory",
+            "spark.sql.warehouse.dir": f"{directory}/tables",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.autoBroadcastJoinThreshold": "-1",
+            "spark.local.dir": directory,
+            "spark.ui.port": "0",
+            "java.io.tmpdir": directory,
+        }
+        main = [SHELL_CLASS, "-e", file_text("classes.sql")]
+        command = programs.command(HEAP, main, properties)
+        command[1:1] = [f"-XX:ArchiveClassesAtExit={made}"]
+        environment = {**os.environ, **programs.environment, "HOME": directory}
+        ended = subprocess.run(
+            command,
+            cwd=directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        if not made.is_file():
+            raise OSError(f"Java made none ({' '.join(ended.stderr.split()[-40:])})")
+        made.chmod(READABLE)
+        made.rename(file)
+
+
+def _digest(programs: Programs) -> str:
+    """Of what it was made for: the same files of Spark, run by the same Java."""
+    stamps = [programs.java.resolve(), programs.home.resolve() / "jars"]
+    told = "\n".join(f"{path} {path.stat().st_mtime_ns}" for path in stamps)
+    return hashlib.sha256(told.encode()).hexdigest()[:DIGEST_DIGITS]

@@ -1,0 +1,1 @@
+analyze table {table} compute statistics for all columns

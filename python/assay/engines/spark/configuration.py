@@ -1,0 +1,103 @@
+"""Settings of a cluster of ours: Spark's own by their names, and few that Spark has none for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+from assay.model.errors import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.spark.programs import Programs
+
+WORKERS, CORES = "workers", "cores"
+COLLECTS = "spark.sql.cbo.enabled"
+# How many there are of each worker's; a worker is one executor that has all its cores.
+OF_OURS = {WORKERS: "2", CORES: "1"}
+DRIVER_MEMORY, EXECUTOR_MEMORY = "spark.driver.memory", "spark.executor.memory"
+HEAPS = {DRIVER_MEMORY: "768m", EXECUTOR_MEMORY: "640m"}
+WORKERS_MAX = 64
+# Where the cluster listens, keeps things and what it tells are ours to say.
+OURS = (
+    "spark.app.name",
+    "spark.driver.bindAddress",
+    "spark.driver.host",
+    "spark.driver.port",
+    "spark.executor.cores",
+    "spark.executor.instances",
+    "spark.executor.processTreeMetrics.enabled",
+    "spark.cores.max",
+    "spark.local.dir",
+    "spark.log.level",
+    "spark.master",
+    "spark.sql.catalogImplementation",
+    "spark.sql.warehouse.dir",
+    "spark.submit.deployMode",
+    "spark.ui.enabled",
+    "spark.ui.liveUpdate.period",
+    "spark.ui.port",
+)
+# Names that Spark makes of parts, or hands on to others.
+OPEN = ("spark.hadoop.", "spark.executorEnv.", "spark.metrics.conf.", "spark.sql.catalog.")
+_OF_MODULES = re.compile(r"spark\.(?:rpc|shuffle|files)\.io\.\w+")
+_HEAP = re.compile(r"\d+[kmg]b?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How large a cluster is.
+
+    Attributes:
+        workers: How many there are, with an executor each.
+        cores: Of each.
+        driver_heap, executor_heap: As Java takes them.
+    """
+
+    workers: int
+    cores: int
+    driver_heap: str
+    executor_heap: str
+
+
+def check(settings: Mapping[str, str], programs: Programs) -> None:
+    """Raises `EngineError` for a name that Spark does not know, or that is ours, with the mend."""
+    for name in settings:
+        if name in OURS:
+            instead = f"; how many executors there are is said by {WORKERS} and {CORES}"
+            raise EngineError(
+                f"{name} is Assay's to set for a cluster of ours: leave it out"
+                f"{instead if 'cores' in name or 'instances' in name else ''}, or start the cluster"
+                " yourself and name it with --dsn."
+            )
+        known = name in OF_OURS or name in programs.settings or name.startswith(OPEN)
+        if not known and not _OF_MODULES.fullmatch(name):
+            near = suggestion(name, [*OF_OURS, *sorted(programs.settings)])
+            raise EngineError(f"Spark {programs.version} has no setting {name!r}; {near}.")
+    shape_of(settings)
+
+
+def shape_of(settings: Mapping[str, str]) -> Shape:
+    """How large a cluster with these settings is. Raises `EngineError` for a wrong value."""
+    heaps = {name: settings.get(name, heap) for name, heap in HEAPS.items()}
+    for name, heap in heaps.items():
+        if not _HEAP.fullmatch(heap):
+            raise EngineError(f"{name}={heap}: write it as a number with m or g, such as 640m.")
+    workers, cores = (_number(settings, name) for name in (WORKERS, CORES))
+    driver, executor = (heap.lower().removesuffix("b") for heap in heaps.values())
+    return Shape(workers, cores, driver, executor)
+
+
+def spark_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Those that are Spark's own, as its driver is told them."""
+    return {name: value for name, value in settings.items() if name not in OF_OURS}
+
+
+def _number(settings: Mapping[str, str], name: str) -> int:
+    told = settings.get(name, OF_OURS[name])
+    if not told.isdecimal() or not 1 <= int(told) <= WORKERS_MAX:
+        raise EngineError(f"{name}={told}: it is a whole number from 1 to {WORKERS_MAX}.")
+    return int(told)

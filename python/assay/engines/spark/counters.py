@@ -1,0 +1,198 @@
+"""What executors count, by worker: sums over the tasks of all stages since the driver began.
+
+A stage that has ended is read once, task by task, and its sums are kept. One that runs is read
+anew each time, so that what its running tasks have told by their heartbeats counts, too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from assay.engines.spark.programs import HOST
+from assay.engines.spark.rest import Rest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.engines.contract import Address
+
+NODES = "nodes"
+DRIVER = "driver"
+# States in which nothing of a stage changes any more, and in which nothing of it was done.
+ENDED, UNDONE = ("COMPLETE", "FAILED"), ("SKIPPED",)
+# More than a stage can have here.
+TASKS_MAX = 1_000_000
+# A driver hears of the end of tasks a little later than whoever waits for the answer.
+SETTLE_S = 0.03
+MEMORY = "ProcessTreeJVMRSSMemory"
+# Where a task's figures stand below it; an empty path: in the task itself.
+FIGURES: dict[str, tuple[str, ...]] = {
+    "remoteBlocksFetched": ("taskMetrics", "shuffleReadMetrics"),
+    "remoteBytesRead": ("taskMetrics", "shuffleReadMetrics"),
+    "localBlocksFetched": ("taskMetrics", "shuffleReadMetrics"),
+    "localBytesRead": ("taskMetrics", "shuffleReadMetrics"),
+    "fetchWaitTime": ("taskMetrics", "shuffleReadMetrics"),
+    "bytesWritten": ("taskMetrics", "shuffleWriteMetrics"),
+    "recordsWritten": ("taskMetrics", "shuffleWriteMetrics"),
+    "writeTime": ("taskMetrics", "shuffleWriteMetrics"),
+    "executorRunTime": ("taskMetrics",),
+    "executorCpuTime": ("taskMetrics",),
+    "executorDeserializeTime": ("taskMetrics",),
+    "executorDeserializeCpuTime": ("taskMetrics",),
+    "jvmGcTime": ("taskMetrics",),
+    "memoryBytesSpilled": ("taskMetrics",),
+    "diskBytesSpilled": ("taskMetrics",),
+    "schedulerDelay": (),
+}
+# The same word stands for what was read of the data and of what others shuffled.
+RECORDS = {
+    "inputRecords": ("taskMetrics", "inputMetrics"),
+    "shuffleRecordsRead": ("taskMetrics", "shuffleReadMetrics"),
+}
+TASKS, CPU = "tasks", "cpuTime"
+
+Row = tuple[str, str, str, float]
+Sums = dict[str, dict[str, float]]
+
+
+class SparkCounters:
+    """See `assay.engines.contract.CounterReader`. Belongs to one thread.
+
+    Args:
+        address: Of a cluster; one that is not ours tells nothing.
+    """
+
+    def __init__(self, address: Address) -> None:
+        self._is_ours = bool(address["ours"])
+        self._rest = Rest(HOST, address.get("page_port", 0))
+        self._pages = {
+            port: f"worker-{number}"
+            for number, port in enumerate(address.get("worker_pages", []), 1)
+        }
+        self._ended: Sums = {}
+        self._next = 0
+        self._open: set[int] = set()
+
+    def read(self) -> list[Row]:
+        """Rows of (source, object, counter, value), as the driver has them now.
+
+        Raises:
+            OSError: If the driver does not answer, or tells what is not understood.
+        """
+        if not self._is_ours:
+            return []
+        try:
+            workers, memory = self._executors()
+            return [*_rows(self._sums(), workers), *memory]
+        except (LookupError, TypeError, ValueError) as error:
+            raise OSError(f"what Spark's driver tells cannot be read: {error!r}") from error
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._rest.close()
+
+    def _executors(self) -> tuple[dict[str, str], list[Row]]:
+        """Workers by the executors that they run or ran, and what memory these take."""
+        workers, memory = {}, []
+        for told in self._rest.told("allexecutors") or []:
+            pages = (told.get("executorLogs") or {}).values()
+            ports = {urlsplit(page).port for page in pages}
+            worker = next((name for port, name in self._pages.items() if port in ports), None)
+            worker = DRIVER if told["id"] == DRIVER else worker
+            if worker is None:
+                continue
+            workers[str(told["id"])] = worker
+            taken = (told.get("peakMemoryMetrics") or {}).get(MEMORY)
+            if taken and told["isActive"]:
+                memory.append((NODES, worker, MEMORY, float(taken)))
+        return workers, memory
+
+    def _sums(self) -> Sums:
+        """By executor."""
+        running: Sums = {}
+        if self._look(running):
+            time.sleep(SETTLE_S)
+            running = {}
+            self._look(running)
+        return added([self._ended, running])
+
+    def _look(self, running: Sums) -> bool:
+        """Reads stages that are new or not ended; whether some still run."""
+        for number in sorted(self._open):
+            self._stage(number, running)
+        while self._stage(self._next, running):
+            self._next += 1
+        return bool(self._open)
+
+    def _stage(self, number: int, running: Sums) -> bool:
+        """Reads a stage, all attempts of it; whether there is one of this number."""
+        attempts = self._rest.told(f"stages/{number}?details=false")
+        if attempts is None:
+            return False
+        states = {str(one["status"]) for one in attempts}
+        begun = [one for one in attempts if one["status"] not in UNDONE and one["numTasks"]]
+        told = [task_sums(self._tasks(number, one)) for one in begun if _has_tasks(one)]
+        if states <= {*ENDED, *UNDONE}:
+            self._open.discard(number)
+            self._ended = added([self._ended, *told])
+        else:
+            self._open.add(number)
+            running.update(added([running, *told]))
+        return True
+
+    def _tasks(self, number: int, attempt: Mapping[str, Any]) -> list[dict[str, Any]]:
+        path = f"stages/{number}/{attempt['attemptId']}/taskList?length={TASKS_MAX}"
+        return self._rest.told(path) or []
+
+
+def task_sums(tasks: Iterable[Mapping[str, Any]]) -> Sums:
+    """What tasks counted, by the executor that had them. Pure."""
+    sums: Sums = defaultdict(lambda: defaultdict(float))
+    for task in tasks:
+        own = sums[str(task["executorId"])]
+        own[TASKS] += 1
+        for name, path in FIGURES.items():
+            own[name] += _figure(task, path, name)
+        for name, path in RECORDS.items():
+            own[name] += _figure(task, path, "recordsRead")
+        for name in ("executorCpuTime", "executorDeserializeCpuTime"):
+            own[CPU] += _figure(task, FIGURES[name], name)
+    return {executor: dict(own) for executor, own in sums.items()}
+
+
+def added(parts: Iterable[Sums]) -> Sums:
+    """The sum of sums, by executor and counter. Pure."""
+    whole: Sums = {}
+    for part in parts:
+        for executor, own in part.items():
+            into = whole.setdefault(executor, {})
+            for name, value in own.items():
+                into[name] = into.get(name, 0.0) + value
+    return whole
+
+
+def _figure(task: Mapping[str, Any], path: tuple[str, ...], name: str) -> float:
+    """A figure of a task; one that has told none yet has counted nothing."""
+    told: Any = task
+    for step in path:
+        told = told.get(step) or {}
+    return float(told.get(name) or 0)
+
+
+def _has_tasks(attempt: Mapping[str, Any]) -> bool:
+    return str(attempt["status"]) != "PENDING"
+
+
+def _rows(sums: Sums, workers: Mapping[str, str]) -> list[Row]:
+    """By worker: of all executors that it ran."""
+    by_worker = added(
+        {workers[executor]: own} for executor, own in sums.items() if executor in workers
+    )
+    return [
+        (NODES, worker, name, value)
+        for worker, own in by_worker.items()
+        for name, value in own.items()
+    ]

@@ -1,0 +1,228 @@
+"""Spark: obtained, started, asked; see `assay.engines.contract`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Never
+from urllib.parse import urlencode
+
+from assay import _core
+from assay.engines.bridge.addresses import session_config
+from assay.engines.bridge.beside import start_bridge
+from assay.engines.bridge.drivers import find_driver
+from assay.engines.bridge.errors import BridgeError
+from assay.engines.bridge.jre import find_java
+from assay.engines.bridge.link import Link
+from assay.engines.bridge.statements import marked_script
+from assay.engines.contract import EngineError, Instance, Node, Wanted, tell_nobody
+from assay.engines.obtaining import obtain
+from assay.engines.spark import configuration, tables
+from assay.engines.spark.classes import with_classes
+from assay.engines.spark.connecting import file_text, read_dsn
+from assay.engines.spark.counters import SparkCounters
+from assay.engines.spark.explaining import SparkPlans
+from assay.engines.spark.plans import normalised
+from assay.engines.spark.programs import HOST, Programs, find_home
+from assay.engines.spark.rest import Rest
+from assay.engines.spark.server import DRIVER, MASTER, start_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import (
+        Address,
+        ArrowStream,
+        Bridging,
+        CounterReader,
+        EngineFacts,
+        Launcher,
+        Place,
+        PlanReader,
+        Product,
+        Tell,
+    )
+    from assay.model.plan import Plan
+    from assay.model.script import Script
+
+
+UNREACHED = (
+    "See that Spark's Thrift server runs there and takes this user, and mend host, port, database or"
+    " settings in --dsn"
+)
+
+
+class SparkEngine:
+    """See `assay.engines.contract`: `Server`, `Clustered`, `BulkLoads`, `Bridged` and more.
+
+    An instance's `handle` is a `Link`, which belongs to one thread.
+    """
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+        self._programs: Programs | None = None
+
+    def obtain(self, wanted: Wanted, tell: Tell) -> Product:
+        """The product with what it takes to start it fast: Java, and an archive of its classes."""
+        product = obtain(self._facts, wanted, tell)
+        java = find_java(wanted.cache, tell, "Spark")
+        plain = Programs(find_home(product), java)
+        self._programs = with_classes(plain, wanted.cache / self._facts.name, tell)
+        return replace(product, version=plain.version)
+
+    def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
+        """Refuses names that this Spark does not know."""
+        del product
+        configuration.check(settings, self._obtained())
+
+    def start(
+        self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
+    ) -> Address:
+        """Starts a private cluster; tables that are in `place.data` are there again."""
+        del product
+        programs = self._obtained()
+        configuration.check(settings, programs)
+        given = {**self._facts.settings, **settings}
+        return start_cluster(programs, place, given, launcher)
+
+    def address(self, dsn: str) -> Address:
+        """The address of a running Thrift server."""
+        return read_dsn(dsn)
+
+    def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
+        """A DSN whose sessions have these settings beside those that it says already."""
+        return f"{dsn}{'&' if '?' in dsn else '?'}{urlencode(settings)}" if settings else dsn
+
+    def bridged(self, address: Address, bridging: Bridging) -> Address:
+        """Starts a bridge that has Spark's own driver of JDBC, or the one that was named."""
+        java = find_java(bridging.cache)
+        if bridging.drivers:
+            drivers = [find_driver(named, bridging.cache) for named in bridging.drivers]
+        else:
+            home = find_home(obtain(self._facts, Wanted(bridging.cache), tell_nobody))
+            drivers = Programs(home, java).jdbc()
+        return {**address, "socket": str(start_bridge(bridging.launcher, java, drivers))}
+
+    def attach(self, address: Address) -> Instance:
+        """Connects. Raises `EngineError` as the server says it, with the mend."""
+        try:
+            link = Link.connect(address)
+        except BridgeError as error:
+            raise EngineError(f"{error}. {UNREACHED}") from error
+        return Instance({}, link, address=dict(address))
+
+    def detach(self, instance: Instance) -> None:
+        """Closes the connection."""
+        instance.handle.close()
+
+    def version(self, instance: Instance) -> str:
+        """Such as `4.3.0`."""
+        ((told,),) = instance.handle.text(file_text("version.sql"))
+        return str(told).split()[0]
+
+    def loads(self, instance: Instance) -> bool:
+        """Only into clusters of ours: what a running one has is asked as it is."""
+        return bool(instance.address["ours"])
+
+    def effective_settings(self, instance: Instance) -> dict[str, str]:
+        """Settings of SQL as a session has them, and all else that the driver was told."""
+        rows = instance.handle.text(file_text("settings.sql"))
+        told = {str(row[0]): str(row[1]) for row in rows}
+        if not instance.address["ours"]:
+            return told
+        rest = Rest(HOST, instance.address["page_port"])
+        try:
+            given = dict((rest.told("environment") or {}).get("sparkProperties", []))
+        except OSError as error:
+            raise EngineError(str(error)) from error
+        finally:
+            rest.close()
+        shape = {name: str(value) for name, value in instance.address["shape"].items()}
+        return {**given, **told, **shape}
+
+    def processes(self, instance: Instance) -> tuple[int, ...]:
+        """The driver, the master and the workers; an executor is a child of its worker."""
+        return tuple(instance.address.get("pids", {}).values())
+
+    def nodes(self, instance: Instance) -> tuple[Node, ...]:
+        """The driver, which plans and gathers, with the master; then the workers."""
+        pids: dict[str, int] = dict(instance.address.get("pids", {}))
+        if not pids:
+            return ()
+        first = Node(DRIVER, "coordinator", HOST, (pids.pop(DRIVER), pids.pop(MASTER)))
+        return (first, *(Node(name, "worker", HOST, (pid,)) for name, pid in pids.items()))
+
+    def schema_mark(self, instance: Instance, name: str) -> str | None:
+        """Raises `EngineError`: tables are made in clusters of ours only."""
+        _is_private(instance, name)
+
+    def lock_schema(self, instance: Instance, name: str) -> bool:
+        """Raises `EngineError`: tables are made in clusters of ours only."""
+        _is_private(instance, name)
+
+    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Raises `EngineError`: tables are made in clusters of ours only."""
+        _is_private(instance, name, mark)
+
+    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Raises `EngineError`: tables are made in clusters of ours only."""
+        _is_private(instance, name, mark)
+
+    def use_schema(self, instance: Instance, name: str) -> None:
+        """Raises `EngineError`: tables are made in clusters of ours only."""
+        _is_private(instance, name)
+
+    def drop_schema(self, instance: Instance, name: str) -> None:
+        """Raises `EngineError`: tables are made in clusters of ours only."""
+        _is_private(instance, name)
+
+    def run_script(self, instance: Instance, sql: str) -> None:
+        """Runs the statements one by one."""
+        tables.run_script(instance, sql)
+
+    def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
+        """Writes a table's files, as many as there are cores to read them."""
+        del streams
+        tables.load(instance, table, rows)
+
+    def count(self, instance: Instance, table: str) -> int:
+        """Rows of a table, as Spark counts them and as its files say."""
+        return tables.count(instance, table)
+
+    def finish_load(self, instance: Instance) -> None:
+        """Writes the files out. Sizes are known by them; see README for statistics."""
+        tables.write_out(instance)
+
+    def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
+        """One session of the driver a client, all through one bridge."""
+        config, told = session_config(instance.address), json.dumps(marked_script(script).facts())
+        return [_core.JdbcSession(config, told, seed, number) for number in range(clients)]
+
+    def counters(self, instance: Instance) -> CounterReader:
+        """What executors count, by worker."""
+        return SparkCounters(instance.address)
+
+    def plan_reader(self, instance: Instance) -> PlanReader:
+        """Executes statements and has the driver tell what each operator did."""
+        return SparkPlans(instance.address)
+
+    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
+        """What the driver told of one execution."""
+        return normalised(told, operation, statement, native)
+
+    def _obtained(self) -> Programs:
+        if self._programs is None:
+            raise EngineError("Spark is not here: obtain it before it is started.")
+        return self._programs
+
+
+def _is_private(*_: object) -> Never:
+    raise EngineError(
+        "tables are made in clusters of ours only: leave --dsn out, or name a workload that asks"
+        " the tables that are there"
+    )
+
+
+def engine(facts: EngineFacts) -> SparkEngine:
+    """The engine of this folder."""
+    return SparkEngine(facts)

@@ -1,0 +1,228 @@
+"""Turns what Spark tells of an execution into the house's tree.
+
+The plan as `EXPLAIN FORMATTED` writes it has the tree, and what each operator does; the driver's
+graph of the execution has the same tree with what was counted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.model.plan import Plan, PlanNode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+PHYSICAL, SUBQUERIES = "== Physical Plan ==", "===== Subqueries ====="
+INITIAL = "== Initial Plan =="
+CODE = "WholeStageCodegen"
+ROWS, WRITTEN = "number of output rows", "shuffle records written"
+SPILLED = "spill size"
+ESTIMATED = "it was not executed, and Spark estimates rows only where its CBO has statistics"
+# Operators by the beginnings of Spark's words; the first that fits counts.
+OPERATORS = (
+    ("Scan ", "scan"),
+    ("LocalTableScan", "values"),
+    ("BroadcastHashJoin", "hash join"),
+    ("ShuffledHashJoin", "hash join"),
+    ("SortMergeJoin", "merge join"),
+    ("BroadcastNestedLoopJoin", "nested loop"),
+    ("CartesianProduct", "nested loop"),
+    ("HashAggregate", "aggregate"),
+    ("SortAggregate", "aggregate"),
+    ("ObjectHashAggregate", "aggregate"),
+    ("BroadcastExchange", "exchange"),
+    ("Exchange", "exchange"),
+    ("ReusedExchange", "exchange"),
+    ("TakeOrderedAndProject", "top-n"),
+    ("Sort", "sort"),
+    ("Filter", "filter"),
+    ("Project", "projection"),
+    ("GlobalLimit", "limit"),
+    ("LocalLimit", "limit"),
+    ("CollectLimit", "limit"),
+    ("Window", "window"),
+    ("Union", "set operation"),
+    ("Expand", "other"),
+    ("Execute", "modify"),
+)
+# What an operator is about, among the lines that are written of it.
+CONDITIONS = ("Left keys", "Right keys", "Join condition", "Condition", "Keys", "Arguments")
+_LINE = re.compile(r"^(?P<lead>[\s:+|-]*)(?:\* )?(?P<name>\S.*?) \((?P<id>\d+)\)\s*$")
+_DETAIL = re.compile(r"^\((\d+)\) ")
+_HOSTED = re.compile(r"^Subquery:\d+ Hosting operator id = (\d+)")
+_SIDES = re.compile(r" (?:Inner|Left\w*|Right\w*|Full\w*|Cross|ExistenceJoin\S*)(?: Build\w+)?$")
+_SIZE = re.compile(r"([\d.,]+) ([KMGT]i)?B")
+_BYTES = {"": 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40}
+_NUMBER = re.compile(r"[\d,]+")
+
+
+@dataclass
+class _Written:
+    """An operator as the text has it."""
+
+    number: int
+    name: str
+    says: str
+    column: int
+    children: list[_Written] = field(default_factory=list)
+
+
+def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+    """The plan that the words of `explaining` mean.
+
+    Raises:
+        ValueError: If they are not understood.
+    """
+    try:
+        words: dict[str, Any] = json.loads(told)
+        text = str(words["planDescription"])
+        graph = words.get("nodes")
+        root = _tree(text, _Counted(graph or [], words.get("edges") or []))
+    except (LookupError, TypeError) as error:
+        raise ValueError(f"Spark's plan is not understood: {error!r}") from error
+    spilled = [node.spilled_bytes for node in root.walk() if node.spilled_bytes is not None]
+    return Plan(
+        operation,
+        statement,
+        native,
+        root,
+        execution_s=words["duration"] / 1000 if graph else None,
+        timed=bool(graph),
+        reason=None if graph else ESTIMATED,
+        spilled_bytes=sum(spilled) if graph and spilled else None,
+    )
+
+
+class _Counted:
+    """What was counted, by the operators of the driver's graph; those of code are passed over."""
+
+    def __init__(
+        self, nodes: Iterable[Mapping[str, Any]], edges: Iterable[Mapping[str, Any]]
+    ) -> None:
+        own = [node for node in nodes if not str(node["nodeName"]).startswith(CODE)]
+        self.nodes = {int(node["nodeId"]): node for node in own}
+        self.inputs: dict[int, list[int]] = {}
+        for edge in sorted(edges, key=lambda edge: int(edge["fromId"])):
+            self.inputs.setdefault(int(edge["toId"]), []).append(int(edge["fromId"]))
+        self._taken: set[int] = set()
+
+    def root(self) -> int | None:
+        """The operator that no other one takes rows from."""
+        taken = {one for some in self.inputs.values() for one in some}
+        return min((one for one in self.nodes if one not in taken), default=None)
+
+    def take(self, name: str, among: Iterable[int]) -> int | None:
+        """The first of a name that stands for no other one yet."""
+        for one in among:
+            if one not in self._taken and str(self.nodes[one]["nodeName"]).strip() == name:
+                self._taken.add(one)
+                return one
+        return None
+
+    def metrics(self, one: int | None) -> dict[str, str]:
+        """Its figures, as the driver writes them."""
+        told = [] if one is None else self.nodes[one]["metrics"]
+        return {str(metric["name"]): str(metric["value"]) for metric in told}
+
+
+def _tree(text: str, counted: _Counted) -> PlanNode:
+    if PHYSICAL not in text:
+        raise ValueError(f"Spark's plan has no {PHYSICAL!r}")
+    main, _, below = text.partition(PHYSICAL)[2].partition(SUBQUERIES)
+    details = _details(text)
+    hosted: dict[int, list[_Written]] = {}
+    for part in re.split(r"(?m)^(?=Subquery:\d+)", below):
+        if found := _HOSTED.match(part):
+            hosted.setdefault(int(found[1]), []).extend(_written(part.splitlines()[1:]))
+    roots = _written(main.splitlines())
+    if not roots:
+        raise ValueError("Spark's plan has no operators")
+    first = counted.root()
+    return _node(roots[0], [] if first is None else [first], counted, details, hosted)
+
+
+def _written(lines: Iterable[str]) -> list[_Written]:
+    """The operators of a drawing, those at its top; an adaptive plan's last one is taken."""
+    roots: list[_Written] = []
+    above: list[_Written] = []
+    for line in lines:
+        if INITIAL in line or (above and not line.strip()):
+            break
+        found = _LINE.match(line)
+        if found is None:
+            continue
+        name, column = found["name"], len(found["lead"])
+        one = _Written(int(found["id"]), _SIDES.sub("", name), name, column)
+        while above and above[-1].column >= column:
+            above.pop()
+        (above[-1].children if above else roots).append(one)
+        above.append(one)
+    return roots
+
+
+def _details(text: str) -> dict[int, dict[str, str]]:
+    """What is written of each operator below the drawing, by its number."""
+    found: dict[int, dict[str, str]] = {}
+    own: dict[str, str] | None = None
+    for line in text.splitlines():
+        if begun := _DETAIL.match(line):
+            own = found.setdefault(int(begun[1]), {})
+        elif not line.strip():
+            own = None
+        elif own is not None and ":" in line:
+            name, _, value = line.partition(":")
+            own[re.sub(r" \[\d+\]$", "", name).strip()] = value.strip()
+    return found
+
+
+def _node(
+    written: _Written,
+    among: list[int],
+    counted: _Counted,
+    details: Mapping[int, Mapping[str, str]],
+    hosted: Mapping[int, list[_Written]],
+) -> PlanNode:
+    own = counted.take(written.name, among)
+    below = [] if own is None else counted.inputs.get(own, [])
+    children = [_node(one, below, counted, details, hosted) for one in written.children]
+    # The side that is built is named; the other one is the outer.
+    if "BuildLeft" in written.says and len(children) > 1:
+        children.reverse()
+    for one in hosted.get(written.number, []):
+        inside = _node(one, below, counted, details, hosted)
+        children.append(PlanNode("subquery", "Subquery", children=(inside,)))
+    made = _operator(written, counted.metrics(own), details.get(written.number, {}))
+    return replace(made, children=tuple(children))
+
+
+def _operator(written: _Written, metrics: Mapping[str, str], told: Mapping[str, str]) -> PlanNode:
+    operator = next((word for begin, word in OPERATORS if written.name.startswith(begin)), "other")
+    said = [f"{name}: {told[name]}" for name in CONDITIONS if told.get(name) not in {None, "None"}]
+    is_scan = operator == "scan"
+    pushed = told.get("PushedFilters") if is_scan else None
+    return PlanNode(
+        operator,
+        written.says,
+        object=written.name.split()[-1].rpartition(".")[2] if is_scan else None,
+        condition=pushed or ("; ".join(said) if said else None),
+        rows=_number(metrics.get(ROWS) or metrics.get(WRITTEN)),
+        spilled_bytes=_bytes(metrics.get(SPILLED)),
+        details=dict(metrics),
+    )
+
+
+def _number(text: str | None) -> float | None:
+    found = _NUMBER.match(text or "")
+    return None if found is None else float(found[0].replace(",", ""))
+
+
+def _bytes(text: str | None) -> int | None:
+    """Bytes of a size as the driver writes it; of several the first, which is their sum."""
+    found = _SIZE.search(text or "")
+    return (
+        None if found is None else round(float(found[1].replace(",", "")) * _BYTES[found[2] or ""])
+    )

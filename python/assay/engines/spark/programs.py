@@ -1,0 +1,173 @@
+"""Spark's programs: where its jars are, and how one of its processes is started in Java.
+
+Processes are started without Spark's own scripts, each of which would start a Java of its own only
+to find out the command line.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+
+if TYPE_CHECKING:
+    from assay.engines.contract import Product
+
+HOST = "127.0.0.1"
+_CORE = re.compile(r"spark-core_(?P<scala>[\d.]+)-(?P<version>\d[\w.-]*)\.jar")
+# Where settings have their names: the configuration of Spark itself, and of its SQL.
+_NAMED_IN = re.compile(
+    r"org/apache/spark/(?:internal/config/|sql/internal/(?:Static)?SQLConf\$|"
+    r"network/util/TransportConf|sql/hive/HiveUtils\$).*\.class|"
+    r"org/apache/spark/(?:network/util/TransportConf|SparkConf\$)\.class"
+)
+_NAMED_JARS = ("spark-core", "spark-catalyst", "spark-sql-api", "spark-hive_", "spark-network")
+_NAME = re.compile(rb"(?<![\w.])spark(?:\.[A-Za-z][\w-]*)+")
+# Packages of Java that Spark reaches into, as its own launcher opens them.
+_OPENED = (
+    "java.base/java.lang",
+    "java.base/java.lang.invoke",
+    "java.base/java.lang.reflect",
+    "java.base/java.io",
+    "java.base/java.net",
+    "java.base/java.nio",
+    "java.base/java.util",
+    "java.base/java.util.concurrent",
+    "java.base/java.util.concurrent.atomic",
+    "java.base/jdk.internal.ref",
+    "java.base/sun.nio.ch",
+    "java.base/sun.nio.cs",
+    "java.base/sun.security.action",
+    "java.base/sun.util.calendar",
+    "java.security.jgss/sun.security.krb5",
+)
+# What the driver of JDBC needs of Spark's jars.
+_JDBC = (
+    "hive-jdbc-*",
+    "hive-service-rpc-*",
+    "hive-common-*",
+    "hive-serde-*",
+    "hive-shims-*",
+    "guava-*",
+    "failureaccess-*",
+    "libthrift-*",
+    "spark-hive-thriftserver_*",
+    "hadoop-client-api-*",
+    "hadoop-client-runtime-*",
+    "slf4j-api-*",
+    "jcl-over-slf4j-*",
+    "spark-common-utils*",
+    "scala-library-*",
+    "log4j-1.2-api-*",
+    "log4j-api-*",
+    "log4j-core-*",
+    "log4j-slf4j2-impl-*",
+    "commons-lang-*",
+    "commons-lang3-*",
+    "httpclient-*",
+    "httpcore-*",
+)
+
+
+@dataclass(frozen=True)
+class Programs:
+    """One Spark that is there.
+
+    Attributes:
+        home: Its directory, which has `jars`.
+        java: The program that runs it.
+        classes: An archive of classes that Java maps instead of reading them; None: there is none.
+    """
+
+    home: Path
+    java: Path
+    classes: Path | None = None
+
+    @property
+    def version(self) -> str:
+        """Such as `4.3.0`."""
+        return self._core["version"]
+
+    @property
+    def class_path(self) -> str:
+        """The one that its workers give to executors, so that one archive fits all."""
+        logging = [str(jar) for jar in sorted(self._jars.glob("slf4j-api-*.jar"))]
+        return ":".join([f"{self.home}/conf", *logging, f"{self._jars}/*"])
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What every process of it has to know."""
+        return {
+            "LANG": "C.UTF-8",
+            "SPARK_HOME": str(self.home),
+            "SPARK_SCALA_VERSION": self._core["scala"],
+            "JAVA_HOME": str(self.java.resolve().parents[1]),
+            # Pages and requests would else be served to other hosts.
+            "SPARK_LOCAL_IP": HOST,
+            "SPARK_PUBLIC_DNS": HOST,
+        }
+
+    @property
+    def shared(self) -> list[str]:
+        """Options of Java that every process of it, executors included, is started with."""
+        archive = [f"-XX:SharedArchiveFile={self.classes}"] if self.classes else []
+        return ["-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xlog:disable", *archive]
+
+    def command(self, heap: str, main: list[str], properties: dict[str, str]) -> list[str]:
+        """The command line of one process: its heap, its class with arguments, its properties."""
+        opened = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED]
+        told = [f"-D{name}={value}" for name, value in properties.items()]
+        reached = ["-Djdk.reflect.useDirectMethodHandle=false", f"-Xmx{heap}"]
+        java = [str(self.java), *self.shared, *opened, *reached, *told]
+        return [*java, "-cp", self.class_path, *main]
+
+    def jdbc(self) -> list[Path]:
+        """The driver of JDBC and what it needs. Raises `EngineError` if it is not there."""
+        found = [jar for name in _JDBC for jar in sorted(self._jars.glob(f"{name}.jar"))]
+        if not any(jar.name.startswith("hive-jdbc") for jar in found):
+            raise EngineError(
+                f"{self._jars} has no hive-jdbc, by which Spark is asked: choose a Spark that was"
+                " built with its Thrift server, as the one of PyPI is."
+            )
+        return found
+
+    @cached_property
+    def settings(self) -> frozenset[str]:
+        """Names of the settings that this Spark knows, as they stand in its classes."""
+        jars = [jar for name in _NAMED_JARS for jar in self._jars.glob(f"{name}*.jar")]
+        names: set[str] = set()
+        for jar in jars:
+            with zipfile.ZipFile(jar) as archive:
+                for entry in archive.namelist():
+                    if _NAMED_IN.fullmatch(entry):
+                        names.update(map(bytes.decode, _NAME.findall(archive.read(entry))))
+        return frozenset(names)
+
+    @property
+    def _jars(self) -> Path:
+        return self.home / "jars"
+
+    @cached_property
+    def _core(self) -> re.Match[str]:
+        for jar in self._jars.glob("spark-core_*.jar"):
+            if found := _CORE.fullmatch(jar.name):
+                return found
+        raise EngineError(f"{self.home} has no jars/spark-core_*.jar: it is no whole Spark.")
+
+
+def find_home(product: Product) -> Path:
+    """The directory that has `jars`, below a product's home. Raises `EngineError`."""
+    if product.home is None:
+        raise EngineError("Spark has no programs here: obtain it before it is started.")
+    places = [product.home, product.home.parent, *sorted(product.home.glob("pyspark-*/deps"))]
+    for place in places:
+        if any((place / "jars").glob("spark-core_*.jar")):
+            return place
+    raise EngineError(
+        f"{product.home} is no Spark: --bin-dir names its home, the directory that has `jars`."
+    )

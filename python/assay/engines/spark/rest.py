@@ -1,0 +1,73 @@
+"""What Spark tells over HTTP: its master's state, and the monitoring interface of a driver.
+
+Both are read without a library of Spark's, from addresses of the cluster only.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from typing import Any
+
+PATIENCE_S = 20.0
+OK, MISSING = 200, 404
+
+
+class Rest:
+    """The monitoring interface of one driver, over one connection. Belongs to one thread.
+
+    Args:
+        host, port: Where the driver serves its pages.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        self._line = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
+        self._application: str | None = None
+
+    def told(self, path: str) -> Any:  # noqa: ANN401 - JSON
+        """What stands below the application; None: there is none of that. Raises `OSError`."""
+        if self._application is None:
+            applications = self._asked("/api/v1/applications")
+            if not applications:
+                return None
+            self._application = str(applications[0]["id"])
+        return self._asked(f"/api/v1/applications/{self._application}/{path}")
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._line.close()
+
+    def _asked(self, path: str) -> Any:  # noqa: ANN401 - JSON
+        try:
+            answer, body = self._got(path)
+        except (http.client.HTTPException, OSError):
+            # A line that was idle for long is closed by the other side.
+            self._line.close()
+            try:
+                answer, body = self._got(path)
+            except (http.client.HTTPException, OSError) as error:
+                self._line.close()
+                raise OSError(f"Spark's driver does not tell its state: {error}") from error
+        if answer.status == MISSING:
+            return None
+        if answer.status != OK:
+            raise OSError(f"Spark's driver tells no state: {answer.status} {answer.reason}")
+        return json.loads(body)
+
+    def _got(self, path: str) -> tuple[http.client.HTTPResponse, bytes]:
+        self._line.request("GET", path)
+        answer = self._line.getresponse()
+        return answer, answer.read()
+
+
+def master_state(host: str, port: int) -> dict[str, Any]:
+    """What a master tells of its workers. Raises `OSError`."""
+    line = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
+    try:
+        line.request("GET", "/json/")
+        told: dict[str, Any] = json.loads(line.getresponse().read())
+    except (http.client.HTTPException, ValueError) as error:
+        raise OSError(f"Spark's master does not tell its state: {error}") from error
+    finally:
+        line.close()
+    return told

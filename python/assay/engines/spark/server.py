@@ -1,0 +1,219 @@
+"""Starts a private cluster: its master, its workers, and the driver that is asked over JDBC."""
+
+from __future__ import annotations
+
+import socket
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.bridge.beside import start_bridge
+from assay.engines.bridge.link import Link
+from assay.engines.contract import EngineError
+from assay.engines.resources import free_port
+from assay.engines.spark import tables
+from assay.engines.spark.configuration import COLLECTS, shape_of, spark_settings
+from assay.engines.spark.connecting import url_of
+from assay.engines.spark.programs import HOST
+from assay.engines.spark.rest import Rest, master_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from assay.engines.contract import Address, Launcher, Place
+    from assay.engines.spark.configuration import Shape
+    from assay.engines.spark.programs import Programs
+
+TITLE = "Spark"
+MASTER, DRIVER = "master", "driver"
+MASTER_CLASS = "org.apache.spark.deploy.master.Master"
+WORKER_CLASS = "org.apache.spark.deploy.worker.Worker"
+DRIVER_CLASS = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
+# Of processes that only tell others what to do.
+SMALL_HEAP = "128m"
+# Below `place.data`: the tables. Below the launcher's scratch: what goes with the processes.
+LAKE, WORK, LOCAL, HOME = "lake", "work", "local", "home"
+PORT_TRIES = 5
+PORT_TAKEN = ("Address already in use", "BindException", "could not bind", "Could not bind")
+START_PATIENCE_S, STOP_GRACE_S, LOOK_S = 180.0, 20.0, 0.05
+MEBIBYTES = {"k": 1 / 1024, "m": 1, "g": 1024}
+# What a worker holds back beyond the heap of its executor, as Spark reckons it.
+BESIDE_HEAP_MIB, BESIDE_HEAP_SHARE = 384, 1.1
+
+
+def start_cluster(
+    programs: Programs, place: Place, settings: Mapping[str, str], launcher: Launcher
+) -> Address:
+    """Starts a cluster on `place` and returns its address once all executors are there.
+
+    Raises:
+        EngineError: With the last words of the process that ended.
+    """
+    shape, scratch = shape_of(settings), launcher.scratch
+    lake = place.data / LAKE
+    for directory in (lake, scratch / WORK, scratch / LOCAL, scratch / HOME):
+        directory.mkdir(mode=0o755, parents=True, exist_ok=True)
+        launcher.own(directory)
+    for _ in range(PORT_TRIES):
+        address = _address(shape, lake)
+        words = _started(programs, shape, settings, launcher, address)
+        if words is None:
+            break
+        if not any(taken in words for taken in PORT_TAKEN):
+            raise EngineError(f"{TITLE} did not start: {words}")
+    else:
+        raise EngineError(
+            f"{TITLE} found {PORT_TRIES} ports taken that had been free a moment before: try again"
+            " when fewer programs open connections."
+        )
+    address["socket"] = str(start_bridge(launcher, programs.java, programs.jdbc()))
+    with Link.connect(address) as link:
+        tables.register(link, lake)
+        if settings.get(COLLECTS, "").lower() == "true":
+            tables.gather_statistics(link, lake)
+    return address
+
+
+def _address(shape: Shape, lake: Path) -> Address:
+    port, page, asked, master, told = (free_port(HOST) for _ in range(5))
+    return {
+        "url": url_of(HOST, asked),
+        "properties": {},
+        "setup": [],
+        "ours": True,
+        "lake": str(lake),
+        "port": asked,
+        "driver_port": port,
+        "page_port": page,
+        "master_port": master,
+        "master_page_port": told,
+        "worker_pages": [free_port(HOST) for _ in range(shape.workers)],
+        "shape": {"workers": shape.workers, "cores": shape.cores},
+    }
+
+
+def _started(
+    programs: Programs,
+    shape: Shape,
+    settings: Mapping[str, str],
+    launcher: Launcher,
+    address: Address,
+) -> str | None:
+    """Starts all processes; last words of one that ended instead. Raises `EngineError`."""
+    scratch = launcher.scratch
+    temporary = {"java.io.tmpdir": str(scratch / LOCAL), "user.timezone": "UTC"}
+    environment = programs.environment | {"HOME": str(scratch / HOME)}
+    environment["SPARK_LOCAL_DIRS"] = str(scratch / LOCAL)
+
+    def node(name: str, heap: str, main: list[str], properties: Mapping[str, str]) -> int:
+        command = programs.command(heap, main, temporary | dict(properties))
+        return launcher.serve_node(name, command, environment, "SIGTERM", STOP_GRACE_S)
+
+    listens = ["--host", HOST, "--port", str(address["master_port"])]
+    page = ["--webui-port", str(address["master_page_port"])]
+    quiet = {"spark.master.rest.enabled": "false"}
+    pids = {MASTER: node(MASTER, SMALL_HEAP, [MASTER_CLASS, *listens, *page], quiet)}
+    # What asks a master too early asks again after many seconds only.
+    if words := _await(lambda: bool(_workers(address)[0]), launcher, "the master"):
+        return words
+    url = f"spark://{HOST}:{address['master_port']}"
+    for number, port in enumerate(address["worker_pages"], 1):
+        work = ["--work-dir", str(scratch / WORK / str(number)), "--webui-port", str(port)]
+        size = ["--cores", str(shape.cores), "--memory", f"{_held_mib(shape)}m"]
+        main = [WORKER_CLASS, "--host", HOST, *size, *work, url]
+        pids[f"worker-{number}"] = node(f"worker-{number}", SMALL_HEAP, main, {})
+    told = _driver_properties(programs, shape, settings, address, scratch) | {"spark.master": url}
+    asked = [
+        "--hiveconf",
+        f"hive.server2.thrift.port={address['port']}",
+        "--hiveconf",
+        f"hive.server2.thrift.bind.host={HOST}",
+    ]
+    pids[DRIVER] = node(DRIVER, shape.driver_heap, [DRIVER_CLASS, *asked], told)
+    address["pids"] = pids
+    ready = _await(lambda: _is_ready(address, shape), launcher, "all executors")
+    return ready or _await(lambda: _listens(address), launcher, "the driver")
+
+
+def _driver_properties(
+    programs: Programs,
+    shape: Shape,
+    settings: Mapping[str, str],
+    address: Address,
+    scratch: Path,
+) -> dict[str, str]:
+    """What the driver is told, and its executors through it. Ours go last: they are not asked."""
+    given = spark_settings(settings)
+    of_java = " ".join(programs.shared)
+    also = given.pop("spark.executor.extraJavaOptions", "")
+    return given | {
+        "spark.app.name": "assay",
+        "spark.submit.deployMode": "client",
+        "spark.driver.host": HOST,
+        "spark.driver.bindAddress": HOST,
+        "spark.driver.port": str(address["driver_port"]),
+        "spark.ui.port": str(address["page_port"]),
+        "spark.ui.showConsoleProgress": "false",
+        # What a driver tells of its stages is as they stand, not as they stood.
+        "spark.ui.liveUpdate.period": "0",
+        "spark.log.level": "WARN",
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.warehouse.dir": address["lake"],
+        "spark.executor.memory": shape.executor_heap,
+        "spark.executor.cores": str(shape.cores),
+        "spark.executor.extraJavaOptions": f"{of_java} -Duser.timezone=UTC {also}".strip(),
+        "spark.executor.processTreeMetrics.enabled": "true",
+        "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+        "spark.local.dir": str(scratch / LOCAL),
+    }
+
+
+def _held_mib(shape: Shape) -> int:
+    heap = float(shape.executor_heap[:-1]) * MEBIBYTES[shape.executor_heap[-1]]
+    return round(max(heap + BESIDE_HEAP_MIB, heap * BESIDE_HEAP_SHARE))
+
+
+def _workers(address: Address) -> tuple[bool, int]:
+    """Whether the master tells its state, and how many workers are alive."""
+    try:
+        told = master_state(HOST, address["master_page_port"])
+    except OSError:
+        return False, 0
+    return True, sum(worker["state"] == "ALIVE" for worker in told["workers"])
+
+
+def _is_ready(address: Address, shape: Shape) -> bool:
+    if _workers(address)[1] < shape.workers:
+        return False
+    rest = Rest(HOST, address["page_port"])
+    try:
+        executors = rest.told("executors") or []
+    except (OSError, LookupError, ValueError):
+        return False
+    finally:
+        rest.close()
+    there = [one for one in executors if one["id"] != DRIVER and one["isActive"]]
+    return len(there) >= shape.workers
+
+
+def _listens(address: Address) -> bool:
+    try:
+        socket.create_connection((HOST, address["port"]), LOOK_S).close()
+    except OSError:
+        return False
+    return True
+
+
+def _await(is_there: Callable[[], bool], launcher: Launcher, what: str) -> str | None:
+    """None once it is there; last words of what ended instead. Raises `EngineError`."""
+    deadline_s = time.monotonic() + START_PATIENCE_S
+    while not is_there():
+        if (words := launcher.last_words()) is not None:
+            return words
+        if time.monotonic() > deadline_s:
+            raise EngineError(
+                f"{TITLE} waited {START_PATIENCE_S:.0f} s for {what}: the host is overloaded, or"
+                " has no memory for so many workers. Try again when it is quieter, or with fewer."
+            )
+        time.sleep(LOOK_S)
+    return None

@@ -1,0 +1,116 @@
+"""Tables: files of Parquet in a directory, which each new driver is told of.
+
+Spark keeps what it knows of tables in its driver's memory, so nothing that is kept says where they
+lie, and the directory can be copied and moved. Columns and types are those of the files.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from assay.engines.bridge.statements import split
+from assay.engines.contract import EngineError
+from assay.engines.lake import count_rows, table_files, write_table
+from assay.engines.spark.connecting import filled, name_of, run, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.engines.bridge.link import Link
+    from assay.engines.contract import ArrowStream, Instance
+
+# What a type of Arrow is called, where it is neither a decimal number nor a list.
+NAMES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
+    (pa.types.is_boolean, "boolean"),
+    (pa.types.is_int8, "tinyint"),
+    (pa.types.is_int16, "smallint"),
+    (pa.types.is_int32, "int"),
+    (pa.types.is_int64, "bigint"),
+    (pa.types.is_float32, "float"),
+    (pa.types.is_float64, "double"),
+    (pa.types.is_date32, "date"),
+    (pa.types.is_timestamp, "timestamp_ntz"),
+    (pa.types.is_string, "string"),
+    (pa.types.is_large_string, "string"),
+    (pa.types.is_binary, "binary"),
+    (pa.types.is_large_binary, "binary"),
+)
+
+
+def run_script(instance: Instance, sql: str) -> None:
+    """Runs statements of a schema one by one. Raises `EngineError` with the one at fault."""
+    for statement in split(sql):
+        run(instance.handle, statement)
+
+
+def load(instance: Instance, table: str, rows: ArrowStream) -> None:
+    """Writes a table's files and tells Spark of them. Raises `EngineError`."""
+    lake, shape = lake_of(instance), instance.address["shape"]
+    run(instance.handle, filled("drop_table.sql", table=name_of(table)))
+    write_table(lake, table, rows, shape["workers"] * shape["cores"])
+    run(instance.handle, _creation(lake, table))
+
+
+def count(instance: Instance, table: str) -> int:
+    """Rows of a table, as Spark counts them. Raises `EngineError`."""
+    ((counted,),) = instance.handle.text(filled("count.sql", table=name_of(table)))
+    told, stored = int(counted or -1), count_rows(lake_of(instance), table)
+    if told != stored:
+        raise EngineError(f"Spark counts {told} rows of {table}, and its files have {stored}.")
+    return told
+
+
+def register(link: Link, lake: Path) -> None:
+    """Tells a new driver of all tables that are there. Raises `EngineError`."""
+    for folder in sorted(lake.iterdir()):
+        if table_files(lake, folder.name):
+            run(link, _creation(lake, folder.name))
+
+
+def gather_statistics(link: Link, lake: Path) -> None:
+    """Counts rows and values of all tables for the optimiser. Raises `EngineError`."""
+    for folder in sorted(lake.iterdir()):
+        run(link, filled("analyze.sql", table=name_of(folder.name)))
+
+
+def lake_of(instance: Instance) -> Path:
+    """The directory of all tables. Raises `EngineError` where it is not ours."""
+    if "lake" not in instance.address:
+        raise EngineError(
+            "tables are loaded into clusters of ours only: leave --dsn out, or name a workload that"
+            " asks the tables that are there"
+        )
+    return Path(instance.address["lake"])
+
+
+def type_name(kind: pa.DataType) -> str:
+    """What Spark calls a type of Parquet's. Raises `EngineError` for one that it has not."""
+    if pa.types.is_decimal(kind):
+        return f"decimal({kind.precision}, {kind.scale})"
+    for is_it, name in NAMES:
+        if is_it(kind):
+            return name
+    raise EngineError(f"Spark has no type for columns of {kind}: cast it in the data.")
+
+
+def _creation(lake: Path, table: str) -> str:
+    """The statement that tells of a table."""
+    schema = pq.read_schema(table_files(lake, table)[0])
+    columns = ", ".join(f"{name_of(one.name)} {type_name(one.type)}" for one in schema)
+    location = text_of((lake / table).absolute().as_uri())
+    return filled("create_table.sql", table=name_of(table), columns=columns, location=location)
+
+
+def write_out(instance: Instance) -> None:
+    """Waits until all files are on the disk."""
+    for file in lake_of(instance).rglob("*.parquet"):
+        descriptor = os.open(file, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

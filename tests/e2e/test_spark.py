@@ -1,0 +1,44 @@
+"""Spark as a person uses it, where it was brought (`make cluster`): it is half a gigabyte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.study.places import engines_dir
+from tests.e2e.conftest import Lab
+from tests.products import installed
+
+ENGINE = ["--engine", "spark"]
+
+
+@pytest.fixture(autouse=True)
+def _brought(server_place: Path) -> None:
+    installed("spark")
+    shelf = server_place / "cache" / "assay" / "engines" / "spark"
+    shelf.parent.mkdir(parents=True, exist_ok=True)
+    if not shelf.exists():
+        shelf.symlink_to(engines_dir() / "spark")
+
+
+def test_a_query_is_answered_by_all_workers(server_lab: Lab) -> None:
+    asked = [*ENGINE, "--scale", "0.01", "--operation", "q13", "--set", "workers=2"]
+    document = server_lab.document("run", "tpch", *asked)
+    verdicts = {check["check"]: check["verdict"] for check in document["checks"]}
+    assert verdicts["answers"] == "valid"
+    assert document["engine"] == "spark"
+    server_lab.assert_nothing_left()
+
+
+def test_an_unknown_setting_is_told_with_the_nearest(server_lab: Lab) -> None:
+    told = server_lab.assay("run", "tpch", *ENGINE, "--set", "spark.sql.shuffle.partition=4")
+    assert told.returncode == 1
+    assert "did you mean 'spark.sql.shuffle.partitions'" in told.stderr
+
+
+def test_a_server_that_is_not_there_is_told(server_lab: Lab) -> None:
+    told = server_lab.assay("run", "point-select", *ENGINE, "--dsn", "hive2://127.0.0.1:1/")
+    assert told.returncode == 1
+    assert "127.0.0.1" in told.stderr
+    server_lab.assert_nothing_left()

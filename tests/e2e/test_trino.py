@@ -1,0 +1,83 @@
+"""Trino as a person uses it, where it was brought (`make cluster`), which are 650 MB.
+
+One cluster serves all of it: it is loaded, measured, asked as one that runs already, and loses a
+node.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from assay.study.places import engines_dir
+from tests.e2e.conftest import Lab, wait_for_phase
+from tests.products import installed
+
+ENGINE = ["--engine", "trino", "--scale", "0.01"]
+QUERY = ["--operation", "q13"]
+MEASURING = ["run", "tpch", *ENGINE, *QUERY, "--min-time", "120s"]
+# Two clusters start before anything is measured: one that is loaded, and one on what it left.
+START_PATIENCE_S, PATIENCE_S = 500, 120
+
+
+@pytest.fixture(autouse=True)
+def _brought(server_place: Path) -> None:
+    installed("trino")
+    for name in ("trino", "jdbc"):
+        shelf = server_place / "cache" / "assay" / "engines" / name
+        shelf.parent.mkdir(parents=True, exist_ok=True)
+        if not shelf.exists():
+            shelf.symlink_to(engines_dir() / name)
+
+
+def coordinator_port(lab: Lab) -> str:
+    (file,) = lab.instances.glob("*/server/nodes/coordinator/config.properties")
+    told = dict(line.split("=", 1) for line in file.read_text(encoding="utf-8").splitlines())
+    return told["http-server.http.port"]
+
+
+def test_a_cluster_is_loaded_asked_by_another_run_and_loses_a_node(server_lab: Lab) -> None:
+    started = server_lab.begin(*MEASURING)
+    wait_for_phase(server_lab, started, "measured", START_PATIENCE_S)
+    dsn = f"trino://someone@127.0.0.1:{coordinator_port(server_lab)}/lake/assay"
+    asked = server_lab.document(
+        "run", "tpch", "--dsn", dsn, "--scale", "0.01", *QUERY, "--min-time", "1s"
+    )
+    assert asked["engine"] == "trino"
+    answers = next(check for check in asked["checks"] if check["check"] == "answers")
+    assert (answers["verdict"], answers["reason"][:6]) == ("valid", "1 of 1"), answers
+    told = json.loads((Path(asked["path"]) / "run.json").read_text(encoding="utf-8"))
+    roles = {node["name"]: (node["role"], node["pids"]) for node in told["cluster"]["nodes"]}
+    assert roles == {
+        "coordinator": ("coordinator", []),
+        "worker-1": ("worker", []),
+        "worker-2": ("worker", []),
+    }
+    (worker,) = server_lab.titled("-Dnode.id=worker-2")
+    os.kill(worker, signal.SIGKILL)
+    _, errors = started.communicate(timeout=PATIENCE_S)
+    assert started.returncode == 2, errors
+    assert "Traceback" not in errors
+    assert "Trino went away: the worker-2 was ended by signal 9" in errors
+    assert server_lab.status() == "failed"
+    server_lab.assert_nothing_left()
+
+
+def test_what_cannot_be_is_told_before_anything_is_started(server_lab: Lab) -> None:
+    for given, said in (
+        ("exchange.max-bufer-size=1MB", "did you mean 'exchange.max-buffer-size'"),
+        ("workers=0", "from 1 to 64"),
+    ):
+        refused = server_lab.assay("run", "tpch", *ENGINE, "--set", given)
+        assert refused.returncode == 1
+        assert said in refused.stderr
+
+
+def test_a_cluster_that_is_not_there_is_told(server_lab: Lab) -> None:
+    refused = server_lab.assay("run", "tpch", "--dsn", "trino://me@127.0.0.1:9/lake/assay", *QUERY)
+    assert refused.returncode == 1
+    assert "127.0.0.1:9 does not answer as a coordinator of Trino" in refused.stderr

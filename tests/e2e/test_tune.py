@@ -1,0 +1,56 @@
+"""`assay tune` on a real engine: from knobs to a conclusion, with points that fail; going on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.record.reader import Run
+from tests.e2e.conftest import Lab
+
+TUNE = ["tune", "tpch", "-o", "q01", "--engine", "duckdb", "--scale", "0.01", "--min-time", "0.1s"]
+# Less than an open database takes: such runs fail.
+KNOBS = ["--knob", "memory_limit=1MB,2MB"]
+NOTHING = 5
+
+
+def rows(document: dict[str, Any], table: str) -> list[dict[str, Any]]:
+    (figure,) = document["figures"]
+    found = next((one for one in figure["tables"] if one["name"] == table), None)
+    if found is None:
+        return []
+    heads = [column["name"] for column in found["columns"]]
+    return [dict(zip(heads, row, strict=True)) for row in found["rows"]]
+
+
+def test_settings_that_fail_are_points_of_the_search_and_none_is_recommended(lab: Lab) -> None:
+    document = lab.document(*TUNE, *KNOBS, code=NOTHING)
+    (figure,) = document["figures"]
+    assert figure["kind"] == "tuning"
+    assert figure["says"][0] == "Nothing is recommended: every setting that was tried failed."
+    assert rows(document, "trials")[0]["setting"] == "default"
+    for one in rows(document, "trials"):
+        run = Run(lab.runs / one["run"])
+        asked = run.facts["request"]["settings"]
+        words = ", ".join(f"{name}={value}" for name, value in asked.items())
+        assert (words or "default") == one["setting"]
+        assert (one["failed"] is None) == (one["setting"] == "default")
+    without_record = {one["variant"] for one in document["missing"]}
+    told = {one["setting"] for one in rows(document, "trials") if one["failed"]}
+    assert without_record | told == {"memory_limit=1MB", "memory_limit=2MB"}
+    lab.assert_nothing_left()
+
+    again = lab.assay(*TUNE, *KNOBS)
+    assert again.returncode == NOTHING, again.stderr
+    assert f"going on with {document['study']}" in again.stderr
+    assert "nothing is recommended" in again.stderr
+    assert len([one for one in lab.runs.iterdir() if (one / "run.json").exists()]) <= 4
+
+
+def test_what_cannot_be_searched_is_refused_before_anything_runs(lab: Lab) -> None:
+    told = lab.assay(*TUNE, "--knob", "thredas=1..4")
+    assert told.returncode == 1
+    assert "DuckDB has no setting 'thredas'" in told.stderr
+    told = lab.assay(*TUNE, "--knob", "threads=1..4", "--objective", "speed")
+    assert told.returncode == 1
+    assert "no such metric" in told.stderr
+    assert not lab.runs.exists()
