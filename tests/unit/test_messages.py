@@ -74,6 +74,14 @@ class TestModel:
         assert told["other host"].predicted == 0.0
         assert "does not say what its messages are made of" in told["messages"].why
 
+    def test_without_readings_around_operations_it_is_the_whole_part(self, tmp_path: Path) -> None:
+        run = cluster_run(tmp_path, BLOCKS, **{"shuffle.partitions": "8"})
+        (run.dir / "raw" / "engine-operations.arrows").unlink()
+        told = by_name(Run(run.dir))["messages"].counted
+        # Readings twice a second around three passes hold up to a second more.
+        assert told is not None
+        assert counted("fetched") <= told <= counted("fetched") + EACH_S["fetched"] * NODES / 3
+
     def test_a_setting_that_is_not_told_leaves_no_prediction(self, tmp_path: Path) -> None:
         told = by_name(cluster_run(tmp_path, BLOCKS))
         assert told["messages"].predicted is None

@@ -135,7 +135,8 @@ class TestEffect:
             [[Made("1", one), Made("2", two)] for one, two in zip(by, by[::-1], strict=True)],
         )
         shown = figure_of(made)
-        assert "no effect: it is in force as asked, but minor page faults did not move" in shown.says[0]
+        words = "it is in force as asked, but minor page faults did not move"
+        assert f"no effect: {words}" in shown.says[0]
         assert "no other level differs from it" in shown.says[1]
         told = [row for row in rows(shown, "counters") if row["side"] == "has to move"]
         assert [(row["counter"], row["moved"]) for row in told] == [("minor page faults", "no")]

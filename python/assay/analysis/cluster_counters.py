@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.engine_counters import operation_growth, plain_readings
+from assay.analysis.engine_counters import around, growth, operation_growth, plain_readings
+from assay.analysis.operations import window_ns
+from assay.analysis.versus.account import account_of, wholes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -149,6 +151,32 @@ def totals_by_operation(run: Run) -> dict[str, dict[str, float]]:
     for operation, word, value in summed.iter_rows():
         found.setdefault(operation, {})[word] = value
     return found
+
+
+def totals_of_a_pass(run: Run) -> dict[str, float]:
+    """Words of one execution of all operations, summed over nodes; empty of no cluster.
+
+    By readings around operations; where these are not of all of them, by what the nodes counted
+    over the measured part, in equal parts of its passes.
+    """
+    by_operation = totals_by_operation(run)
+    account = account_of(run)
+    if account is None:
+        return {}
+    if set(by_operation) >= set(account.operations) and not account.is_mix:
+        found: dict[str, float] = {}
+        for told in by_operation.values():
+            for word, value in told.items():
+                found[word] = found.get(word, 0.0) + value
+        return found
+    declared, window = declared_cluster(run), window_ns(run.table("events"))
+    if declared is None or window is None or not run.has("engine"):
+        return {}
+    own = node_readings(run.table("engine"), declared).filter(~pl.col("word").is_in(GAUGES))
+    grown = growth(around(own, *window), ["node", "word"]).drop_nulls("growth")
+    passes = wholes_of(run, account)
+    summed = grown.group_by("word", maintain_order=True).agg(pl.col("growth").sum())
+    return {word: value / passes for word, value in summed.iter_rows()}
 
 
 def workers_of(run: Run) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from assay.analysis.cluster_counters import (
     WORDS,
     declared_cluster,
     node_readings,
-    totals_by_operation,
+    totals_of_a_pass,
 )
 from assay.analysis.engine_counters import COUNTER, around, engine_counters
 from assay.analysis.load import load_of
@@ -126,9 +126,7 @@ def _of_nodes(run: Run, name: str) -> Counted | None:
         return _told(name, title, unit, None, declared.missing[name])
     if name in GAUGES:
         return _told(name, title, unit, _most(run, declared, name), "nodes were not read")
-    by_operation = totals_by_operation(run)
-    values = [one.get(name) for one in by_operation.values()]
-    return _told(name, title, unit, _sum(values), "nodes were not read around operations")
+    return _told(name, title, unit, totals_of_a_pass(run).get(name), "nodes were not read")
 
 
 def _most(run: Run, declared: ClusterFacts, name: str) -> float | None:

@@ -12,7 +12,7 @@ from assay.analysis.cluster_counters import (
     MESSAGES,
     ROWS,
     TASKS,
-    totals_by_operation,
+    totals_of_a_pass,
     workers_of,
 )
 from assay.analysis.message_model import (
@@ -133,7 +133,7 @@ def model_of(run: Run) -> tuple[Predicted, ...]:
     nodes = workers_of(run)
     if not nodes:
         return ()
-    counted = _counted(run)
+    counted = totals_of_a_pass(run)
     shares = shares_of(_by_host(nodes))
     facts = message_facts(run.facts.get("engine", {}).get("counters"))
     return (*_share_rows(shares, counted), *_sizes(run, facts, shares, counted))
@@ -142,15 +142,6 @@ def model_of(run: Run) -> tuple[Predicted, ...]:
 def _by_host(nodes: Sequence[Mapping[str, Any]]) -> list[int]:
     hosts = [str(node["host"]) for node in nodes]
     return [hosts.count(host) for host in dict.fromkeys(hosts)]
-
-
-def _counted(run: Run) -> dict[str, float]:
-    """Words of one execution of all operations, over all nodes."""
-    found: dict[str, float] = {}
-    for told in totals_by_operation(run).values():
-        for word, value in told.items():
-            found[word] = found.get(word, 0.0) + value
-    return found
 
 
 def _share_rows(shares: Shares, counted: Mapping[str, float]) -> Iterator[Predicted]:

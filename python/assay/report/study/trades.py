@@ -65,6 +65,8 @@ def _panel(
     words = counter if is_response else f"{panel}: {counter}"
     if any(row["drawn"] == FIRST for row in shown):
         words += " (triangles: the first execution)"
+    # Counts are long; what has a unit is in one that its numbers are short in.
+    form = "~s" if unit is None else "~r"
     height, ticks = (RESPONSE_HEIGHT, 5) if is_response else (SIDE_HEIGHT, 3)
     title = alt.TitleParams(
         words if unit is None else f"{words}, {unit}", fontSize=11, anchor="start", offset=4
@@ -83,7 +85,7 @@ def _panel(
         "value:Q",
         title=None,
         scale=alt.Scale(domain=[0.0, _top(shown)], nice=True),
-        axis=alt.Axis(tickCount=ticks, format="~s", gridOpacity=0.5, minExtent=EXTENT),
+        axis=alt.Axis(tickCount=ticks, format=form, gridOpacity=0.5, minExtent=EXTENT),
     )
     alone = len(list(colour.domain)) == 1
     legend = None if alone else alt.Legend(title=None, symbolOpacity=1)
