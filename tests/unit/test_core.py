@@ -192,8 +192,8 @@ def drive(
 ) -> Driven:
     flag = cancel or _core.CancelFlag()
     driven = [driven_by(session, of) for session in sessions]
-    pid = os.getpid() if metered else None
-    return Driven(raw, _core.drive(json.dumps(of), driven, raw, flag, tick, pid))
+    pids = [os.getpid()] if metered else None
+    return Driven(raw, _core.drive(json.dumps(of), driven, raw, flag, tick, pids))
 
 
 def driven_by(session: object, of: dict[str, Any]) -> object:
