@@ -74,6 +74,14 @@ class TestSettings:
         with pytest.raises(EngineError, match=words):
             configuration.check({name: value}, programs)
 
+    def test_they_are_checked_of_a_product_that_somebody_else_obtained(
+        self, programs: Programs
+    ) -> None:
+        engine, product = find_engine("spark").engine(), Product("4.3.0", programs.home)
+        engine.check_settings(product, {"workers": "3"})
+        with pytest.raises(EngineError, match="did you mean"):
+            engine.check_settings(product, {"spark.shuffle.file.bufer": "1"})
+
     def test_a_heap_has_a_unit(self) -> None:
         with pytest.raises(EngineError, match="such as 640m"):
             configuration.shape_of({"spark.executor.memory": "many"})
