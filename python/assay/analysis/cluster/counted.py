@@ -25,6 +25,7 @@ from assay.analysis.cluster_counters import (
     grown_by_operation,
     node_readings,
 )
+from assay.analysis.engine_counters import END, START, execution_growth
 from assay.analysis.operations import NS, measured
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 # So many intervals of a run are told; of more, several are one.
 INTERVALS_MAX = 300
-START, END = "start", "end"
 
 
 @dataclass(frozen=True)
@@ -225,13 +225,8 @@ def _grown_each(run: Run) -> dict[int, dict[str, dict[str, float]]]:
     if declared is None or not run.has("engine-operations"):
         return {}
     told = node_readings(run.table("engine-operations"), declared)
-    start, end = (told.filter(pl.col("edge") == edge) for edge in (START, END))
-    key = ["sequence", "node", "word"]
-    grown = start.join(end, on=key, suffix="_end").select(
-        *key, (pl.col("value_end") - pl.col("value")).alias("grown")
-    )
     found: dict[int, dict[str, dict[str, float]]] = {}
-    for sequence, node, word, value in grown.filter(pl.col("grown") >= 0).iter_rows():
+    for sequence, node, word, value in execution_growth(told, ["node", "word"]).iter_rows():
         found.setdefault(sequence, {}).setdefault(node, {})[word] = value
     return found
 
