@@ -23,7 +23,7 @@ from assay.analysis.message_model import (
     shares_of,
 )
 from assay.analysis.plans import read_plans
-from assay.model.units import parse_bytes
+from assay.model.units import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -303,12 +303,4 @@ def _number(run: Run, told: str | float | None) -> float | None:
         return float(len(workers_of(run)))
     settings = run.environment.get("engine", {}).get("settings") or {}
     value = settings.get(told, run.facts["request"]["settings"].get(told))
-    if value is None:
-        return None
-    try:
-        return float(value)
-    except ValueError:
-        try:
-            return float(parse_bytes(str(value)))
-        except ValueError:
-            return None
+    return None if value is None else number_of(str(value))
