@@ -44,8 +44,9 @@ def agent(
 ) -> None:
     """Drives a share of the clients of runs that are started elsewhere, until Ctrl-C.
 
-    An agent does what its owner asks: whoever reaches it has it load any server. So it listens on
-    loopback only, unless connections are encrypted and both ends have certificates.
+    An agent does what its owner asks: whoever reaches it has it load any server, and can run any
+    code as its user. So it listens on loopback only, unless connections are encrypted and both
+    ends have certificates.
 
     \b
     Examples:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import ArrowStream
 
-# Rows of a row group: what one reader takes at a time, and can leave out by its statistics.
+# Rows of a row group at most: what one reader takes at a time, and leaves out by its statistics.
 GROUP_ROWS = 1 << 17
 # A table with fewer rows than that is one file: more would only be opened.
 FILE_ROWS_MIN = 1 << 16
@@ -84,7 +84,7 @@ def table_files(lake: Path, table: str) -> list[Path]:
 
 
 def _groups(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
-    """The rows in groups: the first ones small, so that a small table is one file."""
+    """The rows in groups of `FILE_ROWS_MIN` or little more."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in reader:

@@ -1,6 +1,6 @@
 """What owner and agent of a fleet say to each other: names of messages, intervals, identities.
 
-All messages are plain values; nothing that is sent is executed. After `OP_DRIVE` the connection is
+All messages of ours are plain values, of which nothing is executed. After `OP_DRIVE` the connection is
 the share's alone:
 
     owner   {kind: "go" | "begin" | "cancel" | "plan", facts}     handed on to the driver's host
