@@ -27,7 +27,6 @@ SIZES = {"B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40, "PB
 
 # By node and counter.
 Counts = Counter[tuple[str, str]]
-Told = "Mapping[str, Any]"
 
 
 def nanoseconds(text: str) -> float:

@@ -1,7 +1,7 @@
 """What owner and agent of a fleet say to each other: names of messages, intervals, identities.
 
-All messages of ours are plain values, of which nothing is executed. After `OP_DRIVE` the connection is
-the share's alone:
+All messages of ours are plain values, of which nothing is executed. After `OP_DRIVE` the
+connection is the share's alone:
 
     owner   {kind: "go" | "begin" | "cancel" | "plan", facts}     handed on to the driver's host
     agent   {kind: "told", message}                               what the driver's host told
