@@ -7,6 +7,7 @@ import pytest
 from assay.model.units import (
     bytes_text,
     count_text,
+    number_of,
     parse_bytes,
     parse_duration_s,
     percent_text,
@@ -106,3 +107,10 @@ def test_what_rounds_up_to_the_next_unit_is_of_it() -> None:
         "1 ms",
         "100 s",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("4", 4.0), ("-1.5", -1.5), ("4MB", 4 << 20), ("on", None), ("", None)]
+)
+def test_a_setting_is_a_number_a_size_or_neither(text, number):
+    assert number_of(text) == number
