@@ -17,7 +17,7 @@ from assay.engines.contract import EngineError, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
 from assay.engines.sparql_family.addresses import read_dsn, session_config, with_graph
 from assay.engines.sparql_family.client import Client
-from assay.engines.sparql_family.listening import listener
+from assay.engines.listening import listener
 
 ENDPOINT = "http://127.0.0.1:3030/ds/query"
 TRUE = json.dumps({"head": {}, "boolean": True})
