@@ -90,17 +90,15 @@ def engine_pids(port: int | None, named: Sequence[int]) -> list[int]:
     for pid in named:
         found = read_process(pid)
         if found is None or not found.alive:
-            raise RunFailedError(f"--engine-host: no process {pid} runs on this host")
+            raise RunFailedError(f"no process {pid} runs on this host")
     if named:
         return list(named)
     if port is None:
-        raise RunFailedError(
-            "--engine-host: the server's port is not known; name its processes as NAME:PID,..."
-        )
+        raise RunFailedError("the server's port is not known; name its processes as NAME:PID,...")
     found_pid = listener(port)
     if found_pid is None:
         raise RunFailedError(
-            f"--engine-host: no process is seen on this host that listens on port {port}:"
+            f"no process is seen on this host that listens on port {port}:"
             f" {WHO_MAY}; or name its processes as NAME:PID,..."
         )
     return [found_pid]
