@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 from pathlib import Path
@@ -41,6 +42,7 @@ def test_samples_are_those_of_the_engine_s_host(place, server, server_lab):
     told = server_lab.assay(*MIX, *BRIEF, "--fleet", place, "--engine-host", "db", "--json")
     # Others use this host, too, so that the verdict may be unknown.
     assert told.returncode == 0, told.stderr
+    assert json.loads(told.stdout)["conditions"]["fleet"]["engine_host"] == "db"
     run = Run(max(server_lab.runs.iterdir()))
     assert [host["name"] for host in run.facts["fleet"]["hosts"]] == ["a"]
     found = run.facts["engine_host"]

@@ -257,7 +257,7 @@ class _Execution:
             )
             if observer is not None:
                 accounts = observer.followed_here(accounts)
-            self._write_environment(told, described, dataset, accounts, observer)
+            self._describe(described, told, dataset, accounts, observer)
             if self._request.dsn is not None:
                 self._run.update(durability=self._asked.durability(told["effective_settings"]))
             self._look_after_start(told["engine_cache"])
@@ -274,17 +274,20 @@ class _Execution:
             if self._wants_plans:
                 self._explained(driver, subject)
 
-    def _write_environment(
+    def _describe(
         self,
+        host: dict[str, Any],
         told: dict[str, Any],
-        described: dict[str, Any],
         dataset: dict[str, Any] | None,
         accounts: dict[int, str],
         observer: Observer | None,
     ) -> None:
-        """`host` and `accounts` are those of the host that the record's samples are of."""
+        """Writes down the host, ourselves, the engine as it says it is, and whose processes are.
+
+        `host` and `accounts` of the record are those of the host that its samples are of.
+        """
         own = {str(pid): account for pid, account in accounts.items()}
-        whose: dict[str, Any] = {"host": described, "accounts": own}
+        whose: dict[str, Any] = {"host": host, "accounts": own}
         if observer is not None:
             whose = {"host": observer.host, "accounts": observer.accounts, "run_host": whose}
         self._run.write_environment(

@@ -112,11 +112,11 @@ class Agents:
         self._loop.close()
 
     def drive(self, number: int, job: dict[str, Any]) -> None:
-        """Gives the agent of a host its share."""
+        """Gives the agent of a host its share. Raises `RunFailedError` if it is gone."""
         self.run(self._ask_for(number, OP_DRIVE, job))
 
     def observe(self, job: dict[str, Any]) -> None:
-        """Has the agent on the engine's host observe it."""
+        """Has the agent on the engine's host observe it. Raises `RunFailedError` if it is gone."""
         self.run(self._ask_for(ENGINE_HOST, OP_OBSERVE, job))
 
     def say(self, number: int, kind: str, **facts: object) -> None:
@@ -133,7 +133,7 @@ class Agents:
 
     def clock(self, number: int) -> Offset | None:
         """How far the clock of a host is ahead of ours, now; None: it does not answer."""
-        return self.run(self._clock(self._address(number)))
+        return self.run(self._clock(self._agent(number).address))
 
     async def meet(
         self, meeting: Meeting, wanted: int | None, engine_host: str | None, tell: Teller
@@ -215,18 +215,21 @@ class Agents:
             log.warning("the clock of %s is not known: %s", address, error)
         return estimated(exchanges) if exchanges else None
 
-    def _address(self, number: int) -> str:
+    def _agent(self, number: int) -> Agent:
         agent = self.engine_host if number == ENGINE_HOST else self.met[number]
         assert agent is not None  # noqa: S101 - asked of only where it was met
-        return agent.address
+        return agent
 
     async def _ask_for(self, number: int, op: str, job: dict[str, Any]) -> None:
         from distributed.comm import connect
 
-        arguments = self._security.get_connection_args("client")
-        comm = await connect(self._address(number), **arguments)
-        self._comms[number] = comm
-        await comm.write({"op": op, "job": job, "reply": False})
+        agent, arguments = self._agent(number), self._security.get_connection_args("client")
+        try:
+            comm = await connect(agent.address, timeout=ANSWERING_S, **arguments)
+            self._comms[number] = comm
+            await comm.write({"op": op, "job": job, "reply": False})
+        except (OSError, TimeoutError) as error:
+            raise RunFailedError(f"--fleet: the host {agent.name} went away: {error}") from error
         listening = asyncio.create_task(self._listen(number, comm))
         self._tasks.add(listening)
         listening.add_done_callback(self._tasks.discard)
@@ -315,7 +318,8 @@ def _place(asked: Fleet, agents: Agents, guardian: Guardian, raw: Path) -> Itera
             # One by one: what was started ends even where the next one cannot be.
             child = guardian.start(
                 [*AGENT, meeting.address, f"agent-{number}"],
-                env=os.environ,
+                # What it keeps aside goes with the run, however the agent ends.
+                env=os.environ | {"TMPDIR": str(guardian.directory)},
                 cwd=guardian.directory,
                 log=raw / f"agent-{number}.log",
                 stop_grace_s=AGENT_GRACE_S,
