@@ -15,12 +15,17 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 
 from assay._core import record_tables
 from assay.record.layout import SCHEMA_VERSION
 from assay.record.reader import Run
 from assay.record.seal import write_seal
 from tests.e2e.conftest import POSTGRESQL, Lab, reachable_directory
+
+# How long an example takes says nothing of it on a host that others use.
+settings.register_profile("any host", deadline=None)
+settings.load_profile("any host")
 
 MS = 1_000_000
 S = 1_000 * MS

@@ -263,7 +263,9 @@ def _groups(found: Iterable[Standing]) -> dict[str, dict[str, list[float]]]:
         for one in known:
             assert one.ratio is not None  # noqa: S101 - leaders have one
             of_value.setdefault(one.levels[knob], []).append(one.ratio.value)
-        made[knob.removeprefix(SETTING)] = _thirds(of_value)
+        # What all settings have (a knob may need it beside itself) tells nothing.
+        if len(of_value) > 1:
+            made[knob.removeprefix(SETTING)] = _thirds(of_value)
     return made
 
 

@@ -163,6 +163,8 @@ def figure(asked: Asked) -> Figure:
     """The figure."""
     factor = asked.options.get("factor", WORKERS)
     spanned = [_spanned(one) for one in subjects_of(asked, without=(factor,))]
+    # What has nodes comes first: the others are what it is held against.
+    spanned.sort(key=lambda one: not one.is_cluster)
     levels = sorted({level for one in spanned for level in one.runs})
     tables = (
         _table(spanned),

@@ -14,8 +14,9 @@ from assay.engines.resources import PORT_TRIES, free_port, ports_taken
 from assay.engines.spark import tables
 from assay.engines.spark.configuration import COLLECTS, shape_of, spark_settings
 from assay.engines.spark.connecting import url_of
+from assay.engines.spark.executors import DRIVER
 from assay.engines.spark.programs import HOST
-from assay.engines.spark.rest import Rest, master_state
+from assay.engines.spark.rest import master_state, told_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from assay.engines.spark.programs import Programs
 
 TITLE = "Spark"
-MASTER, DRIVER = "master", "driver"
+MASTER = "master"
 MASTER_CLASS = "org.apache.spark.deploy.master.Master"
 WORKER_CLASS = "org.apache.spark.deploy.worker.Worker"
 DRIVER_CLASS = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
@@ -80,7 +81,7 @@ def _address(shape: Shape, lake: Path) -> Address:
         "lake": str(lake),
         "port": asked,
         "driver_port": port,
-        "page_port": page,
+        "ui": [HOST, page],
         "master_port": master,
         "master_page_port": told,
         "worker_pages": [free_port(HOST) for _ in range(shape.workers)],
@@ -148,7 +149,7 @@ def _driver_properties(
         "spark.driver.host": HOST,
         "spark.driver.bindAddress": HOST,
         "spark.driver.port": str(address["driver_port"]),
-        "spark.ui.port": str(address["page_port"]),
+        "spark.ui.port": str(address["ui"][1]),
         "spark.ui.showConsoleProgress": "false",
         # What a driver tells of its stages is as they stand, not as they stood.
         "spark.ui.liveUpdate.period": "0",
@@ -181,13 +182,10 @@ def _workers(address: Address) -> tuple[bool, int]:
 def _is_ready(address: Address, shape: Shape) -> bool:
     if _workers(address)[1] < shape.workers:
         return False
-    rest = Rest(HOST, address["page_port"])
     try:
-        executors = rest.told("executors") or []
+        executors = told_of(HOST, address["ui"][1], "executors") or []
     except (OSError, LookupError, ValueError):
         return False
-    finally:
-        rest.close()
     there = [one for one in executors if one["id"] != DRIVER and one["isActive"]]
     return len(there) >= shape.workers
 

@@ -29,7 +29,10 @@ PLUGINS, CATALOGS, NODES = "plugin", "catalog", "nodes"
 CONFIGURATION_FILE, LOG_FILE = "config.properties", "server.log"
 ENVIRONMENT = "assay"
 PORT_TAKEN = ("Address already in use", "Failed to bind")
-START_PATIENCE_S, STOP_GRACE_S, LOOK_S = 300.0, 30.0, 0.2
+# A node that is asked to end waits for seconds for whom nobody asks any more. What it keeps is in
+# files that statements wrote to their end, so there is nothing that it has to do.
+STOP_SIGNAL, STOP_GRACE_S = "SIGKILL", 30.0
+START_PATIENCE_S, LOOK_S = 300.0, 0.2
 MENDS = {
     "There is insufficient memory": "the host has no memory for so many heaps: give each node"
     " less (--set heap=512MB), or have fewer of them (--set workers=1)",
@@ -125,7 +128,7 @@ def _listening(
             directory = _directory(name, port, settings, launcher)
             argv = _command(programs, java, directory, name, settings)
             environment = inherited() | {"HOME": str(directory)}
-            pids[name] = launcher.serve_node(name, argv, environment, "SIGTERM", STOP_GRACE_S)
+            pids[name] = launcher.serve_node(name, argv, environment, STOP_SIGNAL, STOP_GRACE_S)
         words = _await_coordinator(f"http://{HOST}:{port}", launcher)
         if words is None:
             return port, pids
