@@ -78,13 +78,13 @@ class TestBound:
 
     def test_where_nothing_is_known_of_threads_tasks_of_a_cluster_tell(self) -> None:
         grown = {"task_ns": 100.0, "wait_ns": 20.0, "blocked_ns": 10.0, "scheduling_ns": 100.0}
+        grown |= {"cpu_ns": 40.0}
         line = Line(1.0, NodeFigures("", "", grown), ())
         cluster = Cluster("Workers", (), {}, {}, 4.0, line, (), {}, Barriers())
         told = case(operation(cpu_user=0.3), cluster=cluster)
         (found,) = bound_by.find(told)
-        assert "of the time of tasks 50 % scheduling and 30 % waiting for other nodes" in (
-            found.claim
-        )
+        words = "of the time of tasks 50 % scheduling, 40 % on a CPU, 30 % waiting for other nodes"
+        assert words in found.claim
         (plain,) = bound_by.find(case(operation(cpu_user=0.3, lock=0.4), cluster=cluster))
         assert "40 % lock" in plain.claim
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.causes import TITLES, UNCOVERED
 from assay.analysis.cluster_counters import BLOCKED, WAIT
+from assay.analysis.cluster_counters import CPU as CPU_TIME
 from assay.analysis.findings.case import DISK
 from assay.model.finding import Evidence, Finding
 from assay.model.units import percent_text
@@ -120,12 +121,13 @@ def _between_nodes(case: Case, busy: str) -> tuple[str, tuple[str, ...]] | None:
     told = {
         "waiting for other nodes": whole.share_of_tasks(WAIT, BLOCKED),
         "scheduling": whole.scheduling_share,
+        "on a CPU": whole.share_of_tasks(CPU_TIME),
     }
     known = {what: share for what, share in told.items() if share}
     if not known:
         return None
     most = sorted(known, key=lambda what: -known[what])
-    words = " and ".join(f"{percent_text(known[what])} {what}" for what in most)
+    words = ", ".join(f"{percent_text(known[what])} {what}" for what in most)
     claim = f"Bound by no one thing: {busy}; of the time of tasks {words}"
     return claim, (UNCOVERED,)
 
