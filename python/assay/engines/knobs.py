@@ -7,7 +7,7 @@ sides, so that a sweep shows the trade under the response, and a knob without ef
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -15,7 +15,7 @@ from assay.engines.contract import EngineError
 from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
 Values = Literal["bytes", "count", "switch", "word"]
@@ -67,6 +67,18 @@ class Knob(BaseModel):
         return self
 
 
+class Turned(Protocol):
+    """A knob, as far as what it needs beside it goes."""
+
+    @property
+    def setting(self) -> str:
+        """Its name among the engine's settings."""
+
+    @property
+    def beside(self) -> Mapping[str, str]:
+        """Settings that have to be so for it to count."""
+
+
 class KnobsFacts(BaseModel):
     """`knobs.toml`. Unknown keys are errors.
 
@@ -100,6 +112,12 @@ class KnobsFacts(BaseModel):
                     f"the knob {name!r} of --vary is {self.knobs[name].setting}" for name in near
                 ]
         return f" ({'; '.join(dict.fromkeys(told))})" if told else ""
+
+
+def beside_of(knobs: Iterable[Turned], turned: Collection[str]) -> dict[str, str]:
+    """Settings that are needed beside those that are turned, but for these themselves."""
+    needed = (knob.beside for knob in knobs if knob.setting in turned)
+    return {name: one[name] for one in needed for name in one if name not in turned}
 
 
 def read_knobs(document: Mapping[str, Any], file: Path) -> KnobsFacts:

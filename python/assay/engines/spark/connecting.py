@@ -9,7 +9,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from assay.engines.bridge.addresses import PASSWORD_VARIABLE, USER_VARIABLE
 from assay.engines.bridge.addresses import read_dsn as read_url
+from assay.engines.bridge.statements import execute
 from assay.engines.contract import EngineError
+from assay.engines.sql_text import with_fields
 
 if TYPE_CHECKING:
     from assay.engines.bridge.link import Link
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 CONF = Path(__file__).parent / "conf"
 DATABASE = "default"
 PORT_HIVE2 = 10000
-_FIELD = re.compile(r"\{(\w+)\}")
 _SETTING = re.compile(r"[\w.-]+")
 # Where a driver serves its pages, if nothing else was said when it was started.
 PORT_UI = 4040
@@ -96,7 +97,7 @@ def file_text(name: str) -> str:
 
 def filled(file: str, /, **parts: str) -> str:
     """The SQL of a file in `conf/` with its fields filled as they are."""
-    return _FIELD.sub(lambda found: parts[found[1]], file_text(file))
+    return with_fields(file_text(file), parts)
 
 
 def name_of(name: str) -> str:
@@ -111,7 +112,4 @@ def text_of(text: str) -> str:
 
 def run(link: Link, statement: str) -> None:
     """Executes a statement. Raises `EngineError` with it."""
-    try:
-        link.run(statement)
-    except EngineError as error:
-        raise EngineError(f"Spark refuses: {error}\nThe statement: {statement}") from error
+    execute(link, statement, "Spark")

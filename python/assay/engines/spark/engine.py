@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from assay import _core
@@ -18,6 +18,7 @@ from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance, Node, Wanted, tell_nobody
 from assay.engines.obtaining import obtain
+from assay.engines.own_tables import OwnTables
 from assay.engines.spark import configuration, tables
 from assay.engines.spark.classes import with_classes
 from assay.engines.spark.connecting import UI, file_text, read_dsn
@@ -54,7 +55,7 @@ UNREACHED = (
 )
 
 
-class SparkEngine:
+class SparkEngine(OwnTables):
     """See `assay.engines.contract`: `Server`, `Clustered`, `BulkLoads`, `Bridged` and more.
 
     An instance's `handle` is a `Link`, which belongs to one thread.
@@ -147,30 +148,6 @@ class SparkEngine:
         first = Node(DRIVER, "coordinator", HOST, (pids.pop(DRIVER), pids.pop(MASTER)))
         return (first, *(Node(name, "worker", HOST, (pid,)) for name, pid in pids.items()))
 
-    def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_private(instance, name)
-
-    def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_private(instance, name)
-
-    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_private(instance, name, mark)
-
-    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_private(instance, name, mark)
-
-    def use_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_private(instance, name)
-
-    def drop_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_private(instance, name)
-
     def run_script(self, instance: Instance, sql: str) -> None:
         """Runs the statements one by one."""
         tables.run_script(instance, sql)
@@ -234,13 +211,6 @@ def _nodes_of_others(instance: Instance) -> tuple[Node, ...]:
     if not told:
         return ()
     return (Node(DRIVER, "coordinator", instance.address["ui"][0], ()), *workers)
-
-
-def _is_private(*_: object) -> Never:
-    raise EngineError(
-        "tables are made in clusters of ours only: leave --dsn out, or name a workload that asks"
-        " the tables that are there"
-    )
 
 
 def engine(facts: EngineFacts) -> SparkEngine:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.engines.bridge.beside import start_bridge
 from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
-from assay.engines.resources import free_port
+from assay.engines.resources import PORT_TRIES, free_port, ports_taken
 from assay.engines.spark import tables
 from assay.engines.spark.configuration import COLLECTS, shape_of, spark_settings
 from assay.engines.spark.connecting import url_of
@@ -34,7 +34,6 @@ DRIVER_CLASS = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 SMALL_HEAP = "128m"
 # Below `place.data`: the tables. Below the launcher's scratch: what goes with the processes.
 LAKE, WORK, LOCAL, HOME = "lake", "work", "local", "home"
-PORT_TRIES = 5
 PORT_TAKEN = ("Address already in use", "BindException", "could not bind", "Could not bind")
 START_PATIENCE_S, STOP_GRACE_S, LOOK_S = 180.0, 20.0, 0.05
 MEBIBYTES = {"k": 1 / 1024, "m": 1, "g": 1024}
@@ -63,10 +62,7 @@ def start_cluster(
         if not any(taken in words for taken in PORT_TAKEN):
             raise EngineError(f"{TITLE} did not start: {words}")
     else:
-        raise EngineError(
-            f"{TITLE} found {PORT_TRIES} ports taken that had been free a moment before: try again"
-            " when fewer programs open connections."
-        )
+        raise ports_taken(TITLE)
     address["socket"] = str(start_bridge(launcher, programs.java, programs.jdbc()))
     with Link.connect(address) as link:
         tables.register(link, lake)
