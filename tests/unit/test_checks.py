@@ -581,7 +581,14 @@ class TestProbes:
         for name in ("disks", "processes", "system"):
             first, last = synthetic.streams[f"probe-{name}"]
             last["cpu_ns"] = round((last["time_ns"] - first["time_ns"]) * share / 3)
-        told(probes, synthetic.write(), verdict)
+        run = synthetic.write()
+        told(probes, run, verdict)
+        # Nodes that this host has are looked at one by one; those of other hosts are not.
+        node = {"name": "worker", "role": "worker", "host": "127.0.0.1"}
+        run.facts["cluster"] = {"nodes": [node | {"pids": []}, node | {"pids": [1]}]}
+        told(probes, run, verdict)
+        run.facts["cluster"]["nodes"].append(node | {"pids": [2]})
+        told(probes, run, VALID)
 
 
 class TestClient:

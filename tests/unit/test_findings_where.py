@@ -9,6 +9,9 @@ import pytest
 
 from assay.analysis.accounts import Accounts
 from assay.analysis.causes import PARTS
+from assay.analysis.cluster.barriers import Barriers
+from assay.analysis.cluster.line import Line, NodeFigures
+from assay.analysis.cluster.told import Cluster
 from assay.analysis.findings import (
     bound_by,
     client_bound,
@@ -72,6 +75,18 @@ class TestBound:
         self, where: dict[str, float], begins: str
     ) -> None:
         assert bound(operation(**where)).startswith(begins)
+
+    def test_where_nothing_is_known_of_threads_tasks_of_a_cluster_tell(self) -> None:
+        grown = {"task_ns": 100.0, "wait_ns": 20.0, "blocked_ns": 10.0, "scheduling_ns": 100.0}
+        grown |= {"cpu_ns": 40.0}
+        line = Line(1.0, NodeFigures("", "", grown), ())
+        cluster = Cluster("Workers", (), {}, {}, 4.0, line, (), {}, Barriers())
+        told = case(operation(cpu_user=0.3), cluster=cluster)
+        (found,) = bound_by.find(told)
+        words = "of the time of tasks 50 % scheduling, 40 % on a CPU, 30 % waiting for other nodes"
+        assert words in found.claim
+        (plain,) = bound_by.find(case(operation(cpu_user=0.3, lock=0.4), cluster=cluster))
+        assert "40 % lock" in plain.claim
 
     def test_of_time_that_was_not_split_nothing_is_said(self) -> None:
         unsplit = dataclasses.replace(operation(), where=dict.fromkeys(PARTS))

@@ -173,6 +173,13 @@ class TestRun:
             launcher.run(shell(f"echo $$ > {pid}; exec sleep 1000"), ENVIRONMENT, 1.0)
         assert read_process(int(pid.read_text())) is None
 
+    def test_a_line_that_goes_on_and_on_is_cut(self, launcher: ServerLauncher) -> None:
+        with pytest.raises(EngineError) as caught:
+            launcher.run(
+                shell("echo first; printf '%01000d\\n' 0; exit 1"), ENVIRONMENT, PATIENCE_S
+            )
+        assert str(caught.value).endswith(f"first / {'0' * serving.LINE_MAX} ...")
+
     def test_the_environment_is_what_was_given(self, launcher: ServerLauncher) -> None:
         told = launcher.scratch / "told"
         launcher.run(shell(f"env > {told}"), {**ENVIRONMENT, "GIVEN": "1"}, PATIENCE_S)

@@ -26,6 +26,8 @@ USERS = ("postgres", "nobody")
 SCRATCH = "server"
 PROGRAM_LOG = "program.log"
 LAST_LINES = 6
+# Some programs write their whole command line.
+LINE_MAX = 240
 ATTENDING_GRACE_S = 3.0
 LAST_BYTES = 8192
 DISK_FULL = "No space left on device"
@@ -300,4 +302,8 @@ def _last_lines(log: Path, begin: int = 0) -> str:
     except FileNotFoundError:
         return ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " / ".join(lines[-LAST_LINES:])
+    return " / ".join(_cut(line) for line in lines[-LAST_LINES:])
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LINE_MAX else f"{line[:LINE_MAX]} ..."

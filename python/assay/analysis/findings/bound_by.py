@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.causes import TITLES
+from assay.analysis.causes import TITLES, UNCOVERED
+from assay.analysis.cluster_counters import BLOCKED, WAIT
+from assay.analysis.cluster_counters import CPU as CPU_TIME
 from assay.analysis.findings.case import DISK
 from assay.model.finding import Evidence, Finding
 from assay.model.units import percent_text
@@ -97,7 +99,11 @@ def _bound(case: Case, split: Sequence[OperationSummary]) -> tuple[str, tuple[st
             f" {percent_text(queue)} waiting for one"
         )
         return claim, (*CPU, "run_queue")
-    return _by_no_one_thing({name: part(name) for name in TITLES})
+    parts = {name: part(name) for name in TITLES}
+    told = None
+    if parts[UNCOVERED] == max(parts.values()):
+        told = _between_nodes(case, f"{busy:.2g}{of_cores} cores busy")
+    return told or _by_no_one_thing(parts)
 
 
 def _disk_words(reads: float, writes: float) -> str:
@@ -105,6 +111,25 @@ def _disk_words(reads: float, writes: float) -> str:
     if max(reads, writes) < MOST_SHARE:
         return "disk"
     return "disk reads" if reads > writes else "disk writes and syncs"
+
+
+def _between_nodes(case: Case, busy: str) -> tuple[str, tuple[str, ...]] | None:
+    """What tasks of a cluster spent their time for, where threads' own sleep says nothing."""
+    if case.cluster is None or case.cluster.run is None:
+        return None
+    whole = case.cluster.run.whole
+    told = {
+        "waiting for other nodes": whole.share_of_tasks(WAIT, BLOCKED),
+        "scheduling": whole.scheduling_share,
+        "on a CPU": whole.share_of_tasks(CPU_TIME),
+    }
+    known = {what: share for what, share in told.items() if share}
+    if not known:
+        return None
+    most = sorted(known, key=lambda what: -known[what])
+    words = ", ".join(f"{percent_text(known[what])} {what}" for what in most)
+    claim = f"Bound by no one thing: {busy}; of the time of tasks {words}"
+    return claim, (UNCOVERED,)
 
 
 def _by_no_one_thing(parts: Mapping[str, float]) -> tuple[str, tuple[str, ...]]:

@@ -28,23 +28,25 @@ def find(case: Case) -> list[Finding]:
     cluster = case.cluster
     if cluster is None or (cluster.run is None and not cluster.operations):
         return []
-    if cluster.operations:
-        told = {name: line.whole for name, line in cluster.operations.items()}
-    else:
-        told = dict.fromkeys(case.shares, cluster.run.whole) if cluster.run else {}
+    told = {name: line.whole for name, line in cluster.operations.items()}
     known = {
         name: share
         for name, whole in told.items()
         if (share := whole.share_of_tasks(WAIT, BLOCKED)) is not None
     }
-    fractions = at_least(known, NAMED_SHARE)
+    of_run = cluster.run.whole.share_of_tasks(WAIT, BLOCKED) if cluster.run else None
+    # Operations around which nothing was read are taken to be as the run is as a whole.
+    others = {} if of_run is None else dict.fromkeys(case.shares, of_run)
+    fractions = at_least(others | known, NAMED_SHARE)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
-    names = case.largest_first(fractions)
+    names = case.largest_first(at_least(known or fractions, NAMED_SHARE) or fractions)
+    whole = cluster.run.whole if cluster.run and len(case.shares) > 1 else told.get(names[0])
+    whole = whole or (cluster.run.whole if cluster.run else None)
     claim = (
         f"Tasks waited for other nodes for {percent_text(effect)} of the time, most in"
-        f" {names_text(names)}{_parts(told[names[0]])}"
+        f" {names_text(names)}{_parts(whole)}"
     )
     evidence = [
         Evidence(f"{name}: {percent_text(fractions[name])} of its tasks' time", "cluster")
@@ -55,8 +57,10 @@ def find(case: Case) -> list[Finding]:
     return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)]
 
 
-def _parts(whole: NodeFigures) -> str:
+def _parts(whole: NodeFigures | None) -> str:
     """Which of both it was, where both are counted."""
+    if whole is None:
+        return ""
     wait, blocked = whole.share_of_tasks(WAIT), whole.share_of_tasks(BLOCKED)
     if wait is None or blocked is None:
         return ""
