@@ -40,6 +40,36 @@ def test_of_two_scales_they_grow_by_their_power_law() -> None:
     assert told.assumptions[0].source == "measured"
 
 
+def test_memory_is_carried_only_where_it_grew_with_the_data() -> None:
+    taken = Taken(1.0, 1, 64.0)
+
+    def memory(by_scale: dict[float, float]) -> float | None:
+        measured = Measured({"q13": [taken]}, 2, {1.0: 10.0}, by_scale)
+        return sized(measured, 100.0, CLUSTER).memory_bytes
+
+    assert memory({1.0: 40.0}) is None
+    assert memory({1.0: 40.0, 10.0: 39.0}) is None
+    assert memory({1.0: 40.0, 10.0: 400.0}) == pytest.approx(4000.0 / CLUSTER.nodes)
+
+
+def test_what_somebody_said_is_given_and_the_rest_assumed() -> None:
+    def source(cluster: Cluster) -> str:
+        told = sized(_measured(Taken(1.0, 1, 64.0)), 1.0, cluster).assumptions
+        return next(one.source for one in told if one.words.startswith("a core does"))
+
+    assert source(CLUSTER) == "assumed"
+    assert source(cluster_of({"nodes": 4, "cores": 8})) == "given"
+
+
+def test_cpu_time_that_hardly_grows_is_told_to_be_no_bound() -> None:
+    def words(larger_s: float) -> str:
+        taken = (Taken(1.0, 1, 10.0), Taken(10.0, 1, larger_s))
+        return " ".join(one.words for one in sized(_measured(*taken), 100.0, CLUSTER).assumptions)
+
+    assert "bound is too low" in words(12.0)
+    assert "bound is too low" not in words(100.0)
+
+
 def test_what_is_sent_grows_with_the_nodes_as_fewer_rows_stay_at_home() -> None:
     told = sized(_measured(Taken(1.0, 1, 1.0, sent_bytes=1000.0)), 1.0, CLUSTER)
     (one,) = told.operations
@@ -88,8 +118,8 @@ def test_more_nodes_never_make_the_bound_longer(first: int, more: int) -> None:
     [
         ({}, "nodes"),
         ({"nodes": 0}, "whole numbers"),
-        ({"nodes": 2, "network": "fast"}, "speed of a network"),
-        ({"nodes": 2, "memory": "much"}, "not a size"),
+        ({"nodes": 2, "network": "fast"}, "network fast: write it as 10Gbit"),
+        ({"nodes": 2, "memory": "much"}, "memory much: write it as 128GiB"),
         ({"nodes": 2, "utilisation": 1.5}, "part of the cores"),
     ],
 )

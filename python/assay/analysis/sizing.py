@@ -17,12 +17,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.analysis.scales.law import Point, power_law
+from assay.model.units import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Source = Literal["measured", "given", "assumed"]
 CPU, NETWORK, DISK, MEMORY = "CPU", "network", "disk", "memory"
+# CPU time that grows by less than this power of the data is mostly spent whatever their size.
+POWER_LOW = 0.5
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class Cluster:
         network_bytes_per_s: Of each, in each direction.
         disk_bytes_per_s: Of each.
         utilisation: The part of its cores that an operation keeps busy.
+        given: Which of these somebody said; the others are assumed.
     """
 
     nodes: int
@@ -82,6 +86,7 @@ class Cluster:
     network_bytes_per_s: float
     disk_bytes_per_s: float
     utilisation: float = 1.0
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,7 @@ class SizedOperation:
         cpu_s, sent_bytes, read_bytes: Of all nodes, at the size that is asked for; None where
             that was not counted.
         seconds: At least, by resource; those that are not known are missing.
+        power: Of the data, by which its CPU time grew; None of one scale.
     """
 
     name: str
@@ -115,6 +121,7 @@ class SizedOperation:
     sent_bytes: float | None
     read_bytes: float | None
     seconds: Mapping[str, float]
+    power: float | None = None
 
     @property
     def bound(self) -> str:
@@ -136,7 +143,8 @@ class Sized:
         beyond: How many times as large as the largest that was measured.
         operations: Of the workload, in its order.
         data_bytes: On all disks; None where that is not known.
-        memory_bytes: Of a node, at the peak; None where that is not known.
+        memory_bytes: Of a node, at the peak; None where that is not known: of one scale, or where
+            it did not grow with the data, what processes take anyway is not told apart.
         fits: Whether the data fit into the memory of all nodes; None where that is not known.
         assumptions: Each step.
     """
@@ -180,7 +188,7 @@ def sized(measured: Measured, scale: float, cluster: Cluster) -> Sized:
         _operation(name, taken, measured, scale, cluster, fits=fits)
         for name, taken in measured.operations.items()
     )
-    memory = _carried(measured.memory_bytes.items(), scale)
+    memory = _memory(measured.memory_bytes, scale)
     return Sized(
         scale,
         scale / max(scales),
@@ -216,17 +224,29 @@ def _operation(
         seconds[NETWORK] = sent * skew / (cluster.nodes * cluster.network_bytes_per_s)
     if read is not None and fits is False:
         seconds[DISK] = read * skew / (cluster.nodes * cluster.disk_bytes_per_s)
-    return SizedOperation(name, cpu_s, sent, read, seconds)
+    law = power_law(_points(taken, "cpu_s"))
+    power = None if law is None else law.exponent.value
+    return SizedOperation(name, cpu_s, sent, read, seconds, power)
 
 
 def _of(taken: Sequence[Taken], what: str, scale: float) -> float | None:
     """A cost at a scale; None where no execution tells it."""
+    return _at(_points(taken, what), scale)
+
+
+def _points(taken: Sequence[Taken], what: str) -> list[Point]:
     points = [(one.round, one.scale, getattr(one, what)) for one in taken]
-    return _at([Point(*point) for point in points if point[2] is not None], scale)
+    return [Point(*point) for point in points if point[2] is not None]
 
 
 def _carried(values: Iterable[tuple[float, float]], scale: float) -> float | None:
     return _at([Point(1, size, value) for size, value in values], scale)
+
+
+def _memory(by_scale: Mapping[float, float], scale: float) -> float | None:
+    """Memory of all nodes, by its power law; None where no law says that it grows."""
+    law = power_law([Point(1, size, value) for size, value in by_scale.items()])
+    return law.at(scale) if law is not None and law.exponent.value > 0 else None
 
 
 def _at(points: Sequence[Point], scale: float) -> float | None:
@@ -250,22 +270,24 @@ def _assumptions(
     fits: bool | None,
 ) -> Iterator[Assumption]:
     told = ", ".join(f"{one:g}" for one in scales)
-    if len(scales) > 1:
+    powers = [one.power for one in operations if one.power is not None]
+    if powers:
+        ends = list(dict.fromkeys(f"{end:.2g}" for end in (min(powers), max(powers))))
+        grew = f"; CPU time of operations by the power {' to '.join(ends)} of the data"
         yield Assumption(
-            "costs go on growing as between the scales that were run", told, "measured"
+            "costs go on growing as between the scales that were run", told + grew, "measured"
         )
+        if min(powers) < POWER_LOW:
+            yield Assumption(
+                "what an operation takes anyway (starting, compiling) is little, though CPU time"
+                " that grows so slowly is mostly that: the bound is too low until larger scales"
+                " are run",
+                "",
+                "assumed",
+            )
     else:
         yield Assumption("costs grow in proportion to the data; one scale was run", told, "assumed")
-    yield Assumption(
-        "a core does as much as one of the measurement; each node has so many",
-        str(cluster.cores),
-        "given",
-    )
-    yield Assumption(
-        "so much of the cores is kept busy while an operation runs",
-        f"{cluster.utilisation:.0%}",
-        "given" if cluster.utilisation < 1 else "assumed",
-    )
+    yield from _of_machines(cluster, operations)
     if any(NETWORK in one.seconds for one in operations) and cluster.nodes > 1:
         moved = f"{leaving(measured.nodes):.3g} to {leaving(cluster.nodes):.3g}"
         yield Assumption(
@@ -307,3 +329,30 @@ def _assumptions(
         "",
         "assumed",
     )
+
+
+def _of_machines(cluster: Cluster, operations: Sequence[SizedOperation]) -> Iterator[Assumption]:
+    """What each node has, as far as something is bound by it."""
+
+    def said(name: str) -> Source:
+        return "given" if name in cluster.given else "assumed"
+
+    yield Assumption(
+        "a core does as much as one of the measurement; each node has so many",
+        str(cluster.cores),
+        said("cores"),
+    )
+    yield Assumption(
+        "so much of the cores is kept busy while an operation runs",
+        f"{cluster.utilisation:.0%}",
+        said("utilisation"),
+    )
+    yield Assumption(
+        "each node has so much memory", bytes_text(cluster.memory_bytes), said("memory")
+    )
+    if any(NETWORK in one.seconds for one in operations) and cluster.nodes > 1:
+        speed = f"{bytes_text(cluster.network_bytes_per_s)}/s"
+        yield Assumption("each node sends and receives so much at once", speed, said("network"))
+    if any(DISK in one.seconds for one in operations):
+        speed = f"{bytes_text(cluster.disk_bytes_per_s)}/s"
+        yield Assumption("each node reads so much from its disks", speed, said("disk"))

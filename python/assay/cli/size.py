@@ -22,6 +22,7 @@ Exit codes: 0 done; 1 wrong usage, or runs that do not tell what it takes.
 
 
 def size(
+    context: typer.Context,
     which: Annotated[
         list[str] | None,
         typer.Argument(
@@ -58,6 +59,7 @@ def size(
 
     from assay.analysis.figures.contract import Asked, StudyRun
     from assay.analysis.figures.sizing import figure
+    from assay.analysis.sizing_runs import measured_of
     from assay.cli.output import console, say, say_json
     from assay.model.errors import UsageError
     from assay.record.places import runs_dir
@@ -71,7 +73,7 @@ def size(
         StudyRun("runs", {"scale": f"{run.facts['request']['scale']:g}"}, number, run)
         for number, run in enumerate(found, 1)
     )
-    options = {
+    told = {
         "scale": scale,
         "nodes": nodes,
         "cores": cores,
@@ -80,11 +82,19 @@ def size(
         "disk": disk,
         "utilisation": utilisation,
     }
+    # What nobody said is left to the figure, which calls it assumed.
+    sources = {name: context.get_parameter_source(name) for name in told}
+    options = {
+        name: told[name] for name, source in sources.items() if source and source.name != "DEFAULT"
+    }
+    try:
+        measured_of(found)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
     workload = found[0].facts["workload"]
-    title = f"{workload.get('title') or workload['name']} on {nodes} nodes, on paper"
+    on = f"{nodes} node{'' if nodes == 1 else 's'}"
+    title = f"{workload.get('title') or workload['name']} on {on}, on paper"
     made = figure(Asked("size", "sizing", title, taken, options))
-    if not made.subjects:
-        raise UsageError("; ".join(made.missing))
     if as_json:
         say_json(asdict(made) | {"runs": [run.id for run in found]})
         return

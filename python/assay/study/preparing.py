@@ -61,7 +61,9 @@ def considered_all(
         UsageError: For all that would be refused, by part and variant.
     """
     order = study.order()
-    wanted = {names for names, _ in _distinct([run for run in order if wants(run)], of_file=of_file)}
+    wanted = {
+        names for names, _ in _distinct([run for run in order if wants(run)], of_file=of_file)
+    }
     asked, problems = [], []
     for names, request in _distinct(order, of_file=of_file):
         try:

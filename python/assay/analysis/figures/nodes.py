@@ -18,7 +18,7 @@ from assay.analysis.cluster_counters import (
     WORDS,
     declared_cluster,
     shared_cores,
-    totals_by_operation,
+    totals_of_a_pass,
     workers_of,
 )
 from assay.analysis.figures.client_curves import CURVES, FITTED
@@ -92,13 +92,12 @@ def _cost(key: str) -> Callable[[Run], float | None]:
 
 
 def _counted(word: str) -> Callable[[Run], float | None]:
-    """Of a pass over all operations, over all nodes; None where one of them does not tell it."""
+    """Of a pass over all operations, over all nodes; None where they do not tell it."""
     scale = 1.0 / NS_PER_S if WORDS[word][1] == "ns" else 1.0
 
     def of(run: Run) -> float | None:
-        told = totals_by_operation(run).values()
-        known = [one[word] for one in told if word in one]
-        return sum(known) * scale if known and len(known) == len(told) else None
+        told = totals_of_a_pass(run).get(word)
+        return None if told is None else told * scale
 
     return of
 
