@@ -28,6 +28,8 @@ PLANS_DIR = "plans"
 PLANS_FILE = "plans.json"
 # Below it a directory for each database that was recovered, by its number.
 RECOVERED_DIR = "recovered"
+# What each host of a fleet sent, until it is merged at the end.
+FLEET_DIR = "fleet"
 
 # Phases of a plan and accounts of processes, as streams name them. Of a power or a throughput test
 # the name has its number after a hyphen.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import EXIT_CODES, RunFailedError
 from assay.model.units import NS_PER_S
-from assay.record.layout import RESULTS_DIR
+from assay.record.layout import FLEET_DIR, RESULTS_DIR
 from assay.study.fleet.clocks import ClockOf
 from assay.study.fleet.contract import (
     BEGIN,
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from assay.study.fleet.meeting import Agent, Agents
     from assay.study.subject import Subject
 
-FLEET_DIR = "fleet"
 # From when all are known to be ready until they begin: a word takes much less to arrive.
 BEGIN_AFTER_S = 0.25
 READY = "ready"
