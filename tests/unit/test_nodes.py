@@ -8,12 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from assay.analysis.cluster_counters import (
-    shared_cores,
-    totals_by_operation,
-    totals_of_a_pass,
-    workers_of,
-)
+from assay.analysis.cluster.nodes import shared_cores, workers_of
+from assay.analysis.cluster_counters import totals_by_operation, totals_of_a_pass
 from assay.analysis.figures.contract import Asked, Figure
 from assay.analysis.figures.discovery import make
 from assay.analysis.scales.costs import SENT_BYTES, SENT_MESSAGES, costs_of

@@ -61,13 +61,10 @@ def test_what_somebody_said_is_given_and_the_rest_assumed() -> None:
     assert source(cluster_of({"nodes": 4, "cores": 8})) == "given"
 
 
-def test_cpu_time_that_hardly_grows_is_told_to_be_no_bound() -> None:
-    def words(larger_s: float) -> str:
-        taken = (Taken(1.0, 1, 10.0), Taken(10.0, 1, larger_s))
-        return " ".join(one.words for one in sized(_measured(*taken), 100.0, CLUSTER).assumptions)
-
-    assert "bound is too low" in words(12.0)
-    assert "bound is too low" not in words(100.0)
+def test_fixed_costs_of_small_sizes_are_not_carried_along() -> None:
+    # 10 s without any data and 1 s for each unit: a power of two sizes alone says far too little.
+    told = sized(_measured(Taken(1.0, 1, 11.0), Taken(10.0, 1, 20.0)), 10_000.0, CLUSTER)
+    assert told.operations[0].cpu_s == pytest.approx(10_010.0)
 
 
 def test_what_is_sent_grows_with_the_nodes_as_fewer_rows_stay_at_home() -> None:

@@ -36,7 +36,7 @@ from assay.study.tuning.planning import Left
 from tests.tunes import KNOBS, MEMORY, WORKERS, Tuned, flat, valley
 
 SEQUENCES, LOOKS = 2_000, 20
-TUNES = 150
+TUNES = 100
 NO_KNOBS = KnobsFacts()
 SOME_KNOBS = KnobsFacts.model_validate(
     {

@@ -1,10 +1,10 @@
 """A cluster on paper: what a workload would take at another size, on so many nodes.
 
 Each operation costs CPU time, bytes between nodes and bytes of storage, as they were measured.
-They are carried to the size that is asked for by their power laws where they were measured at two
-sizes or more, else in proportion to the data. Its time is at least the longest of three: CPU time
-over all cores, bytes over all network ports, and bytes over all disks. It is a bound and no
-prediction: whatever else makes nodes wait comes on top, and every step is told as an assumption.
+They are carried to the size that is asked for by the law of the sizes that were measured, of one
+size in proportion to the data. Its time is at least the longest of three: CPU time over all cores,
+bytes over all network ports, and bytes over all disks. It is a bound and no prediction: whatever
+else makes nodes wait comes on top, and every step is told as an assumption.
 
 Rows that are sent to the node of their key stay at home with one chance in N, so of what is moved
 1 - 1/N goes over the network; what n nodes sent is carried to N nodes by (1 - 1/N) / (1 - 1/n).
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 Source = Literal["measured", "given", "assumed"]
 CPU, NETWORK, DISK, MEMORY = "CPU", "network", "disk", "memory"
-# CPU time that grows by less than this power of the data is mostly spent whatever their size.
-POWER_LOW = 0.5
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,6 @@ class SizedOperation:
         cpu_s, sent_bytes, read_bytes: Of all nodes, at the size that is asked for; None where
             that was not counted.
         seconds: At least, by resource; those that are not known are missing.
-        power: Of the data, by which its CPU time grew; None of one scale.
     """
 
     name: str
@@ -121,7 +118,6 @@ class SizedOperation:
     sent_bytes: float | None
     read_bytes: float | None
     seconds: Mapping[str, float]
-    power: float | None = None
 
     @property
     def bound(self) -> str:
@@ -224,19 +220,13 @@ def _operation(
         seconds[NETWORK] = sent * skew / (cluster.nodes * cluster.network_bytes_per_s)
     if read is not None and fits is False:
         seconds[DISK] = read * skew / (cluster.nodes * cluster.disk_bytes_per_s)
-    law = power_law(_points(taken, "cpu_s"))
-    power = None if law is None else law.exponent.value
-    return SizedOperation(name, cpu_s, sent, read, seconds, power)
+    return SizedOperation(name, cpu_s, sent, read, seconds)
 
 
 def _of(taken: Sequence[Taken], what: str, scale: float) -> float | None:
     """A cost at a scale; None where no execution tells it."""
-    return _at(_points(taken, what), scale)
-
-
-def _points(taken: Sequence[Taken], what: str) -> list[Point]:
     points = [(one.round, one.scale, getattr(one, what)) for one in taken]
-    return [Point(*point) for point in points if point[2] is not None]
+    return _at([Point(*point) for point in points if point[2] is not None], scale)
 
 
 def _carried(values: Iterable[tuple[float, float]], scale: float) -> float | None:
@@ -244,18 +234,26 @@ def _carried(values: Iterable[tuple[float, float]], scale: float) -> float | Non
 
 
 def _memory(by_scale: Mapping[float, float], scale: float) -> float | None:
-    """Memory of all nodes, by its power law; None where no law says that it grows."""
+    """Memory of all nodes; None where no two sizes say that it grows.
+
+    Else nothing tells what of it is there without any data.
+    """
     law = power_law([Point(1, size, value) for size, value in by_scale.items()])
-    return law.at(scale) if law is not None and law.exponent.value > 0 else None
+    grows = law is not None and law.exponent.value > 0
+    return _carried(by_scale.items(), scale) if grows else None
 
 
 def _at(points: Sequence[Point], scale: float) -> float | None:
-    """By the power law of several scales; of one, or of nothing at all, in proportion."""
+    """By the laws of several scales, whichever says more; of one in proportion.
+
+    A power that is fitted to small sizes carries their fixed costs along, and says too little far
+    beyond them; a fixed part with one in proportion says too little of what grows faster.
+    """
     if not points:
         return None
     law = power_law(points)
     if law is not None:
-        return law.at(scale)
+        return max(law.at(scale), law.with_fixed_part(scale))
     largest = max(point.size for point in points)
     own = [point.value for point in points if point.size == largest]
     return math.fsum(own) / len(own) * scale / largest
@@ -270,21 +268,13 @@ def _assumptions(
     fits: bool | None,
 ) -> Iterator[Assumption]:
     told = ", ".join(f"{one:g}" for one in scales)
-    powers = [one.power for one in operations if one.power is not None]
-    if powers:
-        ends = list(dict.fromkeys(f"{end:.2g}" for end in (min(powers), max(powers))))
-        grew = f"; CPU time of operations by the power {' to '.join(ends)} of the data"
+    if len(scales) > 1:
         yield Assumption(
-            "costs go on growing as between the scales that were run", told + grew, "measured"
+            "costs go on growing as between the scales that were run: by a power, or by a fixed"
+            " part and one in proportion, whichever says more",
+            told,
+            "measured",
         )
-        if min(powers) < POWER_LOW:
-            yield Assumption(
-                "what an operation takes anyway (starting, compiling) is little, though CPU time"
-                " that grows so slowly is mostly that: the bound is too low until larger scales"
-                " are run",
-                "",
-                "assumed",
-            )
     else:
         yield Assumption("costs grow in proportion to the data; one scale was run", told, "assumed")
     yield from _of_machines(cluster, operations)

@@ -6,6 +6,7 @@ sides, so that a sweep shows the trade under the response, and a knob without ef
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Values = Literal["bytes", "count", "switch", "word"]
+# How like a knob's name a wrong name is, from 0 to 1, to be taken for it.
+NEAR = 0.7
 
 
 class Knob(BaseModel):
@@ -95,6 +98,20 @@ class KnobsFacts(BaseModel):
             return name, self.knobs[name]
         found = [(known, knob) for known, knob in self.knobs.items() if knob.setting == name]
         return found[0] if found else None
+
+    def near(self, settings: Iterable[str]) -> str:
+        """What knobs somebody may have meant who named settings that the engine does not have.
+
+        Words that go on after those of a refusal; empty: nothing is near.
+        """
+        told = []
+        for wrong in settings:
+            if self.of_setting(wrong) is None or wrong in self.knobs:
+                near = difflib.get_close_matches(wrong, self.knobs, cutoff=NEAR)
+                told += [
+                    f"the knob {name!r} of --vary is {self.knobs[name].setting}" for name in near
+                ]
+        return f" ({'; '.join(dict.fromkeys(told))})" if told else ""
 
 
 def beside_of(knobs: Iterable[Turned], turned: Collection[str]) -> dict[str, str]:

@@ -70,7 +70,7 @@ def considered_all(
             asked.append(considered(request))
         except UsageError as error:
             if names in wanted:
-                problems.append(f"{names}: {error}")
+                problems.append((names, str(error)))
         except EngineError:
             # Its runs will fail, each with this reason.
             continue
@@ -111,7 +111,7 @@ def prepared(
         try:
             check_settings(replace(asked, product=product, version=version))
         except EngineError as error:
-            problems.append(f"{names}: {error}")
+            problems.append((names, str(error)))
     _refuse(problems)
     return Prepared(reasons)
 
@@ -131,8 +131,16 @@ def _source(request: RunRequest) -> Source:
     return request.engine, request.engine_version, request.bin_dir, request.dsn
 
 
-def _refuse(problems: Sequence[str]) -> None:
+def _refuse(problems: Sequence[tuple[str, str]]) -> None:
+    """Raises `UsageError` for runs and why each cannot be made, the same reason once."""
+    by_reason: dict[str, list[str]] = {}
+    for names, reason in problems:
+        by_reason.setdefault(reason, []).append(names)
+    told = [
+        f"{names[0]}: {reason}" + (f" [{', '.join(names[1:])}: the same]" if names[1:] else "")
+        for reason, names in by_reason.items()
+    ]
     if len(problems) == 1:
-        raise UsageError(problems[0])
+        raise UsageError(told[0])
     if problems:
-        raise UsageError("\n  ".join([f"{len(problems)} runs cannot be made:", *problems]))
+        raise UsageError("\n  ".join([f"{len(problems)} runs cannot be made:", *told]))

@@ -87,7 +87,7 @@ def costs_of(run: Run) -> dict[str, Cost]:
         *_times(run, account),
         *_cpu(run, wholes),
         *_reads(run, wholes),
-        *_network(run, account),
+        *_network(run),
         *_counters(run, wholes),
         *_memory(run),
         *_data(run),
@@ -161,10 +161,8 @@ def _reads(run: Run, wholes: float) -> Iterator[Cost]:
         yield Cost(READ_BYTES, "bytes read from storage", READS, BYTES, read / wholes)
 
 
-def _network(run: Run, account: Account) -> Iterator[Cost]:
-    """What nodes sent each other in a pass; nothing of a mix."""
-    if account.is_mix:
-        return
+def _network(run: Run) -> Iterator[Cost]:
+    """What nodes sent each other in the whole, as far as they count it."""
     told = totals_of_a_pass(run)
     named = (
         (NODE_BYTES, SENT_BYTES, "bytes between nodes", BYTES),
