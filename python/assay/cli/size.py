@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.options import AsJson, RunsDir
+from assay.cli.run_options import said
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
 
 EXAMPLES = """
 \b
@@ -83,23 +87,23 @@ def size(
         "utilisation": utilisation,
     }
     # What nobody said is left to the figure, which calls it assumed.
-    sources = {name: context.get_parameter_source(name) for name in told}
-    options = {
-        name: told[name] for name, source in sources.items() if source and source.name != "DEFAULT"
-    }
+    options = {name: told[name] for name in said(context, told)}
     try:
         measured_of(found)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    workload = found[0].facts["workload"]
-    on = f"{nodes} node{'' if nodes == 1 else 's'}"
-    title = f"{workload.get('title') or workload['name']} on {on}, on paper"
-    made = figure(Asked("size", "sizing", title, taken, options))
+    made = figure(Asked("size", "sizing", _title(found[0], nodes), taken, options))
     if as_json:
         say_json(asdict(made) | {"runs": [run.id for run in found]})
         return
     for line in figure_lines(asdict(made), width_of(console(stderr=False))):
         say(line)
+
+
+def _title(run: Run, nodes: int) -> str:
+    workload = run.facts["workload"]
+    on = f"{nodes} node{'' if nodes == 1 else 's'}"
+    return f"{workload.get('title') or workload['name']} on {on}, on paper"
 
 
 size.__doc__ = f"{cleandoc(size.__doc__ or '')}\n{EXAMPLES}"
