@@ -11,6 +11,8 @@ from assay.cli.options import AsJson, RunsDir
 from assay.cli.run_options import said
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.record.reader import Run
 
 EXAMPLES = """
@@ -63,9 +65,7 @@ def size(
 
     from assay.analysis.figures.contract import Asked, StudyRun
     from assay.analysis.figures.sizing import figure
-    from assay.analysis.sizing_runs import measured_of
     from assay.cli.output import console, say, say_json
-    from assay.model.errors import UsageError
     from assay.record.places import runs_dir
     from assay.record.reader import find_workload_run
     from assay.report.study.terminal import figure_lines
@@ -88,16 +88,24 @@ def size(
     }
     # What nobody said is left to the figure, which calls it assumed.
     options = {name: told[name] for name in said(context, told)}
-    try:
-        measured_of(found)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    _check(found)
     made = figure(Asked("size", "sizing", _title(found[0], nodes), taken, options))
     if as_json:
         say_json(asdict(made) | {"runs": [run.id for run in found]})
         return
     for line in figure_lines(asdict(made), width_of(console(stderr=False))):
         say(line)
+
+
+def _check(runs: Sequence[Run]) -> None:
+    """Refuses runs that do not belong together, or do not tell what they took."""
+    from assay.analysis.sizing_runs import measured_of
+    from assay.model.errors import UsageError
+
+    try:
+        measured_of(runs)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _title(run: Run, nodes: int) -> str:

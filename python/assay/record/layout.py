@@ -30,6 +30,8 @@ PLANS_FILE = "plans.json"
 RECOVERED_DIR = "recovered"
 # What each host of a fleet sent, until it is merged at the end.
 FLEET_DIR = "fleet"
+# Samples of the host that the run was started on, where the engine's is another one.
+RUN_HOST_DIR = "run-host"
 
 # Phases of a plan and accounts of processes, as streams name them. Of a power or a throughput test
 # the name has its number after a hyphen.
