@@ -28,7 +28,7 @@ PLANS_DIR = "plans"
 PLANS_FILE = "plans.json"
 # Below it a directory for each database that was recovered, by its number.
 RECOVERED_DIR = "recovered"
-# What each host of a fleet sent, until it is merged at the end.
+# What comes of other hosts lies there until the end, when it is merged.
 FLEET_DIR = "fleet"
 # Samples of the host that the run was started on, where the engine's is another one.
 RUN_HOST_DIR = "run-host"

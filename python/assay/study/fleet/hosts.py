@@ -24,7 +24,6 @@ from assay.study.fleet.contract import (
     DRIVEN,
     FAILED,
     FILE,
-    FLEET_DIR,
     GATE,
     GO,
     PLANNED,
