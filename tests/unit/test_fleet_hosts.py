@@ -207,6 +207,10 @@ def test_a_host_that_dies_is_an_outcome_and_its_events_until_then_are_kept(fleet
     agents.tell(1, "progress", phase="measured", ended=10_000, begun_s=1.0 + 7_000)
     agents.die(1)
     *_, last = heard(driver)
+    # Whoever kills the run now leaves it so.
+    killed = check(Run(run.dir))
+    assert killed.verdict is Verdict.UNKNOWN
+    assert "lies in raw/fleet" in killed.reason
     driver.close()
     assert (last["kind"], last["report"]["ended"]) == ("driven", "done")
     read = Run(run.dir)

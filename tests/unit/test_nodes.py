@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from assay.analysis.cluster.nodes import shared_cores, workers_of
+from assay.analysis.cluster_counters import totals_by_operation, totals_of_a_pass
 from assay.analysis.figures.contract import Asked, Figure
 from assay.analysis.figures.discovery import make
 from assay.analysis.scales.costs import SENT_BYTES, SENT_MESSAGES, costs_of
@@ -97,6 +98,25 @@ def test_what_nodes_send_is_among_the_costs_of_a_pass(tmp_path: Path) -> None:
     assert costs[SENT_BYTES].value == pytest.approx(4096 * costs[SENT_MESSAGES].value)
     assert len(workers_of(run)) == 2
     assert shared_cores(run) is not None
+
+
+def test_where_nobody_read_around_the_only_operation_a_pass_is_what_it_counted(
+    tmp_path: Path,
+) -> None:
+    directory = _written(tmp_path / "made", 2)
+    stream = directory / "raw" / "events.arrows"
+    with pa.ipc.open_stream(stream) as reader:
+        events: list[dict[str, Any]] = reader.read_all().to_pylist()
+    write_stream(stream, [one for one in events if one["operation"] == events[0]["operation"]])
+    (directory / "raw" / "engine-operations.arrows").unlink()
+    write_seal(directory)
+    run = Run(directory)
+    ((name, counted),) = totals_by_operation(run).items()
+    assert name == events[0]["operation"]
+    assert counted == totals_of_a_pass(run)
+    assert costs_of(run)[SENT_BYTES].value == counted["bytes"] > 0
+    (taken,) = measured_of([run]).operations[name]
+    assert taken.sent_bytes == counted["bytes"]
 
 
 def test_costs_for_paper_are_those_of_the_nodes(tmp_path: Path) -> None:

@@ -40,14 +40,31 @@ def test_of_two_scales_they_grow_by_their_power_law() -> None:
     assert told.assumptions[0].source == "measured"
 
 
+def test_memory_is_carried_only_where_it_grew_with_the_data() -> None:
+    taken = Taken(1.0, 1, 64.0)
+
+    def memory(by_scale: dict[float, float]) -> float | None:
+        measured = Measured({"q13": [taken]}, 2, {1.0: 10.0}, by_scale)
+        return sized(measured, 100.0, CLUSTER).memory_bytes
+
+    assert memory({1.0: 40.0}) is None
+    assert memory({1.0: 40.0, 10.0: 39.0}) is None
+    assert memory({1.0: 40.0, 10.0: 400.0}) == pytest.approx(4000.0 / CLUSTER.nodes)
+
+
+def test_what_somebody_said_is_given_and_the_rest_assumed() -> None:
+    def source(cluster: Cluster) -> str:
+        told = sized(_measured(Taken(1.0, 1, 64.0)), 1.0, cluster).assumptions
+        return next(one.source for one in told if one.words.startswith("a core does"))
+
+    assert source(CLUSTER) == "assumed"
+    assert source(cluster_of({"nodes": 4, "cores": 8})) == "given"
+
+
 def test_fixed_costs_of_small_sizes_are_not_carried_along() -> None:
     # 10 s without any data and 1 s for each unit: a power of two sizes alone says far too little.
     told = sized(_measured(Taken(1.0, 1, 11.0), Taken(10.0, 1, 20.0)), 10_000.0, CLUSTER)
     assert told.operations[0].cpu_s == pytest.approx(10_010.0)
-
-
-def test_memory_of_one_scale_is_not_carried() -> None:
-    assert sized(_measured(Taken(1.0, 1, 1.0)), 10.0, CLUSTER).memory_bytes is None
 
 
 def test_what_is_sent_grows_with_the_nodes_as_fewer_rows_stay_at_home() -> None:
@@ -98,8 +115,8 @@ def test_more_nodes_never_make_the_bound_longer(first: int, more: int) -> None:
     [
         ({}, "nodes"),
         ({"nodes": 0}, "whole numbers"),
-        ({"nodes": 2, "network": "fast"}, "speed of a network"),
-        ({"nodes": 2, "memory": "much"}, "not a size"),
+        ({"nodes": 2, "network": "fast"}, "network fast: write it as 10Gbit"),
+        ({"nodes": 2, "memory": "much"}, "memory much: write it as 128GiB"),
         ({"nodes": 2, "utilisation": 1.5}, "part of the cores"),
     ],
 )

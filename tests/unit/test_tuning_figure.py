@@ -75,6 +75,7 @@ def test_inside_the_noise_nothing_is(tmp_path: Path) -> None:
     told = shown(tune(tmp_path, 0.98, jitter=0.05))
     assert told.says[0].startswith("Nothing is recommended: no setting is better than the default")
     assert f"With {WORDS}, which looked best," in told.says[0]
+    assert " % higher), over 4 pairs of runs: the default may be as good, or" in told.says[0]
     assert not [words for words in told.says if "--set" in words]
     (decided,) = rows(told, "conclusion")
     assert decided["recommended"] == "no"

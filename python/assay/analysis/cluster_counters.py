@@ -141,7 +141,20 @@ def grown_by_operation(run: Run) -> pl.DataFrame:
 
 
 def totals_by_operation(run: Run) -> dict[str, dict[str, float]]:
-    """The same summed over nodes: by operation, by word."""
+    """Words of one execution of each operation, summed over nodes.
+
+    By readings around operations; of a run of one operation that nobody read around it is what a
+    pass counted.
+    """
+    found, account = _around_operations(run), account_of(run)
+    if found or account is None or account.is_mix or len(account.operations) != 1:
+        return found
+    of_a_pass = totals_of_a_pass(run)
+    return {name: of_a_pass for name in account.operations if of_a_pass}
+
+
+def _around_operations(run: Run) -> dict[str, dict[str, float]]:
+    """`grown_by_operation` summed over nodes: by operation, by word."""
     summed = (
         grown_by_operation(run)
         .group_by("operation", "word", maintain_order=True)
@@ -160,7 +173,7 @@ def totals_of_a_pass(run: Run) -> dict[str, float]:
     of some operation, by what the nodes counted over the measured part, in equal parts of its
     passes.
     """
-    by_operation = totals_by_operation(run)
+    by_operation = _around_operations(run)
     account = account_of(run)
     if account is None:
         return {}

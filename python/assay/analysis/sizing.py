@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.analysis.scales.law import Point, power_law
+from assay.model.units import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -74,6 +75,7 @@ class Cluster:
         network_bytes_per_s: Of each, in each direction.
         disk_bytes_per_s: Of each.
         utilisation: The part of its cores that an operation keeps busy.
+        given: Which of these somebody said; the others are assumed.
     """
 
     nodes: int
@@ -82,6 +84,7 @@ class Cluster:
     network_bytes_per_s: float
     disk_bytes_per_s: float
     utilisation: float = 1.0
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,8 @@ class Sized:
         beyond: How many times as large as the largest that was measured.
         operations: Of the workload, in its order.
         data_bytes: On all disks; None where that is not known.
-        memory_bytes: Of a node, at the peak; None where that is not known.
+        memory_bytes: Of a node, at the peak; None where that is not known: of one scale, or where
+            it did not grow with the data, what processes take anyway is not told apart.
         fits: Whether the data fit into the memory of all nodes; None where that is not known.
         assumptions: Each step.
     """
@@ -180,9 +184,7 @@ def sized(measured: Measured, scale: float, cluster: Cluster) -> Sized:
         _operation(name, taken, measured, scale, cluster, fits=fits)
         for name, taken in measured.operations.items()
     )
-    # At one size nothing tells what of it is there without any data.
-    several = len(measured.memory_bytes) > 1
-    memory = _carried(measured.memory_bytes.items(), scale) if several else None
+    memory = _memory(measured.memory_bytes, scale)
     return Sized(
         scale,
         scale / max(scales),
@@ -231,6 +233,16 @@ def _carried(values: Iterable[tuple[float, float]], scale: float) -> float | Non
     return _at([Point(1, size, value) for size, value in values], scale)
 
 
+def _memory(by_scale: Mapping[float, float], scale: float) -> float | None:
+    """Memory of all nodes; None where no two sizes say that it grows.
+
+    Else nothing tells what of it is there without any data.
+    """
+    law = power_law([Point(1, size, value) for size, value in by_scale.items()])
+    grows = law is not None and law.exponent.value > 0
+    return _carried(by_scale.items(), scale) if grows else None
+
+
 def _at(points: Sequence[Point], scale: float) -> float | None:
     """By the laws of several scales, whichever says more; of one in proportion.
 
@@ -258,20 +270,14 @@ def _assumptions(
     told = ", ".join(f"{one:g}" for one in scales)
     if len(scales) > 1:
         yield Assumption(
-            "costs go on growing as between the scales that were run", told, "measured"
+            "costs go on growing as between the scales that were run: by a power, or by a fixed"
+            " part and one in proportion, whichever says more",
+            told,
+            "measured",
         )
     else:
         yield Assumption("costs grow in proportion to the data; one scale was run", told, "assumed")
-    yield Assumption(
-        "a core does as much as one of the measurement; each node has so many",
-        str(cluster.cores),
-        "given",
-    )
-    yield Assumption(
-        "so much of the cores is kept busy while an operation runs",
-        f"{cluster.utilisation:.0%}",
-        "given" if cluster.utilisation < 1 else "assumed",
-    )
+    yield from _of_machines(cluster, operations)
     if any(NETWORK in one.seconds for one in operations) and cluster.nodes > 1:
         moved = f"{leaving(measured.nodes):.3g} to {leaving(cluster.nodes):.3g}"
         yield Assumption(
@@ -313,3 +319,30 @@ def _assumptions(
         "",
         "assumed",
     )
+
+
+def _of_machines(cluster: Cluster, operations: Sequence[SizedOperation]) -> Iterator[Assumption]:
+    """What each node has, as far as something is bound by it."""
+
+    def said(name: str) -> Source:
+        return "given" if name in cluster.given else "assumed"
+
+    yield Assumption(
+        "a core does as much as one of the measurement; each node has so many",
+        str(cluster.cores),
+        said("cores"),
+    )
+    yield Assumption(
+        "so much of the cores is kept busy while an operation runs",
+        f"{cluster.utilisation:.0%}",
+        said("utilisation"),
+    )
+    yield Assumption(
+        "each node has so much memory", bytes_text(cluster.memory_bytes), said("memory")
+    )
+    if any(NETWORK in one.seconds for one in operations) and cluster.nodes > 1:
+        speed = f"{bytes_text(cluster.network_bytes_per_s)}/s"
+        yield Assumption("each node sends and receives so much at once", speed, said("network"))
+    if any(DISK in one.seconds for one in operations):
+        speed = f"{bytes_text(cluster.disk_bytes_per_s)}/s"
+        yield Assumption("each node reads so much from its disks", speed, said("disk"))

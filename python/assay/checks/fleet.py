@@ -8,6 +8,7 @@ from assay.analysis.fleet import clock_uncertainty_s, hosts_of, lost_hosts
 from assay.checks.thresholds import CLOCK_UNCERTAINTY_S_MAX
 from assay.model.units import seconds_text
 from assay.model.verdict import CheckResult, Verdict
+from assay.record.layout import FLEET_DIR, RAW_DIR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,13 @@ def check(run: Run) -> CheckResult:
     hosts = hosts_of(run.facts)
     if not hosts:
         return CheckResult(NAME, Verdict.VALID, "one host drove", measured=False)
+    if (run.dir / RAW_DIR / FLEET_DIR).is_dir():
+        return CheckResult(
+            NAME,
+            Verdict.UNKNOWN,
+            "the run was killed, or goes on: what its hosts sent is not merged, and lies in"
+            f" {RAW_DIR}/{FLEET_DIR}, a folder for each host, by its own clock",
+        )
     lost = lost_hosts(hosts)
     if lost:
         return CheckResult(NAME, Verdict.INVALID, _lost(hosts, lost), value=float(len(lost)))
@@ -55,7 +63,7 @@ def _lost(hosts: Sequence[dict[str, Any]], lost: Sequence[dict[str, Any]]) -> st
     return (
         f"{len(lost)} of {len(hosts)} hosts ({names}) ended early, in phase {first['phase']}"
         f" ({first['words']}): {clients} of {sum(host['sessions'] for host in hosts)} clients were"
-        f" gone from then on. {recorded} operations of theirs are recorded, at least {unheard} more"
-        f" had ended and are not, {under_way} at most were under way: how these ended is not known."
-        " Run again with all hosts"
+        f" gone from then on. {recorded:,} operations of theirs are recorded, at least"
+        f" {unheard:,} more had ended and are not, {under_way:,} at most were under way: how these"
+        " ended is not known. Run again with all hosts"
     )

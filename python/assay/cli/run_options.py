@@ -61,11 +61,11 @@ def run_keys(context: typer.Context, told: Mapping[str, Any]) -> dict[str, Any]:
     from assay.study.options import RunOptions
 
     fields = RunOptions.model_fields
-    said = _said(context, told)
-    return {fields[name].alias or name: _value(name, told[name]) for name in said}
+    told_of = said(context, told)
+    return {fields[name].alias or name: _value(name, told[name]) for name in told_of}
 
 
-def _said(context: typer.Context, names: Collection[str]) -> list[str]:
+def said(context: typer.Context, names: Collection[str]) -> list[str]:
     """Options that anybody said: a person, the environment or a file of defaults."""
     sources = {name: context.get_parameter_source(name) for name in names}
     return [name for name, source in sources.items() if source and source.name != "DEFAULT"]

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.options import AsJson, RunsDir
+from assay.cli.run_options import said
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.record.reader import Run
 
 EXAMPLES = """
 \b
@@ -22,6 +28,7 @@ Exit codes: 0 done; 1 wrong usage, or runs that do not tell what it takes.
 
 
 def size(
+    context: typer.Context,
     which: Annotated[
         list[str] | None,
         typer.Argument(
@@ -59,7 +66,6 @@ def size(
     from assay.analysis.figures.contract import Asked, StudyRun
     from assay.analysis.figures.sizing import figure
     from assay.cli.output import console, say, say_json
-    from assay.model.errors import UsageError
     from assay.record.places import runs_dir
     from assay.record.reader import find_workload_run
     from assay.report.study.terminal import figure_lines
@@ -71,7 +77,7 @@ def size(
         StudyRun("runs", {"scale": f"{run.facts['request']['scale']:g}"}, number, run)
         for number, run in enumerate(found, 1)
     )
-    options = {
+    told = {
         "scale": scale,
         "nodes": nodes,
         "cores": cores,
@@ -80,16 +86,32 @@ def size(
         "disk": disk,
         "utilisation": utilisation,
     }
-    workload = found[0].facts["workload"]
-    title = f"{workload.get('title') or workload['name']} on {nodes} nodes, on paper"
-    made = figure(Asked("size", "sizing", title, taken, options))
-    if not made.subjects:
-        raise UsageError("; ".join(made.missing))
+    # What nobody said is left to the figure, which calls it assumed.
+    options = {name: told[name] for name in said(context, told)}
+    _check(found)
+    made = figure(Asked("size", "sizing", _title(found[0], nodes), taken, options))
     if as_json:
         say_json(asdict(made) | {"runs": [run.id for run in found]})
         return
     for line in figure_lines(asdict(made), width_of(console(stderr=False))):
         say(line)
+
+
+def _check(runs: Sequence[Run]) -> None:
+    """Refuses runs that do not belong together, or do not tell what they took."""
+    from assay.analysis.sizing_runs import measured_of
+    from assay.model.errors import UsageError
+
+    try:
+        measured_of(runs)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _title(run: Run, nodes: int) -> str:
+    workload = run.facts["workload"]
+    on = f"{nodes} node{'' if nodes == 1 else 's'}"
+    return f"{workload.get('title') or workload['name']} on {on}, on paper"
 
 
 size.__doc__ = f"{cleandoc(size.__doc__ or '')}\n{EXAMPLES}"

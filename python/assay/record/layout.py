@@ -28,6 +28,8 @@ PLANS_DIR = "plans"
 PLANS_FILE = "plans.json"
 # Below it a directory for each database that was recovered, by its number.
 RECOVERED_DIR = "recovered"
+# What comes of other hosts lies there until the end, when it is merged.
+FLEET_DIR = "fleet"
 # Samples of the host that the run was started on, where the engine's is another one.
 RUN_HOST_DIR = "run-host"
 

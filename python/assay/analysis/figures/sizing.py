@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.quantities import BYTES, SECONDS, TIMES, by_subject, spread, text
@@ -13,11 +13,12 @@ from assay.model.errors import UsageError
 from assay.model.units import parse_bit_rate, parse_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.sizing import Sized
 
+T = TypeVar("T")
 OPTIONS = {
     "scale": "of the data that are thought of",
     "nodes": "of the cluster that is thought of",
@@ -38,27 +39,33 @@ def cluster_of(options: Mapping[str, Any]) -> Cluster:
     Raises:
         UsageError: If an option has no meaning.
     """
-    try:
-        nodes, cores = int(options["nodes"]), int(options.get("cores", CORES))
-        utilisation = float(options.get("utilisation", 1.0))
-        disk = str(options.get("disk", DISK_SPEED)).removesuffix("/s")
-        found = Cluster(
-            nodes,
-            cores,
-            parse_bytes(str(options.get("memory", MEMORY))),
-            parse_bit_rate(str(options.get("network", NETWORK_SPEED))),
-            parse_bytes(disk),
-            utilisation,
-        )
-    except KeyError as error:
-        raise UsageError("nodes: say how many nodes there are to be, such as nodes = 16") from error
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    if "nodes" not in options:
+        raise UsageError("nodes: say how many nodes there are to be, such as nodes = 16")
+    nodes = _read("nodes", options["nodes"], int, "16")
+    cores = _read("cores", options.get("cores", CORES), int, str(CORES))
+    utilisation = _read("utilisation", options.get("utilisation", 1.0), float, "0.6")
+    disk = str(options.get("disk", DISK_SPEED)).removesuffix("/s")
+    found = Cluster(
+        nodes,
+        cores,
+        _read("memory", options.get("memory", MEMORY), parse_bytes, MEMORY),
+        _read("network", options.get("network", NETWORK_SPEED), parse_bit_rate, NETWORK_SPEED),
+        _read("disk", disk, parse_bytes, DISK_SPEED),
+        utilisation,
+        frozenset(options),
+    )
     if nodes < 1 or cores < 1:
         raise UsageError("nodes and cores: whole numbers from 1 on")
     if not 0 < utilisation <= 1:
         raise UsageError(f"utilisation {utilisation:g}: a part of the cores, above 0 and at most 1")
     return found
+
+
+def _read(name: str, value: object, read: Callable[[str], T], such_as: str) -> T:
+    try:
+        return read(str(value))
+    except ValueError as error:
+        raise UsageError(f"{name} {value}: write it as {such_as}") from error
 
 
 def figure(asked: Asked) -> Figure:
@@ -153,10 +160,16 @@ def _says(name: str, told: Sized, cluster: Cluster) -> str:
     for one in told.operations:
         bound[one.bound] = bound.get(one.bound, 0.0) + one.least_s
     most = max(bound, key=lambda resource: bound[resource])
-    count = f"{len(told.operations)} operation{'' if len(told.operations) == 1 else 's'}"
+    alone = len(told.operations) == 1
+    what = (
+        f"{told.operations[0].name} takes"
+        if alone
+        else f"{len(told.operations)} operations one after another take"
+    )
     words = (
-        f"{name}: at scale {told.scale:g} on {cluster.nodes} nodes of {cluster.cores} cores"
-        f" {count} one after another take at least {text(told.least_s, SECONDS)}, bound by {most}"
+        f"{name}: at scale {told.scale:g} on {_count(cluster.nodes, 'node')} of"
+        f" {_count(cluster.cores, 'core')} {what} at least {text(told.least_s, SECONDS)}, bound by"
+        f" {most}"
     )
     if told.memory_bytes is not None and told.memory_bytes > cluster.memory_bytes:
         words += (
@@ -164,6 +177,10 @@ def _says(name: str, told: Sized, cluster: Cluster) -> str:
             f" than its {text(cluster.memory_bytes, BYTES)}"
         )
     return f"{words}."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _notes(told: Mapping[str, Sized]) -> Iterator[str]:
@@ -188,6 +205,11 @@ def _not_known(told: Mapping[str, Sized], cluster: Cluster) -> Iterator[str]:
             yield (
                 f"{name}: the network: no run of several nodes that count bytes between them: run"
                 " it on an engine with workers"
+            )
+        if one.memory_bytes is None:
+            yield (
+                f"{name}: the peak memory of a node: it takes runs of two scales between which it"
+                " grew, as what processes take anyway is not told apart"
             )
         if one.fits is False and not any(DISK in op.seconds for op in one.operations):
             yield f"{name}: the disks: what operations read of the data was not counted"

@@ -18,7 +18,14 @@ from assay.analysis.figures.contract import (
     Figure,
     Table,
 )
-from assay.analysis.figures.quantities import COUNT, SHARE, TIMES, interval_text, text
+from assay.analysis.figures.quantities import (
+    COUNT,
+    SHARE,
+    TIMES,
+    change_text,
+    interval_text,
+    text,
+)
 from assay.analysis.figures.subjects import SETTING
 from assay.analysis.tuning import (
     ALPHA,
@@ -153,7 +160,7 @@ def _refused(
         return (
             f"{lead} no setting is better than the default beyond noise. With {best.setting}, which"
             f" looked best, {metric.title} is {_gain_words(best, metric)}, over"
-            f" {len(best.ratios)} pairs of runs{few}."
+            f" {len(best.ratios)} pairs of runs{few}{_meaning(best)}."
         )
     ahead = leaders(found)
     if not ahead:
@@ -172,17 +179,27 @@ def _refused(
 
 def _gain_words(one: HoldOut, metric: Metric) -> str:
     """By how much, in the words of the metric, with the interval."""
-    share = gain(one.mean or 0.0, metric)
-    ends = None
-    if one.interval is not None and one.interval[1] - one.interval[0] < WIDE:
-        low, high = (gain(end, metric) for end in reversed(one.interval))
-        ends = (low, high)
-    up = (metric.is_better == "higher") == (share >= 0)
-    flipped = share < 0
-    if ends is not None and flipped:
-        ends = (-ends[1], -ends[0])
-    shown = interval_text(ends, SHARE) if ends is not None else " (too few pairs to say how far)"
-    return f"{text(abs(share), SHARE)} {'higher' if up else 'lower'}{shown}"
+    mean = change_text(_change(one.mean or 0.0, metric))
+    if one.interval is None or one.interval[1] - one.interval[0] >= WIDE:
+        return f"{mean} (too few pairs to say how far)"
+    # Both ends have their own direction: the better one stands first.
+    ends = [_change(end, metric) for end in one.interval]
+    if ends[0] * ends[1] > 0:
+        low, high = sorted(map(abs, ends))
+        return f"{mean}{interval_text((low, high), SHARE)}"
+    return f"{mean} (between {change_text(ends[0])} and {change_text(ends[1])})"
+
+
+def _change(ratio: float, metric: Metric) -> float:
+    """The share of the default by which a metric is higher, of a logarithm of costs' ratio."""
+    return gain(ratio, metric) * (1 if metric.is_better == "higher" else -1)
+
+
+def _meaning(one: HoldOut) -> str:
+    """What an interval that has the default in it says."""
+    if one.interval is None or not one.interval[0] <= 0 <= one.interval[1]:
+        return ""
+    return ": the default may be as good, or better"
 
 
 def _cost(begun: Sequence[StudyRun]) -> str:
@@ -378,5 +395,5 @@ def _missing(found: Sequence[Standing], trials: Sequence[Trial]) -> Iterator[str
     if len(leaders(found)) < SETTINGS_MIN:
         yield (
             f"how much each knob tells: that takes {SETTINGS_MIN} settings, and"
-            f" {len(leaders(found))} came to their end"
+            f" {len(leaders(found))} gave a ratio"
         )

@@ -208,7 +208,9 @@ async def _meet(meeting: Meeting, security: Security, told: Callable[[str], None
     try:
         scheduler = await scheduler_at(meeting, security)
     except (OSError, RuntimeError) as error:
-        raise RunFailedError(f"{meeting.address} cannot be listened at: {error}") from error
+        # Dask wraps what the system said.
+        why = error.__cause__ or error
+        raise RunFailedError(f"{meeting.address} cannot be listened at: {why}") from error
     try:
         told(f"agents and runs meet at {scheduler.address}")
         await scheduler.finished()

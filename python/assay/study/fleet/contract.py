@@ -43,8 +43,6 @@ STREAMS: dict[str, tuple[str, ...]] = {
     "tasks": ("time_ns",),
 }
 HOST_LOG = "host-drive.log"
-# Where what comes of other hosts lies until the end.
-FLEET_DIR = "fleet"
 # Probes that observe a host by itself, and have streams with this column.
 HOST_PROBES = ("disks", "processes", "system", "waits")
 HOST_TIMES = ("time_ns", "seen_ns")

@@ -17,14 +17,13 @@ import polars as pl
 
 from assay.model.errors import EXIT_CODES, RunFailedError
 from assay.model.units import NS_PER_S
-from assay.record.layout import RESULTS_DIR
+from assay.record.layout import FLEET_DIR, RESULTS_DIR
 from assay.study.fleet.clocks import ClockOf
 from assay.study.fleet.contract import (
     BEGIN,
     DRIVEN,
     FAILED,
     FILE,
-    FLEET_DIR,
     GATE,
     GO,
     PLANNED,

@@ -15,14 +15,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RunFailedError
-from assay.record.layout import ENGINE_ACCOUNTS, RUN_HOST_DIR
+from assay.record.layout import ENGINE_ACCOUNTS, FLEET_DIR, RUN_HOST_DIR
 from assay.study.fleet.asked import parse_engine_host
 from assay.study.fleet.clocks import ClockOf
 from assay.study.fleet.contract import (
     BEGUN,
     CANCEL,
     FAILED,
-    FLEET_DIR,
     GO,
     HOST_PROBES,
     HOST_TIMES,
