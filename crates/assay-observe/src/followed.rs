@@ -1,6 +1,10 @@
 //! One followed process: its open files and one sample of it. Most tasks of an engine sleep most of
-//! the time, so a task is looked at only if the scheduler ran it since the last look.
+//! the time, so a task is looked at only if the scheduler ran it since the last look. Of a process of
+//! hundreds of tasks even asking each whether it ran costs much: see `Sparing`.
 
+use nix::time::ClockId;
+
+use crate::clock::{process_clock, process_cpu_ns};
 use crate::file::{Buffer, ProcFile};
 use crate::parse::{Io, ProcessStat, Statm};
 use crate::tasks::{DISK, RUNNING, Task, TaskCounts, TaskSet};
@@ -13,6 +17,12 @@ const ASLEEP_MAX_NS: i64 = 1_000_000_000;
 /// this time.
 const OURS_INTERVAL_NS: i64 = 500_000_000;
 const OURS: &str = "probes";
+
+/// Tasks that sleep are asked all together after this long.
+const ALL_TASKS_INTERVAL_NS: i64 = 1_000_000_000;
+/// Before that, if the tasks that were asked lack so much of what their process used: the clock of
+/// one that runs stands still for a tick.
+const MISSING_NS_MAX: u64 = 10_000_000;
 
 /// What every reading needs.
 pub(crate) struct Reader {
@@ -34,6 +44,17 @@ pub(crate) struct Followed {
     last: Option<ProcessSample>,
     look_due_ns: i64,
     sample_due_ns: i64,
+    sparing: Option<Sparing>,
+}
+
+/// How tasks are asked seldom: by the clock of their process it is known, in one call, whether any of
+/// them ran, and whether those that ran lately are all that did.
+struct Sparing {
+    clock: ClockId,
+    used_ns: Option<u64>,
+    /// What tasks lacked of it when all were asked: they ended unseen, or ran just then.
+    missing_ns: u64,
+    all_due_ns: i64,
 }
 
 /// One sample of one process.
@@ -87,7 +108,17 @@ impl Followed {
             last: None,
             look_due_ns: 0,
             sample_due_ns: 0,
+            sparing: None,
         }
+    }
+
+    /// As `new`, for looks many times a second: the delays and switches of a task that sleeps may be
+    /// as old as `ALL_TASKS_INTERVAL_NS`. The time on a CPU is never older than the look.
+    pub fn sparing(root: &ProcRoot, pid: u32, account: String) -> Self {
+        let clock = root.is_of_host().then(|| process_clock(pid)).flatten();
+        let sparing =
+            clock.map(|clock| Sparing { clock, used_ns: None, missing_ns: 0, all_due_ns: 0 });
+        Self { sparing, ..Self::new(root, pid, account) }
     }
 
     pub fn pid(&self) -> u32 {
@@ -119,13 +150,34 @@ impl Followed {
             return Ok(self.last.as_ref());
         }
         self.sample_due_ns = time_ns.saturating_add(OURS_INTERVAL_NS);
-        self.tasks.read_clocks(&mut reader.buffer)?;
+        self.read_clocks(time_ns, &mut reader.buffer)?;
         if self.is_asleep() && time_ns < self.look_due_ns {
             return Ok(self.last.as_ref());
         }
         self.look_due_ns = time_ns.saturating_add(ASLEEP_MAX_NS);
-        self.last = self.look(reader)?;
+        self.last = self.look(time_ns, reader)?;
         Ok(self.last.as_ref())
+    }
+
+    fn read_clocks(&mut self, time_ns: i64, buffer: &mut Buffer) -> Result<(), ObserveError> {
+        let Some(sparing) = &mut self.sparing else { return self.tasks.read_clocks(buffer) };
+        let used_ns = process_cpu_ns(sparing.clock);
+        let before = std::mem::replace(&mut sparing.used_ns, used_ns);
+        let Some(used_ns) = used_ns else { return self.tasks.read_clocks(buffer) };
+        if before == Some(used_ns) {
+            return Ok(());
+        }
+        let missing_ns = |tasks: &TaskSet| used_ns.saturating_sub(tasks.sum().clock.on_cpu_ns);
+        if time_ns < sparing.all_due_ns {
+            self.tasks.read_due_clocks(time_ns, buffer)?;
+            if missing_ns(&self.tasks) <= sparing.missing_ns + MISSING_NS_MAX {
+                return Ok(());
+            }
+        }
+        self.tasks.read_all_clocks(time_ns, buffer)?;
+        sparing.missing_ns = missing_ns(&self.tasks);
+        sparing.all_due_ns = time_ns.saturating_add(ALL_TASKS_INTERVAL_NS);
+        Ok(())
     }
 
     /// Whether no task ran since the last look. Then no counter changed either, and none of them
@@ -137,13 +189,17 @@ impl Followed {
         all_there && !tasks.iter().any(Task::may_have_changed)
     }
 
-    fn look(&mut self, reader: &mut Reader) -> Result<Option<ProcessSample>, ObserveError> {
+    fn look(
+        &mut self,
+        time_ns: i64,
+        reader: &mut Reader,
+    ) -> Result<Option<ProcessSample>, ObserveError> {
         let Some(text) = self.stat.read(&mut reader.buffer)? else { return Ok(None) };
         let stat = ProcessStat::parse(self.stat.path(), text, &reader.units)?;
         if *self.started_ns.get_or_insert(stat.started_ns) != stat.started_ns {
             return Ok(None);
         }
-        let states = self.look_at_tasks(reader, &stat)?;
+        let states = self.look_at_tasks(time_ns, reader, &stat)?;
         let memory = match self.statm.read(&mut reader.buffer)? {
             Some(text) => Some(Statm::parse(self.statm.path(), text, &reader.units)?),
             None => None,
@@ -157,25 +213,44 @@ impl Followed {
             return Ok(None);
         }
         let io = io.unwrap_or_default();
-        Ok(Some(ProcessSample { stat, memory, io, counts: self.tasks.sum(), states }))
+        Ok(Some(ProcessSample { stat, memory, io, counts: self.all_counts(), states }))
+    }
+
+    /// Counters by task, and of all of them the time on a CPU by the clock of their process.
+    fn all_counts(&self) -> TaskCounts {
+        let mut counts = self.tasks.sum();
+        let used_ns = self.sparing.as_ref().and_then(|sparing| sparing.used_ns);
+        counts.clock.on_cpu_ns = used_ns.unwrap_or_default().max(counts.clock.on_cpu_ns);
+        counts
     }
 
     /// Lists the tasks only when their number or one of them is gone: a new one changes the
     /// number, and one that ended cannot be read.
     fn look_at_tasks(
         &mut self,
+        time_ns: i64,
         reader: &mut Reader,
         process: &ProcessStat,
     ) -> Result<States, ObserveError> {
+        let is_sparing = self.sparing.is_some();
         if self.tasks.live.len() as u64 != process.threads {
             self.tasks.list()?;
-            self.tasks.read_clocks(&mut reader.buffer)?;
+            if is_sparing {
+                self.tasks.read_new_clocks(time_ns, &mut reader.buffer)?;
+            } else {
+                self.tasks.read_clocks(&mut reader.buffer)?;
+            }
         }
         let mut states = States::default();
         for task in &mut self.tasks.live {
             // The process's own file has the state and the delay of its first task.
             let own = (task.tid == self.pid).then_some((process.state, process.block_delay_ns));
             if task.may_have_changed() {
+                if is_sparing {
+                    task.read_switches_when_due(time_ns, &mut reader.buffer)?;
+                } else {
+                    task.read_switches(&mut reader.buffer)?;
+                }
                 look_at_task(task, own, reader)?;
             }
             states.count(task.state());
@@ -189,7 +264,6 @@ fn look_at_task(
     known: Option<(char, Option<u64>)>,
     reader: &mut Reader,
 ) -> Result<(), ObserveError> {
-    task.read_switches(&mut reader.buffer)?;
     let seen = match known {
         Some(known) => Some(known),
         None => task

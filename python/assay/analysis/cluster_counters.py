@@ -185,6 +185,16 @@ def workers_of(run: Run) -> list[dict[str, Any]]:
     return [node for node in nodes if node["role"] != "coordinator"]
 
 
+def shares_threads(run: Run) -> bool:
+    """Whether several processes of a cluster are on this host, with threads for any operation.
+
+    They rest in pools of hundreds, and what waits for another node has no thread meanwhile: which
+    of them were at work for an operation nobody tells.
+    """
+    nodes = (run.facts.get("cluster") or {}).get("nodes", [])
+    return sum(len(node["pids"]) for node in nodes) > 1
+
+
 def shared_cores(run: Run) -> str | None:
     """Why more nodes are no more machine, as the end of `not measured:`; None where they are.
 
