@@ -18,11 +18,11 @@ const ASLEEP_MAX_NS: i64 = 1_000_000_000;
 const OURS_INTERVAL_NS: i64 = 500_000_000;
 const OURS: &str = "probes";
 
-/// Tasks that sleep are asked all together after this long.
-const ALL_TASKS_INTERVAL_NS: i64 = 1_000_000_000;
-/// Before that, if the tasks that were asked lack so much of what their process used: the clock of
-/// one that runs stands still for a tick.
+/// All tasks are asked as soon as those that were lack so much of what their process used: the clock
+/// of one that runs stands still for a tick.
 const MISSING_NS_MAX: u64 = 10_000_000;
+/// Fewer tasks than these are all asked whenever their process ran.
+const SPARED_TASKS_MIN: usize = 64;
 
 /// What every reading needs.
 pub(crate) struct Reader {
@@ -52,9 +52,9 @@ pub(crate) struct Followed {
 struct Sparing {
     clock: ClockId,
     used_ns: Option<u64>,
+    ran: bool,
     /// What tasks lacked of it when all were asked: they ended unseen, or ran just then.
     missing_ns: u64,
-    all_due_ns: i64,
 }
 
 /// One sample of one process.
@@ -112,12 +112,11 @@ impl Followed {
         }
     }
 
-    /// As `new`, for looks many times a second: the delays and switches of a task that sleeps may be
-    /// as old as `ALL_TASKS_INTERVAL_NS`. The time on a CPU is never older than the look.
+    /// As `new`, for looks many times a second: among many tasks, state, delays and switches of one that
+    /// slept and then ran little may be two seconds old. The time on a CPU is never older than the look.
     pub fn sparing(root: &ProcRoot, pid: u32, account: String) -> Self {
         let clock = root.is_of_host().then(|| process_clock(pid)).flatten();
-        let sparing =
-            clock.map(|clock| Sparing { clock, used_ns: None, missing_ns: 0, all_due_ns: 0 });
+        let sparing = clock.map(|clock| Sparing { clock, used_ns: None, ran: true, missing_ns: 0 });
         Self { sparing, ..Self::new(root, pid, account) }
     }
 
@@ -162,21 +161,20 @@ impl Followed {
     fn read_clocks(&mut self, time_ns: i64, buffer: &mut Buffer) -> Result<(), ObserveError> {
         let Some(sparing) = &mut self.sparing else { return self.tasks.read_clocks(buffer) };
         let used_ns = process_cpu_ns(sparing.clock);
-        let before = std::mem::replace(&mut sparing.used_ns, used_ns);
-        let Some(used_ns) = used_ns else { return self.tasks.read_clocks(buffer) };
-        if before == Some(used_ns) {
+        sparing.ran = used_ns.is_none() || used_ns != sparing.used_ns;
+        sparing.used_ns = used_ns;
+        if !sparing.ran {
             return Ok(());
         }
+        let Some(used_ns) = used_ns.filter(|_| self.tasks.live.len() >= SPARED_TASKS_MIN) else {
+            return self.tasks.read_clocks(buffer);
+        };
         let missing_ns = |tasks: &TaskSet| used_ns.saturating_sub(tasks.sum().clock.on_cpu_ns);
-        if time_ns < sparing.all_due_ns {
-            self.tasks.read_due_clocks(time_ns, buffer)?;
-            if missing_ns(&self.tasks) <= sparing.missing_ns + MISSING_NS_MAX {
-                return Ok(());
-            }
+        self.tasks.read_due_clocks(time_ns, buffer)?;
+        if missing_ns(&self.tasks) > sparing.missing_ns + MISSING_NS_MAX {
+            self.tasks.read_all_clocks(time_ns, buffer)?;
+            sparing.missing_ns = missing_ns(&self.tasks);
         }
-        self.tasks.read_all_clocks(time_ns, buffer)?;
-        sparing.missing_ns = missing_ns(&self.tasks);
-        sparing.all_due_ns = time_ns.saturating_add(ALL_TASKS_INTERVAL_NS);
         Ok(())
     }
 
@@ -184,6 +182,9 @@ impl Followed {
     /// started a task.
     fn is_asleep(&self) -> bool {
         let tasks = &self.tasks.live;
+        if self.sparing.as_ref().is_some_and(|sparing| sparing.ran) {
+            return false;
+        }
         let all_there =
             self.last.as_ref().is_some_and(|last| last.stat.threads == tasks.len() as u64);
         all_there && !tasks.iter().any(Task::may_have_changed)
@@ -276,4 +277,85 @@ fn look_at_task(
         task.counts.block_delay_ns = block_delay_ns.filter(|_| reader.block_delay);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::clock::thread_cpu_ns;
+
+    const MS_NS: i64 = 1_000_000;
+    const WORKED_NS: u64 = 60_000_000;
+
+    fn work() {
+        let begun_ns = thread_cpu_ns();
+        while thread_cpu_ns() - begun_ns < WORKED_NS {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// By itself, because its tasks are those of the test's process.
+    #[test]
+    fn among_many_tasks_one_that_slept_is_found_as_soon_as_it_works() {
+        let (ready, readies) = channel();
+        let (rest, resting) = channel::<()>();
+        let (work_now, works) = channel();
+        let (worked, done) = channel();
+        let worker = std::thread::spawn(move || {
+            ready.send(nix::unistd::gettid().as_raw() as u32).unwrap();
+            works.recv().unwrap();
+            work();
+            worked.send(()).unwrap();
+            let _ = resting.recv();
+        });
+        let sleepers: Vec<_> =
+            (0..SPARED_TASKS_MIN).map(|_| std::thread::spawn(std::thread::park)).collect();
+        let tid = readies.recv().unwrap();
+        let root = ProcRoot::default();
+        let mut reader = Reader::new(&root).unwrap();
+        let mut process = Followed::sparing(&root, std::process::id(), String::new());
+        // It sleeps: looks at it become seldom, by the times that looks are told.
+        let mut time_ns = 0;
+        for _ in 0..40 {
+            work_a_little();
+            process.sample(time_ns, &mut reader).unwrap().unwrap();
+            time_ns += 100 * MS_NS;
+        }
+        let clock = |process: &Followed| {
+            let task = process.tasks().iter().find(|task| task.tid == tid).unwrap();
+            (task.counts.clock.on_cpu_ns, task.is_due(time_ns))
+        };
+        let (before_ns, _) = clock(&process);
+        let slept = process.tasks().iter().filter(|task| !task.is_due(time_ns)).count();
+        assert!(slept >= SPARED_TASKS_MIN / 2, "{slept} tasks are left for later");
+        work_now.send(()).unwrap();
+        done.recv().unwrap();
+        let counts = process.sample(time_ns, &mut reader).unwrap().unwrap().counts;
+        let (after_ns, _) = clock(&process);
+        assert!(after_ns - before_ns >= WORKED_NS, "{before_ns} then {after_ns}");
+        assert!(counts.clock.on_cpu_ns >= process.counts().clock.on_cpu_ns);
+        drop(rest);
+        worker.join().unwrap();
+        for sleeper in sleepers {
+            sleeper.thread().unpark();
+            sleeper.join().unwrap();
+        }
+    }
+
+    /// So that the process has run since the last look.
+    fn work_a_little() {
+        let begun_ns = thread_cpu_ns();
+        while thread_cpu_ns() - begun_ns < 10_000 {
+            std::hint::spin_loop();
+        }
+    }
+
+    #[test]
+    fn what_is_no_process_of_this_host_is_asked_by_its_files_alone() {
+        let elsewhere = ProcRoot("/nowhere".into());
+        assert!(Followed::sparing(&elsewhere, 1, String::new()).sparing.is_none());
+        assert!(Followed::sparing(&ProcRoot::default(), 1, String::new()).sparing.is_some());
+    }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Task {
 }
 
 /// A task that has slept is looked at again after as long, but at most after this.
-const NEXT_LOOK_MAX_NS: i64 = 1_000_000_000;
+const NEXT_LOOK_MAX_NS: i64 = 2_000_000_000;
 /// One that sleeps for so long leaves its descriptors to others.
 const CLOSED_AFTER_NS: i64 = 400_000_000;
 /// How often a task was switched stands in a long text.
@@ -89,7 +89,7 @@ impl Task {
     }
 
     /// Whether it has not slept for so long that its clock can be left for later.
-    fn is_due(&self, time_ns: i64) -> bool {
+    pub fn is_due(&self, time_ns: i64) -> bool {
         time_ns >= self.due_ns
     }
 
