@@ -17,6 +17,9 @@ use crate::ObserveError;
 const KEPT_OPEN_MAX: usize = 512;
 const BUFFER_BYTES: usize = 16 * 1024;
 
+/// Of these, so many are for what is read often: others close when no more are left.
+const KEPT_FOR_BUSY: usize = 256;
+
 static KEPT_OPEN: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the kernel gives the whole text at the first read.
@@ -91,6 +94,11 @@ impl ProcFile {
             KEPT_OPEN.fetch_sub(1, Ordering::Relaxed);
         }
     }
+}
+
+/// Whether a file that is read seldom should leave its descriptor to those that are read often.
+pub(crate) fn descriptors_are_scarce() -> bool {
+    KEPT_OPEN.load(Ordering::Relaxed) > KEPT_OPEN_MAX - KEPT_FOR_BUSY
 }
 
 impl Drop for ProcFile {

@@ -1,6 +1,7 @@
-"""The engine's own counters once a second, or less often where they are dear, and what its processes are doing twice a second.
+"""The engine's own counters once a second, and what its processes are doing twice a second.
 
-How an engine stands, which costs more to ask, is read where the measured part begins and ends.
+Counters that are dear to read are read less often. How an engine stands, which costs more to ask, is
+read where the measured part begins and ends.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from assay.probes.contract import CounterReader, Target
 
 COUNTERS_INTERVAL_S = 1.0
-# They are read less often where that would take more of a core, but never as seldom as to be useless.
+# They are read less often where that would take more of a core, but never too seldom for a series.
 COUNTERS_CORE_SHARE_MAX = 0.005
 COUNTERS_INTERVAL_S_MAX = 5.0
 # Asking costs a server about as much as a short query, so it is not asked at every sample.

@@ -66,7 +66,7 @@ class Sampled:
         )
 
     def _interval_s(self, longest_ns: int) -> float | None:
-        """Time between rows, where it is not the run's: of looks that became less often the longest."""
+        """Time between rows where it is not the run's: the longest of looks that became rarer."""
         if self.look_interval_s is not None:
             return FLUSH_INTERVAL_S
         return longest_ns / NS_PER_S if longest_ns > self._asked_ns else None

@@ -46,8 +46,8 @@ NOT_LOOKED = (
     "of a load it is known from looks at the engine's threads (probe waits), and there are none"
 )
 OF_NODES = (
-    "threads of several nodes share it and rest in pools, and which of them were at work for it nobody"
-    " tells: the line of the cluster has what its tasks waited for"
+    "threads of several nodes share it and rest in pools, and which of them were at work for it"
+    " nobody tells: the line of the cluster has what its tasks waited for"
 )
 TOGETHER = "sessions of this engine share one process, so it is known of all together only"
 

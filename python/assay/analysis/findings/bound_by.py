@@ -75,7 +75,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _of_nodes(case: Case) -> list[Finding]:
-    """How busy a cluster kept the CPUs: whose threads were at work for an operation nobody tells."""
+    """How busy a cluster kept the CPUs: which threads worked for an operation nobody tells."""
     cores = case.engine_cores
     if case.cluster is None or not cores:
         return []
