@@ -79,7 +79,7 @@ def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
 
     Where sessions of an embedded engine cannot be told apart, the whole is all that is known. Of an
     engine that was slowed by stopping it (`--slow`) nothing is told: `slowing` has what it took.
-    Nor of a cluster whose threads rest in pools: the lines of its nodes tell what its tasks waited for.
+    Nor of a cluster whose threads rest in pools: the lines of its nodes tell what tasks waited for.
     """
     events = run.table("events")
     walls = _service_s(events)

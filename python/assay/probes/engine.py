@@ -1,7 +1,7 @@
 """The engine's own counters once a second, and what its processes are doing twice a second.
 
-Counters that are dear to read are read less often. How an engine stands, which costs more to ask, is
-read where the measured part begins and ends.
+Counters that are dear to read are read less often. How an engine stands, which costs more to ask,
+is read where the measured part begins and ends.
 """
 
 from __future__ import annotations
