@@ -17,6 +17,8 @@ from assay.model.errors import RunFailedError, UsageError
 from assay.model.verdict import Verdict
 from assay.record.reader import Run
 from assay.record.writer import RunWriter
+from assay.study.fleet import meeting
+from assay.study.fleet.asked import security
 from assay.study.fleet.clocks import Offset
 from assay.study.fleet.contract import whose
 from assay.study.fleet.hosts import FleetDriver
@@ -275,3 +277,14 @@ def test_nobody_waits_for_a_silent_inbox_longer_than_asked(fleet):
     assert driver.next_within(0.01) is None
     with pytest.raises(RunFailedError, match="silent"):
         driver.next(0.01)
+
+
+def test_an_agent_that_went_away_before_its_share_fails_the_run(monkeypatch):
+    monkeypatch.setattr(meeting, "ANSWERING_S", 0.2)
+    agents = meeting.Agents(security(None))
+    try:
+        agents.met = [Agent("gone", "tcp://127.0.0.1:1", {})]
+        with pytest.raises(RunFailedError, match="the host gone went away"):
+            agents.drive(0, {})
+    finally:
+        agents.close()

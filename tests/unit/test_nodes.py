@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from assay.analysis.cluster_counters import shared_cores, workers_of
+from assay.analysis.cluster.nodes import shared_cores, workers_of
 from assay.analysis.figures.contract import Asked, Figure
 from assay.analysis.figures.discovery import make
 from assay.analysis.scales.costs import SENT_BYTES, SENT_MESSAGES, costs_of

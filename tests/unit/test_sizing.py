@@ -40,6 +40,16 @@ def test_of_two_scales_they_grow_by_their_power_law() -> None:
     assert told.assumptions[0].source == "measured"
 
 
+def test_fixed_costs_of_small_sizes_are_not_carried_along() -> None:
+    # 10 s without any data and 1 s for each unit: a power of two sizes alone says far too little.
+    told = sized(_measured(Taken(1.0, 1, 11.0), Taken(10.0, 1, 20.0)), 10_000.0, CLUSTER)
+    assert told.operations[0].cpu_s == pytest.approx(10_010.0)
+
+
+def test_memory_of_one_scale_is_not_carried() -> None:
+    assert sized(_measured(Taken(1.0, 1, 1.0)), 10.0, CLUSTER).memory_bytes is None
+
+
 def test_what_is_sent_grows_with_the_nodes_as_fewer_rows_stay_at_home() -> None:
     told = sized(_measured(Taken(1.0, 1, 1.0, sent_bytes=1000.0)), 1.0, CLUSTER)
     (one,) = told.operations

@@ -15,6 +15,7 @@ from assay.engines.discovery import find_engine
 from assay.engines.spark import configuration, tables
 from assay.engines.spark.connecting import read_dsn, set_statement
 from assay.engines.spark.counters import SparkCounters, added, task_sums
+from assay.engines.spark.executors import workers_of
 from assay.engines.spark.plans import normalised
 from assay.engines.spark.programs import Programs, find_home
 
@@ -100,8 +101,20 @@ class TestAddress:
         assert dsn not in str(caught.value).replace("hive2://HOST", "")
 
     def test_a_master_is_told_apart_from_a_thrift_server(self) -> None:
-        with pytest.raises(EngineError, match="start-thriftserver"):
+        with pytest.raises(EngineError, match="--master spark://there:7077"):
             read_dsn("spark://there:7077")
+
+    def test_pages_of_a_driver_are_no_setting(self) -> None:
+        told = read_dsn("hive2://there/sales?ui=node1:4041&spark.sql.shuffle.partitions=4")
+        assert told["ui"] == ["node1", 4041]
+        assert told["setup"] == ["set spark.sql.shuffle.partitions=4"]
+        assert read_dsn("hive2://there/?ui=node1")["ui"] == ["node1", 4040]
+        assert "ui" not in read_dsn("hive2://there/")
+
+    @pytest.mark.parametrize("place", ["", ":4040", "http://there:4040", "there:port"])
+    def test_wrong_pages_are_refused(self, place: str) -> None:
+        with pytest.raises(EngineError, match="host and the port of the driver"):
+            read_dsn(f"hive2://there/?ui={place}")
 
     def test_a_setting_is_no_statement(self) -> None:
         with pytest.raises(EngineError, match="without semicolons"):
@@ -198,7 +211,7 @@ class TestCounters:
                 "stages/2?details=false": stage("SKIPPED"),
             }
         )
-        reader = SparkCounters({"ours": True, "page_port": 1, "worker_pages": [80, 81]})
+        reader = SparkCounters({"ours": True, "ui": ["127.0.0.1", 1], "worker_pages": [80, 81]})
         reader._rest = told  # type: ignore[assignment]
 
         def blocks() -> dict[str, float]:
@@ -214,7 +227,30 @@ class TestCounters:
         assert blocks() == {"worker-2": 7}
         assert [path for path in told.asked if "taskList" in path] == [f"stages/1{tasks}"]
 
-    def test_a_server_that_is_not_ours_counts_nothing(self) -> None:
+    def test_of_a_driver_of_others_stages_count_from_the_first_reading_on(self) -> None:
+        logs = {"stderr": "http://10.0.0.7:8081/logPage/?executorId=0"}
+        executors = [
+            {"id": "driver", "isActive": True, "hostPort": "10.0.0.5:7078"},
+            {"id": "0", "isActive": True, "hostPort": "10.0.0.7:4000", "executorLogs": logs},
+            {"id": "1", "isActive": True, "hostPort": "10.0.0.8:4000"},
+        ]
+        tasks = "/0/taskList?length=1000000"
+        told = Told(
+            {
+                "allexecutors": executors,
+                "stages?details=false": [{"stageId": 907}, {"stageId": 906}],
+                "stages/908?details=false": stage("COMPLETE"),
+                f"stages/908{tasks}": [task("0", 2, 0, 0), task("1", 1, 0, 0)],
+            }
+        )
+        address = {"ours": False, "ui": ["10.0.0.5", 4040]}
+        reader = SparkCounters(address)
+        reader._rest = told  # type: ignore[assignment]
+        rows = {node: value for _, node, name, value in reader.read() if name == "tasks"}
+        assert rows == {"10.0.0.7:8081": 1, "10.0.0.8": 1}
+        assert workers_of(executors, address)["driver"] == ("driver", "10.0.0.5")
+
+    def test_a_driver_whose_pages_are_not_known_counts_nothing(self) -> None:
         assert SparkCounters({"ours": False}).read() == []
 
     def test_every_word_is_counted_or_said_to_be_missing(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from assay.analysis.figures.nodes import WORKERS
 from assay.cli.main import run_command
 from assay.model.errors import UsageError
 from assay.study.asked_study import factor_of, varied
@@ -95,6 +96,12 @@ class TestStudy:
         told = study(engines=("virtuoso",), factors=factors, keys={"set": settings})
         for asked in by_variant(told, "settings").values():
             assert asked["AdjustVectorSize"] == "0"
+
+    def test_numbers_of_workers_are_told_by_nodes_too(self) -> None:
+        factors = turned(["workers=1,2"], ["trino"], {})[0]
+        assert factors == {WORKERS: ["1", "2"]}
+        told = study(engines=("trino",), factors=factors)
+        assert [one.kind for one in told.figures] == ["trade", "nodes"]
 
     def test_a_knob_that_is_two_settings_is_refused(self) -> None:
         with pytest.raises(UsageError, match="threads is ThreadsPerQuery of virtuoso, threads of"):

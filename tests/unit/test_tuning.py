@@ -14,8 +14,10 @@ from assay.analysis.figures.metrics import BY_NAME, TOTAL
 from assay.analysis.tuning import (
     ALPHA,
     DEFAULT,
+    FIRST,
     HOLD_OUT,
     PAIRS_MAX,
+    SEARCH,
     by_value,
     gain,
     hold_outs,
@@ -26,13 +28,15 @@ from assay.analysis.tuning import (
 )
 from assay.engines.knobs import KnobsFacts
 from assay.model.errors import UsageError
+from assay.study.request import RunRequest
 from assay.study.tuning import planning
 from assay.study.tuning.knobs import SearchedKnob, searched_knobs
 from assay.study.tuning.optimiser import suggest
+from assay.study.tuning.planning import Left
 from tests.tunes import KNOBS, MEMORY, WORKERS, Tuned, flat, valley
 
 SEQUENCES, LOOKS = 2_000, 20
-TUNES = 150
+TUNES = 100
 NO_KNOBS = KnobsFacts()
 SOME_KNOBS = KnobsFacts.model_validate(
     {
@@ -45,6 +49,14 @@ SOME_KNOBS = KnobsFacts.model_validate(
                 "high": "1GB",
             },
             "jit": {"setting": "jit", "about": "?", "values": "switch", "choices": ["on", "off"]},
+            "vector": {
+                "setting": "rows",
+                "about": "rows at once",
+                "values": "count",
+                "low": "10",
+                "high": "99",
+                "beside": {"adjust": "0"},
+            },
             "untold": {"setting": "untold", "about": "?", "values": "count"},
         }
     }
@@ -217,6 +229,45 @@ class TestTune:
         assert [one.alpha for one in held[:2]] == [ALPHA / 2, ALPHA / 6][: len(held)]
 
 
+class TestBeside:
+    """What a knob needs beside it is of its settings, and not of the default."""
+
+    def planned(self, *texts: str, **own: str) -> list[dict[str, str]]:
+        base = RunRequest("tpch", "e", 1.0, settings=own)
+        tune = planning.Tune(base, searched_knobs(texts, SOME_KNOBS, "e"))
+        (part,) = tune.following([tune.part(FIRST, ())], [], Left(None, 1.0))[1:] or ()
+        again = tune.part_again(part.facts())
+        assert again == part
+        told = [dict(one.request.settings) for one in part.variants]
+        for one, settings in zip(part.variants[1:], told[1:], strict=True):
+            assert settings == {**own, **{k.removeprefix("set."): v for k, v in one.levels.items()}}
+        return told
+
+    def test_each_setting_has_it_and_tells_it_to_whoever_applies_it(self) -> None:
+        for texts in (["vector"], ["rows=10..99"], ["vector=10,99", "jit"]):
+            default, *others = self.planned(*texts)
+            assert default == {}
+            assert others
+            assert {one["adjust"] for one in others} == {"0"}
+
+    def test_what_a_person_asks_for_of_all_runs_holds(self) -> None:
+        assert {one["adjust"] for one in self.planned("vector", adjust="1")} == {"1"}
+
+    def test_what_is_searched_itself_has_its_own_values(self) -> None:
+        others = self.planned("vector=10,99", "adjust=0,1")[1:]
+        assert {one["adjust"] for one in others} == {"0", "1"}
+
+    def test_the_same_is_not_proposed_again_and_it_is_no_knob(self) -> None:
+        tuned = Tuned(
+            lambda setting: 0.5 if setting else 1.0,
+            knobs=searched_knobs(["rows=10,20,30,40,50"], SOME_KNOBS, "e"),
+        )
+        found = standings(tuned.whole())
+        searched = [one.levels for one in tuned.trials if kind_of(one.part) == SEARCH]
+        assert len([one for one in searched if one]) == 5
+        assert {one.knob for one in by_value(found)} == {"rows"}
+
+
 class TestSuggestions:
     def test_none_is_tried_twice_or_is_the_default_itself(self) -> None:
         told = [({"workers": "0"}, 0.1), ({"workers": "4"}, None)]
@@ -251,7 +302,11 @@ class TestKnobs:
     def test_those_of_the_engine_are_taken_by_either_name_or_all(self) -> None:
         by_setting = searched_knobs(["work_mem"], SOME_KNOBS, "postgresql")
         assert by_setting == searched_knobs(["memory"], SOME_KNOBS, "postgresql")
-        assert [one.setting for one in searched_knobs([], SOME_KNOBS, "e")] == ["work_mem", "jit"]
+        assert [one.setting for one in searched_knobs([], SOME_KNOBS, "e")] == [
+            "work_mem",
+            "jit",
+            "rows",
+        ]
         (own,) = searched_knobs(["memory=1MB..2MB"], SOME_KNOBS, "postgresql")
         assert (own.setting, own.high) == ("work_mem", 2)
 

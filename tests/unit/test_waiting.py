@@ -536,7 +536,10 @@ class TestClusters:
 
 
 def with_nodes(run: Run, pids: list[list[int]]) -> Run:
-    nodes = [{"name": f"n{at}", "role": "worker", "pids": own} for at, own in enumerate(pids)]
+    nodes = [
+        {"name": f"n{at}", "role": "worker", "host": "here", "pids": own}
+        for at, own in enumerate(pids)
+    ]
     run.facts["cluster"] = {"nodes": nodes}
     return run
 

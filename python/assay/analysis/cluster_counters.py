@@ -156,19 +156,18 @@ def totals_by_operation(run: Run) -> dict[str, dict[str, float]]:
 def totals_of_a_pass(run: Run) -> dict[str, float]:
     """Words of one execution of all operations, summed over nodes; empty of no cluster.
 
-    By readings around operations; where these are not of all of them, by what the nodes counted
-    over the measured part, in equal parts of its passes.
+    By readings around operations, of words that are known of each of these; where there are none
+    of some operation, by what the nodes counted over the measured part, in equal parts of its
+    passes.
     """
     by_operation = totals_by_operation(run)
     account = account_of(run)
     if account is None:
         return {}
     if set(by_operation) >= set(account.operations) and not account.is_mix:
-        found: dict[str, float] = {}
-        for told in by_operation.values():
-            for word, value in told.items():
-                found[word] = found.get(word, 0.0) + value
-        return found
+        each = list(by_operation.values())
+        known = [word for word in WORDS if all(word in told for told in each)]
+        return {word: sum(told[word] for told in each) for word in known}
     declared, window = declared_cluster(run), window_ns(run.table("events"))
     if declared is None or window is None or not run.has("engine"):
         return {}
@@ -177,34 +176,3 @@ def totals_of_a_pass(run: Run) -> dict[str, float]:
     passes = wholes_of(run, account)
     summed = grown.group_by("word", maintain_order=True).agg(pl.col("growth").sum())
     return {word: value / passes for word, value in summed.iter_rows()}
-
-
-def workers_of(run: Run) -> list[dict[str, Any]]:
-    """The nodes that work, as `run.json` has them; none of an engine that is no cluster."""
-    nodes = (run.facts.get("cluster") or {}).get("nodes", [])
-    return [node for node in nodes if node["role"] != "coordinator"]
-
-
-def shares_threads(run: Run) -> bool:
-    """Whether several processes of a cluster are on this host, with threads for any operation.
-
-    They rest in pools of hundreds, and what waits for another node has no thread meanwhile: which
-    of them were at work for an operation nobody tells.
-    """
-    nodes = (run.facts.get("cluster") or {}).get("nodes", [])
-    return sum(len(node["pids"]) for node in nodes) > 1
-
-
-def shared_cores(run: Run) -> str | None:
-    """Why more nodes are no more machine, as the end of `not measured:`; None where they are.
-
-    Nodes of one host are worth no more than its cores, of which one at least is the client's and
-    the coordinator's.
-    """
-    here = [node for node in workers_of(run) if node["pids"]]
-    cores = run.environment.get("host", {}).get("cpu", {}).get("online")
-    if cores is None:
-        return f"{len(here)} workers are on one host, whose cores are not known" if here else None
-    if len(here) + 1 <= cores:
-        return None
-    return f"{len(here)} workers share the {cores} cores of one host, with the client"

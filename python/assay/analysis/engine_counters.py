@@ -285,19 +285,27 @@ def _figure(plain: pl.DataFrame, figure: Shown, reading: list[str]) -> pl.DataFr
     )
 
 
+def execution_growth(plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """What each counter grew by in each execution around which it was read.
+
+    Columns: sequence, those of the key, growth. Executions in which a counter was reset, or absent
+    at an edge, are left out.
+    """
+    start, end = (plain.filter(pl.col("edge") == edge) for edge in (START, END))
+    return (
+        start.join(end, on=["sequence", *key], suffix="_after")
+        .select("sequence", *key, (pl.col("value_after") - pl.col("value")).alias("growth"))
+        .filter(pl.col("growth") >= 0)
+    )
+
+
 def operation_growth(events: pl.DataFrame, plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
     """What each counter grew by in one execution: the median over measured passes that were read.
 
     Columns: operation, those of the key, growth, passes. Passes in which a counter was reset, or
     absent at an edge, are left out.
     """
-    edge = {name: plain.filter(pl.col("edge") == name) for name in ("start", "end")}
-    grown = (
-        edge["start"]
-        .join(edge["end"], on=["sequence", *key], suffix="_after")
-        .with_columns((pl.col("value_after") - pl.col("value")).alias("growth"))
-        .filter(pl.col("growth") >= 0)
-    )
+    grown = execution_growth(plain, key)
     done = measured(events).filter(pl.col("outcome") == "ok").select("sequence", "operation")
     return (
         done.join(grown, on="sequence")

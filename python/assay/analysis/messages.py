@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from assay.analysis.cluster.nodes import workers_of
 from assay.analysis.cluster_counters import (
     BYTES,
     LOCAL_BYTES,
@@ -13,7 +14,6 @@ from assay.analysis.cluster_counters import (
     ROWS,
     TASKS,
     totals_of_a_pass,
-    workers_of,
 )
 from assay.analysis.message_model import (
     Shares,
@@ -23,11 +23,12 @@ from assay.analysis.message_model import (
     shares_of,
 )
 from assay.analysis.plans import read_plans
-from assay.model.units import parse_bytes
+from assay.model.units import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from assay.analysis.cluster.nodes import ClusterNode
     from assay.model.plan import PlanNode
     from assay.record.reader import Run
 
@@ -139,8 +140,8 @@ def model_of(run: Run) -> tuple[Predicted, ...]:
     return (*_share_rows(shares, counted), *_sizes(run, facts, shares, counted))
 
 
-def _by_host(nodes: Sequence[Mapping[str, Any]]) -> list[int]:
-    hosts = [str(node["host"]) for node in nodes]
+def _by_host(nodes: Sequence[ClusterNode]) -> list[int]:
+    hosts = [node.host for node in nodes]
     return [hosts.count(host) for host in dict.fromkeys(hosts)]
 
 
@@ -302,12 +303,4 @@ def _number(run: Run, told: str | float | None) -> float | None:
         return float(len(workers_of(run)))
     settings = run.environment.get("engine", {}).get("settings") or {}
     value = settings.get(told, run.facts["request"]["settings"].get(told))
-    if value is None:
-        return None
-    try:
-        return float(value)
-    except ValueError:
-        try:
-            return float(parse_bytes(str(value)))
-        except ValueError:
-            return None
+    return None if value is None else number_of(str(value))

@@ -1,10 +1,10 @@
 """A cluster on paper: what a workload would take at another size, on so many nodes.
 
 Each operation costs CPU time, bytes between nodes and bytes of storage, as they were measured.
-They are carried to the size that is asked for by their power laws where they were measured at two
-sizes or more, else in proportion to the data. Its time is at least the longest of three: CPU time
-over all cores, bytes over all network ports, and bytes over all disks. It is a bound and no
-prediction: whatever else makes nodes wait comes on top, and every step is told as an assumption.
+They are carried to the size that is asked for by the law of the sizes that were measured, of one
+size in proportion to the data. Its time is at least the longest of three: CPU time over all cores,
+bytes over all network ports, and bytes over all disks. It is a bound and no prediction: whatever
+else makes nodes wait comes on top, and every step is told as an assumption.
 
 Rows that are sent to the node of their key stay at home with one chance in N, so of what is moved
 1 - 1/N goes over the network; what n nodes sent is carried to N nodes by (1 - 1/N) / (1 - 1/n).
@@ -180,7 +180,9 @@ def sized(measured: Measured, scale: float, cluster: Cluster) -> Sized:
         _operation(name, taken, measured, scale, cluster, fits=fits)
         for name, taken in measured.operations.items()
     )
-    memory = _carried(measured.memory_bytes.items(), scale)
+    # At one size nothing tells what of it is there without any data.
+    several = len(measured.memory_bytes) > 1
+    memory = _carried(measured.memory_bytes.items(), scale) if several else None
     return Sized(
         scale,
         scale / max(scales),
@@ -230,12 +232,16 @@ def _carried(values: Iterable[tuple[float, float]], scale: float) -> float | Non
 
 
 def _at(points: Sequence[Point], scale: float) -> float | None:
-    """By the power law of several scales; of one, or of nothing at all, in proportion."""
+    """By the laws of several scales, whichever says more; of one in proportion.
+
+    A power that is fitted to small sizes carries their fixed costs along, and says too little far
+    beyond them; a fixed part with one in proportion says too little of what grows faster.
+    """
     if not points:
         return None
     law = power_law(points)
     if law is not None:
-        return law.at(scale)
+        return max(law.at(scale), law.with_fixed_part(scale))
     largest = max(point.size for point in points)
     own = [point.value for point in points if point.size == largest]
     return math.fsum(own) / len(own) * scale / largest

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from assay.analysis.cluster.nodes import workers_of
 from assay.analysis.cluster_counters import (
     BYTES,
     CPU,
@@ -15,7 +16,6 @@ from assay.analysis.cluster_counters import (
     TASK,
     grown_by_operation,
     totals_by_operation,
-    workers_of,
 )
 from assay.analysis.operations import NS
 from assay.analysis.profile_shares import metered_cpu
@@ -87,7 +87,7 @@ def _skew(runs: Sequence[Run]) -> float | None:
     """The most that a node's tasks took over the mean of all, by the median over runs."""
     found = []
     for run in runs:
-        names = {str(node["name"]) for node in workers_of(run)}
+        names = {node.name for node in workers_of(run)}
         grown = grown_by_operation(run).filter(pl.col("node").is_in(list(names)))
         for word in (CPU, TASK):
             by_node = (

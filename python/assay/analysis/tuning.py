@@ -16,8 +16,9 @@ from assay.analysis.figures.metrics import default_metric, metric_named, value_o
 from assay.analysis.figures.quantities import text
 from assay.analysis.figures.subjects import SETTING
 from assay.analysis.student import mean_of
+from assay.analysis.variance import told_share
 from assay.model.errors import UsageError
-from assay.model.units import parse_bytes
+from assay.model.units import number_of
 from assay.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -235,17 +236,6 @@ def gain(ratio: float, metric: Metric) -> float:
     return -math.expm1(ratio) if metric.is_better == "lower" else math.expm1(-ratio)
 
 
-def number_of(value: str) -> float | None:
-    """A knob's value as a number: plain, or a size; None of a word."""
-    try:
-        return float(value)
-    except ValueError:
-        try:
-            return float(parse_bytes(value))
-        except ValueError:
-            return None
-
-
 def by_value(found: Iterable[Standing]) -> list[Told]:
     """What each knob's values gave: those of numbers in thirds."""
     return [
@@ -256,15 +246,11 @@ def by_value(found: Iterable[Standing]) -> list[Told]:
 
 
 def sensitivities(found: Iterable[Standing]) -> dict[str, float]:
-    """The share of what settings differ by that each knob tells by itself; none of few settings.
-
-    It is epsilon squared of an analysis of variance (Kelley 1935), which is 0 on average where a
-    knob tells nothing.
-    """
+    """The share of what settings differ by that each knob tells by itself; none of few settings."""
     known = list(found)
     if len(leaders(known)) < SETTINGS_MIN:
         return {}
-    told = {knob: _epsilon(list(groups.values())) for knob, groups in _groups(known).items()}
+    told = {knob: told_share(list(groups.values())) for knob, groups in _groups(known).items()}
     return {knob: share for knob, share in told.items() if share is not None}
 
 
@@ -277,7 +263,9 @@ def _groups(found: Iterable[Standing]) -> dict[str, dict[str, list[float]]]:
         for one in known:
             assert one.ratio is not None  # noqa: S101 - leaders have one
             of_value.setdefault(one.levels[knob], []).append(one.ratio.value)
-        made[knob.removeprefix(SETTING)] = _thirds(of_value)
+        # What all settings have (a knob may need it beside itself) tells nothing.
+        if len(of_value) > 1:
+            made[knob.removeprefix(SETTING)] = _thirds(of_value)
     return made
 
 
@@ -297,17 +285,3 @@ def _thirds(of_value: Mapping[str, list[float]]) -> dict[str, list[float]]:
         ]
         for part in parts
     }
-
-
-def _epsilon(groups: Sequence[Sequence[float]]) -> float | None:
-    """Epsilon squared of these groups; None where nothing can be told."""
-    values = [one for group in groups for one in group]
-    inner = len(values) - len(groups)
-    mean = math.fsum(values) / len(values)
-    whole = math.fsum((one - mean) ** 2 for one in values)
-    if inner < 1 or len(groups) < 2 or not whole:  # noqa: PLR2004 - of one group nothing differs
-        return None
-    means = [math.fsum(group) / len(group) for group in groups]
-    within = math.fsum((one - means[at]) ** 2 for at, group in enumerate(groups) for one in group)
-    between = whole - within - (len(groups) - 1) * within / inner
-    return min(1.0, max(0.0, between / whole))

@@ -25,18 +25,10 @@ def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
         0 to 1; None where fewer than two groups have values, or none has two.
     """
     known = [group for group in groups if group]
-    count = sum(len(group) for group in known)
-    between, within = len(known) - 1, count - len(known)
+    between, within = len(known) - 1, sum(map(len, known)) - len(known)
     if between < 1:
         return None
-    grand = math.fsum(value for group in known for value in group) / count
-    means = [math.fsum(group) / len(group) for group in known]
-    apart = math.fsum(
-        len(group) * (mean - grand) ** 2 for group, mean in zip(known, means, strict=True)
-    )
-    noise = math.fsum(
-        (value - mean) ** 2 for group, mean in zip(known, means, strict=True) for value in group
-    )
+    apart, noise = _squares(known)
     # Sums of squares have rounding errors of the order of the values' own squares.
     nothing = 1e-18 * max(1e-300, math.fsum(value**2 for group in known for value in group))
     if apart <= nothing:
@@ -47,6 +39,37 @@ def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
         return 0.0
     ratio = (apart / between) / (noise / within)
     return incomplete_beta(within / 2, between / 2, within / (within + between * ratio))
+
+
+def told_share(groups: Sequence[Sequence[float]]) -> float | None:
+    """The share of what values differ by that their groups tell: epsilon squared (Kelley 1935).
+
+    On average it is 0 where they tell nothing.
+
+    Args:
+        groups: Values of each; empty ones are passed over.
+
+    Returns:
+        0 to 1; None where fewer than two groups have values, none has two, or all are equal.
+    """
+    known = [group for group in groups if group]
+    between, within = len(known) - 1, sum(map(len, known)) - len(known)
+    if between < 1 or within < 1:
+        return None
+    apart, noise = _squares(known)
+    if not apart + noise:
+        return None
+    return min(1.0, max(0.0, (apart - between * noise / within) / (apart + noise)))
+
+
+def _squares(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Sums of squares between groups and within them; each has values."""
+    means = [math.fsum(group) / len(group) for group in groups]
+    grand = math.fsum(map(math.fsum, groups)) / sum(map(len, groups))
+    own = list(zip(groups, means, strict=True))
+    apart = math.fsum(len(group) * (mean - grand) ** 2 for group, mean in own)
+    noise = math.fsum((value - mean) ** 2 for group, mean in own for value in group)
+    return apart, noise
 
 
 def incomplete_beta(a: float, b: float, x: float) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.causes import PARTS, UNCOVERED
-from assay.analysis.cluster_counters import shares_threads
+from assay.analysis.cluster.nodes import shares_threads
 from assay.analysis.operations import NS, measured
 from assay.analysis.placing import ALL_TOGETHER
 from assay.analysis.slowing import is_stopped

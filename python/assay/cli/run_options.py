@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.cli.run import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection
 
     import typer
 
     Verb = TypeVar("Verb", bound=Callable[..., None])
 
+NO_DEFAULTS: Mapping[str, Any] = MappingProxyType({})
 # Parameters of `run` that say nothing of the run itself.
 OF_THE_COMMAND = ("context", "runs", "all_operations", "strict", "as_json")
 
 
-def with_run_options(*without: str) -> Callable[[Verb], Verb]:
+def with_run_options(
+    *without: str, defaults: Mapping[str, Any] = NO_DEFAULTS
+) -> Callable[[Verb], Verb]:
     """Gives a verb the options of `assay run` that it has not itself; it takes them as `**told`.
 
     Args:
         without: Parameters of `run` that have no meaning for it.
+        defaults: Of parameters whose default is another one here.
     """
 
     def decorated(verb: Verb) -> Verb:
@@ -30,7 +36,11 @@ def with_run_options(*without: str) -> Callable[[Verb], Verb]:
         taken = {*own, *OF_THE_COMMAND, *without}
         theirs = inspect.signature(run, eval_str=True).parameters
         told = [one for one in own.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        told += [one for name, one in theirs.items() if name not in taken]
+        told += [
+            one.replace(default=defaults.get(name, one.default))
+            for name, one in theirs.items()
+            if name not in taken
+        ]
         signature = inspect.Signature(told)
         verb.__signature__ = signature  # type: ignore[attr-defined]
         return verb

@@ -66,7 +66,8 @@ def carried_out(
     from assay.study.several import begun_in, remaining, same
 
     study = asked.study
-    known = considered_all(study, terms.wants)
+    of_file = declared.file is not None
+    known = considered_all(study, terms.wants, of_file=of_file)
     workloads = {one.workload.facts.name: one.workload for one in known}
     about = {
         **about,
@@ -86,7 +87,7 @@ def carried_out(
     to_do = [run for run in to_do if terms.wants(run)]
     obtaining = Progress(console())
     try:
-        ready = prepared(to_do, known, obtaining)
+        ready = prepared(to_do, known, obtaining, of_file=of_file)
     finally:
         obtaining.close()
     if all_engines and ready.reasons:

@@ -51,8 +51,8 @@ def size(
     """Says what a workload would take at least of a cluster that is not there, on paper.
 
     Costs of each operation (CPU time, bytes between nodes, bytes of storage) are carried from
-    finished runs to the size that is asked for, by their power laws where runs of several scales
-    are given, and divided by what the nodes have. Every step is told as an assumption.
+    finished runs to the size that is asked for, by a law where several scales were run, and are
+    divided by what the nodes have. Every step is told as an assumption.
     """
     from dataclasses import asdict
 

@@ -82,7 +82,7 @@ Again = Annotated[bool, typer.Option("--again", help="Make all its runs anew.")]
 Whole = Annotated[bool, typer.Option("--all", help="Show every row and table of the article.")]
 
 
-@with_run_options()
+@with_run_options(defaults=SHORT)
 def tune(
     context: typer.Context,
     workload: Workload,
@@ -138,12 +138,32 @@ tune.__doc__ = f"{cleandoc(tune.__doc__ or '')}\n{EXAMPLES}"
 
 
 def _check_objective(name: str | None, asked: Asked) -> None:
-    from assay.analysis.figures.metrics import BY_NAME
+    """Refuses what these runs would have no figure of."""
+    from assay.analysis.figures.metrics import BY_NAME, LOAD, ORDER, TEST, kind_of_metric
     from assay.model.errors import UsageError, suggestion
 
-    operations = [] if asked.request.clients else list(asked.plan["operations"])
-    if name is not None and name not in (known := [*BY_NAME, *operations]):
-        raise UsageError(f"--objective {name}: no such metric; {suggestion(name, known)}")
+    if name is None:
+        return
+    request = asked.request
+    kind = LOAD if request.clients else TEST if request.test else ORDER
+    operations = [] if kind == LOAD else list(asked.plan["operations"])
+    # Operations of a test follow each other, too.
+    kinds = (None, kind) if kind == LOAD else (None, kind, ORDER)
+    metrics = [one.name for one in BY_NAME.values() if kind_of_metric(one) in kinds]
+    if name in (known := [*metrics, *operations]):
+        return
+    if name in BY_NAME:
+        of = kind_of_metric(BY_NAME[name])
+        mend = {
+            LOAD: "a mix has it: say --clients",
+            TEST: "a test has it: say --test",
+            ORDER: "operations one after another have it: leave --clients and --test out",
+        }
+        raise UsageError(
+            f"--objective {name}: these runs have none; {mend[str(of)]}, or one of"
+            f" {', '.join(known)}"
+        )
+    raise UsageError(f"--objective {name}: no such metric; {suggestion(name, known)}")
 
 
 class _Tuning:
@@ -251,10 +271,10 @@ class _Tuning:
         from assay.study.variants import Study
 
         study = Study("", (self._tune.ends(),))
-        known = considered_all(study)
+        known = considered_all(study, of_file=False)
         obtaining = Progress(console())
         try:
-            ready = prepared(study.order(), known, obtaining)
+            ready = prepared(study.order(), known, obtaining, of_file=False)
         finally:
             obtaining.close()
         if ready.reasons:

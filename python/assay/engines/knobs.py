@@ -6,7 +6,8 @@ sides, so that a sweep shows the trade under the response, and a knob without ef
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import difflib
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -14,10 +15,12 @@ from assay.engines.contract import EngineError
 from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
 Values = Literal["bytes", "count", "switch", "word"]
+# How like a knob's name a wrong name is, from 0 to 1, to be taken for it.
+NEAR = 0.7
 
 
 class Knob(BaseModel):
@@ -64,6 +67,18 @@ class Knob(BaseModel):
         return self
 
 
+class Turned(Protocol):
+    """A knob, as far as what it needs beside it goes."""
+
+    @property
+    def setting(self) -> str:
+        """Its name among the engine's settings."""
+
+    @property
+    def beside(self) -> Mapping[str, str]:
+        """Settings that have to be so for it to count."""
+
+
 class KnobsFacts(BaseModel):
     """`knobs.toml`. Unknown keys are errors.
 
@@ -83,6 +98,26 @@ class KnobsFacts(BaseModel):
             return name, self.knobs[name]
         found = [(known, knob) for known, knob in self.knobs.items() if knob.setting == name]
         return found[0] if found else None
+
+    def near(self, settings: Iterable[str]) -> str:
+        """What knobs somebody may have meant who named settings that the engine does not have.
+
+        Words that go on after those of a refusal; empty: nothing is near.
+        """
+        told = []
+        for wrong in settings:
+            if self.of_setting(wrong) is None or wrong in self.knobs:
+                near = difflib.get_close_matches(wrong, self.knobs, cutoff=NEAR)
+                told += [
+                    f"the knob {name!r} of --vary is {self.knobs[name].setting}" for name in near
+                ]
+        return f" ({'; '.join(dict.fromkeys(told))})" if told else ""
+
+
+def beside_of(knobs: Iterable[Turned], turned: Collection[str]) -> dict[str, str]:
+    """Settings that are needed beside those that are turned, but for these themselves."""
+    needed = (knob.beside for knob in knobs if knob.setting in turned)
+    return {name: one[name] for one in needed for name in one if name not in turned}
 
 
 def read_knobs(document: Mapping[str, Any], file: Path) -> KnobsFacts:

@@ -6,6 +6,11 @@ import os
 import socket
 from pathlib import Path
 
+from assay.engines.contract import EngineError
+
+# A port that was free is another's a moment later: so often a server of ours is started anew.
+PORT_TRIES = 5
+
 
 def free_port(host: str) -> int:
     """A TCP port of this address that nobody listens on now; another may take it meanwhile."""
@@ -13,6 +18,14 @@ def free_port(host: str) -> int:
         probe.bind((host, 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def ports_taken(title: str) -> EngineError:
+    """What is told where a server found no port of its own in all tries."""
+    return EngineError(
+        f"{title} found {PORT_TRIES} ports taken that had been free a moment before: try again when"
+        " fewer programs open connections."
+    )
 
 
 def memory_bytes() -> int:

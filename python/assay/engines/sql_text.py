@@ -10,7 +10,14 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+def with_fields(text: str, parts: Mapping[str, str]) -> str:
+    """SQL of a file with what belongs into each `{field}` of it, as it is."""
+    return _FIELD.sub(lambda found: parts[found[1]], text)
 
 
 class SqlText:

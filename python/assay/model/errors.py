@@ -30,13 +30,14 @@ def stopped_by(interrupt: KeyboardInterrupt) -> str:
 
 
 def suggestion(wrong: str, known: list[str]) -> str:
-    """A hint that names the nearest known word, or all of them when none is near."""
+    """A hint that names the nearest known word, else those that it is within, else all of them."""
     import difflib
 
     near = difflib.get_close_matches(wrong, known, n=1, cutoff=0.6)
     if near:
         return f"did you mean {near[0]!r}?"
-    some = sorted(known)[:SUGGESTIONS_MAX]
+    around = [name for name in known if wrong and wrong in name] or known
+    some = sorted(around)[:SUGGESTIONS_MAX]
     more = f" and {len(known) - len(some)} more" if len(known) > len(some) else ""
     return f"known: {', '.join(some)}{more}"
 

@@ -101,6 +101,17 @@ def parse_bytes(text: str) -> int:
     return size
 
 
+def number_of(text: str) -> float | None:
+    """A text as a number: plain, or the bytes of a size such as '4MB'; None of any other."""
+    try:
+        return float(text)
+    except ValueError:
+        try:
+            return float(parse_bytes(text))
+        except ValueError:
+            return None
+
+
 def parse_bit_rate(text: str) -> float:
     """Bytes a second of a network's speed such as '10Gbit', '25 Gbit/s' or '800Mbit'; decimal.
 

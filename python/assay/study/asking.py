@@ -18,6 +18,7 @@ from assay.engines.contract import (
     Bridged,
     ChecksSettings,
     Engine,
+    EngineError,
     HasSessionSettings,
     Prepares,
     Product,
@@ -342,7 +343,12 @@ def obtained(asked: Asked, teller: Teller) -> tuple[Product | None, str]:
 def check_settings(asked: Asked) -> None:
     """Raises `EngineError` if the engine, whose product is there, refuses a setting."""
     if asked.product is not None and isinstance(asked.behaviour, ChecksSettings):
-        asked.behaviour.check_settings(asked.product, asked.request.engine_settings)
+        settings = asked.request.engine_settings
+        try:
+            asked.behaviour.check_settings(asked.product, settings)
+        except EngineError as error:
+            near = asked.engine.knobs().near(name for name in settings if name in str(error))
+            raise EngineError(f"{error}{near}") from error
 
 
 def told_dsn(request: RunRequest, behaviour: Engine) -> str:

@@ -252,20 +252,7 @@ class _Execution:
                     self._run,
                 )
             )
-            self._run.write_environment(
-                {
-                    "host": described,
-                    "assay": describe_ourselves(),
-                    "engine": {
-                        "version": self._asked.version,
-                        "origin": dict(self._asked.origin),
-                        "settings": told["effective_settings"],
-                    },
-                    "data": dataset,
-                    "accounts": {str(pid): account for pid, account in accounts.items()},
-                    "pin": self._request.pin,
-                }
-            )
+            self._describe(described, told, dataset, accounts)
             if self._request.dsn is not None:
                 self._run.update(durability=self._asked.durability(told["effective_settings"]))
             self._look_after_start(told["engine_cache"])
@@ -281,6 +268,29 @@ class _Execution:
             # Nothing observes any more, so what is asked for now is in no figure of the run.
             if self._wants_plans:
                 self._explained(driver, subject)
+
+    def _describe(
+        self,
+        host: dict[str, Any],
+        told: dict[str, Any],
+        dataset: dict[str, Any] | None,
+        accounts: dict[int, str],
+    ) -> None:
+        """Writes down the host, ourselves, the engine as it says it is, and whose processes are."""
+        self._run.write_environment(
+            {
+                "host": host,
+                "assay": describe_ourselves(),
+                "engine": {
+                    "version": self._asked.version,
+                    "origin": dict(self._asked.origin),
+                    "settings": told["effective_settings"],
+                },
+                "data": dataset,
+                "accounts": {str(pid): account for pid, account in accounts.items()},
+                "pin": self._request.pin,
+            }
+        )
 
     def _job(
         self, guardian: Guardian, subject: Subject, loading: Loading, described: dict[str, Any]

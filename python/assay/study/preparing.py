@@ -48,26 +48,29 @@ class Prepared:
 
 
 def considered_all(
-    study: Study, wants: Callable[[PlannedRun], bool] = lambda _: True
+    study: Study, wants: Callable[[PlannedRun], bool] = lambda _: True, *, of_file: bool = True
 ) -> list[Asked]:
     """Every run of a study once, as far as can be said without products; not those without engine.
 
     Args:
         study: What is asked.
         wants: Which runs are to be made; what would be refused of others is no problem.
+        of_file: Whether a person wrote its parts; else they are named by no error.
 
     Raises:
         UsageError: For all that would be refused, by part and variant.
     """
     order = study.order()
-    wanted = {names for names, _ in _distinct([run for run in order if wants(run)])}
+    wanted = {
+        names for names, _ in _distinct([run for run in order if wants(run)], of_file=of_file)
+    }
     asked, problems = [], []
-    for names, request in _distinct(order):
+    for names, request in _distinct(order, of_file=of_file):
         try:
             asked.append(considered(request))
         except UsageError as error:
             if names in wanted:
-                problems.append(f"{names}: {error}")
+                problems.append((names, str(error)))
         except EngineError:
             # Its runs will fail, each with this reason.
             continue
@@ -75,13 +78,16 @@ def considered_all(
     return asked
 
 
-def prepared(runs: Sequence[PlannedRun], known: Sequence[Asked], teller: Teller) -> Prepared:
+def prepared(
+    runs: Sequence[PlannedRun], known: Sequence[Asked], teller: Teller, *, of_file: bool = True
+) -> Prepared:
     """Obtains the engines of these runs and has them look at the settings.
 
     Args:
         runs: Those that are to be made.
         known: What `considered_all` found.
         teller: Hears how far it is.
+        of_file: As of `considered_all`.
 
     Raises:
         UsageError: For all settings that an engine refuses, by part and variant.
@@ -89,7 +95,7 @@ def prepared(runs: Sequence[PlannedRun], known: Sequence[Asked], teller: Teller)
     products: dict[Source, tuple[Product | None, str]] = {}
     reasons: dict[Source, str] = {}
     problems = []
-    for names, request in _distinct(runs):
+    for names, request in _distinct(runs, of_file=of_file):
         source = _source(request)
         if source in reasons:
             continue
@@ -105,27 +111,36 @@ def prepared(runs: Sequence[PlannedRun], known: Sequence[Asked], teller: Teller)
         try:
             check_settings(replace(asked, product=product, version=version))
         except EngineError as error:
-            problems.append(f"{names}: {error}")
+            problems.append((names, str(error)))
     _refuse(problems)
     return Prepared(reasons)
 
 
-def _distinct(runs: Sequence[PlannedRun]) -> Iterator[tuple[str, RunRequest]]:
+def _distinct(runs: Sequence[PlannedRun], *, of_file: bool) -> Iterator[tuple[str, RunRequest]]:
     """Every request of an engine once, with part and variant that ask for it."""
     seen: list[RunRequest] = []
     for run in runs:
         if isinstance(run.request, RunRequest) and run.request not in seen:
             seen.append(run.request)
             first = run.stands_for[0]
-            yield f"part.{first.part} ({first.variant})", run.request
+            named = f"part.{first.part} ({first.variant})" if of_file else first.variant
+            yield named, run.request
 
 
 def _source(request: RunRequest) -> Source:
     return request.engine, request.engine_version, request.bin_dir, request.dsn
 
 
-def _refuse(problems: Sequence[str]) -> None:
+def _refuse(problems: Sequence[tuple[str, str]]) -> None:
+    """Raises `UsageError` for runs and why each cannot be made, the same reason once."""
+    by_reason: dict[str, list[str]] = {}
+    for names, reason in problems:
+        by_reason.setdefault(reason, []).append(names)
+    told = [
+        f"{names[0]}: {reason}" + (f" [{', '.join(names[1:])}: the same]" if names[1:] else "")
+        for reason, names in by_reason.items()
+    ]
     if len(problems) == 1:
-        raise UsageError(problems[0])
+        raise UsageError(told[0])
     if problems:
-        raise UsageError("\n  ".join([f"{len(problems)} runs cannot be made:", *problems]))
+        raise UsageError("\n  ".join([f"{len(problems)} runs cannot be made:", *told]))

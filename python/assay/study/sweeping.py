@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.figures.nodes import WORKERS
 from assay.engines.discovery import find_engine
+from assay.engines.knobs import beside_of
 from assay.model.errors import UsageError
 from assay.study.asked_study import asked_study, levels_of, varied
 from assay.study.declared.facts import SETTING
@@ -22,6 +24,8 @@ PART, CLIENTS, ENGINE, SCALE = "sweep", "clients", "engine", "scale"
 SCALES = "scales"
 # The kind that knobs are told by: their response, and both sides of what they trade.
 TRADE = "trade"
+# The kind that numbers of workers are told by.
+NODES = "nodes"
 
 
 @dataclass(frozen=True)
@@ -135,13 +139,9 @@ def turned(
             raise UsageError(f"--vary {name} is {each}: sweep one engine, or name the setting")
     own = {name: next(iter(of.values())).setting for name, of in known.items()}
     factors = varied(texts, knobs=own)
-    beside: dict[str, str] = {}
-    for of in known.values():
-        for knob in of.values():
-            if f"{SETTING}{knob.setting}" in factors:
-                beside |= knob.beside
-    beside = {name: value for name, value in beside.items() if f"{SETTING}{name}" not in factors}
-    return factors, {**beside, **settings}
+    every = [knob for of in known.values() for knob in of.values()]
+    names = [name.removeprefix(SETTING) for name in factors if name.startswith(SETTING)]
+    return factors, {**beside_of(every, names), **settings}
 
 
 def sweep_study(sweep: Sweep) -> DeclaredStudy:
@@ -168,6 +168,7 @@ def sweep_study(sweep: Sweep) -> DeclaredStudy:
         "part": {PART: {**{k: v for k, v in keys.items() if k != "seed"}, "factor": factors}},
         "figure": [
             *(_figure(factor, sweep) for factor in factors if factor != ENGINE),
+            *_by_nodes(factors),
             *_grids(factors),
         ],
     }
@@ -249,6 +250,13 @@ def _figure(factor: str, sweep: Sweep) -> dict[str, Any]:
         "title": f"By {name}",
         "options": options,
     }
+
+
+def _by_nodes(factors: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What a pass costs by the nodes that work, and how many times as fast it is."""
+    if WORKERS in factors:
+        title = "What a pass costs by nodes"
+        yield {"name": NODES, "part": PART, "kind": NODES, "title": title}
 
 
 def _grids(factors: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

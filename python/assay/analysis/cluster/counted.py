@@ -25,7 +25,9 @@ from assay.analysis.cluster_counters import (
     grown_by_operation,
     node_readings,
 )
+from assay.analysis.engine_counters import END, execution_growth
 from assay.analysis.operations import NS, measured
+from assay.analysis.profile_shares import metered_cpu
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
 
 # So many intervals of a run are told; of more, several are one.
 INTERVALS_MAX = 300
-START, END = "start", "end"
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,8 @@ def operation_lines(
     done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
     grown, gauges = _grown(run), _gauges(run, done)
     all_here = all(node.is_here for node in nodes)
-    cpu_s = _task_cpu_s(run.table("tasks")) if all_here and run.has("tasks") else {}
+    metered = metered_cpu(run).iter_rows() if all_here else ()
+    cpu_s = {sequence: cpu_ns * NS for sequence, cpu_ns in metered}
     found = {}
     for (name,), executions in done.group_by("operation", maintain_order=True):
         rows = list(executions.select("sequence", "started_ns", "finished_ns").iter_rows())
@@ -225,13 +227,8 @@ def _grown_each(run: Run) -> dict[int, dict[str, dict[str, float]]]:
     if declared is None or not run.has("engine-operations"):
         return {}
     told = node_readings(run.table("engine-operations"), declared)
-    start, end = (told.filter(pl.col("edge") == edge) for edge in (START, END))
-    key = ["sequence", "node", "word"]
-    grown = start.join(end, on=key, suffix="_end").select(
-        *key, (pl.col("value_end") - pl.col("value")).alias("grown")
-    )
     found: dict[int, dict[str, dict[str, float]]] = {}
-    for sequence, node, word, value in grown.filter(pl.col("grown") >= 0).iter_rows():
+    for sequence, node, word, value in execution_growth(told, ["node", "word"]).iter_rows():
         found.setdefault(sequence, {}).setdefault(node, {})[word] = value
     return found
 
@@ -303,20 +300,3 @@ def _kernel_cpu_s(clock: NodeClock | None, begun_ns: int, ended_ns: int) -> floa
 
 def _kernel_memory(clock: NodeClock | None, at_ns: int) -> float | None:
     return None if clock is None else clock.memory_bytes(at_ns)
-
-
-def _task_cpu_s(tasks: pl.DataFrame) -> dict[int, float]:
-    """CPU seconds of the engine in each execution."""
-    ticks = pl.col("user_ns") + pl.col("system_ns")
-    told = tasks.select(
-        "sequence",
-        pl.col("edge").cast(pl.String),
-        pl.coalesce("on_cpu_ns", ticks).cast(pl.Int64).alias("cpu_ns"),
-    )
-    start, end = (told.filter(pl.col("edge") == edge) for edge in (START, END))
-    grown = start.join(end, on="sequence", suffix="_end").select(
-        "sequence", (pl.col("cpu_ns_end") - pl.col("cpu_ns")).alias("grown")
-    )
-    return {
-        sequence: value * NS for sequence, value in grown.drop_nulls().iter_rows() if value >= 0
-    }

@@ -54,3 +54,32 @@ def cluster_nodes(run: Run, counted: Iterable[str] = ()) -> tuple[ClusterNode, .
     names = {one.name for one in nodes}
     later = [ClusterNode(name, LATER, "") for name in dict.fromkeys(counted) if name not in names]
     return (*nodes, *later) if nodes else ()
+
+
+def workers_of(run: Run) -> tuple[ClusterNode, ...]:
+    """Those that work; none of an engine that is no cluster."""
+    return tuple(node for node in cluster_nodes(run) if node.works)
+
+
+def shared_cores(run: Run) -> str | None:
+    """Why more nodes are no more machine, as the end of `not measured:`; None where they are.
+
+    Nodes of one host are worth no more than its cores, of which one at least is the client's and
+    the coordinator's.
+    """
+    here = [node for node in workers_of(run) if node.is_here]
+    cores = run.environment.get("host", {}).get("cpu", {}).get("online")
+    if cores is None:
+        return f"{len(here)} workers are on one host, whose cores are not known" if here else None
+    if len(here) + 1 <= cores:
+        return None
+    return f"{len(here)} workers share the {cores} cores of one host, with the client"
+
+
+def shares_threads(run: Run) -> bool:
+    """Whether several processes of a cluster are on this host, with threads for any operation.
+
+    They rest in pools of hundreds, and what waits for another node has no thread meanwhile: which
+    of them were at work for an operation nobody tells.
+    """
+    return sum(len(node.pids) for node in cluster_nodes(run)) > 1

@@ -18,13 +18,12 @@ from assay.analysis.cluster.counted import (
 )
 from assay.analysis.cluster.line import at_rates_of
 from assay.analysis.cluster.node_clocks import LOOKS_MIN, NodeClock, cores_at_work, node_clocks
-from assay.analysis.cluster.nodes import ClusterNode, cluster_nodes
+from assay.analysis.cluster.nodes import ClusterNode, cluster_nodes, shared_cores
 from assay.analysis.cluster.skew import skews, skews_over
 from assay.analysis.cluster_counters import (
     WORDS,
     declared_cluster,
     node_readings,
-    shared_cores,
 )
 from assay.analysis.load import load_of
 from assay.analysis.operations import NS, measured, window_ns

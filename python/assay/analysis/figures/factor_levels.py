@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.figures.subjects import ENGINE
 from assay.model.errors import UsageError, suggestion
-from assay.model.units import parse_bytes
+from assay.model.units import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +43,6 @@ def places_of(runs: Sequence[StudyRun], factor: str) -> dict[str, float | None]:
 
 
 def _place(level: str) -> float | None:
-    words = level.split()
-    try:
-        return float(words[0])
-    except (ValueError, IndexError):
-        try:
-            return float(parse_bytes(level))
-        except ValueError:
-            return None
+    """A number or a size, also of the first of several words."""
+    told = [number_of(text) for text in (level, *level.split()[:1])]
+    return next((at for at in told if at is not None), None)

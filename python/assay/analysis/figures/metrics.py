@@ -66,6 +66,8 @@ METRICS = (
     Metric("memory_peak_bytes", "peak memory", BYTES, "lower"),
 )
 BY_NAME = {one.name: one for one in METRICS}
+# Kinds of runs by what they have figures of; peak memory is known of all.
+ORDER, LOAD, TEST = "order", "load", "test"
 
 
 def metric_named(name: str, run: Run) -> Metric:
@@ -80,6 +82,15 @@ def metric_named(name: str, run: Run) -> Metric:
     if name in operations:
         return Metric(name, f"seconds of {name}", SECONDS, "lower")
     raise UsageError(f"no metric {name!r}: {suggestion(name, [*BY_NAME, *operations])}")
+
+
+def kind_of_metric(metric: Metric) -> str | None:
+    """Of which kind of runs it is; None: of all."""
+    if metric.unit == PER_HOUR:
+        return TEST
+    if metric.name in (TOTAL, MEAN):
+        return ORDER
+    return None if metric.unit == BYTES else LOAD
 
 
 def default_metric(run: Run) -> Metric:

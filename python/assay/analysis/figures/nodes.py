@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.analysis.cluster.nodes import shared_cores, workers_of
 from assay.analysis.cluster_counters import (
     BLOCKED,
     BYTES,
@@ -17,9 +18,7 @@ from assay.analysis.cluster_counters import (
     WAIT,
     WORDS,
     declared_cluster,
-    shared_cores,
-    totals_by_operation,
-    workers_of,
+    totals_of_a_pass,
 )
 from assay.analysis.figures.client_curves import CURVES, FITTED
 from assay.analysis.figures.contract import (
@@ -92,13 +91,12 @@ def _cost(key: str) -> Callable[[Run], float | None]:
 
 
 def _counted(word: str) -> Callable[[Run], float | None]:
-    """Of a pass over all operations, over all nodes; None where one of them does not tell it."""
+    """Of a pass over all operations, over all nodes; None where it is not told."""
     scale = 1.0 / NS_PER_S if WORDS[word][1] == "ns" else 1.0
 
     def of(run: Run) -> float | None:
-        told = totals_by_operation(run).values()
-        known = [one[word] for one in told if word in one]
-        return sum(known) * scale if known and len(known) == len(told) else None
+        value = totals_of_a_pass(run).get(word)
+        return None if value is None else value * scale
 
     return of
 
@@ -165,6 +163,8 @@ def figure(asked: Asked) -> Figure:
     """The figure."""
     factor = asked.options.get("factor", WORKERS)
     spanned = [_spanned(one) for one in subjects_of(asked, without=(factor,))]
+    # What has nodes comes first: the others are what it is held against.
+    spanned.sort(key=lambda one: not one.is_cluster)
     levels = sorted({level for one in spanned for level in one.runs})
     tables = (
         _table(spanned),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.accounts import read_by_account
 from assay.analysis.cluster_counters import BYTES as NODE_BYTES
-from assay.analysis.cluster_counters import MESSAGES, totals_by_operation
+from assay.analysis.cluster_counters import MESSAGES, totals_of_a_pass
 from assay.analysis.engine_counters import engine_counters
 from assay.analysis.load import load_of, summarise_load
 from assay.analysis.memory import memory_peaks
@@ -87,7 +87,7 @@ def costs_of(run: Run) -> dict[str, Cost]:
         *_times(run, account),
         *_cpu(run, wholes),
         *_reads(run, wholes),
-        *_network(run, account),
+        *_network(run),
         *_counters(run, wholes),
         *_memory(run),
         *_data(run),
@@ -161,19 +161,16 @@ def _reads(run: Run, wholes: float) -> Iterator[Cost]:
         yield Cost(READ_BYTES, "bytes read from storage", READS, BYTES, read / wholes)
 
 
-def _network(run: Run, account: Account) -> Iterator[Cost]:
-    """What nodes sent each other in a pass; nothing where an operation is not known."""
-    told = totals_by_operation(run)
-    if account.is_mix or set(told) < set(account.operations):
-        return
+def _network(run: Run) -> Iterator[Cost]:
+    """What nodes sent each other in the whole, as far as they count it."""
+    told = totals_of_a_pass(run)
     named = (
         (NODE_BYTES, SENT_BYTES, "bytes between nodes", BYTES),
         (MESSAGES, SENT_MESSAGES, "messages between nodes", COUNT),
     )
     for word, key, title, unit in named:
-        if all(word in one for one in told.values()):
-            total = sum(one[word] for one in told.values())
-            yield Cost(key, title, NETWORK, unit, total)
+        if word in told:
+            yield Cost(key, title, NETWORK, unit, told[word])
 
 
 def _counters(run: Run, wholes: float) -> Iterator[Cost]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.engines.contract import EngineError
 from assay.engines.sql_text import SqlText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.engines.bridge.link import Link
     from assay.model.script import Script
 
 _SQL = SqlText(comment=r"--[^\n]* | /\*.*?\*/", opaque=r"""'(?:[^']|'')*' | "(?:[^"]|"")*" """)
@@ -18,6 +20,14 @@ _SQL = SqlText(comment=r"--[^\n]* | /\*.*?\*/", opaque=r"""'(?:[^']|'')*' | "(?:
 def split(sql: str) -> list[str]:
     """The statements of a file, without comments and the semicolons between them."""
     return _SQL.split(sql)
+
+
+def execute(link: Link, statement: str, title: str) -> None:
+    """Executes a statement. Raises `EngineError` with it, and with who refuses it."""
+    try:
+        link.run(statement)
+    except EngineError as error:
+        raise EngineError(f"{title} refuses: {error}\nThe statement: {statement}") from error
 
 
 def marked(text: str) -> tuple[str, list[int]]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.engines.sql_text import SqlText
+from assay.engines.sql_text import SqlText, with_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +18,6 @@ _SQL = SqlText(
     comment=r"""--[^\n]* | \#[!\x20][^\n]* | /\*.*?\*/""",
     opaque=r"""'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`\\]|\\.|``)*`""",
 )
-_FIELD = re.compile(r"\{(\w+)\}")
 
 
 def split(sql: str) -> list[str]:
@@ -58,4 +56,4 @@ def quoted(name: str) -> str:
 def file_text(name: str, **fields: str) -> str:
     """The SQL of a file in `conf/`, with `{field}` filled in."""
     text = (CONF / name).read_text(encoding="utf-8").strip()
-    return _FIELD.sub(lambda field: fields[field[1]], text)
+    return with_fields(text, fields)

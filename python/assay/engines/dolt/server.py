@@ -26,7 +26,7 @@ from assay.engines.mysql_family.server import (
     local_address,
 )
 from assay.engines.mysql_family.statements import filled
-from assay.engines.resources import free_port
+from assay.engines.resources import PORT_TRIES, free_port, ports_taken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +40,6 @@ DATA = "dolt"
 ACCOUNTS, HOME = "accounts", "home"
 # The account that the server makes itself when it finds none.
 USER = "root"
-PORT_TRIES = 5
 STOP_GRACE_S = 300.0
 PORT_TAKEN = ("already in use",)
 # 1.26.1 is old and 1.83.2 is not; what lies between was not tried.
@@ -83,10 +82,7 @@ def start_server(
             return address
         if not any(taken in words for taken in PORT_TAKEN):
             raise EngineError(f"{TITLE} did not start: {words}")
-    raise EngineError(
-        f"{TITLE} found {PORT_TRIES} ports taken that had been free a moment before: try again when"
-        " fewer programs open connections."
-    )
+    raise ports_taken(TITLE)
 
 
 def default_settings(version: str) -> dict[str, str]:

@@ -7,13 +7,14 @@ import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Never, cast
+from typing import TYPE_CHECKING, cast
 
 from assay import _core
 from assay.engines.contract import EngineError, Instance
 from assay.engines.doltgres import loading
 from assay.engines.doltgres.server import TITLE, environment, start_server
 from assay.engines.obtaining import obtain
+from assay.engines.own_tables import OwnTables
 from assay.engines.postgres_family.connecting import connect
 from assay.engines.programs import MEND, told_by
 
@@ -38,12 +39,17 @@ ADMINISTRATION = "assay administration"
 _VERSION = re.compile(r"^Doltgres version (\d[\w.-]*)", re.MULTILINE)
 
 
-class DoltgresEngine:
+class DoltgresEngine(OwnTables):
     """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `Prepares`.
 
     An instance's `handle` is a connection that belongs to one thread. Its address has `dsn`, `pid`
     and `data`.
     """
+
+    no_tables = (
+        f"{TITLE} is started by Assay, and not asked where it runs already: it keeps no comment of"
+        " a namespace that would tell ours from others'. Leave --dsn out."
+    )
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
@@ -71,8 +77,7 @@ class DoltgresEngine:
 
     def address(self, dsn: str) -> Address:
         """Raises `EngineError`: a namespace of ours could not be told from another's there."""
-        del dsn
-        _is_private()
+        self._refuse(dsn)
 
     def attach(self, address: Address) -> Instance:
         """Connects. Raises `EngineError` as the server says it."""
@@ -95,36 +100,6 @@ class DoltgresEngine:
     def processes(self, instance: Instance) -> tuple[int, ...]:
         """The server: connections are goroutines of it."""
         return (instance.address["pid"],)
-
-    def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Raises `EngineError`, as all that is of running servers."""
-        del instance, name
-        _is_private()
-
-    def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Raises `EngineError`."""
-        del instance, name
-        _is_private()
-
-    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`."""
-        del instance, name, mark
-        _is_private()
-
-    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`."""
-        del instance, name, mark
-        _is_private()
-
-    def use_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`."""
-        del instance, name
-        _is_private()
-
-    def drop_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`."""
-        del instance, name
-        _is_private()
 
     def run_script(self, instance: Instance, sql: str) -> None:
         """Runs the statements one by one, each in a transaction of its own."""
@@ -166,13 +141,6 @@ class DoltgresEngine:
         """The same of some of them."""
         dsn, told = instance.address["dsn"], json.dumps(script.facts())
         return [_core.PostgresSession(dsn, told, seed, number) for number in numbers]
-
-
-def _is_private() -> Never:
-    raise EngineError(
-        f"{TITLE} is started by Assay, and not asked where it runs already: it keeps no comment of"
-        " a namespace that would tell ours from others'. Leave --dsn out."
-    )
 
 
 def _program(product: Product) -> Path:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from assay.engines.contract import EngineError
 from assay.engines.postgres_family.connecting import connect
 from assay.engines.programs import inherited
-from assay.engines.resources import free_port
+from assay.engines.resources import PORT_TRIES, free_port, ports_taken
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,6 @@ DATA = "doltgres"
 # Below the launcher's scratch directory: accounts, and the program's own home.
 ACCOUNTS, HOME, CONFIGURATION_FILE = "accounts", "home", "config.yaml"
 HOST, USER, DATABASE = "127.0.0.1", "assay", "assay"
-PORT_TRIES = 5
 START_PATIENCE_S, STOP_GRACE_S, LOOK_S = 120.0, 300.0, 0.05
 PORT_TAKEN = "already in use"
 
@@ -56,10 +55,7 @@ def start_server(program: Path, place: Place, launcher: Launcher) -> Address:
             return address
         if PORT_TAKEN not in words:
             raise EngineError(f"{TITLE} did not start: {words}")
-    raise EngineError(
-        f"{TITLE} found {PORT_TRIES} ports taken that had been free a moment before: try again when"
-        " fewer programs open connections."
-    )
+    raise ports_taken(TITLE)
 
 
 def environment(home: Path, password: str) -> dict[str, str]:

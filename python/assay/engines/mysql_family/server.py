@@ -13,7 +13,7 @@ from assay.engines.mysql_family.configuration import canonical, write_configurat
 from assay.engines.mysql_family.connecting import answers
 from assay.engines.mysql_family.programs import CONFIGURATION_FILE
 from assay.engines.mysql_family.statements import filled
-from assay.engines.resources import free_port, memory_bytes
+from assay.engines.resources import PORT_TRIES, free_port, memory_bytes, ports_taken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,6 @@ INIT_FILE, SOCKET_FILE, PID_FILE, TEMPORARY = "users.sql", "s", "pid", "tmp"
 USER, DATABASE, HOST = "assay", "assay", "127.0.0.1"
 # The kernel's limit of a socket's path, with the zero at its end.
 SOCKET_PATH_BYTES_MAX = 108
-PORT_TRIES = 5
 START_PATIENCE_S = 300.0
 STOP_GRACE_S = 300.0
 LOOK_S = 0.02
@@ -95,10 +94,7 @@ def serve(
             return address
         if PORT_TAKEN not in words:
             raise EngineError(f"{program.title} did not start: {words}")
-    raise EngineError(
-        f"{program.title} found {PORT_TRIES} ports taken that had been free a moment before: try"
-        " again when fewer programs open connections."
-    )
+    raise ports_taken(program.title)
 
 
 def local_address(port: int, password: str, launcher: Launcher) -> Address:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.engines.sql_text import SqlText
+from assay.engines.sql_text import SqlText, with_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,6 @@ _SQL = SqlText(
     comment=r"""--(?=\s|$)[^\n]* | \#[^\n]* | /\*(?!!).*?\*/""",
     opaque=r"""'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*`""",
 )
-_FIELD = re.compile(r"\{(\w+)\}")
 
 
 def split(sql: str) -> list[str]:
@@ -53,7 +51,7 @@ def filled(
     values = {key: name_of(value) for key, value in names.items()}
     values |= {key: text_of(value) for key, value in (texts or {}).items()}
     values |= plain or {}
-    return _FIELD.sub(lambda found: values[found[1]], file_text(file, conf))
+    return with_fields(file_text(file, conf), values)
 
 
 def name_of(name: str) -> str:

@@ -15,7 +15,7 @@ from assay.engines.postgresql.programs import (
     read_configuration,
     write_configuration,
 )
-from assay.engines.resources import free_port, memory_bytes
+from assay.engines.resources import PORT_TRIES, free_port, memory_bytes, ports_taken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,6 @@ USER, DATABASE, HOST = "assay", "postgres", "127.0.0.1"
 STATISTICS_LIBRARY = "pg_stat_statements"
 # The kernel's limit of a socket's path, with the zero at its end.
 SOCKET_PATH_BYTES_MAX = 108
-PORT_TRIES = 5
 PORT_DIGITS = 5
 INITDB_PATIENCE_S = 300.0
 START_PATIENCE_S = 120.0
@@ -73,10 +72,7 @@ def start_server(
             return _address(place.data, port, pid, launcher)
         if "could not bind" not in words:
             raise EngineError(f"PostgreSQL did not start: {words}")
-    raise EngineError(
-        f"PostgreSQL found {PORT_TRIES} ports taken that had been free a moment before: try again"
-        " when fewer programs open connections."
-    )
+    raise ports_taken("PostgreSQL")
 
 
 def default_settings(programs: Programs) -> dict[str, str]:

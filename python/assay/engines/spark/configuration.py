@@ -76,7 +76,7 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
         known = name in OF_OURS or name in programs.settings or name.startswith(OPEN)
         if not known and not _OF_MODULES.fullmatch(name):
             near = suggestion(name, [*OF_OURS, *sorted(programs.settings)])
-            raise EngineError(f"Spark {programs.version} has no setting {name!r}; {near}.")
+            raise EngineError(f"Spark {programs.version} has no setting {name!r}; {near}")
     shape_of(settings)
 
 

@@ -9,7 +9,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from assay.engines.bridge.addresses import PASSWORD_VARIABLE, USER_VARIABLE
 from assay.engines.bridge.addresses import read_dsn as read_url
+from assay.engines.bridge.statements import execute
 from assay.engines.contract import EngineError
+from assay.engines.sql_text import with_fields
 
 if TYPE_CHECKING:
     from assay.engines.bridge.link import Link
@@ -18,11 +20,14 @@ if TYPE_CHECKING:
 CONF = Path(__file__).parent / "conf"
 DATABASE = "default"
 PORT_HIVE2 = 10000
-_FIELD = re.compile(r"\{(\w+)\}")
 _SETTING = re.compile(r"[\w.-]+")
+# Where a driver serves its pages, if nothing else was said when it was started.
+PORT_UI = 4040
+UI = "ui"
 FORM = (
-    "write it as hive2://HOST:PORT/DATABASE for a running Thrift server, settings of its sessions"
-    f" behind a question mark, and user and password in {USER_VARIABLE} and {PASSWORD_VARIABLE}"
+    "write it as hive2://HOST:PORT/DATABASE for a running Thrift server; behind a question mark"
+    f" {UI}=HOST:{PORT_UI} for its driver's pages, which tell of its nodes, and settings of its"
+    f" sessions; user and password in {USER_VARIABLE} and {PASSWORD_VARIABLE}"
 )
 
 
@@ -32,7 +37,7 @@ def url_of(host: str, port: int, database: str = DATABASE) -> str:
 
 
 def read_dsn(dsn: str) -> Address:
-    """The address that `hive2://HOST:PORT/DATABASE?SETTING=VALUE` names.
+    """The address that `hive2://HOST:PORT/DATABASE?ui=HOST:PORT&SETTING=VALUE` names.
 
     Raises:
         EngineError: If it is none; it is not quoted.
@@ -43,16 +48,39 @@ def read_dsn(dsn: str) -> Address:
     except ValueError as error:
         raise EngineError(f"the DSN cannot be read: {FORM}.") from error
     if told.scheme == "spark":
-        raise EngineError(
-            "a master that runs already is asked through a Thrift server on its cluster: start one"
-            f" (sbin/start-thriftserver.sh --master spark://...), and {FORM}."
-        )
+        raise EngineError(_of_a_master(told.netloc))
     database = told.path.strip("/") or DATABASE
     if told.scheme != "hive2" or not told.hostname or told.username or ";" in database:
         raise EngineError(f"the DSN cannot be read: {FORM}.")
-    settings = parse_qsl(told.query, keep_blank_values=True)
+    settings = dict(parse_qsl(told.query, keep_blank_values=True))
+    pages = {UI: _place(settings.pop(UI))} if UI in settings else {}
+    setup = [set_statement(*one) for one in settings.items()]
     address = read_url(url_of(told.hostname, port, database))
-    return {**address, "setup": [set_statement(*one) for one in settings], "ours": False}
+    return {**address, **pages, "setup": setup, "ours": False}
+
+
+def _place(told: str) -> list[str | int]:
+    """Host and port of a driver's pages. Raises `EngineError`."""
+    host, port = told.rsplit(":", 1) if ":" in told else (told, str(PORT_UI))
+    if not host or "/" in told or not port.isdecimal():
+        raise EngineError(
+            f"{UI}={told}: it is the host and the port of the driver's pages, such as"
+            f" {UI}=spark.example:{PORT_UI}"
+        )
+    return [host, int(port)]
+
+
+def _of_a_master(place: str) -> str:
+    """What to do with the address of a standalone master, which answers no queries itself."""
+    return (
+        "a standalone master gives out workers and answers no query: a Thrift server on its cluster"
+        " does. Start one with the cluster's own Spark:\n"
+        f"  sbin/start-thriftserver.sh --master spark://{place}\n"
+        "tell it of the tables (it has those of its metastore), and name it:\n"
+        f"  --dsn 'hive2://HOST:{PORT_HIVE2}/{DATABASE}?{UI}=HOST:{PORT_UI}'\n"
+        "where HOST is where it was started. Or leave --dsn out: Assay starts a cluster of its own"
+        " on this host."
+    )
 
 
 def set_statement(name: str, value: str) -> str:
@@ -69,7 +97,7 @@ def file_text(name: str) -> str:
 
 def filled(file: str, /, **parts: str) -> str:
     """The SQL of a file in `conf/` with its fields filled as they are."""
-    return _FIELD.sub(lambda found: parts[found[1]], file_text(file))
+    return with_fields(file_text(file), parts)
 
 
 def name_of(name: str) -> str:
@@ -84,7 +112,4 @@ def text_of(text: str) -> str:
 
 def run(link: Link, statement: str) -> None:
     """Executes a statement. Raises `EngineError` with it."""
-    try:
-        link.run(statement)
-    except EngineError as error:
-        raise EngineError(f"Spark refuses: {error}\nThe statement: {statement}") from error
+    execute(link, statement, "Spark")

@@ -9,9 +9,8 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-from assay.engines.spark.programs import HOST
+from assay.engines.spark.executors import workers_of
 from assay.engines.spark.rest import Rest
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from assay.engines.contract import Address
 
 NODES = "nodes"
-DRIVER = "driver"
 # States in which nothing of a stage changes any more, and in which nothing of it was done.
 ENDED, UNDONE = ("COMPLETE", "FAILED"), ("SKIPPED",)
 # More than a stage can have here.
@@ -62,18 +60,15 @@ class SparkCounters:
     """See `assay.engines.contract.CounterReader`. Belongs to one thread.
 
     Args:
-        address: Of a cluster; one that is not ours tells nothing.
+        address: Of a cluster; one whose driver's pages are not known tells nothing.
     """
 
     def __init__(self, address: Address) -> None:
-        self._is_ours = bool(address["ours"])
-        self._rest = Rest(HOST, address.get("page_port", 0))
-        self._pages = {
-            port: f"worker-{number}"
-            for number, port in enumerate(address.get("worker_pages", []), 1)
-        }
+        self._address = address
+        self._rest = Rest(*address["ui"]) if "ui" in address else None
         self._ended: Sums = {}
-        self._next = 0
+        # The first stage that was not looked at; a driver of others may have had thousands before.
+        self._next: int | None = 0 if address["ours"] else None
         self._open: set[int] = set()
 
     def read(self) -> list[Row]:
@@ -82,59 +77,48 @@ class SparkCounters:
         Raises:
             OSError: If the driver does not answer, or tells what is not understood.
         """
-        if not self._is_ours:
+        if self._rest is None:
             return []
         try:
-            workers, memory = self._executors()
-            return [*_rows(self._sums(), workers), *memory]
+            told = self._rest.told("allexecutors") or []
+            workers = {one: node for one, (node, _) in workers_of(told, self._address).items()}
+            return [*_rows(self._sums(self._rest), workers), *_memory(told, workers)]
         except (LookupError, TypeError, ValueError) as error:
             raise OSError(f"what Spark's driver tells cannot be read: {error!r}") from error
 
     def close(self) -> None:
         """Ends the connection."""
-        self._rest.close()
+        if self._rest is not None:
+            self._rest.close()
 
-    def _executors(self) -> tuple[dict[str, str], list[Row]]:
-        """Workers by the executors that they run or ran, and what memory these take."""
-        workers, memory = {}, []
-        for told in self._rest.told("allexecutors") or []:
-            pages = (told.get("executorLogs") or {}).values()
-            ports = {urlsplit(page).port for page in pages}
-            worker = next((name for port, name in self._pages.items() if port in ports), None)
-            worker = DRIVER if told["id"] == DRIVER else worker
-            if worker is None:
-                continue
-            workers[str(told["id"])] = worker
-            taken = (told.get("peakMemoryMetrics") or {}).get(MEMORY)
-            if taken and told["isActive"]:
-                memory.append((NODES, worker, MEMORY, float(taken)))
-        return workers, memory
-
-    def _sums(self) -> Sums:
+    def _sums(self, rest: Rest) -> Sums:
         """By executor."""
         running: Sums = {}
-        if self._look(running):
+        if self._look(rest, running):
             time.sleep(SETTLE_S)
             running = {}
-            self._look(running)
+            self._look(rest, running)
         return added([self._ended, running])
 
-    def _look(self, running: Sums) -> bool:
+    def _look(self, rest: Rest, running: Sums) -> bool:
         """Reads stages that are new or not ended; whether some still run."""
         for number in sorted(self._open):
-            self._stage(number, running)
-        while self._stage(self._next, running):
+            self._stage(rest, number, running)
+        if self._next is None:
+            begun = rest.told("stages?details=false") or []
+            self._next = 1 + max((int(stage["stageId"]) for stage in begun), default=-1)
+        while self._stage(rest, self._next, running):
             self._next += 1
         return bool(self._open)
 
-    def _stage(self, number: int, running: Sums) -> bool:
+    def _stage(self, rest: Rest, number: int, running: Sums) -> bool:
         """Reads a stage, all attempts of it; whether there is one of this number."""
-        attempts = self._rest.told(f"stages/{number}?details=false")
+        attempts = rest.told(f"stages/{number}?details=false")
         if attempts is None:
             return False
         states = {str(one["status"]) for one in attempts}
         begun = [one for one in attempts if one["status"] not in UNDONE and one["numTasks"]]
-        told = [task_sums(self._tasks(number, one)) for one in begun if _has_tasks(one)]
+        told = [task_sums(_tasks(rest, number, one)) for one in begun if _has_tasks(one)]
         if states <= {*ENDED, *UNDONE}:
             self._open.discard(number)
             self._ended = added([self._ended, *told])
@@ -143,9 +127,10 @@ class SparkCounters:
             running.update(added([running, *told]))
         return True
 
-    def _tasks(self, number: int, attempt: Mapping[str, Any]) -> list[dict[str, Any]]:
-        path = f"stages/{number}/{attempt['attemptId']}/taskList?length={TASKS_MAX}"
-        return self._rest.told(path) or []
+
+def _tasks(rest: Rest, number: int, attempt: Mapping[str, Any]) -> list[dict[str, Any]]:
+    path = f"stages/{number}/{attempt['attemptId']}/taskList?length={TASKS_MAX}"
+    return rest.told(path) or []
 
 
 def task_sums(tasks: Iterable[Mapping[str, Any]]) -> Sums:
@@ -184,6 +169,16 @@ def _figure(task: Mapping[str, Any], path: tuple[str, ...], name: str) -> float:
 
 def _has_tasks(attempt: Mapping[str, Any]) -> bool:
     return str(attempt["status"]) != "PENDING"
+
+
+def _memory(executors: Iterable[Mapping[str, Any]], workers: Mapping[str, str]) -> list[Row]:
+    """What those that live take, by worker."""
+    taken: dict[str, float] = defaultdict(float)
+    for told in executors:
+        most = (told.get("peakMemoryMetrics") or {}).get(MEMORY)
+        if most and told["isActive"] and str(told["id"]) in workers:
+            taken[workers[str(told["id"])]] += float(most)
+    return [(NODES, worker, MEMORY, most) for worker, most in taken.items()]
 
 
 def _rows(sums: Sums, workers: Mapping[str, str]) -> list[Row]:

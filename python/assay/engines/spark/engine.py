@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from assay import _core
@@ -18,15 +18,17 @@ from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance, Node, Wanted, tell_nobody
 from assay.engines.obtaining import obtain
+from assay.engines.own_tables import OwnTables
 from assay.engines.spark import configuration, tables
 from assay.engines.spark.classes import with_classes
-from assay.engines.spark.connecting import file_text, read_dsn
+from assay.engines.spark.connecting import UI, file_text, read_dsn
 from assay.engines.spark.counters import SparkCounters
+from assay.engines.spark.executors import DRIVER, workers_of
 from assay.engines.spark.explaining import SparkPlans
 from assay.engines.spark.plans import normalised
 from assay.engines.spark.programs import HOST, Programs, find_home
-from assay.engines.spark.rest import Rest
-from assay.engines.spark.server import DRIVER, MASTER, start_cluster
+from assay.engines.spark.rest import told_of
+from assay.engines.spark.server import MASTER, start_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +55,7 @@ UNREACHED = (
 )
 
 
-class SparkEngine:
+class SparkEngine(OwnTables):
     """See `assay.engines.contract`: `Server`, `Clustered`, `BulkLoads`, `Bridged` and more.
 
     An instance's `handle` is a `Link`, which belongs to one thread.
@@ -129,53 +131,22 @@ class SparkEngine:
         """Settings of SQL as a session has them, and all else that the driver was told."""
         rows = instance.handle.text(file_text("settings.sql"))
         told = {str(row[0]): str(row[1]) for row in rows}
-        if not instance.address["ours"]:
-            return told
-        rest = Rest(HOST, instance.address["page_port"])
-        try:
-            given = dict((rest.told("environment") or {}).get("sparkProperties", []))
-        except OSError as error:
-            raise EngineError(str(error)) from error
-        finally:
-            rest.close()
-        shape = {name: str(value) for name, value in instance.address["shape"].items()}
-        return {**given, **told, **shape}
+        environment = _told(instance, "environment") or {}
+        given = dict(environment.get("sparkProperties", []))
+        shape = instance.address.get("shape", {})
+        return {**given, **told, **{name: str(value) for name, value in shape.items()}}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
         """The driver, the master and the workers; an executor is a child of its worker."""
         return tuple(instance.address.get("pids", {}).values())
 
     def nodes(self, instance: Instance) -> tuple[Node, ...]:
-        """The driver, which plans and gathers, with the master; then the workers."""
+        """The driver, which plans and gathers, with the master of ours; then the workers."""
         pids: dict[str, int] = dict(instance.address.get("pids", {}))
         if not pids:
-            return ()
+            return _nodes_of_others(instance)
         first = Node(DRIVER, "coordinator", HOST, (pids.pop(DRIVER), pids.pop(MASTER)))
         return (first, *(Node(name, "worker", HOST, (pid,)) for name, pid in pids.items()))
-
-    def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_private(instance, name)
-
-    def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_private(instance, name)
-
-    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_private(instance, name, mark)
-
-    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_private(instance, name, mark)
-
-    def use_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_private(instance, name)
-
-    def drop_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_private(instance, name)
 
     def run_script(self, instance: Instance, sql: str) -> None:
         """Runs the statements one by one."""
@@ -217,11 +188,29 @@ class SparkEngine:
         return self._programs
 
 
-def _is_private(*_: object) -> Never:
-    raise EngineError(
-        "tables are made in clusters of ours only: leave --dsn out, or name a workload that asks"
-        " the tables that are there"
-    )
+def _told(instance: Instance, path: str) -> Any:  # noqa: ANN401 - JSON
+    """What a driver's pages tell; None: they are not known. Raises `EngineError`."""
+    if "ui" not in instance.address:
+        return None
+    host, port = instance.address["ui"]
+    try:
+        return told_of(host, port, path)
+    except (OSError, ValueError) as error:
+        raise EngineError(
+            f"{error}. See that Spark's driver serves its pages at {host}:{port}, and mend {UI}= in"
+            " --dsn or leave it out: then nodes and what they count are not known"
+        ) from error
+
+
+def _nodes_of_others(instance: Instance) -> tuple[Node, ...]:
+    """The driver and the workers that have executors of it; none if its pages are not known."""
+    told = [one for one in _told(instance, "executors") or [] if one["isActive"]]
+    places = dict(workers_of(told, instance.address).values())
+    places.pop(DRIVER, None)
+    workers = [Node(name, "worker", host, ()) for name, host in sorted(places.items())]
+    if not told:
+        return ()
+    return (Node(DRIVER, "coordinator", instance.address["ui"][0], ()), *workers)
 
 
 def engine(facts: EngineFacts) -> SparkEngine:

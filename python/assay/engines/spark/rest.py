@@ -60,6 +60,15 @@ class Rest:
         return answer, answer.read()
 
 
+def told_of(host: str, port: int, path: str) -> Any:  # noqa: ANN401 - JSON
+    """What a driver tells once. Raises `OSError`, and `ValueError` for what is no JSON."""
+    rest = Rest(host, port)
+    try:
+        return rest.told(path)
+    finally:
+        rest.close()
+
+
 def master_state(host: str, port: int) -> dict[str, Any]:
     """What a master tells of its workers. Raises `OSError`."""
     line = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)

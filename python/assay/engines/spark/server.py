@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from assay.engines.bridge.beside import start_bridge
 from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
-from assay.engines.resources import free_port
+from assay.engines.resources import PORT_TRIES, free_port, ports_taken
 from assay.engines.spark import tables
 from assay.engines.spark.configuration import COLLECTS, shape_of, spark_settings
 from assay.engines.spark.connecting import url_of
+from assay.engines.spark.executors import DRIVER
 from assay.engines.spark.programs import HOST
-from assay.engines.spark.rest import Rest, master_state
+from assay.engines.spark.rest import master_state, told_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from assay.engines.spark.programs import Programs
 
 TITLE = "Spark"
-MASTER, DRIVER = "master", "driver"
+MASTER = "master"
 MASTER_CLASS = "org.apache.spark.deploy.master.Master"
 WORKER_CLASS = "org.apache.spark.deploy.worker.Worker"
 DRIVER_CLASS = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
@@ -33,7 +34,6 @@ DRIVER_CLASS = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 SMALL_HEAP = "128m"
 # Below `place.data`: the tables. Below the launcher's scratch: what goes with the processes.
 LAKE, WORK, LOCAL, HOME = "lake", "work", "local", "home"
-PORT_TRIES = 5
 PORT_TAKEN = ("Address already in use", "BindException", "could not bind", "Could not bind")
 START_PATIENCE_S, STOP_GRACE_S, LOOK_S = 180.0, 20.0, 0.05
 MEBIBYTES = {"k": 1 / 1024, "m": 1, "g": 1024}
@@ -62,10 +62,7 @@ def start_cluster(
         if not any(taken in words for taken in PORT_TAKEN):
             raise EngineError(f"{TITLE} did not start: {words}")
     else:
-        raise EngineError(
-            f"{TITLE} found {PORT_TRIES} ports taken that had been free a moment before: try again"
-            " when fewer programs open connections."
-        )
+        raise ports_taken(TITLE)
     address["socket"] = str(start_bridge(launcher, programs.java, programs.jdbc()))
     with Link.connect(address) as link:
         tables.register(link, lake)
@@ -84,7 +81,7 @@ def _address(shape: Shape, lake: Path) -> Address:
         "lake": str(lake),
         "port": asked,
         "driver_port": port,
-        "page_port": page,
+        "ui": [HOST, page],
         "master_port": master,
         "master_page_port": told,
         "worker_pages": [free_port(HOST) for _ in range(shape.workers)],
@@ -152,7 +149,7 @@ def _driver_properties(
         "spark.driver.host": HOST,
         "spark.driver.bindAddress": HOST,
         "spark.driver.port": str(address["driver_port"]),
-        "spark.ui.port": str(address["page_port"]),
+        "spark.ui.port": str(address["ui"][1]),
         "spark.ui.showConsoleProgress": "false",
         # What a driver tells of its stages is as they stand, not as they stood.
         "spark.ui.liveUpdate.period": "0",
@@ -185,13 +182,10 @@ def _workers(address: Address) -> tuple[bool, int]:
 def _is_ready(address: Address, shape: Shape) -> bool:
     if _workers(address)[1] < shape.workers:
         return False
-    rest = Rest(HOST, address["page_port"])
     try:
-        executors = rest.told("executors") or []
+        executors = told_of(HOST, address["ui"][1], "executors") or []
     except (OSError, LookupError, ValueError):
         return False
-    finally:
-        rest.close()
     there = [one for one in executors if one["id"] != DRIVER and one["isActive"]]
     return len(there) >= shape.workers
 

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from assay.engines.bridge.statements import split
 from assay.engines.contract import EngineError
 from assay.engines.lake import count_rows, table_files, write_table
+from assay.engines.own_tables import OwnTables
 from assay.engines.spark.connecting import filled, name_of, run, text_of
 
 if TYPE_CHECKING:
@@ -81,10 +82,7 @@ def gather_statistics(link: Link, lake: Path) -> None:
 def lake_of(instance: Instance) -> Path:
     """The directory of all tables. Raises `EngineError` where it is not ours."""
     if "lake" not in instance.address:
-        raise EngineError(
-            "tables are loaded into clusters of ours only: leave --dsn out, or name a workload that"
-            " asks the tables that are there"
-        )
+        raise EngineError(OwnTables.no_tables)
     return Path(instance.address["lake"])
 
 

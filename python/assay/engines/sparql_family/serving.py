@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.engines.contract import EngineError
-from assay.engines.resources import free_port
+from assay.engines.resources import PORT_TRIES, free_port, ports_taken
 from assay.engines.sparql_family.client import answers
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from assay.engines.contract import Address, Launcher
 
 HOST = "127.0.0.1"
-PORT_TRIES = 5
 PORT_TAKEN = "Address already in use"
 LOOK_S = 0.02
 
@@ -49,10 +48,7 @@ def serve(served: Served, address_of: Callable[[int], Address]) -> Address:
             return address
         if PORT_TAKEN not in words:
             raise EngineError(f"{served.title} did not start: {words}")
-    raise EngineError(
-        f"{served.title} found {PORT_TRIES} ports taken that had been free a moment before: try"
-        " again when fewer programs open connections."
-    )
+    raise ports_taken(served.title)
 
 
 def serve_again(served: Served, address: Address) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from assay.engines.contract import EngineError
+from assay.engines.sql_text import with_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +37,6 @@ SESSION = "sessionProperties"
 # Of parameters in a DSN; whatever else there is goes to the driver.
 TLS = "SSL"
 PATIENCE_S = 20.0
-_FIELD = re.compile(r"\{(\w+)\}")
 
 
 def file_text(name: str) -> str:
@@ -46,12 +46,12 @@ def file_text(name: str) -> str:
 
 def filled(file: str, /, **parts: str) -> str:
     """The SQL of a file in `conf/` with names in it, quoted."""
-    return _FIELD.sub(lambda found: name_of(parts[found[1]]), file_text(file))
+    return filled_text(file, **{key: name_of(name) for key, name in parts.items()})
 
 
 def filled_text(file: str, /, **parts: str) -> str:
     """The SQL of a file in `conf/` with its fields filled as they are."""
-    return _FIELD.sub(lambda found: parts[found[1]], file_text(file))
+    return with_fields(file_text(file), parts)
 
 
 def name_of(name: str) -> str:

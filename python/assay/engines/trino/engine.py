@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Never
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from assay import _core
@@ -17,6 +17,7 @@ from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance, Node
 from assay.engines.obtaining import obtain
+from assay.engines.own_tables import OwnTables
 from assay.engines.trino import configuration, loading
 from assay.engines.trino.connecting import (
     DRIVER,
@@ -58,7 +59,7 @@ REFUSALS = ("Unauthorized", "Authentication failed", "Access Denied", "authentic
 Role = Literal["coordinator", "worker", "both"]
 
 
-class TrinoEngine:
+class TrinoEngine(OwnTables):
     """See `assay.engines.contract`: `Server`, `Clustered`, `BulkLoads`, `Prepares` and more.
 
     An instance's `handle` is a `Link`, which belongs to one thread.
@@ -166,30 +167,6 @@ class TrinoEngine:
         """Whether it is ours: another one's tables are asked as they are."""
         return "lake" in instance.address
 
-    def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_asked_as_it_is(instance, name)
-
-    def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_asked_as_it_is(instance, name)
-
-    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_asked_as_it_is(instance, name, mark)
-
-    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_asked_as_it_is(instance, name, mark)
-
-    def use_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_asked_as_it_is(instance, name)
-
-    def drop_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`: tables are made in clusters of ours only."""
-        _is_asked_as_it_is(instance, name)
-
     def run_script(self, instance: Instance, sql: str) -> None:
         """Runs the statements one by one, in our schema."""
         loading.run_script(instance, sql)
@@ -280,13 +257,6 @@ def _refused(address: Address, error: BridgeError) -> str:
             f" {PASSWORD_VARIABLE}. Trino said: {said}"
         )
     return f"{place} does not answer a question for its nodes: {said}"
-
-
-def _is_asked_as_it_is(*_: object) -> Never:
-    raise EngineError(
-        "tables are made in clusters that Assay starts: leave --dsn out, or name a catalog and a"
-        " schema whose tables are there"
-    )
 
 
 def engine(facts: EngineFacts) -> TrinoEngine:

@@ -10,7 +10,7 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.engines.bridge.statements import split
+from assay.engines.bridge.statements import execute, split
 from assay.engines.contract import EngineError
 from assay.engines.lake import count_rows, table_files, write_table
 from assay.engines.trino.connecting import file_text, filled
@@ -35,10 +35,7 @@ def run_script(instance: Instance, sql: str) -> None:
 
 def run(link: Link, statement: str) -> None:
     """Executes a statement. Raises `EngineError` with it."""
-    try:
-        link.run(statement)
-    except EngineError as error:
-        raise EngineError(f"Trino refuses: {error}\nThe statement: {statement}") from error
+    execute(link, statement, "Trino")
 
 
 def load(instance: Instance, table: str, rows: ArrowStream) -> None:

@@ -11,7 +11,7 @@ from assay.engines.bridge.beside import start_bridge
 from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
 from assay.engines.programs import inherited
-from assay.engines.resources import free_port
+from assay.engines.resources import PORT_TRIES, free_port, ports_taken
 from assay.engines.trino import configuration
 from assay.engines.trino.connecting import CATALOG, HOST, SCHEMA, USER, Rest, file_text, url_of
 
@@ -29,8 +29,10 @@ PLUGINS, CATALOGS, NODES = "plugin", "catalog", "nodes"
 CONFIGURATION_FILE, LOG_FILE = "config.properties", "server.log"
 ENVIRONMENT = "assay"
 PORT_TAKEN = ("Address already in use", "Failed to bind")
-PORT_TRIES = 5
-START_PATIENCE_S, STOP_GRACE_S, LOOK_S = 300.0, 30.0, 0.2
+# A node that is asked to end waits for seconds for whom nobody asks any more. What it keeps is in
+# files that statements wrote to their end, so there is nothing that it has to do.
+STOP_SIGNAL, STOP_GRACE_S = "SIGKILL", 30.0
+START_PATIENCE_S, LOOK_S = 300.0, 0.2
 MENDS = {
     "There is insufficient memory": "the host has no memory for so many heaps: give each node"
     " less (--set heap=512MB), or have fewer of them (--set workers=1)",
@@ -126,16 +128,13 @@ def _listening(
             directory = _directory(name, port, settings, launcher)
             argv = _command(programs, java, directory, name, settings)
             environment = inherited() | {"HOME": str(directory)}
-            pids[name] = launcher.serve_node(name, argv, environment, "SIGTERM", STOP_GRACE_S)
+            pids[name] = launcher.serve_node(name, argv, environment, STOP_SIGNAL, STOP_GRACE_S)
         words = _await_coordinator(f"http://{HOST}:{port}", launcher)
         if words is None:
             return port, pids
         if not any(taken in words for taken in PORT_TAKEN):
             raise EngineError(f"Trino did not start: {explained(words)}")
-    raise EngineError(
-        f"Trino found {PORT_TRIES} ports taken that had been free a moment before: try again when"
-        " fewer programs open connections."
-    )
+    raise ports_taken("Trino")
 
 
 def _directory(name: str, port: int, settings: Mapping[str, str], launcher: Launcher) -> Path:

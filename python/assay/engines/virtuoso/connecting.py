@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from assay.engines.bridge.link import Link
-from assay.engines.contract import EngineError
+from assay.engines.bridge.statements import execute
+from assay.engines.sql_text import with_fields
 from assay.engines.virtuoso.configuration import CONF
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ HOST = "127.0.0.1"
 USER = "dba"
 # Ours, and what is asked by default.
 GRAPH = "urn:assay:graph"
-_FIELD = re.compile(r"\{(\w+)\}")
 
 
 def url_of(port: int) -> str:
@@ -48,7 +47,7 @@ def file_text(name: str) -> str:
 
 def filled(file: str, /, **parts: str) -> str:
     """The SQL of a file in `conf/` with its fields filled as they are."""
-    return _FIELD.sub(lambda found: parts[found[1]], file_text(file))
+    return with_fields(file_text(file), parts)
 
 
 def name_of(name: str) -> str:
@@ -58,10 +57,7 @@ def name_of(name: str) -> str:
 
 def run(link: Link, statement: str) -> None:
     """Executes a statement. Raises `EngineError` with it."""
-    try:
-        link.run(statement)
-    except EngineError as error:
-        raise EngineError(f"Virtuoso refuses: {error}\nThe statement: {statement}") from error
+    execute(link, statement, "Virtuoso")
 
 
 def ask(address: Address, statement: str, bound: Sequence[object] = ()) -> pa.Table:

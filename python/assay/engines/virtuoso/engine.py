@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING
 
 from assay import _core
 from assay.engines.bridge.addresses import session_config
@@ -15,6 +15,7 @@ from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
+from assay.engines.own_tables import OwnTables
 from assay.engines.virtuoso import configuration, loading, reported, statistics, triples
 from assay.engines.virtuoso.activity import FILE as ACTIVITY_FILE
 from assay.engines.virtuoso.connecting import DRIVER, DRIVER_SHA256, endpoint
@@ -53,11 +54,16 @@ PATIENCE = "assay.patience_s"
 RETURN_PATIENCE_S = 120
 
 
-class VirtuosoEngine:
+class VirtuosoEngine(OwnTables):
     """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `Prepares` and more.
 
     An instance's `handle` is a `Link`, which belongs to one thread.
     """
+
+    no_tables = (
+        "the engine virtuoso starts servers of its own. One that runs already is asked with"
+        " --dsn jdbc:virtuoso://HOST:PORT and its driver in --driver, without making tables on it"
+    )
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
@@ -109,7 +115,7 @@ class VirtuosoEngine:
 
     def address(self, dsn: str) -> Address:
         """Raises `EngineError`: a running server is asked through the engine `jdbc`."""
-        _is_private(dsn)
+        self._refuse(dsn)
 
     def attach(self, address: Address) -> Instance:
         """Connects. Raises `BridgeError` as the server says it."""
@@ -131,30 +137,6 @@ class VirtuosoEngine:
     def processes(self, instance: Instance) -> tuple[int, ...]:
         """The server: connections are threads of it."""
         return (instance.address["pid"],)
-
-    def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Raises `EngineError`: tables are made in servers of ours only."""
-        _is_private(instance, name)
-
-    def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Raises `EngineError`: tables are made in servers of ours only."""
-        _is_private(instance, name)
-
-    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`: tables are made in servers of ours only."""
-        _is_private(instance, name, mark)
-
-    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`: tables are made in servers of ours only."""
-        _is_private(instance, name, mark)
-
-    def use_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`: tables are made in servers of ours only."""
-        _is_private(instance, name)
-
-    def drop_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`: tables are made in servers of ours only."""
-        _is_private(instance, name)
 
     def run_script(self, instance: Instance, sql: str) -> None:
         """Runs the statements one by one, each in a transaction of its own."""
@@ -241,13 +223,6 @@ def _home(product: Product) -> Path:
     if product.home is None:
         raise EngineError("Virtuoso has no programs here: obtain it before it is started.")
     return product.home
-
-
-def _is_private(*_: object) -> Never:
-    raise EngineError(
-        "the engine virtuoso starts servers of its own. One that runs already is asked with"
-        " --dsn jdbc:virtuoso://HOST:PORT and its driver in --driver, without making tables on it"
-    )
 
 
 def engine(facts: EngineFacts) -> VirtuosoEngine:

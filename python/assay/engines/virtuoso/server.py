@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from assay.engines.bridge.beside import start_bridge
 from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
-from assay.engines.resources import free_port
+from assay.engines.resources import PORT_TRIES, free_port, ports_taken
 from assay.engines.virtuoso import configuration, statistics
 from assay.engines.virtuoso.connecting import HOST, USER, file_text, filled, run, url_of
 from assay.model.language import SPARQL
@@ -32,7 +32,6 @@ QUERY_LOG = "virtuoso.qrl"
 FIRST_PASSWORD = "dba"  # noqa: S105 - everybody knows it
 ONLINE = "Server online at"
 PORT_TAKEN = "Address already in use"
-PORT_TRIES = 5
 START_PATIENCE_S = 300.0
 STOP_GRACE_S = 300.0
 LOOK_S = 0.02
@@ -131,10 +130,7 @@ def _listening(
             return ports, pid
         if PORT_TAKEN not in words:
             raise EngineError(f"Virtuoso did not start: {words}")
-    raise EngineError(
-        f"Virtuoso found {PORT_TRIES} ports taken that had been free a moment before: try again"
-        " when fewer programs open connections."
-    )
+    raise ports_taken("Virtuoso")
 
 
 def _started(

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from assay.model.errors import EXIT_CODES, RunFailedError
 from assay.model.units import NS_PER_S
 from assay.record.layout import RESULTS_DIR
@@ -298,10 +300,8 @@ class FleetDriver:
         self._note()
         return report
 
-    def _count(self, member: _Member, events: Any) -> None:  # noqa: ANN401 - a frame of events
+    def _count(self, member: _Member, events: pl.DataFrame) -> None:
         """What is known of the operations of a host that was lost, and what is not."""
-        import polars as pl
-
         recorded = events.filter(
             pl.col("session").is_between(member.share.start, member.share.stop, closed="left")
         ).height

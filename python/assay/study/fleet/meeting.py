@@ -92,7 +92,7 @@ class Agents:
         self._loop.close()
 
     def drive(self, number: int, job: dict[str, Any]) -> None:
-        """Gives the agent of a host its share."""
+        """Gives the agent of a host its share. Raises `RunFailedError` if it is gone."""
         self.run(self._drive(number, job))
 
     def say(self, number: int, kind: str, **facts: object) -> None:
@@ -176,10 +176,13 @@ class Agents:
     async def _drive(self, number: int, job: dict[str, Any]) -> None:
         from distributed.comm import connect
 
-        arguments = self._security.get_connection_args("client")
-        comm = await connect(self.met[number].address, **arguments)
-        self._comms[number] = comm
-        await comm.write({"op": OP_DRIVE, "job": job, "reply": False})
+        agent, arguments = self.met[number], self._security.get_connection_args("client")
+        try:
+            comm = await connect(agent.address, timeout=ANSWERING_S, **arguments)
+            self._comms[number] = comm
+            await comm.write({"op": OP_DRIVE, "job": job, "reply": False})
+        except (OSError, TimeoutError) as error:
+            raise RunFailedError(f"--fleet: the host {agent.name} went away: {error}") from error
         listening = asyncio.create_task(self._listen(number, comm))
         self._tasks.add(listening)
         listening.add_done_callback(self._tasks.discard)
@@ -260,7 +263,8 @@ def _place(asked: Fleet, agents: Agents, guardian: Guardian, raw: Path) -> Itera
             # One by one: what was started ends even where the next one cannot be.
             child = guardian.start(
                 [*AGENT, meeting.address, f"agent-{number}"],
-                env=os.environ,
+                # What it keeps aside goes with the run, however the agent ends.
+                env=os.environ | {"TMPDIR": str(guardian.directory)},
                 cwd=guardian.directory,
                 log=raw / f"agent-{number}.log",
                 stop_grace_s=AGENT_GRACE_S,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.subjects import SETTING
@@ -11,7 +11,7 @@ from assay.model.errors import UsageError, suggestion
 from assay.study.asked_study import factor_of, levels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from assay.engines.knobs import Knob, KnobsFacts
 
@@ -36,6 +36,7 @@ class SearchedKnob:
         unit: Behind each number, as it was written.
         whole: Whether numbers are whole ones.
         logarithmic: Whether they are looked for by their logarithm.
+        beside: Settings that have to be so for it to count.
     """
 
     setting: str
@@ -45,6 +46,7 @@ class SearchedKnob:
     unit: str = ""
     whole: bool = True
     logarithmic: bool = False
+    beside: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ends(self) -> tuple[str, ...]:
@@ -115,9 +117,13 @@ def _asked(texts: Sequence[str], known: KnobsFacts, engine: str) -> Iterator[Sea
             )
         found = known.of_setting(name)
         if separator:
-            even = found is not None and found[1].even
-            setting = name if found is None else found[1].setting
-            yield _ranged(setting, values, even=even, where=f"--knob {name}=")
+            where = f"--knob {name}="
+            if found is None:
+                yield _ranged(name, values, even=False, where=where)
+            else:
+                knob = found[1]
+                told = _ranged(knob.setting, values, even=knob.even, where=where)
+                yield replace(told, beside=knob.beside)
             continue
         if found is None or not (found[1].choices or found[1].low):
             have = [one for one, knob in known.knobs.items() if knob.choices or knob.low]
@@ -131,9 +137,10 @@ def _asked(texts: Sequence[str], known: KnobsFacts, engine: str) -> Iterator[Sea
 
 def _of_file(name: str, knob: Knob) -> SearchedKnob:
     if knob.choices:
-        return SearchedKnob(knob.setting, knob.choices)
-    where = f"knob {name}, "
-    return _ranged(knob.setting, f"{knob.low}..{knob.high}", even=knob.even, where=where)
+        return SearchedKnob(knob.setting, knob.choices, beside=knob.beside)
+    values, where = f"{knob.low}..{knob.high}", f"knob {name}, "
+    told = _ranged(knob.setting, values, even=knob.even, where=where)
+    return replace(told, beside=knob.beside)
 
 
 def _ranged(setting: str, values: str, *, even: bool, where: str) -> SearchedKnob:

@@ -26,6 +26,7 @@ from assay.analysis.tuning import (
     setting_words,
     standings,
 )
+from assay.engines.knobs import beside_of
 from assay.record.studies import StudyFigure
 from assay.study.tuning.optimiser import suggest
 from assay.study.variants import Part, Study, Variant
@@ -111,8 +112,9 @@ class Tune:
         limited = self.base if kind == FIRST else self._limited()
         variants = [Variant(DEFAULT, limited)]
         for one in settings:
-            levels = {f"{SETTING}{knob}": value for knob, value in one.items()}
-            request = replace(limited, settings={**limited.settings, **one})
+            whole = {**one, **self._beside()}
+            levels = {f"{SETTING}{knob}": value for knob, value in whole.items()}
+            request = replace(limited, settings={**limited.settings, **whole})
             variants.append(Variant(setting_words(levels), request, levels))
         return Part(name, tuple(variants), repetitions, ABOUT[kind], apart=True)
 
@@ -154,6 +156,11 @@ class Tune:
             return None
         return [*parts[:-1], replace(last, repetitions=last.repetitions + 1)]
 
+    def _beside(self) -> dict[str, str]:
+        """What knobs need beside them; what a person asked for of all runs holds."""
+        needed = beside_of(self.knobs, [one.setting for one in self.knobs])
+        return {name: value for name, value in needed.items() if name not in self.base.settings}
+
     def _limited(self) -> RunRequest:
         """The run, whose operations are cancelled where they take far longer than the default's."""
         if self.base.operation_deadline_s or self.limit_s is None:
@@ -179,14 +186,16 @@ class Tune:
 
     def _searched(self, parts: Sequence[Part], trials: Sequence[Trial]) -> list[Part] | None:
         """A round of the search with settings that were not tried; None where there are none."""
-        told = [
-            (_setting(one.levels), one.ratio.value if one.ratio else None if one.failed else 0.0)
-            for one in standings(trials)
-        ]
+        told = [(self._searched_of(one.levels), _cost_of(one)) for one in standings(trials)]
         # What the default has by itself is no setting beside it.
         own = {one.setting: self.base.settings.get(one.setting) for one in self.knobs}
         settings = suggest(self.knobs, told, BLOCK, self.base.seed, own)
         return [*parts, self.part(_next(parts, SEARCH), settings)] if settings else None
+
+    def _searched_of(self, levels: Mapping[str, str]) -> dict[str, str]:
+        """Values of the knobs alone, without what they need beside them."""
+        told = _setting(levels)
+        return {one.setting: told[one.setting] for one in self.knobs}
 
     def _raced(
         self, parts: Sequence[Part], trials: Sequence[Trial], left: Left
@@ -223,6 +232,13 @@ class Tune:
 def limit_s(slowest_s: float) -> float:
     """After how many seconds an operation of a setting is cancelled, by the default's slowest."""
     return round(max(LIMIT_MIN_S, CUT_OFF * slowest_s), 3)
+
+
+def _cost_of(found: Standing) -> float | None:
+    """What a search is told of a setting: None where it failed, the default's of no ratio."""
+    if found.ratio is not None:
+        return found.ratio.value
+    return None if found.failed else 0.0
 
 
 def _setting(levels: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,50 @@
+"""Servers on which tables are made only where Assay started them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Never
+
+from assay.engines.contract import EngineError
+
+if TYPE_CHECKING:
+    from assay.engines.contract import Instance
+
+
+class OwnTables:
+    """The part of `Server` about namespaces on servers that run already, all of it refused.
+
+    Attributes:
+        no_tables: Why none are made there, with the mend.
+    """
+
+    no_tables: ClassVar[str] = (
+        "tables are made in clusters of ours only: leave --dsn out, or name a workload that asks"
+        " the tables that are there"
+    )
+
+    def schema_mark(self, instance: Instance, name: str) -> str | None:
+        """Raises `EngineError`."""
+        self._refuse(instance, name)
+
+    def lock_schema(self, instance: Instance, name: str) -> bool:
+        """Raises `EngineError`."""
+        self._refuse(instance, name)
+
+    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Raises `EngineError`."""
+        self._refuse(instance, name, mark)
+
+    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
+        """Raises `EngineError`."""
+        self._refuse(instance, name, mark)
+
+    def use_schema(self, instance: Instance, name: str) -> None:
+        """Raises `EngineError`."""
+        self._refuse(instance, name)
+
+    def drop_schema(self, instance: Instance, name: str) -> None:
+        """Raises `EngineError`."""
+        self._refuse(instance, name)
+
+    def _refuse(self, *_: object) -> Never:
+        raise EngineError(self.no_tables)

@@ -1,0 +1,47 @@
+"""Which worker an executor is of: the nodes of a cluster are its workers, and its driver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.engines.contract import Address
+
+DRIVER = "driver"
+
+
+def workers_of(
+    executors: Iterable[Mapping[str, Any]], address: Address
+) -> dict[str, tuple[str, str]]:
+    """Name and host of the node of each executor, by the executor's id. Pure.
+
+    Workers of ours have numbers, found by the port of their pages. Those of others are called by
+    host and port of these, or by the executor's own host where its worker has none.
+
+    Args:
+        executors: As the driver tells them.
+        address: Of the cluster.
+    """
+    pages: list[int] = address.get("worker_pages", [])
+    found = {}
+    for told in executors:
+        served = {
+            (place.hostname or "", place.port)
+            for page in (told.get("executorLogs") or {}).values()
+            if (place := urlsplit(page)).port is not None
+        }
+        host = str(told["hostPort"]).rpartition(":")[0] if "hostPort" in told else ""
+        ports = {port for _, port in served}
+        numbers = [number for number, port in enumerate(pages, 1) if port in ports]
+        if told["id"] == DRIVER:
+            found[DRIVER] = (DRIVER, host)
+        elif numbers:
+            found[str(told["id"])] = (f"worker-{numbers[0]}", host)
+        elif not pages:
+            place = min(served, default=None)
+            name = host if place is None else f"{place[0]}:{place[1]}"
+            found[str(told["id"])] = (name, host)
+    return found
