@@ -3,7 +3,8 @@
 Hosts are network namespaces on a bridge, with `tc tbf` on both ends of each link; the server listens
 on the bridge's address and asks for a password. Told are throughput with one, two and three hosts,
 what the clocks are known to (they are one clock here, so the truth is known, too), what the driver
-costs an operation beside the single driver, and for hosts that die whether what the server has done
+costs an operation beside the single driver, what an agent on the server's host (the fourth, which
+has no namespace) sees of the server, and for hosts that die whether what the server has done
 is accounted for.
 
 Root is needed, and `ip` and `tc`. All that is made is removed at the end.
@@ -131,6 +132,14 @@ class Lab:
             ]
 
     @contextmanager
+    def engine_agent(self) -> Iterator[str]:
+        """An agent on the fourth host, which is the server's; its name."""
+        name = "db"
+        command = [*ASSAY, "agent", self.meeting, "--name", name, "--plain"]
+        with self._started(command, f"agent-{name}"):
+            yield name
+
+    @contextmanager
     def _started(self, command: list[str], log: str) -> Iterator[subprocess.Popen[bytes]]:
         with (self._folder / f"{log}.log").open("ab") as out:
             process = subprocess.Popen(command, stdout=out, stderr=out)
@@ -207,6 +216,24 @@ def figures(run: Run) -> dict[str, Any]:
     }
 
 
+def of_engine_host(run: Run) -> dict[str, Any]:
+    """What the probes on the server's host saw, and how far its clock was."""
+    from assay.analysis.summary import window_accounts
+
+    used, told = window_accounts(run), run.facts["engine_host"]
+    before = told["clock"]["before"]
+    return {
+        "name": told["name"],
+        "error": told["error"],
+        "offset_us": before["offset_ns"] / 1e3,
+        "uncertainty_us": before["uncertainty_ns"] / 1e3,
+        "cores": {name: s / used.window_s for name, s in used.by_process.items()} if used else None,
+        "samples": {
+            name: probe["samples"] for name, probe in run.facts["probes"].items() if "host" in probe
+        },
+    }
+
+
 def single_driver_us(run: Run) -> float | None:
     """CPU of the single driver's process an operation of the measured part, by the probe."""
     from assay.analysis.summary import window_accounts
@@ -269,6 +296,10 @@ def main() -> int:
             with lab.agents(hosts):
                 run = lab.run(*at_a_rate, *fleet, f"{hosts}@{lab.meeting}")
                 told[f"{hosts} hosts, open"] = figures(run)
+        with lab.agents(HOSTS), lab.engine_agent() as name:
+            # The run is on a host of the drivers, so that the server's is another one.
+            run = lab.run(*fleet, f"{HOSTS}@{lab.meeting}", "--engine-host", name, inside=0)
+            told["probes on the server's host"] = figures(run) | of_engine_host(run)
         net.limit(asked.rate)
         for hosts in range(1, HOSTS + 1):
             with lab.agents(hosts):

@@ -66,6 +66,25 @@ def bound(of: LoadSummary, accounts: Accounts, pinned: dict[str, int] | None = N
     return claim
 
 
+def of_fleet(accounts: Accounts, fleet_share: float) -> Finding:
+    known = case(load=load(), accounts=accounts, cores=CPUS, fleet_share=fleet_share)
+    every = [one for method in METHODS for one in method.find(known)]
+    (told,) = [finding for finding in every if finding.tells == "bound"]
+    return told
+
+
+class TestFleet:
+    def test_drivers_elsewhere_take_none_of_the_engine_s_cpus(self) -> None:
+        told = of_fleet(used(engine=3.8, probes=0.01), 0.3)
+        assert told.claim == "CPU-bound: the engine used 3.8 of 4 CPUs"
+        idle = of_fleet(used(engine=1.0, probes=0.01), 0.3)
+        assert "the engine used 25 % of the CPU time there was" in idle.claim
+
+    def test_the_busiest_of_them_is_the_load_generator(self) -> None:
+        told = of_fleet(used(engine=3.8), 0.9)
+        assert told.claim.startswith("Client-bound: the busiest driver of the fleet used 90 % of")
+
+
 class TestBound:
     def test_engine_and_client_that_use_all_cpus_are_cpu_bound(self) -> None:
         claim = bound(load(), used(engine=2.8, driver=1.0))

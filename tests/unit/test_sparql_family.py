@@ -15,9 +15,9 @@ import pytest
 
 from assay.engines.contract import EngineError, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
+from assay.engines.listening import listener
 from assay.engines.sparql_family.addresses import read_dsn, session_config, with_graph
 from assay.engines.sparql_family.client import Client
-from assay.engines.sparql_family.listening import listener
 
 ENDPOINT = "http://127.0.0.1:3030/ds/query"
 TRUE = json.dumps({"head": {}, "boolean": True})

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.operations import NS
+from assay.analysis.operations import NS, window_ns
+from assay.record.layout import measured_phases
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from assay.record.reader import Run
 
 # How the share of a host may have ended that did not tell all.
 LOST = ("died", "failed")
@@ -48,3 +51,12 @@ def busiest(hosts: Sequence[dict[str, Any]], phase: str, seconds: float) -> floa
         if phase in host["driver_cpu_s"] and seconds > 0
     ]
     return max(shares, default=None)
+
+
+def measured_share(run: Run) -> float | None:
+    """The same of the measured part; None where no host told, or one driver drove."""
+    window = window_ns(run.table("events"))
+    phases = measured_phases(phase["name"] for phase in run.facts["plan"]["phases"])
+    if window is None or not phases:
+        return None
+    return busiest(hosts_of(run.facts), phases[0], (window[1] - window[0]) * NS)

@@ -14,6 +14,7 @@ from assay.analysis.counted_parts import tables_apart
 from assay.analysis.engine_counters import engine_counters
 from assay.analysis.findings.discovery import findings
 from assay.analysis.findings.reading import read_case
+from assay.analysis.fleet import measured_share
 from assay.analysis.index_work import index_work_told
 from assay.analysis.load import summarise_load
 from assay.analysis.load_metrics import load_metrics, no_load_metrics
@@ -175,6 +176,7 @@ def summarise(run: Run) -> Summary:
     mixes = mixes_of(run, counted, sequence)
     cluster = _cluster(run)
     case = replace(case, statement_times=statements, stalls=stalled, mixes=mixes, cluster=cluster)
+    case = replace(case, fleet_share=measured_share(run))
     if where is not None:
         case = replace(case, where=where.shares)
     return Summary(

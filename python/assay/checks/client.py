@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from assay.analysis.fleet import busiest, hosts_of
+from assay.analysis.fleet import hosts_of, measured_share
 from assay.analysis.load import load_of
-from assay.analysis.operations import NS, window_ns
 from assay.analysis.summary import cpus_allowed, pinned_cpus, window_accounts
 from assay.checks.thresholds import CLIENT_SHARE_MAX
 from assay.model.units import percent_text
 from assay.model.verdict import CheckResult, Verdict
-from assay.record.layout import ACCOUNT_DRIVER, measured_phases
+from assay.record.layout import ACCOUNT_DRIVER
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -27,8 +26,8 @@ def check(run: Run) -> CheckResult:
             " for --runs or fewer clients"
         )
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
-    if hosts := hosts_of(run.facts):
-        return _of_fleet(run, hosts)
+    if hosts_of(run.facts):
+        return _of_fleet(run)
     if run.facts["engine"]["kind"] != "server":
         reason = "client saturation not measured: engine and driver share one process"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
@@ -46,13 +45,9 @@ def check(run: Run) -> CheckResult:
     return CheckResult(NAME, Verdict.VALID, seen, value=share, threshold=CLIENT_SHARE_MAX)
 
 
-def _of_fleet(run: Run, hosts: list[dict[str, Any]]) -> CheckResult:
+def _of_fleet(run: Run) -> CheckResult:
     """The same by what each host of a fleet told of its driver's process."""
-    window = window_ns(run.table("events"))
-    phases = measured_phases(phase["name"] for phase in run.facts["plan"]["phases"])
-    share = None
-    if window is not None and phases:
-        share = busiest(hosts, phases[0], (window[1] - window[0]) * NS)
+    share = measured_share(run)
     if share is None:
         reason = "client saturation not measured: no host told what its driver used"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)

@@ -1,4 +1,4 @@
-"""`assay agent`: a host that drives its share of runs, or the place where such hosts meet."""
+"""`assay agent`: a host that drives its share of runs, or observes their engine."""
 
 from __future__ import annotations
 
@@ -44,6 +44,10 @@ def agent(
 ) -> None:
     """Drives a share of the clients of runs that are started elsewhere, until Ctrl-C.
 
+    On the host of the server that is measured it may drive nothing and observe the server's
+    processes instead: `assay run ... --engine-host NAME`. It has to see them, as root or as the
+    user whose they are.
+
     An agent does what its owner asks: whoever reaches it has it load any server. So it listens on
     loopback only, unless connections are encrypted and both ends have certificates.
 
@@ -53,6 +57,8 @@ def agent(
       assay agent tcp://127.0.0.1:8786                  drive for whoever asks there
       assay agent tls://driver-1:8786 --tls certs
       assay run tpcc --dsn ... --clients 64 --fleet tls://driver-1:8786 --fleet-tls certs
+      assay run tpcc --dsn ... --clients 64 --fleet tls://driver-1:8786 --fleet-tls certs
+                     --engine-host db
     """
     from assay.study.fleet.agent import serve
     from assay.study.fleet.asked import check_network, parse_meeting, security, tls_directory

@@ -47,6 +47,8 @@ Examples:
   assay run ./my-rq-files --dsn http://127.0.0.1:3030/ds/query    any SPARQL endpoint of this host
   assay run tpcc --dsn postgresql://user@db/test --clients 64 --fleet tls://driver-1:8786
                  --fleet-tls certs             three hosts drive, see `assay agent`
+  assay run tpcc --dsn postgresql://user@db/test --clients 64 --fleet tls://driver-1:8786
+                 --fleet-tls certs --engine-host db      probes on the server's host, too
   assay run point-select --engine postgresql --clients 8 --fleet 2   two drivers on this host
   assay run tpch --engine null                 what the laboratory itself costs
 
@@ -106,6 +108,14 @@ def run(
             "--fleet-plain", help="Allow --fleet tcp://... over a network that is yours alone."
         ),
     ] = False,
+    engine_host: Annotated[
+        str | None,
+        typer.Option(
+            help="With --fleet tcp://... and --dsn: the agent on the server's host, which observes"
+            " the server's processes there (these, or who listens on its port) and drives nothing.",
+            metavar="NAME[:PID,...]",
+        ),
+    ] = None,
     keep_data: Annotated[
         bool, typer.Option("--keep-data", help="With --dsn: leave the tables for the next run.")
     ] = False,
@@ -415,6 +425,7 @@ def run(
         fleet=fleet,
         fleet_tls=None if fleet_tls is None else str(fleet_tls),
         fleet_plain=fleet_plain,
+        engine_host=engine_host,
         keep_data=keep_data,
         bin_dir=None if bin_dir is None else str(bin_dir),
         scale=scale,

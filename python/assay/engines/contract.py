@@ -208,6 +208,15 @@ class SharesSessions(Protocol):
 
 
 @runtime_checkable
+class TellsPort(Protocol):
+    """Servers that are reached by TCP, so that their processes can be found on their own host."""
+
+    def port(self, instance: Instance) -> int | None:
+        """The port that it was reached at; None: it was reached otherwise."""
+        ...
+
+
+@runtime_checkable
 class Embedded(Protocol):
     """Engines in the driver's host. Starting one instance twice is a programmer's error."""
 

@@ -28,6 +28,8 @@ PLANS_DIR = "plans"
 PLANS_FILE = "plans.json"
 # Below it a directory for each database that was recovered, by its number.
 RECOVERED_DIR = "recovered"
+# Samples of the host that the run was started on, where the engine's is another one.
+RUN_HOST_DIR = "run-host"
 
 # Phases of a plan and accounts of processes, as streams name them. Of a power or a throughput test
 # the name has its number after a hyphen.

@@ -180,6 +180,7 @@ def _fleet(facts: dict[str, Any]) -> dict[str, Any] | None:
         "hosts": len(hosts),
         "lost": len(lost_hosts(hosts)),
         "clock_uncertainty_s": clock_uncertainty_s(hosts),
+        "engine_host": (facts.get("engine_host") or {}).get("name"),
     }
 
 

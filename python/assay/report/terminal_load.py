@@ -74,7 +74,10 @@ def fleet_words(fleet: dict[str, Any] | None) -> list[str]:
         clocks = "clocks not measured"
     else:
         clocks = f"clocks ±{seconds_text(unsure_s)}" if unsure_s else "one clock"
-    return [f"from {fleet['hosts']} host{'s' * (fleet['hosts'] != 1)} ({clocks}{lost})"]
+    words = [f"from {fleet['hosts']} host{'s' * (fleet['hosts'] != 1)} ({clocks}{lost})"]
+    if fleet.get("engine_host") is not None:
+        words.append(f"probes on {fleet['engine_host']}")
+    return words
 
 
 def load_figures(document: dict[str, Any]) -> list[str] | None:

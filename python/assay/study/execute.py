@@ -40,6 +40,7 @@ from assay.study.devices import stat_file
 from assay.study.environment import describe_host, describe_ourselves
 from assay.study.faults import KILL, Kill
 from assay.study.fleet.meeting import gathered
+from assay.study.fleet.observer import engine_observer
 from assay.study.hosting import host
 from assay.study.launcher import Guardian
 from assay.study.loading import Loading, loaded_now
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from assay.study.asking import Asked
     from assay.study.changes.changing import Changes
     from assay.study.fleet.meeting import Agents
+    from assay.study.fleet.observer import Observer
     from assay.study.hosting import Driver
     from assay.study.request import RunRequest
     from assay.study.subject import Subject
@@ -237,6 +239,7 @@ class _Execution:
         groups = self._changes.room.groups if subject.embedded else ()
         with (
             self._driver(guardian, subject, job, groups) as driver,
+            engine_observer(self._agents, self._request, subject, self._run) as observer,
             ExitStack() as slowing,
         ):
             if job["filling"] is not None:
@@ -252,13 +255,15 @@ class _Execution:
                     self._run,
                 )
             )
-            self._describe(described, told, dataset, accounts)
+            if observer is not None:
+                accounts = observer.followed_here(accounts)
+            self._describe(described, told, dataset, accounts, observer)
             if self._request.dsn is not None:
                 self._run.update(durability=self._asked.durability(told["effective_settings"]))
             self._look_after_start(told["engine_cache"])
             with (
                 self._counters(subject) as counters,
-                self._probes(accounts, counters),
+                self._probes(accounts, counters, observer),
                 self._copied(),
             ):
                 self._changes.edge(START)
@@ -275,11 +280,19 @@ class _Execution:
         told: dict[str, Any],
         dataset: dict[str, Any] | None,
         accounts: dict[int, str],
+        observer: Observer | None,
     ) -> None:
-        """Writes down the host, ourselves, the engine as it says it is, and whose processes are."""
+        """Writes down the host, ourselves, the engine as it says it is, and whose processes are.
+
+        `host` and `accounts` of the record are those of the host that its samples are of.
+        """
+        own = {str(pid): account for pid, account in accounts.items()}
+        whose: dict[str, Any] = {"host": host, "accounts": own}
+        if observer is not None:
+            whose = {"host": observer.host, "accounts": observer.accounts, "run_host": whose}
         self._run.write_environment(
             {
-                "host": host,
+                **whose,
                 "assay": describe_ourselves(),
                 "engine": {
                     "version": self._asked.version,
@@ -287,7 +300,6 @@ class _Execution:
                     "settings": told["effective_settings"],
                 },
                 "data": dataset,
-                "accounts": {str(pid): account for pid, account in accounts.items()},
                 "pin": self._request.pin,
             }
         )
@@ -526,7 +538,12 @@ class _Execution:
         return {PHASE_MEASURED: request.time_s, PHASE_WARMUP: request.warmup_s}.get(phase)
 
     @contextmanager
-    def _probes(self, accounts: dict[int, str], counters: CounterReader | None) -> Iterator[None]:
+    def _probes(
+        self,
+        accounts: dict[int, str],
+        counters: CounterReader | None,
+        observer: Observer | None,
+    ) -> Iterator[None]:
         """All probes at work; what each cost, or why it could not start, goes into run.json."""
         followed = (*accounts.items(), (os.getpid(), ACCOUNT_PROBES))
         request = self._request
@@ -538,11 +555,12 @@ class _Execution:
             request.profile_hz,
             request.block_trace,
         )
+        probes = self._chosen_probes()
         with ExitStack() as stack:
             stack.callback(lambda: self._run.update(probes=self._observed))
-            self._observing = stack.enter_context(
-                observed(self._chosen_probes(), target, self._observed)
-            )
+            if observer is not None:
+                probes = stack.enter_context(observer.at_work(probes, target, self._observed))
+            self._observing = stack.enter_context(observed(probes, target, self._observed))
             yield
 
     def _chosen_probes(self) -> list[Probe]:

@@ -30,7 +30,7 @@ from assay.study.conditions import (
     with_durability,
     with_techniques_off,
 )
-from assay.study.fleet.asked import check_network, parse_fleet, tls_directory
+from assay.study.fleet.asked import check_network, parse_engine_host, parse_fleet, tls_directory
 from assay.study.order import parse_load_order, parse_sorted
 from assay.study.request import PARAMETERS, RunRequest, parse_probes, read_prepare
 from assay.study.slowing import parse_slow
@@ -92,6 +92,11 @@ class RunOptions(BaseModel):
         None, description="With fleet at tls://...: a folder with ca.pem, cert.pem and key.pem."
     )
     fleet_plain: bool = Field(default=False, description="Allow fleet over a network without TLS.")
+    engine_host: str | None = Field(
+        None,
+        description="NAME[:PID,...]: with fleet at an address, the agent that drives nothing, and"
+        " has the probes on the engine's host.",
+    )
     keep_data: bool = Field(
         default=False, description="With dsn: leave the tables for the next run."
     )
@@ -293,7 +298,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
 def _fleet(options: RunOptions, folder: Path, *, mixed: bool) -> dict[str, Any]:
     """Who drives, where it is more than one host."""
     if options.fleet is None:
-        for name in ("fleet_tls", "fleet_plain"):
+        for name in ("fleet_tls", "fleet_plain", "engine_host"):
             if getattr(options, name):
                 raise UsageError(f"--{name.replace('_', '-')} is of a fleet: say --fleet, too")
         return {}
@@ -310,9 +315,20 @@ def _fleet(options: RunOptions, folder: Path, *, mixed: bool) -> dict[str, Any]:
         raise UsageError(
             "--fleet: agents of our own are on loopback; name no --fleet-tls or -plain"
         )
+    elif options.engine_host is not None:
+        raise UsageError(
+            "--engine-host: agents of our own are on this host; name the place where the agent on"
+            " the engine's host has joined, as --fleet tcp://HOST:PORT"
+        )
+    parse_engine_host(options.engine_host)
     if tls is not None:
         tls = str(tls_directory(str(folder / Path(tls).expanduser()), "--fleet-"))
-    return {"fleet": options.fleet, "fleet_tls": tls, "fleet_plain": options.fleet_plain}
+    return {
+        "fleet": options.fleet,
+        "fleet_tls": tls,
+        "fleet_plain": options.fleet_plain,
+        "engine_host": options.engine_host,
+    }
 
 
 def _load(

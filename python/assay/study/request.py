@@ -48,6 +48,8 @@ class RunRequest:
             one driver on this host.
         fleet_tls: Directory with the certificates that they are reached with; None: without TLS.
         fleet_plain: Whether they may be reached over a network without TLS.
+        engine_host: The agent that observes the engine on its host, `NAME[:PID,...]`; None: nobody
+            does but we, on this one.
         keep_data: Leave the tables that were made on a running server where they are.
         operations: Those of the workload's order that are played; empty: all.
         remove: Parts that each of them is asked without, see `workloads.rewriting`.
@@ -118,6 +120,7 @@ class RunRequest:
     fleet: str | None = None
     fleet_tls: str | None = None
     fleet_plain: bool = False
+    engine_host: str | None = None
     keep_data: bool = False
     operations: list[str] = field(default_factory=list)
     remove: list[str] = field(default_factory=list)

@@ -10,7 +10,7 @@ import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import TellsIfItLoads
+from assay.engines.contract import TellsIfItLoads, TellsPort
 from assay.model.errors import AssayError, UsageError
 from assay.study.bridging import reached
 from assay.study.guardian import read_process
@@ -72,6 +72,7 @@ def _on(
                 pids,
                 bridge_pids=there.bridge_pids,
                 reachable=not there.bridge_pids,
+                port=engine.port(instance) if isinstance(engine, TellsPort) else None,
                 last_words=last_words,
                 nodes=nodes_of(engine, instance.address),
             )

@@ -40,6 +40,7 @@ class Subject:
         embedded: Whether it lives in the host.
         bridge_pids: Processes of ours between a server and those who ask it.
         reachable: Whether other hosts may reach it, as a server that runs already.
+        port: Where a server that runs already listens; None: that is not known.
         nodes: Those of a cluster; empty: it is none.
         last_words: None while it is there; else how it ended. For servers of ours.
         revive: Starts a server of ours that died again, at the same address; None: that cannot be.
@@ -53,6 +54,7 @@ class Subject:
     embedded: bool = False
     bridge_pids: tuple[int, ...] = ()
     reachable: bool = False
+    port: int | None = None
     nodes: tuple[Node, ...] = ()
     last_words: Callable[[], str | None] = lambda: None
     revive: Callable[[], None] | None = None

@@ -127,6 +127,8 @@ class Case:
         cluster: What nodes did; None of an engine that is no cluster.
         knobs: `engine.knobs` of the record: settings that are worth varying, by their names.
         request: What was asked for.
+        fleet_share: The largest share of the CPUs it could use that a driver of a fleet did use;
+            None: one driver drove, or no host told.
     """
 
     run_id: str
@@ -155,6 +157,7 @@ class Case:
     cluster: Cluster | None = None
     knobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     request: Mapping[str, Any] = field(default_factory=dict)
+    fleet_share: float | None = None
 
     @property
     def asked_to_read(self) -> bool:

@@ -31,7 +31,12 @@ def find(case: Case) -> list[Finding]:
 
 
 def saturation(case: Case) -> float | None:
-    """Share that the load generator used of the CPU time it could use; None without a load."""
+    """Share that the load generator used of the CPU time it could use; None without a load.
+
+    Of a fleet it is that of its busiest host.
+    """
+    if case.fleet_share is not None:
+        return case.fleet_share
     driver = None if case.accounts is None else cores_of(case.accounts, ACCOUNT_DRIVER)
     cpus = client_cpus(case)
     return None if driver is None or cpus is None else driver / cpus
@@ -45,7 +50,10 @@ def client_cpus(case: Case) -> int | None:
 
 
 def _saturated(case: Case, share: float) -> Finding:
-    used = f"the load generator used {percent_text(share)} of the {cpus_text(client_cpus(case))}"
+    who, of_what = "the load generator", f"the {cpus_text(client_cpus(case))}"
+    if case.fleet_share is not None:
+        who, of_what = "the busiest driver of the fleet", "the CPUs"
+    used = f"{who} used {percent_text(share)} of {of_what}"
     return Finding(
         claim=f"Client-bound: {used} it could use, so the engine was not at its limit",
         effect_share=min(1.0, share),

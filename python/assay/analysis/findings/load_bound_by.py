@@ -58,12 +58,15 @@ def _told(
 ) -> tuple[str, float, str | None] | None:
     """Claim, effect and what to try."""
     engine, driver = cores_of(used, ACCOUNT_ENGINE), cores_of(used, ACCOUNT_DRIVER)
+    # Drivers of a fleet that are on other hosts than the engine use none of its CPUs.
+    elsewhere = driver is None and case.fleet_share is not None
+    driver = 0.0 if elsewhere else driver
     if engine is None or driver is None:
         return _together(case, load, cores_of(used, ACCOUNT_ENGINE_AND_DRIVER), cpus)
     if (saturation(case) or 0.0) >= SATURATED_SHARE:
         return None
     engine_cpus = case.pinned.get("engine", cpus)
-    apart = "engine" in case.pinned
+    apart = elsewhere or "engine" in case.pinned
     share = (engine if apart else engine + driver) / engine_cpus
     who = "the engine" if apart else "engine and load generator"
     of_it = "" if apart else f", {engine:.2g} of them the engine"

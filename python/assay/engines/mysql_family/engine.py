@@ -82,6 +82,10 @@ class FamilyEngine:
         pid = root_process(instance.handle, instance.address, self.programs)
         return () if pid is None else (pid,)
 
+    def port(self, instance: Instance) -> int | None:
+        """None of a server that is reached by a Unix socket."""
+        return None if instance.address["unix_socket"] else int(instance.address["port"])
+
     def schema_mark(self, instance: Instance, name: str) -> str | None:
         """What a table of ours notes in the database, which is what a schema is called here."""
         return schemas.mark(instance, name)

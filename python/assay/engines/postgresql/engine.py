@@ -123,6 +123,10 @@ class PostgresEngine:
         pid = root_process(instance.handle)
         return () if pid is None else (pid,)
 
+    def port(self, instance: Instance) -> int | None:
+        """That of the connection, even where it goes by a Unix socket, which is named after it."""
+        return int(instance.handle.info.port)
+
     def schema_mark(self, instance: Instance, name: str) -> str | None:
         """The schema's comment."""
         return schemas.mark(instance, name)

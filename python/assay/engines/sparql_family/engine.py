@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from assay import _core
 from assay.engines.contract import EngineError, Instance
+from assay.engines.listening import listener
 from assay.engines.sparql_family import graphs
 from assay.engines.sparql_family.addresses import read_dsn, session_config, with_graph
 from assay.engines.sparql_family.client import Client, query_text
-from assay.engines.sparql_family.listening import listener
 
 if TYPE_CHECKING:
     from assay.engines.contract import Address, ArrowStream, EngineFacts, Tell
@@ -61,6 +61,10 @@ class EndpointEngine:
         """The process that listens there, if it can be seen from here."""
         pid = instance.address.get("pid") or listener(instance.address["port"])
         return () if pid is None else (pid,)
+
+    def port(self, instance: Instance) -> int | None:
+        """The endpoint's."""
+        return int(instance.address["port"])
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""

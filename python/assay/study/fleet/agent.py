@@ -1,6 +1,6 @@
-"""An agent: a worker of Dask that drives shares of runs for whoever meets it.
+"""An agent: a worker of Dask that drives a share of a run, or observes its engine.
 
-Invariant: it drives for one owner at a time, and stops the load as soon as that owner is gone.
+Invariant: it works for one owner at a time, and stops as soon as that owner is gone.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ from assay.study.fleet.contract import (
     FAILED,
     OP_CLOCK,
     OP_DRIVE,
+    OP_OBSERVE,
     OP_WHO,
     SILENCE_S,
     whose,
 )
 from assay.study.fleet.driving import CANCEL_PATIENCE_S, Driving
+from assay.study.fleet.observing import Observing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from distributed.security import Security
 
     from assay.study.fleet.asked import Meeting
+    from assay.study.fleet.work import Work
+
+    Post = Callable[[dict[str, Any]], bool]
 
 log = logging.getLogger("assay.agent")
 
@@ -71,6 +76,7 @@ class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no 
         worker.handlers[OP_WHO] = self.who
         worker.handlers[OP_CLOCK] = self.clock
         worker.handlers[OP_DRIVE] = self.drive
+        worker.handlers[OP_OBSERVE] = self.observe
 
     async def who(self) -> dict[str, Any]:
         """Who this is."""
@@ -82,20 +88,27 @@ class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no 
 
     async def drive(self, comm: Comm, job: dict[str, Any]) -> object:
         """Drives one share; the connection is its own until it has ended."""
+        return await self._serve(comm, lambda post: Driving(job, post))
+
+    async def observe(self, comm: Comm, job: dict[str, Any]) -> object:
+        """Observes the engine on this host; the connection is the probes' until they have ended."""
+        return await self._serve(comm, lambda post: Observing(job, post))
+
+    async def _serve(self, comm: Comm, begin: Callable[[Post], Work]) -> object:
         if self._busy:
-            message = "an agent drives one share at a time, and this one is at work for another run"
+            message = "an agent works for one run at a time, and this one is at work for another"
             await comm.write({"kind": FAILED, "message": message, "exit_code": 2})
             return Status.dont_reply
         self._busy = True
         try:
-            await _Served(comm).serve(job)
+            await _Served(comm).serve(begin)
         finally:
             self._busy = False
         return Status.dont_reply
 
 
 class _Served:
-    """One share and the connection to its owner."""
+    """One piece of work and the connection to its owner."""
 
     def __init__(self, comm: Comm) -> None:
         self._comm = comm
@@ -103,22 +116,22 @@ class _Served:
         self._waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue(WAITING_MAX)
         self._gone = False
 
-    async def serve(self, job: dict[str, Any]) -> None:
-        driving = Driving(job, self._post)
+    async def serve(self, begin: Callable[[Post], Work]) -> None:
+        work = begin(self._post)
         writing = asyncio.create_task(self._write())
-        reading = asyncio.create_task(self._read(driving.say))
+        reading = asyncio.create_task(self._read(work.say))
         try:
-            while driving.at_work and not self._gone:
+            while work.at_work and not self._gone:
                 await asyncio.wait({reading, writing}, timeout=0.05)
                 self._gone = reading.done() or writing.done()
             if not self._gone:
                 await self._drain(writing)
         finally:
             self._gone = True
-            driving.abandon()
+            work.abandon()
             writing.cancel()
             reading.cancel()
-            await asyncio.to_thread(driving.join, CANCEL_PATIENCE_S)
+            await asyncio.to_thread(work.join, CANCEL_PATIENCE_S)
 
     async def _drain(self, writing: asyncio.Task[None]) -> None:
         """What waits is written; the owner closes when it has the last of it."""
@@ -139,7 +152,7 @@ class _Served:
                 self._waiting.task_done()
 
     def _post(self, message: dict[str, Any]) -> bool:
-        """From the share's thread: waits while many messages wait."""
+        """From the work's thread: waits while many messages wait."""
         if self._gone:
             return False
         put = asyncio.run_coroutine_threadsafe(self._waiting.put(message), self._loop)

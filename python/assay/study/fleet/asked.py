@@ -29,6 +29,7 @@ LOCAL_MAX = 64
 TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
 
 _FLEET = re.compile(r"(?:(?P<count>\d+)@)?(?P<address>(?P<scheme>tcp|tls)://.+)")
+_ENGINE_HOST = re.compile(r"(?P<name>[^\s:,]+)(?::(?P<pids>[1-9]\d*(?:,[1-9]\d*)*))?")
 _PLACE = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:]+)\]|(?P<host>[^\[\]:/@\s]+)):(?P<port>\d{1,5})")
 
 
@@ -74,6 +75,19 @@ class Fleet:
     meeting: Meeting | None
 
 
+@dataclass(frozen=True)
+class EngineHost:
+    """The agent that observes the engine on its host.
+
+    Attributes:
+        name: What it is called.
+        pids: The engine's processes there; empty: who listens on the server's port.
+    """
+
+    name: str
+    pids: tuple[int, ...] = ()
+
+
 def parse_fleet(text: str) -> Fleet:
     """The meaning of `--fleet`: `3`, `tcp://HOST:PORT` or `3@tcp://HOST:PORT`.
 
@@ -108,6 +122,24 @@ def parse_meeting(text: str, who: str) -> Meeting:
     if scheme not in (PLAIN, ENCRYPTED) or found is None or not 0 < int(found["port"]) < 1 << 16:
         raise UsageError(f"{who} {text}: write it as tcp://HOST:PORT or tls://HOST:PORT")
     return Meeting(scheme, found["six"] or found["host"], int(found["port"]))
+
+
+def parse_engine_host(text: str | None) -> EngineHost | None:
+    """The meaning of `--engine-host`: `db-1`, or `db-1:4711,4712`; None of None.
+
+    Raises:
+        UsageError: If it is none of these.
+    """
+    if text is None:
+        return None
+    found = _ENGINE_HOST.fullmatch(text)
+    if found is None:
+        raise UsageError(
+            f"--engine-host {text}: write it as the name of an agent, or as NAME:PID,... with the"
+            " engine's processes on its host"
+        )
+    pids = found["pids"] or ""
+    return EngineHost(found["name"], tuple(int(pid) for pid in pids.split(",") if pid))
 
 
 def check_network(meeting: Meeting, tls: str | None, prefix: str, *, plain: bool) -> None:
@@ -163,6 +195,22 @@ def check_fleet(request: RunRequest, workload: Workload, behaviour: Engine) -> N
     if asked.meeting is not None and "client" in request.pin:
         raise UsageError("--pin client: CPUs are those of this host, and a fleet has its own")
     split(request.clients or 1, asked.hosts or 1)
+    _check_engine_host(request)
+
+
+def _check_engine_host(request: RunRequest) -> None:
+    if request.engine_host is None:
+        return
+    if request.dsn is None:
+        raise UsageError(
+            "--engine-host: an engine of ours is on this host, where probes are; name a server that"
+            " runs elsewhere with --dsn, or leave --engine-host out"
+        )
+    if request.block_trace:
+        raise UsageError(
+            "--engine-host and --block-trace: requests are traced on this host only; leave one of"
+            " the two out"
+        )
 
 
 def tls_directory(text: str, prefix: str) -> Path:

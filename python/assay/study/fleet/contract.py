@@ -8,6 +8,12 @@ the share's alone:
             {kind: "stream" | "file", name, bytes}                what it wrote, in order
             {kind: "alive"}                                       several times a second
             {kind: "failed", message, exit_code}                  the share has ended early
+
+and after `OP_OBSERVE` it is that of probes on the engine's host:
+
+    owner   {kind: "go" | "cancel"}                               begin, and end
+    agent   {kind: "told", message}                               `ready`, `begun`, then `observed`
+            {kind: "stream" | "alive" | "failed", ...}            as above
 """
 
 from __future__ import annotations
@@ -20,9 +26,11 @@ from typing import Any
 
 import assay
 
-OP_WHO, OP_CLOCK, OP_DRIVE = "assay_who", "assay_clock", "assay_drive"
+OP_WHO, OP_CLOCK = "assay_who", "assay_clock"
+OP_DRIVE, OP_OBSERVE = "assay_drive", "assay_observe"
 TOLD, STREAM, FILE, ALIVE, FAILED = "told", "stream", "file", "alive", "failed"
 GATE, PROGRESS, DRIVEN, PLANNED = "gate", "progress", "driven", "planned"
+READY, BEGUN, OBSERVED = "ready", "begun", "observed"
 GO, BEGIN, CANCEL = "go", "begin", "cancel"
 
 # Streams of a driver, with the columns that are moments of its host's clock.
@@ -35,6 +43,11 @@ STREAMS: dict[str, tuple[str, ...]] = {
     "tasks": ("time_ns",),
 }
 HOST_LOG = "host-drive.log"
+# Where what comes of other hosts lies until the end.
+FLEET_DIR = "fleet"
+# Probes that observe a host by itself, and have streams with this column.
+HOST_PROBES = ("disks", "processes", "system", "waits")
+HOST_TIMES = ("time_ns", "seen_ns")
 
 # An agent sends along what was written so often, which is less than is lost with a host that dies.
 TELL_INTERVAL_S = 0.25

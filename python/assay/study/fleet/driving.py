@@ -1,26 +1,20 @@
 """One host's share of a run, on the agent's side: a driver's host, and what it writes sent along.
 
-Invariant: whoever stops listening stops the load. Nothing of a share outlives it: the driver's host
-is a child of a guardian of its own, and what it wrote is in that guardian's directory.
+Invariant: whoever stops listening stops the load.
 """
 
 from __future__ import annotations
 
 import os
-import queue
-import secrets
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import AssayError, RunFailedError
+from assay.model.errors import RunFailedError
 from assay.study.fleet.contract import (
     ALIVE,
     CANCEL,
-    CHUNK_BYTES,
     DRIVEN,
-    FAILED,
     FILE,
     GATE,
     HOST_LOG,
@@ -31,11 +25,13 @@ from assay.study.fleet.contract import (
     TELL_INTERVAL_S,
     TOLD,
 )
+from assay.study.fleet.work import Work
 from assay.study.hosting import Host, host
-from assay.study.launcher import Guardian
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+
+    from assay.study.launcher import Guardian
 
 LOOK_S = 0.05
 # How long a driver that was asked to end may take to write what it saw.
@@ -43,54 +39,10 @@ CANCEL_PATIENCE_S = 20.0
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-class Driving:
-    """A share that is driven by a thread of its own.
+class Driving(Work):
+    """A share of a load. The job is what the driver's host is told, but for its directories."""
 
-    Args:
-        job: What the driver's host is told, but for its directories.
-        post: Sends a message to the owner, waiting while many wait; False: nobody listens.
-    """
-
-    def __init__(self, job: dict[str, Any], post: Callable[[dict[str, Any]], bool]) -> None:
-        self._job = job
-        self._post = post
-        self._words: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-        self._sent: dict[str, int] = {}
-        self._told_s = 0.0
-        self._thread = threading.Thread(target=self._work, name="assay-share", daemon=True)
-        self._thread.start()
-
-    def say(self, word: dict[str, Any]) -> None:
-        """A word of the owner's for the driver's host."""
-        self._words.put(word)
-
-    def abandon(self) -> None:
-        """Nobody listens any more: the load ends at once."""
-        self._words.put({"kind": CANCEL, "facts": {}})
-
-    def join(self, timeout_s: float) -> None:
-        """Waits until nothing of the share is left."""
-        self._thread.join(timeout_s)
-
-    @property
-    def at_work(self) -> bool:
-        """Whether something of it is left."""
-        return self._thread.is_alive()
-
-    def _work(self) -> None:
-        try:
-            with Guardian(f"fleet-{os.getpid()}-{secrets.token_hex(4)}") as guardian:
-                raw = guardian.directory / "raw"
-                raw.mkdir(mode=0o700)
-                self._drive(guardian, raw)
-        except AssayError as error:
-            self._post({"kind": FAILED, "message": str(error), "exit_code": error.exit_code})
-        except OSError as error:
-            message = f"{error.strerror or error} ({error.filename})"
-            code = RunFailedError.exit_code
-            self._post({"kind": FAILED, "message": message, "exit_code": code})
-
-    def _drive(self, guardian: Guardian, raw: Path) -> None:
+    def _carry_out(self, guardian: Guardian, raw: Path) -> None:
         job = self._job | {"raw_dir": str(raw)}
         if "address" not in job:
             # An engine without data lives in each driver.
@@ -128,12 +80,6 @@ class Driving:
             if give_up_s is not None and time.monotonic() > give_up_s:
                 raise RunFailedError("the driver did not end when it was asked to")
 
-    def _word(self) -> dict[str, Any] | None:
-        try:
-            return self._words.get_nowait()
-        except queue.Empty:
-            return None
-
     def _tell(self, message: dict[str, Any], driver: Host) -> None:
         if message["kind"] in (GATE, DRIVEN, PROGRESS):
             used = {"driver": cpu_seconds(driver.pid), "agent": time.process_time()}
@@ -153,17 +99,6 @@ class Driving:
         for path in _files(raw):
             if not self._send_growth(path, FILE, str(path.relative_to(raw))):
                 return
-
-    def _send_growth(self, path: Path, kind: str, name: str) -> bool:
-        if not path.exists():
-            return True
-        with path.open("rb") as source:
-            source.seek(self._sent.get(name, 0))
-            while chunk := source.read(CHUNK_BYTES):
-                if not self._post({"kind": kind, "name": name, "bytes": chunk}):
-                    return False
-                self._sent[name] = source.tell()
-        return True
 
 
 def _is_last(message: dict[str, Any]) -> bool:

@@ -24,10 +24,12 @@ from assay.study.fleet.contract import (
     DRIVEN,
     FAILED,
     FILE,
+    FLEET_DIR,
     GATE,
     GO,
     PLANNED,
     PROGRESS,
+    READY,
     STREAM,
     TOLD,
     whose,
@@ -35,6 +37,7 @@ from assay.study.fleet.contract import (
 from assay.study.fleet.merging import (
     Part,
     events_of,
+    keep,
     merge_files,
     merge_streams,
     merged_report,
@@ -50,10 +53,8 @@ if TYPE_CHECKING:
     from assay.study.fleet.meeting import Agent, Agents
     from assay.study.subject import Subject
 
-FLEET_DIR = "fleet"
 # From when all are known to be ready until they begin: a word takes much less to arrive.
 BEGIN_AFTER_S = 0.25
-READY = "ready"
 # How the share of a host may end.
 DONE, STOPPED, DIED, BROKE = "done", "stopped", "died", "failed"
 
@@ -179,7 +180,7 @@ class FleetDriver:
             return self._gone(member, DIED, "its connection broke, or it said nothing any more")
         kind = message["kind"]
         if kind in (STREAM, FILE):
-            _keep(member, message)
+            keep(member.directory, member.agent.name, message)
         elif kind == FAILED:
             if not self._going:
                 words = f"{member.agent.name}: {message['message']}"
@@ -361,17 +362,6 @@ def fleet_driver(
         yield driver
     finally:
         driver.close()
-
-
-def _keep(member: _Member, message: dict[str, Any]) -> None:
-    """Appends what came of a stream or a file to what came before."""
-    name = message["name"] if message["kind"] == FILE else f"{message['name']}.arrows"
-    path = (member.directory / name).resolve()
-    if not path.is_relative_to(member.directory.resolve()):
-        raise RunFailedError(f"the host {member.agent.name} sent a file to {name}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
-        file.write(message["bytes"])
 
 
 def _clock(member: _Member) -> ClockOf:

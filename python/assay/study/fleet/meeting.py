@@ -18,9 +18,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.model.errors import RunFailedError
-from assay.study.fleet.asked import Fleet, Meeting, parse_fleet, security, tls_directory
+from assay.study.fleet.asked import (
+    Fleet,
+    Meeting,
+    parse_engine_host,
+    parse_fleet,
+    security,
+    tls_directory,
+)
 from assay.study.fleet.clocks import Exchange, Offset, estimated
-from assay.study.fleet.contract import OP_CLOCK, OP_DRIVE, OP_WHO, SILENCE_S, whose
+from assay.study.fleet.contract import (
+    OP_CLOCK,
+    OP_DRIVE,
+    OP_OBSERVE,
+    OP_WHO,
+    SILENCE_S,
+    whose,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -44,6 +58,8 @@ AGENT_GRACE_S = 15.0
 JOINING_S, ANSWERING_S = 30.0, 10.0
 LOOK_S = 0.1
 EXCHANGES, EXCHANGE_PAUSE_S = 40, 0.005
+# The number of the agent that drives nothing, and is where the engine is.
+ENGINE_HOST = -1
 
 
 @dataclass(frozen=True)
@@ -64,13 +80,17 @@ class Agent:
 class Agents:
     """The agents of one run, and the loop that talks to them.
 
-    `inbox` has a pair for each message of a share: the host's number and the message, or None when
-    the host is gone.
+    `met` are those that drive, by their numbers; `engine_host` is the one that observes the engine,
+    where one does, and its number is `ENGINE_HOST`. `inbox` has a pair for each message of a share:
+    the host's number and the message, or None when the host is gone. `observed` has what comes of
+    the engine's host, likewise.
     """
 
     def __init__(self, safety: Security) -> None:
         self.met: list[Agent] = []
+        self.engine_host: Agent | None = None
         self.inbox: queue.SimpleQueue[tuple[int, dict[str, Any] | None]] = queue.SimpleQueue()
+        self.observed: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._security = safety
         self._comms: dict[int, Comm] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -93,7 +113,11 @@ class Agents:
 
     def drive(self, number: int, job: dict[str, Any]) -> None:
         """Gives the agent of a host its share. Raises `RunFailedError` if it is gone."""
-        self.run(self._drive(number, job))
+        self.run(self._ask_for(number, OP_DRIVE, job))
+
+    def observe(self, job: dict[str, Any]) -> None:
+        """Has the agent on the engine's host observe it. Raises `RunFailedError` if it is gone."""
+        self.run(self._ask_for(ENGINE_HOST, OP_OBSERVE, job))
 
     def say(self, number: int, kind: str, **facts: object) -> None:
         """Hands a word on to the driver of a host; one that is gone does not hear it."""
@@ -109,15 +133,22 @@ class Agents:
 
     def clock(self, number: int) -> Offset | None:
         """How far the clock of a host is ahead of ours, now; None: it does not answer."""
-        return self.run(self._clock(self.met[number].address))
+        return self.run(self._clock(self._agent(number).address))
 
-    async def meet(self, meeting: Meeting, wanted: int | None, tell: Teller) -> None:
-        """Waits until enough agents are there. Raises `RunFailedError`."""
+    async def meet(
+        self, meeting: Meeting, wanted: int | None, engine_host: str | None, tell: Teller
+    ) -> None:
+        """Waits until enough agents are there, and the one on the engine's host beside them.
+
+        Raises:
+            RunFailedError: If they do not come.
+        """
         from distributed.core import rpc
 
         arguments = self._security.get_connection_args("client")
         deadline_s = time.monotonic() + JOINING_S
-        workers: dict[str, Any] = {}
+        drivers: list[tuple[str, str]] = []
+        named: dict[str, str] = {}
         failure = ""
         while time.monotonic() < deadline_s:
             try:
@@ -128,16 +159,27 @@ class Agents:
                 failure = str(error.__cause__ or error) or "it does not answer"
                 await asyncio.sleep(LOOK_S)
                 continue
-            tell.amount(len(workers), wanted, "hosts")
-            if len(workers) >= (wanted or 1):
+            named = {str(worker["name"]): address for address, worker in workers.items()}
+            drivers = sorted(item for item in named.items() if item[0] != engine_host)
+            tell.amount(len(drivers), wanted, "hosts")
+            if len(drivers) >= (wanted or 1) and (engine_host is None or engine_host in named):
                 break
             await asyncio.sleep(LOOK_S)
-        if len(workers) < (wanted or 1):
-            raise RunFailedError(_too_few(meeting, len(workers), wanted, failure))
-        for address, worker in sorted(workers.items(), key=lambda item: str(item[1]["name"])):
-            who = await self._ask(address, OP_WHO)
-            self.met.append(_checked(str(worker["name"]), address, who))
-        self.met = self.met[:wanted]
+        if len(drivers) < (wanted or 1):
+            raise RunFailedError(_too_few(meeting, len(drivers), wanted, failure))
+        if engine_host is not None:
+            self.engine_host = await self._met(engine_host, named.get(engine_host), meeting)
+        for name, address in drivers[:wanted]:
+            self.met.append(await self._met(name, address, meeting))
+
+    async def _met(self, name: str, address: str | None, meeting: Meeting) -> Agent:
+        if address is None:
+            raise RunFailedError(
+                f"--engine-host: no agent called {name} had joined {meeting.address} after"
+                f" {JOINING_S:.0f} s: start `assay agent {meeting.address} --name {name}` on the"
+                " engine's host"
+            )
+        return _checked(name, address, await self._ask(address, OP_WHO))
 
     async def _ask(self, address: str, op: str) -> Any:  # noqa: ANN401 - whatever it answers
         from distributed.comm import connect
@@ -173,14 +215,19 @@ class Agents:
             log.warning("the clock of %s is not known: %s", address, error)
         return estimated(exchanges) if exchanges else None
 
-    async def _drive(self, number: int, job: dict[str, Any]) -> None:
+    def _agent(self, number: int) -> Agent:
+        agent = self.engine_host if number == ENGINE_HOST else self.met[number]
+        assert agent is not None  # noqa: S101 - asked of only where it was met
+        return agent
+
+    async def _ask_for(self, number: int, op: str, job: dict[str, Any]) -> None:
         from distributed.comm import connect
 
-        agent, arguments = self.met[number], self._security.get_connection_args("client")
+        agent, arguments = self._agent(number), self._security.get_connection_args("client")
         try:
             comm = await connect(agent.address, timeout=ANSWERING_S, **arguments)
             self._comms[number] = comm
-            await comm.write({"op": OP_DRIVE, "job": job, "reply": False})
+            await comm.write({"op": op, "job": job, "reply": False})
         except (OSError, TimeoutError) as error:
             raise RunFailedError(f"--fleet: the host {agent.name} went away: {error}") from error
         listening = asyncio.create_task(self._listen(number, comm))
@@ -192,8 +239,14 @@ class Agents:
             while True:
                 async with asyncio.timeout(SILENCE_S):
                     message = await comm.read()
-                self.inbox.put((number, message))
-        self.inbox.put((number, None))
+                self._put(number, message)
+        self._put(number, None)
+
+    def _put(self, number: int, message: dict[str, Any] | None) -> None:
+        if number == ENGINE_HOST:
+            self.observed.put(message)
+        else:
+            self.inbox.put((number, message))
 
     async def _say(self, number: int, message: dict[str, Any]) -> None:
         comm = self._comms.get(number)
@@ -241,7 +294,9 @@ def gathered(
         agents = Agents(security(tls))
         try:
             with _place(asked, agents, guardian, raw) as meeting:
-                agents.run(agents.meet(meeting, asked.hosts, teller))
+                named = parse_engine_host(request.engine_host)
+                name = None if named is None else named.name
+                agents.run(agents.meet(meeting, asked.hosts, name, teller))
                 yield agents
                 # Shares end with their connections, before agents of our own do.
                 agents.leave_all()

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pyarrow as pa
 
-from assay.study.fleet.contract import STREAMS
+from assay.model.errors import RunFailedError
+from assay.study.fleet.contract import FILE, STREAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,14 +44,37 @@ class Part:
     report: Mapping[str, Any] | None = None
 
 
-def merge_streams(parts: Sequence[Part], raw: Path) -> None:
-    """Writes the streams of all parts into `raw`; what was cut short is taken as far as it goes."""
-    for name in STREAMS:
+def keep(directory: Path, who: str, message: Mapping[str, Any]) -> None:
+    """Appends what came of a stream or a file to what came before.
+
+    Raises:
+        RunFailedError: If it is sent to another place.
+    """
+    name = message["name"] if message["kind"] == FILE else f"{message['name']}.arrows"
+    path = (directory / name).resolve()
+    if not path.is_relative_to(directory.resolve()):
+        raise RunFailedError(f"the host {who} sent a file to {name}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(message["bytes"])
+
+
+def merge_streams(
+    parts: Sequence[Part], raw: Path, streams: Mapping[str, Sequence[str]] = STREAMS
+) -> None:
+    """Writes the streams of all parts into `raw`; what was cut short is taken as far as it goes.
+
+    Args:
+        parts: In the order of their rows.
+        raw: Where to.
+        streams: By name, with the columns that are moments of a host's clock.
+    """
+    for name, times in streams.items():
         writer: pa.RecordBatchStreamWriter | None = None
         try:
             for part in parts:
                 for batch in batches(part.directory / f"{name}.arrows"):
-                    moved = _moved(batch, STREAMS[name], part, len(parts))
+                    moved = _moved(batch, times, part, len(parts))
                     writer = writer or pa.ipc.new_stream(str(raw / f"{name}.arrows"), moved.schema)
                     writer.write_batch(moved)
         finally:
