@@ -107,7 +107,7 @@ fn crowd() {
         let nap = if number % CROWD_AWAKE_ONE_IN == 0 { INTERVAL } else { Duration::from_secs(60) };
         std::thread::spawn(move || {
             loop {
-                std::thread::sleep(nap)
+                std::thread::sleep(nap);
             }
         });
     }

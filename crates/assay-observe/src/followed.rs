@@ -302,12 +302,12 @@ mod tests {
         let (ready, readies) = channel();
         let (rest, resting) = channel::<()>();
         let (work_now, works) = channel();
-        let (worked, done) = channel();
+        let (ended, done) = channel();
         let worker = std::thread::spawn(move || {
             ready.send(nix::unistd::gettid().as_raw() as u32).unwrap();
             works.recv().unwrap();
             work();
-            worked.send(()).unwrap();
+            ended.send(()).unwrap();
             let _ = resting.recv();
         });
         let sleepers: Vec<_> =
