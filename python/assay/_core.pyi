@@ -135,6 +135,7 @@ class SamplerReport(TypedDict):
     samples: int
     cpu_ns: int
     longest_ns: int
+    interval_ns: int
     error: str | None
     notes: list[str]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from assay.model.units import NS_PER_S
 from assay.probes import engine as engine_module
 from assay.probes.contract import Refusing, Target
 from assay.probes.discovery import find_probes
@@ -95,6 +97,44 @@ def rows(raw: Path, stream: str) -> list[dict[str, Any]]:
 
 def target(raw: Path, counters: FakeCounters | None) -> Target:
     return Target(raw, INTERVAL_S, (), counters)
+
+
+class DearCounters(FakeCounters):
+    """Every reading takes the CPU for a while."""
+
+    SPENT_NS = 10_000_000
+
+    def read(self) -> list[tuple[str, str, str, float]]:
+        begun_ns = time.thread_time_ns()
+        while time.thread_time_ns() - begun_ns < self.SPENT_NS:
+            pass
+        return super().read()
+
+
+class TestWhatReadingCosts:
+    def test_dear_counters_are_read_less_often_and_it_is_said(self, tmp_path: Path) -> None:
+        probe = EngineProbe()
+        probe.start(target(tmp_path, DearCounters()))
+        told = probe.stop().interval_s
+        least_s = DearCounters.SPENT_NS / NS_PER_S / engine_module.COUNTERS_CORE_SHARE_MAX
+        assert told is not None
+        assert least_s <= told <= engine_module.COUNTERS_INTERVAL_S_MAX
+
+    def test_however_dear_they_are_they_are_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(engine_module, "COUNTERS_CORE_SHARE_MAX", 1e-9)
+        probe = EngineProbe()
+        probe.start(target(tmp_path, FakeCounters()))
+        assert probe.stop().interval_s == engine_module.COUNTERS_INTERVAL_S_MAX
+
+    def test_cheap_ones_are_read_once_a_second(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(engine_module, "COUNTERS_CORE_SHARE_MAX", 1.0)
+        probe = EngineProbe()
+        probe.start(target(tmp_path, FakeCounters()))
+        assert probe.stop().interval_s == engine_module.COUNTERS_INTERVAL_S
 
 
 class TestTheProbe:

@@ -25,6 +25,7 @@ from assay.analysis.findings import (
 from assay.analysis.findings.kernel_time import KERNEL_SHARE
 from assay.analysis.summary import OperationSummary
 from tests.cases import CORES, RUN, case, operation, passes
+from tests.truths import of_nodes
 
 # A wait, the finding about it, and what that needs to be sure of it.
 WAITS: list[tuple[str, Any, dict[str, Any]]] = [
@@ -91,6 +92,28 @@ class TestBound:
     def test_of_time_that_was_not_split_nothing_is_said(self) -> None:
         unsplit = dataclasses.replace(operation(), where=dict.fromkeys(PARTS))
         assert bound_by.find(case(unsplit)) == []
+
+    @pytest.mark.parametrize(
+        ("busy", "begins"),
+        [
+            (3.5, "CPU-bound: 3.5 of 4 cores busy; q1 are 100 % of the time"),
+            (1.3, "Not bound by the CPU alone: 1.3 of 4 cores busy on average; q1 are 100 %"),
+        ],
+    )
+    def test_of_a_cluster_whose_time_is_not_split_cores_tell(
+        self, busy: float, begins: str
+    ) -> None:
+        one = operation(parallelism=busy, told={"coverage": None})
+        unsplit = dataclasses.replace(one, where=dict.fromkeys(PARTS))
+        nodes = of_nodes([1.0, 1.0]).cluster
+        (found,) = bound_by.find(case(unsplit, cluster=nodes))
+        assert found.claim.startswith(begins)
+        assert found.effect_share == pytest.approx(busy / CORES)
+        assert found.tells == "bound"
+        assert found.evidence[0].says == f"q1: {busy} cores busy"
+        uncounted = dataclasses.replace(unsplit, parallelism=None)
+        assert bound_by.find(case(uncounted, cluster=nodes)) == []
+        assert bound_by.find(case(unsplit, cluster=nodes, cores=None)) == []
 
     @pytest.mark.parametrize("disk", [0.55, 0.7, 0.9])
     def test_a_run_that_was_built_disk_bound_is_found_to_be(self, disk: float) -> None:

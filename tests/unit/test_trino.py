@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
 import struct
+import threading
 import zipfile
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -368,3 +371,51 @@ class TestAddresses:
     def test_a_property_that_would_be_two_is_refused(self) -> None:
         with pytest.raises(EngineError, match="no blank"):
             with_session("trino://db/tpch/sf1", {"a": "1;b:2"})
+
+
+@pytest.fixture
+def node() -> Iterator[Callable[[list[bytes]], Rest]]:
+    """A node that gives these answers to whatever it is asked, on one connection."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def answering(answers: list[bytes]) -> Rest:
+        def serve() -> None:
+            line, _ = listening.accept()
+            with line, line.makefile("rb") as asked:
+                for answer in answers:
+                    while asked.readline().strip():
+                        pass
+                    line.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        return Rest(f"http://127.0.0.1:{listening.getsockname()[1]}", "assay", None)
+
+    yield answering
+    listening.close()
+
+
+class TestSeveralRequestsAtOnce:
+    FIRST = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n1.5"
+    SECOND = b'HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\n{"used": 7}'
+
+    def test_answers_are_in_the_order_of_requests(self, node: Callable[..., Rest]) -> None:
+        rest = node([self.FIRST, self.SECOND, self.SECOND, self.FIRST])
+        assert rest.get_all(["/a", "/b"]) == [1.5, {"used": 7}]
+        assert rest.get_all(["/b", "/a"]) == [{"used": 7}, 1.5], "the connection is kept"
+        rest.close()
+
+    @pytest.mark.parametrize(
+        ("answer", "told"),
+        [
+            (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "404"),
+            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "/a is answered"),
+            (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nword!", "Expecting value"),
+            (b"", "/a is answered"),
+        ],
+    )
+    def test_what_is_no_answer_is_an_error(
+        self, node: Callable[..., Rest], answer: bytes, told: str
+    ) -> None:
+        with pytest.raises(OSError, match="does not tell its counters") as raised:
+            node([answer]).get_all(["/a"])
+        assert told in str(raised.value)

@@ -513,6 +513,37 @@ class TestTheMachine:
         assert split(lab.write())["q1"]["stolen"] is None
 
 
+class TestClusters:
+    """Threads of several processes that rest in pools: which were at work nobody tells."""
+
+    @pytest.mark.parametrize("pids", [[[BACKEND], [ROOT]], [[BACKEND, ROOT]]])
+    def test_time_is_not_split_and_counters_stay(self, lab: Lab, pids: list[list[int]]) -> None:
+        lab.threads = [backend(lab.serial(10, 200, {RUN: 1.0}))]
+        lab.at_work = 30
+        run = with_nodes(lab.write(), pids)
+        operations, whole = where_time_went(run)
+        assert whole is None
+        told = operations["q1"]
+        assert set(told["where"].values()) == {None}
+        assert (told["coverage"], told["threads_at_work"]) == (None, None)
+        assert told["parallelism"] == pytest.approx(1.0, abs=FLOAT_ABSOLUTE)
+
+    @pytest.mark.parametrize("pids", [[], [[BACKEND]], [[BACKEND], []]])
+    def test_one_process_here_is_split_as_any(self, lab: Lab, pids: list[list[int]]) -> None:
+        lab.threads = [backend(lab.serial(10, 200, {RUN: 1.0}))]
+        operations, _ = where_time_went(with_nodes(lab.write(), pids))
+        assert operations["q1"]["where"]["cpu_user"] == found(1.0)
+
+
+def with_nodes(run: Run, pids: list[list[int]]) -> Run:
+    nodes = [
+        {"name": f"n{at}", "role": "worker", "host": "here", "pids": own}
+        for at, own in enumerate(pids)
+    ]
+    run.facts["cluster"] = {"nodes": nodes}
+    return run
+
+
 class TestRecordsWithoutLooks:
     def test_counters_tell_what_they_can(self, lab: Lab) -> None:
         lab.threads = [backend(lab.serial(10, 200, {RUN: 0.6, QUEUE: 0.3, READ: 0.1}))]

@@ -1,6 +1,8 @@
 //! What observing costs: all probes for ten seconds, ten samples a second and a hundred looks at
 //! what threads wait for, then readings of the process meter and of the server meter. `cargo run
-//! --release -p assay-observe --example cost [pid...]` follows the given processes and this one.
+//! --release -p assay-observe --example cost [pid...]` follows the given processes and this one, and
+//! then three processes of 250 threads each, a tenth of which wake ten times a second, as a cluster of
+//! Java has them.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -17,10 +19,19 @@ const READINGS: usize = 1_000;
 const PSS_READINGS: usize = 50;
 const THREADS: usize = 8;
 const PROCESSES: usize = 20;
+const CROWDS: usize = 3;
+const CROWD_THREADS: usize = 250;
+const CROWD_AWAKE_ONE_IN: usize = 10;
+/// What a process that is to be a crowd is started with.
+const CROWD: &str = "crowd";
 
 fn main() -> Result<(), ObserveError> {
+    if std::env::args().nth(1).as_deref() == Some(CROWD) {
+        crowd();
+    }
     let pids = std::env::args().skip(1).filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>();
     probes(&pids)?;
+    with_crowds()?;
     println!("meter of a server, median of {READINGS} readings:");
     let own = std::process::id();
     pids.first().map_or(Ok(()), |pid| server_meter("of the first process that was given", *pid))?;
@@ -67,6 +78,41 @@ fn probes(pids: &[u32]) -> Result<(), ObserveError> {
     // The folder is in the temporary directory; leaving it behind harms nothing.
     let _ = std::fs::remove_dir_all(&raw);
     Ok(())
+}
+
+/// All probes beside processes of hundreds of threads, most of which sleep.
+fn with_crowds() -> Result<(), ObserveError> {
+    let started = (0..CROWDS).map(|_| {
+        let program = std::env::current_exe()?;
+        Command::new(program).arg(CROWD).spawn()
+    });
+    let started: Result<Vec<_>, _> = started.collect();
+    let mut crowds = started.map_err(|source| ObserveError::Io { path: CROWD.into(), source })?;
+    std::thread::sleep(INTERVAL);
+    println!(
+        "{CROWDS} processes of {CROWD_THREADS} threads each, one in {CROWD_AWAKE_ONE_IN} awake:"
+    );
+    let measured = probes(&crowds.iter().map(std::process::Child::id).collect::<Vec<u32>>());
+    for child in &mut crowds {
+        // One that cannot be ended ends by itself.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    measured
+}
+
+/// Most threads sleep as those of a pool do; the first of each ten wakes as a timer's does.
+fn crowd() {
+    for number in 1..CROWD_THREADS {
+        let nap = if number % CROWD_AWAKE_ONE_IN == 0 { INTERVAL } else { Duration::from_secs(60) };
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(nap);
+            }
+        });
+    }
+    std::thread::sleep(Duration::from_secs(60));
+    std::process::exit(0)
 }
 
 fn followed(kind: ProbeKind, pids: &[u32]) -> Vec<(u32, String)> {

@@ -12,10 +12,13 @@ use nix::errno::Errno;
 
 use crate::ObserveError;
 
-/// A shell's default limit is 1024 descriptors a process; the probes leave most of them to the
+/// A shell's default limit is 1024 descriptors a process; the probes leave half of them to the
 /// rest of it, and reopen the files beyond.
-const KEPT_OPEN_MAX: usize = 256;
+const KEPT_OPEN_MAX: usize = 512;
 const BUFFER_BYTES: usize = 16 * 1024;
+
+/// Of these, so many are for what is read often: others close when no more are left.
+const KEPT_FOR_BUSY: usize = 256;
 
 static KEPT_OPEN: AtomicUsize = AtomicUsize::new(0);
 
@@ -85,11 +88,17 @@ impl ProcFile {
         length
     }
 
-    fn close(&mut self) {
+    /// Leaves the descriptor to other files; the next reading opens it anew.
+    pub fn close(&mut self) {
         if self.open.take().is_some() {
             KEPT_OPEN.fetch_sub(1, Ordering::Relaxed);
         }
     }
+}
+
+/// Whether a file that is read seldom should leave its descriptor to those that are read often.
+pub(crate) fn descriptors_are_scarce() -> bool {
+    KEPT_OPEN.load(Ordering::Relaxed) > KEPT_OPEN_MAX - KEPT_FOR_BUSY
 }
 
 impl Drop for ProcFile {

@@ -1,6 +1,10 @@
 //! One followed process: its open files and one sample of it. Most tasks of an engine sleep most of
-//! the time, so a task is looked at only if the scheduler ran it since the last look.
+//! the time, so a task is looked at only if the scheduler ran it since the last look. Of a process of
+//! hundreds of tasks even asking each whether it ran costs much: see `Sparing`.
 
+use nix::time::ClockId;
+
+use crate::clock::{process_clock, process_cpu_ns};
 use crate::file::{Buffer, ProcFile};
 use crate::parse::{Io, ProcessStat, Statm};
 use crate::tasks::{DISK, RUNNING, Task, TaskCounts, TaskSet};
@@ -13,6 +17,12 @@ const ASLEEP_MAX_NS: i64 = 1_000_000_000;
 /// this time.
 const OURS_INTERVAL_NS: i64 = 500_000_000;
 const OURS: &str = "probes";
+
+/// All tasks are asked as soon as those that were lack so much of what their process used: the clock
+/// of one that runs stands still for a tick.
+const MISSING_NS_MAX: u64 = 10_000_000;
+/// Fewer tasks than these are all asked whenever their process ran.
+const SPARED_TASKS_MIN: usize = 64;
 
 /// What every reading needs.
 pub(crate) struct Reader {
@@ -34,6 +44,17 @@ pub(crate) struct Followed {
     last: Option<ProcessSample>,
     look_due_ns: i64,
     sample_due_ns: i64,
+    sparing: Option<Sparing>,
+}
+
+/// How tasks are asked seldom: by the clock of their process it is known, in one call, whether any of
+/// them ran, and whether those that ran lately are all that did.
+struct Sparing {
+    clock: ClockId,
+    used_ns: Option<u64>,
+    ran: bool,
+    /// What tasks lacked of it when all were asked: they ended unseen, or ran just then.
+    missing_ns: u64,
 }
 
 /// One sample of one process.
@@ -87,7 +108,16 @@ impl Followed {
             last: None,
             look_due_ns: 0,
             sample_due_ns: 0,
+            sparing: None,
         }
+    }
+
+    /// As `new`, for looks many times a second: among many tasks, state, delays and switches of one that
+    /// slept and then ran little may be two seconds old. The time on a CPU is never older than the look.
+    pub fn sparing(root: &ProcRoot, pid: u32, account: String) -> Self {
+        let clock = root.is_of_host().then(|| process_clock(pid)).flatten();
+        let sparing = clock.map(|clock| Sparing { clock, used_ns: None, ran: true, missing_ns: 0 });
+        Self { sparing, ..Self::new(root, pid, account) }
     }
 
     pub fn pid(&self) -> u32 {
@@ -119,31 +149,58 @@ impl Followed {
             return Ok(self.last.as_ref());
         }
         self.sample_due_ns = time_ns.saturating_add(OURS_INTERVAL_NS);
-        self.tasks.read_clocks(&mut reader.buffer)?;
+        self.read_clocks(time_ns, &mut reader.buffer)?;
         if self.is_asleep() && time_ns < self.look_due_ns {
             return Ok(self.last.as_ref());
         }
         self.look_due_ns = time_ns.saturating_add(ASLEEP_MAX_NS);
-        self.last = self.look(reader)?;
+        self.last = self.look(time_ns, reader)?;
         Ok(self.last.as_ref())
+    }
+
+    fn read_clocks(&mut self, time_ns: i64, buffer: &mut Buffer) -> Result<(), ObserveError> {
+        let Some(sparing) = &mut self.sparing else { return self.tasks.read_clocks(buffer) };
+        let used_ns = process_cpu_ns(sparing.clock);
+        sparing.ran = used_ns.is_none() || used_ns != sparing.used_ns;
+        sparing.used_ns = used_ns;
+        if !sparing.ran {
+            return Ok(());
+        }
+        let Some(used_ns) = used_ns.filter(|_| self.tasks.live.len() >= SPARED_TASKS_MIN) else {
+            return self.tasks.read_clocks(buffer);
+        };
+        let missing_ns = |tasks: &TaskSet| used_ns.saturating_sub(tasks.sum().clock.on_cpu_ns);
+        self.tasks.read_due_clocks(time_ns, buffer)?;
+        if missing_ns(&self.tasks) > sparing.missing_ns + MISSING_NS_MAX {
+            self.tasks.read_all_clocks(time_ns, buffer)?;
+            sparing.missing_ns = missing_ns(&self.tasks);
+        }
+        Ok(())
     }
 
     /// Whether no task ran since the last look. Then no counter changed either, and none of them
     /// started a task.
     fn is_asleep(&self) -> bool {
         let tasks = &self.tasks.live;
+        if self.sparing.as_ref().is_some_and(|sparing| sparing.ran) {
+            return false;
+        }
         let all_there =
             self.last.as_ref().is_some_and(|last| last.stat.threads == tasks.len() as u64);
         all_there && !tasks.iter().any(Task::may_have_changed)
     }
 
-    fn look(&mut self, reader: &mut Reader) -> Result<Option<ProcessSample>, ObserveError> {
+    fn look(
+        &mut self,
+        time_ns: i64,
+        reader: &mut Reader,
+    ) -> Result<Option<ProcessSample>, ObserveError> {
         let Some(text) = self.stat.read(&mut reader.buffer)? else { return Ok(None) };
         let stat = ProcessStat::parse(self.stat.path(), text, &reader.units)?;
         if *self.started_ns.get_or_insert(stat.started_ns) != stat.started_ns {
             return Ok(None);
         }
-        let states = self.look_at_tasks(reader, &stat)?;
+        let states = self.look_at_tasks(time_ns, reader, &stat)?;
         let memory = match self.statm.read(&mut reader.buffer)? {
             Some(text) => Some(Statm::parse(self.statm.path(), text, &reader.units)?),
             None => None,
@@ -157,25 +214,44 @@ impl Followed {
             return Ok(None);
         }
         let io = io.unwrap_or_default();
-        Ok(Some(ProcessSample { stat, memory, io, counts: self.tasks.sum(), states }))
+        Ok(Some(ProcessSample { stat, memory, io, counts: self.all_counts(), states }))
+    }
+
+    /// Counters by task, and of all of them the time on a CPU by the clock of their process.
+    fn all_counts(&self) -> TaskCounts {
+        let mut counts = self.tasks.sum();
+        let used_ns = self.sparing.as_ref().and_then(|sparing| sparing.used_ns);
+        counts.clock.on_cpu_ns = used_ns.unwrap_or_default().max(counts.clock.on_cpu_ns);
+        counts
     }
 
     /// Lists the tasks only when their number or one of them is gone: a new one changes the
     /// number, and one that ended cannot be read.
     fn look_at_tasks(
         &mut self,
+        time_ns: i64,
         reader: &mut Reader,
         process: &ProcessStat,
     ) -> Result<States, ObserveError> {
+        let is_sparing = self.sparing.is_some();
         if self.tasks.live.len() as u64 != process.threads {
             self.tasks.list()?;
-            self.tasks.read_clocks(&mut reader.buffer)?;
+            if is_sparing {
+                self.tasks.read_new_clocks(time_ns, &mut reader.buffer)?;
+            } else {
+                self.tasks.read_clocks(&mut reader.buffer)?;
+            }
         }
         let mut states = States::default();
         for task in &mut self.tasks.live {
             // The process's own file has the state and the delay of its first task.
             let own = (task.tid == self.pid).then_some((process.state, process.block_delay_ns));
             if task.may_have_changed() {
+                if is_sparing {
+                    task.read_switches_when_due(time_ns, &mut reader.buffer)?;
+                } else {
+                    task.read_switches(&mut reader.buffer)?;
+                }
                 look_at_task(task, own, reader)?;
             }
             states.count(task.state());
@@ -189,7 +265,6 @@ fn look_at_task(
     known: Option<(char, Option<u64>)>,
     reader: &mut Reader,
 ) -> Result<(), ObserveError> {
-    task.read_switches(&mut reader.buffer)?;
     let seen = match known {
         Some(known) => Some(known),
         None => task
@@ -202,4 +277,85 @@ fn look_at_task(
         task.counts.block_delay_ns = block_delay_ns.filter(|_| reader.block_delay);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::clock::thread_cpu_ns;
+
+    const MS_NS: i64 = 1_000_000;
+    const WORKED_NS: u64 = 60_000_000;
+
+    fn work() {
+        let begun_ns = thread_cpu_ns();
+        while thread_cpu_ns() - begun_ns < WORKED_NS {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// By itself, because its tasks are those of the test's process.
+    #[test]
+    fn among_many_tasks_one_that_slept_is_found_as_soon_as_it_works() {
+        let (ready, readies) = channel();
+        let (rest, resting) = channel::<()>();
+        let (work_now, works) = channel();
+        let (ended, done) = channel();
+        let worker = std::thread::spawn(move || {
+            ready.send(nix::unistd::gettid().as_raw() as u32).unwrap();
+            works.recv().unwrap();
+            work();
+            ended.send(()).unwrap();
+            let _ = resting.recv();
+        });
+        let sleepers: Vec<_> =
+            (0..SPARED_TASKS_MIN).map(|_| std::thread::spawn(std::thread::park)).collect();
+        let tid = readies.recv().unwrap();
+        let root = ProcRoot::default();
+        let mut reader = Reader::new(&root).unwrap();
+        let mut process = Followed::sparing(&root, std::process::id(), String::new());
+        // It sleeps: looks at it become seldom, by the times that looks are told.
+        let mut time_ns = 0;
+        for _ in 0..40 {
+            work_a_little();
+            process.sample(time_ns, &mut reader).unwrap().unwrap();
+            time_ns += 100 * MS_NS;
+        }
+        let clock = |process: &Followed| {
+            let task = process.tasks().iter().find(|task| task.tid == tid).unwrap();
+            (task.counts.clock.on_cpu_ns, task.is_due(time_ns))
+        };
+        let (before_ns, _) = clock(&process);
+        let slept = process.tasks().iter().filter(|task| !task.is_due(time_ns)).count();
+        assert!(slept >= SPARED_TASKS_MIN / 2, "{slept} tasks are left for later");
+        work_now.send(()).unwrap();
+        done.recv().unwrap();
+        let counts = process.sample(time_ns, &mut reader).unwrap().unwrap().counts;
+        let (after_ns, _) = clock(&process);
+        assert!(after_ns - before_ns >= WORKED_NS, "{before_ns} then {after_ns}");
+        assert!(counts.clock.on_cpu_ns >= process.counts().clock.on_cpu_ns);
+        drop(rest);
+        worker.join().unwrap();
+        for sleeper in sleepers {
+            sleeper.thread().unpark();
+            sleeper.join().unwrap();
+        }
+    }
+
+    /// So that the process has run since the last look.
+    fn work_a_little() {
+        let begun_ns = thread_cpu_ns();
+        while thread_cpu_ns() - begun_ns < 10_000 {
+            std::hint::spin_loop();
+        }
+    }
+
+    #[test]
+    fn what_is_no_process_of_this_host_is_asked_by_its_files_alone() {
+        let elsewhere = ProcRoot("/nowhere".into());
+        assert!(Followed::sparing(&elsewhere, 1, String::new()).sparing.is_none());
+        assert!(Followed::sparing(&ProcRoot::default(), 1, String::new()).sparing.is_some());
+    }
 }

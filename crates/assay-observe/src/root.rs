@@ -33,6 +33,11 @@ impl ProcRoot {
         self.0.join(pid.to_string())
     }
 
+    /// Whether it is this host's own, so that its processes can be asked by other ways, too.
+    pub fn is_of_host(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Whether tasks' waits for block devices are counted. A kernel that does not say so (before
     /// 5.14, or built without it) may print zeros, so its counter is not believed.
     pub fn counts_block_delay(&self) -> bool {

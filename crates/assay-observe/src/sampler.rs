@@ -42,6 +42,8 @@ pub struct SamplerReport {
     pub cpu_ns: u64,
     /// Longest sample.
     pub longest_ns: u64,
+    /// Longest time between two samples that it chose, to cost no more than it may.
+    pub interval_ns: i64,
     /// Why it ended early; `None`: it did not.
     pub error: Option<String>,
     /// What it could not observe, and why.
@@ -81,6 +83,7 @@ impl Sampler {
             report,
             flushed_ns: 0,
             flushed_samples: 0,
+            flushed_apart_ns: 0,
         })
     }
 
@@ -203,6 +206,7 @@ mod tests {
             report: SamplerReport::default(),
             flushed_ns: 0,
             flushed_samples: 0,
+            flushed_apart_ns: 0,
         })
         .unwrap();
         assert_eq!(sampler.error(), None);

@@ -30,7 +30,17 @@ pub(crate) struct Task {
     stat: ProcFile,
     state: char,
     ran: bool,
+    ran_ns: i64,
+    due_ns: i64,
+    switches_due_ns: i64,
 }
+
+/// A task that has slept is looked at again after as long, but at most after this.
+const NEXT_LOOK_MAX_NS: i64 = 2_000_000_000;
+/// One that sleeps for so long leaves its descriptors to others.
+const CLOSED_AFTER_NS: i64 = 400_000_000;
+/// How often a task was switched stands in a long text.
+const SWITCHES_INTERVAL_NS: i64 = 500_000_000;
 
 /// The tasks of one process.
 pub(crate) struct TaskSet {
@@ -64,7 +74,50 @@ impl Task {
         let dir = tasks.join(tid.to_string());
         let schedstat = ProcFile::record(dir.join("schedstat"));
         let stat = ProcFile::record(dir.join("stat"));
-        Self { tid, counts: TaskCounts::default(), dir, schedstat, stat, state: RUNNING, ran: true }
+        Self {
+            tid,
+            counts: TaskCounts::default(),
+            dir,
+            schedstat,
+            stat,
+            state: RUNNING,
+            ran: true,
+            ran_ns: 0,
+            due_ns: i64::MIN,
+            switches_due_ns: i64::MIN,
+        }
+    }
+
+    /// Whether it has not slept for so long that its clock can be left for later.
+    pub fn is_due(&self, time_ns: i64) -> bool {
+        time_ns >= self.due_ns
+    }
+
+    /// Sets when its clock is due next.
+    fn looked_at_clock(&mut self, time_ns: i64) {
+        if self.may_have_changed() {
+            (self.ran_ns, self.due_ns) = (time_ns, time_ns);
+            return;
+        }
+        let slept_ns = time_ns.saturating_sub(self.ran_ns);
+        self.due_ns = time_ns.saturating_add(slept_ns.min(NEXT_LOOK_MAX_NS));
+        if slept_ns >= CLOSED_AFTER_NS {
+            self.schedstat.close();
+            self.stat.close();
+        }
+    }
+
+    /// As `read_switches`, if they were not read just now.
+    pub fn read_switches_when_due(
+        &mut self,
+        time_ns: i64,
+        buffer: &mut Buffer,
+    ) -> Result<(), ObserveError> {
+        if time_ns < self.switches_due_ns {
+            return Ok(());
+        }
+        self.switches_due_ns = time_ns.saturating_add(SWITCHES_INTERVAL_NS);
+        self.read_switches(buffer)
     }
 
     /// Reads the scheduler's clock. False: the task ended.
@@ -143,12 +196,55 @@ impl TaskSet {
 
     /// Reads the clocks of all tasks; those that ended are kept in the sum only.
     pub fn read_clocks(&mut self, buffer: &mut Buffer) -> Result<(), ObserveError> {
+        self.read_clocks_of(|_| true, None, buffer)
+    }
+
+    /// As `read_clocks`; which of them sleep is known then.
+    pub fn read_all_clocks(
+        &mut self,
+        time_ns: i64,
+        buffer: &mut Buffer,
+    ) -> Result<(), ObserveError> {
+        self.read_clocks_of(|_| true, Some(time_ns), buffer)
+    }
+
+    /// Reads the clocks of tasks that are new or ran lately, and now and then of those that sleep.
+    pub fn read_due_clocks(
+        &mut self,
+        time_ns: i64,
+        buffer: &mut Buffer,
+    ) -> Result<(), ObserveError> {
+        self.read_clocks_of(|task| task.is_due(time_ns), Some(time_ns), buffer)
+    }
+
+    /// Reads the clocks of tasks that were never read.
+    pub fn read_new_clocks(
+        &mut self,
+        time_ns: i64,
+        buffer: &mut Buffer,
+    ) -> Result<(), ObserveError> {
+        self.read_clocks_of(|task| task.due_ns == i64::MIN, Some(time_ns), buffer)
+    }
+
+    fn read_clocks_of(
+        &mut self,
+        is_wanted: impl Fn(&Task) -> bool,
+        time_ns: Option<i64>,
+        buffer: &mut Buffer,
+    ) -> Result<(), ObserveError> {
         let mut failure = None;
         self.retain(|task| {
-            task.read_clock(buffer).unwrap_or_else(|error| {
+            if !is_wanted(task) {
+                return true;
+            }
+            let is_live = task.read_clock(buffer).unwrap_or_else(|error| {
                 failure.get_or_insert(error);
                 true
-            })
+            });
+            if let Some(time_ns) = time_ns {
+                task.looked_at_clock(time_ns);
+            }
+            is_live
         });
         failure.map_or(Ok(()), Err)
     }

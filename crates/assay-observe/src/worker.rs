@@ -33,6 +33,7 @@ pub(crate) struct Worker {
     pub report: SamplerReport,
     pub flushed_ns: i64,
     pub flushed_samples: u64,
+    pub flushed_apart_ns: u64,
 }
 
 impl Worker {
@@ -42,6 +43,7 @@ impl Worker {
         commands: &Receiver<Command>,
         started: impl FnOnce(),
     ) -> Result<(), ObserveError> {
+        self.report.interval_ns = self.interval_ns;
         let mut schedule = Schedule::new(monotonic_ns(), self.interval_ns);
         let mut due_ns = self.sample()?;
         self.flush()?;
@@ -99,17 +101,21 @@ impl Worker {
     }
 
     /// The interval at which what a look cost since the last flush is no more than it may be.
-    fn affordable_interval_ns(&self) -> i64 {
+    fn affordable_interval_ns(&mut self) -> i64 {
         let Some(share) = self.core_share_max else { return self.interval_ns };
         let samples = self.report.samples - self.flushed_samples;
-        let spent_ns = thread_cpu_ns().saturating_sub(self.report.cpu_ns);
+        let apart_ns = self.probe.apart_ns() - self.flushed_apart_ns;
+        let spent_ns = thread_cpu_ns().saturating_sub(self.report.cpu_ns + apart_ns);
         let look_ns = spent_ns as f64 / samples.max(1) as f64;
-        self.interval_ns.max((look_ns / share) as i64)
+        let interval_ns = self.interval_ns.max((look_ns / share) as i64);
+        self.report.interval_ns = self.report.interval_ns.max(interval_ns);
+        interval_ns
     }
 
     fn flush(&mut self) -> Result<(), ObserveError> {
         self.flushed_ns = monotonic_ns();
         self.flushed_samples = self.report.samples;
+        self.flushed_apart_ns = self.probe.apart_ns();
         // Before the streams are written, so that what that costs is paid for by later looks.
         self.report.cpu_ns = thread_cpu_ns();
         for stream in self.probe.streams() {

@@ -186,6 +186,23 @@ fn a_probe_confesses_its_cost() {
 }
 
 #[test]
+fn a_probe_that_may_cost_little_looks_less_often_and_says_so() {
+    let raw = tempfile::tempdir().unwrap();
+    let followed = vec![(std::process::id(), "driver".to_owned())];
+    let config = SamplerConfig { followed, ..host_config(ProbeKind::Processes, raw.path()) };
+    let interval = config.interval;
+    let sampler =
+        Sampler::start(SamplerConfig { core_share_max: Some(1e-6), ..config.clone() }).unwrap();
+    // What a look costs is known after ten of them.
+    std::thread::sleep(20 * interval + Duration::from_millis(200));
+    let report = sampler.stop().unwrap();
+    assert!(report.interval_ns > interval.as_nanos() as i64, "{report:?}");
+    let other = tempfile::tempdir().unwrap();
+    let report = play(SamplerConfig { raw_dir: other.path().to_owned(), ..config });
+    assert_eq!(report.interval_ns, interval.as_nanos() as i64);
+}
+
+#[test]
 fn the_first_sample_is_on_disk_when_start_returns() {
     let raw = tempfile::tempdir().unwrap();
     let sampler = Sampler::start(fixture_config(ProbeKind::System, raw.path())).unwrap();

@@ -69,7 +69,8 @@ impl PySampler {
         Ok(Self(Mutex::new(Some(sampler))))
     }
 
-    /// Stops the probe; returns what it did and cost: samples, cpu_ns, longest_ns, error, notes.
+    /// Stops the probe; returns what it did and cost: samples, cpu_ns, longest_ns, interval_ns (the
+    /// longest that it chose), error, notes.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let taken = self.0.lock().ok().and_then(|mut sampler| sampler.take());
         let sampler =
@@ -79,6 +80,7 @@ impl PySampler {
         told.set_item("samples", report.samples)?;
         told.set_item("cpu_ns", report.cpu_ns)?;
         told.set_item("longest_ns", report.longest_ns)?;
+        told.set_item("interval_ns", report.interval_ns)?;
         told.set_item("error", report.error)?;
         told.set_item("notes", report.notes)?;
         Ok(told)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.causes import PARTS, UNCOVERED
+from assay.analysis.cluster.nodes import shares_threads
 from assay.analysis.operations import NS, measured
 from assay.analysis.placing import ALL_TOGETHER
 from assay.analysis.slowing import is_stopped
@@ -78,6 +79,7 @@ def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
 
     Where sessions of an embedded engine cannot be told apart, the whole is all that is known. Of an
     engine that was slowed by stopping it (`--slow`) nothing is told: `slowing` has what it took.
+    Nor of a cluster whose threads rest in pools: the lines of its nodes tell what tasks waited for.
     """
     events = run.table("events")
     walls = _service_s(events)
@@ -86,6 +88,9 @@ def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
         # Threads that rest otherwise are woken by every stop, and are paused like those at work.
         unknown = {"where": dict.fromkeys(PARTS)}
         return {name: told | unknown for name, told in by_operation.items()}, None
+    if shares_threads(run):
+        untold = {"where": dict.fromkeys(PARTS), "coverage": None, "threads_at_work": None}
+        return {name: told | untold for name, told in by_operation.items()}, None
     looked = _looked(run)
     if looked is None:
         return by_operation, _whole(by_operation, walls)

@@ -1,6 +1,7 @@
 """The engine's own counters once a second, and what its processes are doing twice a second.
 
-How an engine stands, which costs more to ask, is read where the measured part begins and ends.
+Counters that are dear to read are read less often. How an engine stands, which costs more to ask,
+is read where the measured part begins and ends.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
+from assay.model.units import NS_PER_S
 from assay.probes.contract import ActivityReader, Cost, CountsAnew, StatusReader
 from assay.probes.streams import ACTIVITY, COST, ENGINE, ENGINE_STATUS, Stream
 from assay.record.layout import STATUS_FILES
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from assay.probes.contract import CounterReader, Target
 
 COUNTERS_INTERVAL_S = 1.0
+# They are read less often where that would take more of a core, but never too seldom for a series.
+COUNTERS_CORE_SHARE_MAX = 0.005
+COUNTERS_INTERVAL_S_MAX = 5.0
 # Asking costs a server about as much as a short query, so it is not asked at every sample.
 ACTIVITY_INTERVAL_S = 0.5
 # A server that does not answer for so long holds nobody up.
@@ -84,7 +89,7 @@ class EngineProbe:
         told, error = self._told, self._error
         if self._thread.is_alive():
             error = f"the engine did not tell its counters within {PATIENCE_S:.0f} s"
-        return Cost(told.samples, told.cpu_ns, told.longest_ns, error, COUNTERS_INTERVAL_S)
+        return Cost(told.samples, told.cpu_ns, told.longest_ns, error, told.interval_s)
 
     def _run(self, target: Target, counters: CounterReader) -> None:
         """The thread. A server that goes away ends it, and is told when it is stopped."""
@@ -119,6 +124,7 @@ class Told:
         self.samples = 0
         self.cpu_ns = 0
         self.longest_ns = 0
+        self.interval_s = COUNTERS_INTERVAL_S
 
 
 class Watch:
@@ -131,7 +137,8 @@ class Watch:
         self._standing: Standing | None = None
         if isinstance(counters, CountsAnew):
             counters.reset()
-        self._interval_s = often_s if self._activity else COUNTERS_INTERVAL_S
+        self._interval_s = often_s
+        self._counters_interval_s = COUNTERS_INTERVAL_S
         self._counters_due_s = 0.0
         self._told = told
         self.due_s = 0.0
@@ -174,14 +181,26 @@ class Watch:
         if self._activity:
             self._read_activity(self._activity, begun_ns)
         if edge or now_s >= self._counters_due_s:
+            spent_ns = time.thread_time_ns()
             self._read_counters(time.monotonic_ns())
-            self._counters_due_s = now_s + COUNTERS_INTERVAL_S
+            # The first reading connects, which no other has to.
+            if edge != START:
+                self._afford(time.thread_time_ns() - spent_ns)
+            self._counters_due_s = now_s + self._counters_interval_s
             self._flush()
         self._tell(begun_ns)
         if edge:
             self.stand(edge)
         late_s = max(0.0, time.monotonic() - now_s)
-        self.due_s = now_s + (late_s // self._interval_s + 1) * self._interval_s
+        interval_s = self._interval_s if self._activity else self._counters_interval_s
+        self.due_s = now_s + (late_s // interval_s + 1) * interval_s
+
+    def _afford(self, reading_ns: int) -> None:
+        """Sets the time to the next reading by what one costs."""
+        least_s = reading_ns / NS_PER_S / COUNTERS_CORE_SHARE_MAX
+        interval_s = min(max(COUNTERS_INTERVAL_S, least_s), COUNTERS_INTERVAL_S_MAX)
+        self._counters_interval_s = interval_s
+        self._told.interval_s = max(self._told.interval_s, interval_s)
 
     def _tell(self, begun_ns: int) -> None:
         told = self._told

@@ -15,7 +15,8 @@ class ProcessesProbe(Sampled):
 
     name = "processes"
     stream = "processes"
-    cost = "reads four /proc files a process and two a thread at each sample"
+    cost = "reads four /proc files a process that ran, and two a thread that ran, at each sample"
+    core_share_max = 0.005
 
     def followed(self, target: Target) -> list[tuple[int, str]]:
         """All processes of a run."""

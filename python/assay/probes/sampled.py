@@ -27,6 +27,7 @@ class Sampled:
 
     def __init__(self) -> None:
         self._sampler: Sampler | None = None
+        self._asked_ns = 0
 
     def applies(self, target: Target) -> bool:  # noqa: ARG002 - there always is a host
         """Always: every host has these counters."""
@@ -39,6 +40,7 @@ class Sampled:
     def start(self, target: Target) -> None:
         """Starts the thread; the first sample is on disk when this returns."""
         interval_ns = round((self.look_interval_s or target.interval_s) * NS_PER_S)
+        self._asked_ns = interval_ns
         self._sampler = Sampler(
             self.name,
             target.raw_dir,
@@ -58,7 +60,13 @@ class Sampled:
             report["cpu_ns"],
             report["longest_ns"],
             report["error"],
-            interval_s=None if self.look_interval_s is None else FLUSH_INTERVAL_S,
+            interval_s=self._interval_s(report["interval_ns"]),
             look_interval_s=self.look_interval_s,
             notes=tuple(report["notes"]),
         )
+
+    def _interval_s(self, longest_ns: int) -> float | None:
+        """Time between rows where it is not the run's: the longest of looks that became rarer."""
+        if self.look_interval_s is not None:
+            return FLUSH_INTERVAL_S
+        return longest_ns / NS_PER_S if longest_ns > self._asked_ns else None

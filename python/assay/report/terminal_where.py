@@ -45,6 +45,10 @@ NOT_KNOWN = (
 NOT_LOOKED = (
     "of a load it is known from looks at the engine's threads (probe waits), and there are none"
 )
+OF_NODES = (
+    "threads of several nodes share it and rest in pools, and which of them were at work for it"
+    " nobody tells: the line of the cluster has what its tasks waited for"
+)
 TOGETHER = "sessions of this engine share one process, so it is known of all together only"
 
 
@@ -71,6 +75,8 @@ def why_not_split(document: dict[str, Any], operation: dict[str, Any]) -> str:
         )
     if not knows_engine(document):
         return f"not measured, {NOT_KNOWN}"
+    if document["cluster"] is not None:
+        return f"not measured, {OF_NODES}"
     if document["pace"] is None:
         return f"not measured, {NOT_READ}"
     return f"not told, {TOGETHER if document['where'] else NOT_LOOKED}"

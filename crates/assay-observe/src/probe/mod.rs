@@ -70,6 +70,11 @@ pub(crate) trait Probe: Send {
         Ok(())
     }
 
+    /// CPU time so far of what is not done at every look and is kept cheap in another way.
+    fn apart_ns(&self) -> u64 {
+        0
+    }
+
     /// What could not be observed, and why: a sentence each.
     fn notes(&self) -> Vec<String> {
         Vec::new()

@@ -6,6 +6,7 @@ use std::path::Path;
 use assay_model::Cell;
 
 use super::{Probe, state_name};
+use crate::clock::thread_cpu_ns;
 use crate::descent::Descent;
 use crate::followed::{Followed, ProcessSample, Reader};
 use crate::pss::Pss;
@@ -23,6 +24,7 @@ pub(crate) struct ProcessesProbe {
     descent: Descent,
     reader: Reader,
     pss: Pss,
+    pss_cpu_ns: u64,
     streams: [Stream; 1],
 }
 
@@ -37,6 +39,7 @@ impl ProcessesProbe {
             descent: Descent::new(root.clone()),
             reader: Reader::new(&root)?,
             pss: Pss::new(root.clone(), PSS_PARTS),
+            pss_cpu_ns: 0,
             streams: [Stream::create(raw_dir, &tables::PROCESSES)?],
             root,
         };
@@ -57,7 +60,7 @@ impl ProcessesProbe {
     }
 
     fn insert(&mut self, pid: u32, account: String) {
-        let process = Followed::new(&self.root, pid, account);
+        let process = Followed::sparing(&self.root, pid, account);
         self.followed.insert(pid, (process, Title::new(&self.root, pid)));
     }
 }
@@ -72,8 +75,14 @@ impl Probe for ProcessesProbe {
             let title = title.read(time_ns, &mut self.reader.buffer)?;
             match process.sample(time_ns, &mut self.reader)? {
                 Some(sample) => {
-                    let pss_bytes =
-                        if with_pss { self.pss.of(*pid, &mut self.reader.buffer)? } else { None };
+                    let pss_bytes = if with_pss {
+                        let begun_ns = thread_cpu_ns();
+                        let bytes = self.pss.of(*pid, &mut self.reader.buffer)?;
+                        self.pss_cpu_ns += thread_cpu_ns().saturating_sub(begun_ns);
+                        bytes
+                    } else {
+                        None
+                    };
                     let names = (account.as_str(), title);
                     self.streams[0].push(&cells(time_ns, *pid, names, sample, pss_bytes));
                 }
@@ -91,6 +100,11 @@ impl Probe for ProcessesProbe {
 
     fn streams(&mut self) -> &mut [Stream] {
         &mut self.streams
+    }
+
+    /// Proportional memory pays for itself.
+    fn apart_ns(&self) -> u64 {
+        self.pss_cpu_ns
     }
 
     /// A process that is followed already, or as a descendant, changes its account from now on.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::ObserveError;
-use crate::file::{Buffer, ProcFile};
+use crate::file::{Buffer, ProcFile, descriptors_are_scarce};
 use crate::followed::Reader;
 use crate::parse::{ProcessStat, SchedStat, SystemCall};
 use crate::tasks::{DISK, RUNNING};
@@ -18,6 +18,7 @@ const OWN_PREFIX: &str = "assay-";
 /// threads that an engine keeps for later cost little.
 const PART_OF_SLEEP: i64 = 10;
 const NEXT_LOOK_MAX_NS: i64 = 100_000_000;
+const SLEEPS_LONG_NS: i64 = 1_000_000_000;
 /// A thread that has run for so long has named itself.
 const NAMED_AFTER_NS: u64 = 1_000_000;
 
@@ -121,6 +122,9 @@ impl Thread {
             self.open = None;
             let slept_ns = time_ns.saturating_sub(self.since_ns);
             self.due_ns = time_ns + (slept_ns / PART_OF_SLEEP).min(NEXT_LOOK_MAX_NS);
+            if slept_ns > SLEEPS_LONG_NS && descriptors_are_scarce() {
+                self.schedstat.close();
+            }
             return Ok(Fate::SleptOn);
         }
         self.since_ns = time_ns;

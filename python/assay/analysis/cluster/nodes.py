@@ -74,3 +74,12 @@ def shared_cores(run: Run) -> str | None:
     if len(here) + 1 <= cores:
         return None
     return f"{len(here)} workers share the {cores} cores of one host, with the client"
+
+
+def shares_threads(run: Run) -> bool:
+    """Whether several processes of a cluster are on this host, with threads for any operation.
+
+    They rest in pools of hundreds, and what waits for another node has no thread meanwhile: which
+    of them were at work for an operation nobody tells.
+    """
+    return sum(len(node.pids) for node in cluster_nodes(run)) > 1

@@ -55,8 +55,10 @@ def find(case: Case) -> list[Finding]:
     """What bounds the run; silent under a load, and where most of the time was not split."""
     split = case.believable
     known = case.only(op.name for op in split)
-    if case.load is not None or not known.operations:
+    if case.load is not None:
         return []
+    if not known.operations:
+        return _of_nodes(case)
     top = sorted(split, key=lambda op: -(op.share or 0.0))[:NAMED_OPERATIONS]
     names = ", ".join(op.name for op in top)
     named = f"{names} are {percent_text(sum(op.share or 0.0 for op in top))} of the time"
@@ -72,6 +74,31 @@ def find(case: Case) -> list[Finding]:
         evidence=tuple(_evidence(op) for op in top),
     )
     return [found]
+
+
+def _of_nodes(case: Case) -> list[Finding]:
+    """How busy a cluster kept the CPUs: which threads worked for an operation nobody tells."""
+    cores = case.engine_cores
+    if case.cluster is None or not cores:
+        return []
+    told = {op.name: op for op in case.operations if op.parallelism is not None}
+    known = case.only(told)
+    if not known.operations:
+        return []
+    busy = {op.name: (op.parallelism or 0.0) / cores for op in known.operations}
+    share = known.of_run(busy)
+    words = f"{share * cores:.2g} of {cores} cores busy"
+    is_bound = share >= ALL_CORES_SHARE
+    claim = f"CPU-bound: {words}" if is_bound else f"Not bound by the CPU alone: {words} on average"
+    top = sorted(known.operations, key=lambda op: -(op.share or 0.0))[:NAMED_OPERATIONS]
+    names = [op.name for op in top]
+    together = percent_text(sum(op.share or 0.0 for op in top))
+    claim = f"{claim}; {', '.join(names)} are {together} of the time"
+    evidence = [
+        Evidence(f"{name}: {told[name].parallelism:.2g} cores busy", f"where:{name}")
+        for name in names
+    ]
+    return [known.finding(METHOD, claim, busy, tells="bound", evidence=evidence)]
 
 
 def _bound(case: Case, split: Sequence[OperationSummary]) -> tuple[str, tuple[str, ...]]:
