@@ -23,7 +23,7 @@ def check(run: Run) -> CheckResult:
     hosts = hosts_of(run.facts)
     if not hosts:
         return CheckResult(NAME, Verdict.VALID, "one host drove", measured=False)
-    if (run.dir / RAW_DIR / FLEET_DIR).is_dir():
+    if any((run.dir / RAW_DIR / FLEET_DIR).glob("*")):
         return CheckResult(
             NAME,
             Verdict.UNKNOWN,
