@@ -55,8 +55,9 @@ def busiest(hosts: Sequence[dict[str, Any]], phase: str, seconds: float) -> floa
 
 def measured_share(run: Run) -> float | None:
     """The same of the measured part; None where no host told, or one driver drove."""
-    window = window_ns(run.table("events"))
-    phases = measured_phases(phase["name"] for phase in run.facts["plan"]["phases"])
-    if window is None or not phases:
+    hosts = hosts_of(run.facts)
+    window = window_ns(run.table("events")) if hosts else None
+    if window is None:
         return None
-    return busiest(hosts_of(run.facts), phases[0], (window[1] - window[0]) * NS)
+    phases = measured_phases(phase["name"] for phase in run.facts["plan"]["phases"])
+    return busiest(hosts, phases[0], (window[1] - window[0]) * NS) if phases else None
