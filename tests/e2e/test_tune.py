@@ -9,7 +9,7 @@ from tests.e2e.conftest import Lab
 
 TUNE = ["tune", "tpch", "-o", "q01", "--engine", "duckdb", "--scale", "0.01", "--min-time", "0.1s"]
 # Less than an open database takes: such runs fail.
-KNOBS = ["--knob", "memory_limit=1MB,2MB"]
+KNOBS = ["--knob", "memory_limit=100kB,200kB"]
 NOTHING = 5
 
 
@@ -36,7 +36,7 @@ def test_settings_that_fail_are_points_of_the_search_and_none_is_recommended(lab
         assert (one["failed"] is None) == (one["setting"] == "default")
     without_record = {one["variant"] for one in document["missing"]}
     told = {one["setting"] for one in rows(document, "trials") if one["failed"]}
-    assert without_record | told == {"memory_limit=1MB", "memory_limit=2MB"}
+    assert without_record | told == {"memory_limit=100kB", "memory_limit=200kB"}
     lab.assert_nothing_left()
 
     again = lab.assay(*TUNE, *KNOBS)

@@ -73,7 +73,7 @@ class Program:
         refused = _UNREAD.search(_words(told))
         if refused is not None:
             said = " ".join(refused[1].split())
-            raise EngineError(f"Dolt refuses its settings: {said}. Mend that setting.")
+            raise EngineError(f"Dolt refuses its settings: {said}. Mend it (--set).")
 
     def _check_variables(self, here: Path, variables: Mapping[str, str]) -> None:
         told = self._told(here, "sql", "-r", "csv", "-q", file_text("variables.sql", CONF))
@@ -90,7 +90,7 @@ class Program:
             asked = filled("set_global.sql", plain=plain, conf=CONF)
             said = _words(self._told(here, "sql", "-q", asked))
             if "error" in said.lower():
-                raise EngineError(f"Dolt refuses {name}={value}: {said}. Mend that setting.")
+                raise EngineError(f"Dolt refuses {name}={value}: {said}. Mend it (--set).")
 
     def _told(self, here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         return told_by([str(self.file), *arguments], environment(here), self.file, here)

@@ -84,7 +84,7 @@ class Program:
                 hint = suggestion(canonical(name), sorted(known))
                 raise EngineError(f"{self.title} has no setting {name!r}; {hint}")
         if refusal := self._refusal(settings):
-            raise EngineError(f"{self.title} refuses its settings: {refusal}. Mend that setting.")
+            raise EngineError(f"{self.title} refuses its settings: {refusal}. Mend it (--set).")
 
     def _refusal(self, settings: Mapping[str, str]) -> str:
         """The server's words on a configuration; empty if it takes it."""

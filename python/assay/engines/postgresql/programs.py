@@ -84,7 +84,7 @@ class Programs:
                 hint = suggestion(name, sorted(known))
                 raise EngineError(f"PostgreSQL has no setting {name!r}; {hint}")
         if refusal := self._refusal(settings):
-            raise EngineError(f"PostgreSQL refuses its settings: {refusal}. Mend that setting.")
+            raise EngineError(f"PostgreSQL refuses its settings: {refusal}. Mend it (--set).")
 
     def _takes(self, name: str) -> bool:
         """Settings of extensions, and those that the description leaves out on purpose."""
