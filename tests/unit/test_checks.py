@@ -583,12 +583,6 @@ class TestProbes:
             last["cpu_ns"] = round((last["time_ns"] - first["time_ns"]) * share / 3)
         run = synthetic.write()
         told(probes, run, verdict)
-        # Nodes that this host has are looked at one by one; those of other hosts are not.
-        node = {"name": "worker", "role": "worker", "host": "127.0.0.1"}
-        run.facts["cluster"] = {"nodes": [node | {"pids": []}, node | {"pids": [1]}]}
-        told(probes, run, verdict)
-        run.facts["cluster"]["nodes"].append(node | {"pids": [2]})
-        told(probes, run, VALID)
 
 
 class TestClient:

@@ -45,7 +45,7 @@ def check(run: Run) -> CheckResult:
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=gap_s, threshold=limit_s)
     shares = probe_core_shares(run)
     share = sum(cost for name, cost in shares.items() if name not in ASKED_FOR) if shares else None
-    share_max = PROBE_CORE_SHARE_MAX * max(1, _nodes_here(run))
+    share_max = PROBE_CORE_SHARE_MAX
     if share is not None and share > share_max:
         reason = (
             f"the probes used {percent_text(share)} of a core, more than {percent_text(share_max)}:"
@@ -55,12 +55,6 @@ def check(run: Run) -> CheckResult:
     cost = "cost not measured" if share is None else f"{percent_text(share)} of a core"
     reason = f"{len(told)} probes, no gap over {gap_s:.1f} s, {cost}"
     return CheckResult(NAME, Verdict.VALID, reason, value=gap_s, threshold=limit_s)
-
-
-def _nodes_here(run: Run) -> int:
-    """How many nodes of a cluster are looked at on this host; 0 of a server that is none."""
-    nodes = (run.facts.get("cluster") or {}).get("nodes", [])
-    return sum(bool(node["pids"]) for node in nodes)
 
 
 def _interval_s(run: Run, probe: dict[str, Any]) -> float:

@@ -13,8 +13,7 @@ PROBE_GAP_INTERVALS_MAX = 10.0
 CLOCK_UNCERTAINTY_S_MAX = 0.02
 # The load generator's share of the CPUs it may use, where it is a process of its own.
 CLIENT_SHARE_MAX = 0.80
-# Probes may use this share of one core, for each node that they look at on this host, without the
-# one that takes CPU samples.
+# Probes may use this share of one core, without the one that takes CPU samples.
 PROBE_CORE_SHARE_MAX = 0.02
 # In an open load this share of the operations starts within a second of when it was due.
 ON_TIME_SHARE_MIN = 0.95
