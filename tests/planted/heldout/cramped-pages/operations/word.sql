@@ -1,0 +1,2 @@
+-- What does it mean?
+select word, meaning from dictionary where entry = ${entry}
