@@ -53,7 +53,7 @@ OF_CAUSES = {
     LOCK: ("lock",),
     LATCH: ("latch",),
     CPU: ("cpu_user", "cpu_system", "run_queue", "throttled", "stolen"),
-    LOG: ("disk_write",),
+    LOG: ("log", "disk_write"),
     READS: ("disk_read", "disk"),
     CLIENT: ("client",),
 }

@@ -56,6 +56,7 @@ PARTS = (
     ("disk read", ("disk_read",)),
     ("disk write", ("disk_write",)),
     ("disk", ("disk",)),
+    ("log", ("log",)),
     ("lock", ("lock",)),
     ("latch", ("latch",)),
     ("client", ("client",)),

@@ -28,6 +28,7 @@ PARTS = (
     ("throttled", ("throttled",)),
     ("stolen", ("stolen",)),
     ("disk", ("disk_read", "disk_write", "disk")),
+    ("commit and log", ("log",)),
     ("locks", ("lock", "latch")),
     ("client", ("client",)),
     ("other workers", ("workers",)),
