@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,7 +14,9 @@ import polars as pl
 from assay.analysis.findings.intervals import share_interval
 from assay.analysis.operations import is_measured
 from assay.analysis.split import COVERAGE_MAX
-from assay.analysis.time.operation_tree import COMPUTING
+from assay.analysis.time.computing import computing_by_operation
+from assay.analysis.time.operation_tree import COMPUTING, operation_tree
+from assay.analysis.time.run_tree import run_tree
 from assay.model.finding import Finding
 
 if TYPE_CHECKING:
@@ -135,8 +138,6 @@ class Case:
         indexes: By table, from the engine's catalogue; None: the engine does not tell.
         changed_settings: Of the optimiser, away from the default; None: the engine does not tell.
         alternatives: Plans that would be chosen if one thing were changed, by operation.
-        trees: Of operations the tree of their time, by name; those that could not be split are
-            left out.
         blockers: Sessions that others waited for, those waited for longest first; None: the engine
             does not tell.
         fleet_share: The largest share of the CPUs it could use that a driver of a fleet did use;
@@ -173,9 +174,23 @@ class Case:
     indexes: Mapping[str, tuple[Index, ...]] | None = None
     changed_settings: tuple[ChangedSetting, ...] | None = None
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
-    trees: Mapping[str, TimeNode] = field(default_factory=dict)
     blockers: tuple[Blocker, ...] | None = None
     fleet_share: float | None = None
+
+    @cached_property
+    def trees(self) -> dict[str, TimeNode]:
+        """Of operations the tree of their time, by name; without those that were not split."""
+        computing = computing_by_operation(self.profile, self.plans, prepared=self.prepared)
+        return {
+            op.name: tree
+            for op in self.operations
+            if (tree := operation_tree(op.where, computing.get(op.name))) is not None
+        }
+
+    @cached_property
+    def time(self) -> TimeNode | None:
+        """The time tree of the whole run; None where nothing was split."""
+        return run_tree(self.shares, self.trees, self.where)
 
     @property
     def asked_to_read(self) -> bool:
@@ -217,6 +232,17 @@ class Case:
         if tree is None:
             return 1.0
         return tree.share_of(COMPUTING) + sum(tree.share_of(f"waiting/{name}") for name in DISK)
+
+    def worked(self, operation: str) -> float:
+        """Share of an operation's time that its plan worked or waited for its data; 1 if not split.
+
+        The wait for a CPU is left out: a plan that is captured alone does not have it.
+        """
+        tree = self.trees.get(operation)
+        if tree is None:
+            return 1.0
+        waited = sum(tree.share_of(f"{COMPUTING}/{name}") for name in ("queue", "limit", "steal"))
+        return max(0.0, self.reached(operation) - waited)
 
     def part(self, *names: str) -> dict[str, float]:
         """Of each operation how much of its own time went into the named parts together.

@@ -46,10 +46,10 @@ def operation_tree(
     on_cpu = _executing(shares.get("cpu_user", 0.0), computing)
     kernel = TimeNode(KERNEL, "Kernel, for the engine", shares.get("cpu_system", 0.0))
     queues = [
-        TimeNode(name, TITLES[cause].capitalize(), shares.get(cause, 0.0))
+        TimeNode(name, _titled(TITLES[cause]), shares.get(cause, 0.0))
         for cause, name in FOR_CPU.items()
     ]
-    waits = [TimeNode(cause, TITLES[cause].capitalize(), shares.get(cause, 0.0)) for cause in WAITS]
+    waits = [TimeNode(cause, _titled(TITLES[cause]), shares.get(cause, 0.0)) for cause in WAITS]
     return parent(
         WALL,
         "Wall time",
@@ -63,6 +63,10 @@ def operation_tree(
     )
 
 
+def _titled(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
 def _executing(cpu_user: float, computing: Computing | None) -> tuple[TimeNode, TimeNode]:
     """Nodes of executing, by kind of work, and of planning."""
     if computing is None:
@@ -71,7 +75,7 @@ def _executing(cpu_user: float, computing: Computing | None) -> tuple[TimeNode, 
     executing = cpu_user - planning
     whole = math.fsum(computing.kinds.values())
     kinds = tuple(
-        TimeNode(kind.replace("/", " "), kind.capitalize(), executing * part / whole)
+        TimeNode(kind.replace("/", " "), _titled(kind), executing * part / whole)
         for kind, part in computing.kinds.items()
         if whole > 0
     )
