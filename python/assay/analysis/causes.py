@@ -36,6 +36,7 @@ CAUSES = (
     Cause("disk_read", "disk read"),
     Cause("disk_write", "disk write and sync"),
     Cause("disk", "disk read or write"),
+    Cause("log", "commit and log"),
     Cause("lock", "lock"),
     Cause("latch", "latch"),
     Cause("client", "network or client"),
@@ -45,6 +46,17 @@ CAUSES = (
     Cause(UNCOVERED, "not accounted for"),
 )
 # For what a thread may sleep; the order is that of `CAUSES`.
-SLEEPS = ("disk_read", "disk_write", "disk", "lock", "latch", "client", "workers", "idle", "paused")
+SLEEPS = (
+    "disk_read",
+    "disk_write",
+    "disk",
+    "log",
+    "lock",
+    "latch",
+    "client",
+    "workers",
+    "idle",
+    "paused",
+)
 PARTS = tuple(cause.name for cause in CAUSES)
 TITLES = {cause.name: cause.title for cause in CAUSES}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.plan_compare import Change, Comparison, Pair, compare_plans
+from assay.model.catalogue import Alternative, ChangedSetting, Index
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from assay.record.layout import PLANS_DIR, PLANS_FILE, RAW_DIR
 
@@ -84,6 +85,9 @@ class Captured:
         reason: Why there are none, or not all; None where all were asked.
         grammar: The SQL that statements are in, as sqlglot names it; None: what all have in common.
         tables: Types of columns by table, as they were declared; empty in older records.
+        indexes: By table; None: the engine does not tell.
+        changed_settings: Of the optimiser, away from the default; None: the engine does not tell.
+        alternatives: Plans that would be chosen if one thing were changed.
     """
 
     plans: dict[str, tuple[Plan, ...]] = field(default_factory=dict)
@@ -93,6 +97,9 @@ class Captured:
     reason: str | None = None
     grammar: str | None = None
     tables: dict[str, dict[str, str]] = field(default_factory=dict)
+    indexes: dict[str, tuple[Index, ...]] | None = None
+    changed_settings: tuple[ChangedSetting, ...] | None = None
+    alternatives: tuple[Alternative, ...] = ()
 
 
 def read_plans(run: Run) -> dict[str, tuple[Plan, ...]]:
@@ -145,7 +152,25 @@ def _read(told: dict[str, Any], error: str | None) -> Captured:
         error,
         schema.get("grammar"),
         {str(table): dict(columns) for table, columns in schema.get("tables", {}).items()},
+        _indexes(told.get("catalogue") or {}),
+        _changed_settings(told.get("catalogue") or {}),
+        tuple(Alternative.read(facts) for facts in told.get("alternatives", ())),
     )
+
+
+def _indexes(catalogue: dict[str, Any]) -> dict[str, tuple[Index, ...]] | None:
+    if catalogue.get("indexes") is None:
+        return None
+    by_table: dict[str, tuple[Index, ...]] = {}
+    for facts in catalogue["indexes"]:
+        index = Index.read(facts)
+        by_table[index.table] = (*by_table.get(index.table, ()), index)
+    return by_table
+
+
+def _changed_settings(catalogue: dict[str, Any]) -> tuple[ChangedSetting, ...] | None:
+    changed = catalogue.get("changed_settings")
+    return None if changed is None else tuple(ChangedSetting(**facts) for facts in changed)
 
 
 def _checked(plan: Plan) -> Plan:

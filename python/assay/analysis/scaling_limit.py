@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from assay.analysis.client_time import client_time
 from assay.analysis.figures.metrics import summary_of
 from assay.analysis.findings.client_bound import SATURATED_SHARE
-from assay.analysis.findings.load_bound_by import CPU_BOUND_SHARE
 from assay.analysis.findings.processes import cpus_text
 from assay.analysis.student import mean_of
 from assay.model.units import percent_text, seconds_text
@@ -53,10 +52,12 @@ OF_CAUSES = {
     LOCK: ("lock",),
     LATCH: ("latch",),
     CPU: ("cpu_user", "cpu_system", "run_queue", "throttled", "stolen"),
-    LOG: ("disk_write",),
+    LOG: ("log", "disk_write"),
     READS: ("disk_read", "disk"),
     CLIENT: ("client",),
 }
+# CPUs are taken to be used up when hardly a sixth of their time is left.
+ALL_BUSY_SHARE = 0.85
 # Looks at threads are some milliseconds apart and rounds differ: an operation that takes hardly a
 # tenth longer is limited by nothing that could be named.
 LONGER_MIN = 0.1
@@ -350,7 +351,7 @@ def _cpu_words(cores: Mapping[str, float | None], cpus: int) -> str:
     whole = sum(known.values())
     names = {"engine": "engine", "driver": "load generator", "others": "others"}
     each = ", ".join(f"{names[name]} {value:.2g}" for name, value in known.items())
-    full = " (all of them were busy)" if whole >= CPU_BOUND_SHARE * cpus else ""
+    full = " (all of them were busy)" if whole >= ALL_BUSY_SHARE * cpus else ""
     words = f"of {cpus_text(cpus)} {whole:.2g} were busy{full}: {each}"
     if known.get("driver", 0.0) >= SATURATED_SHARE * cpus / 2 and known.get(
         "driver", 0.0

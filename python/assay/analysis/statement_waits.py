@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 # A thread that sleeps for another reason says nothing of the statement.
-WAITS = ("disk_read", "disk_write", "disk", "lock", "latch")
+WAITS = ("disk_read", "disk_write", "disk", "log", "lock", "latch")
 RUN_QUEUE = "run_queue"
 
 

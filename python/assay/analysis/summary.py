@@ -12,7 +12,7 @@ from assay.analysis.causes import PARTS
 from assay.analysis.cluster.told import Cluster, cluster_of
 from assay.analysis.counted_parts import tables_apart
 from assay.analysis.engine_counters import engine_counters
-from assay.analysis.findings.discovery import findings
+from assay.analysis.findings.discovery import judged_findings
 from assay.analysis.findings.reading import read_case
 from assay.analysis.fleet import measured_share
 from assay.analysis.index_work import index_work_told
@@ -30,10 +30,13 @@ from assay.analysis.wasted_work import Work, work_of
 from assay.analysis.where import Where, where_time_went
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from assay.analysis.latency import Distribution
     from assay.analysis.load import LoadSummary, OperationLoad
+    from assay.analysis.time.tree import TimeNode
     from assay.model.finding import Finding
     from assay.record.reader import Run
 
@@ -122,6 +125,9 @@ class Summary:
         sequence: Mixes of clients that play an order, in its specification's terms; None of others.
         mixes: Of clients that play an order by themselves; None of others.
         cluster: What nodes did; None of an engine that is no cluster.
+        silenced: Causes that a witness contradicts.
+        time: Where the wall time of the run went, as a tree; None where it was not split.
+        trees: The same of operations, by name; those that were not split are left out.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -140,6 +146,9 @@ class Summary:
     sequence: Sequence | None = None
     mixes: Mixes | None = None
     cluster: Cluster | None = None
+    silenced: tuple[Finding, ...] = ()
+    time: TimeNode | None = None
+    trees: Mapping[str, TimeNode] = field(default_factory=dict)
 
 
 def summarise(run: Run) -> Summary:
@@ -179,6 +188,7 @@ def summarise(run: Run) -> Summary:
     case = replace(case, fleet_share=measured_share(run))
     if where is not None:
         case = replace(case, where=where.shares)
+    judged = judged_findings(case)
     return Summary(
         operations=operations,
         metrics=metrics
@@ -187,7 +197,10 @@ def summarise(run: Run) -> Summary:
             if work is None or load is None
             else load_metrics(load, used, work, sequence)
         ),
-        findings=tuple(findings(case)),
+        findings=judged.findings,
+        silenced=judged.silenced,
+        time=case.time,
+        trees=case.trees,
         accounts=used,
         probe_core_share=probe_core_share(run),
         load=load,

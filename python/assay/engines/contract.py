@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from assay.model.catalogue import Alternative, ChangedSetting, Index
     from assay.model.plan import Plan, Reads
     from assay.model.script import Script
 
@@ -658,6 +659,38 @@ class PlaysPrograms(Protocol):
 
         Yields:
             One for each statement. What the engine refuses is an error in it, never an exception.
+        """
+        ...
+
+
+@runtime_checkable
+class TellsIndexes(Protocol):
+    """Plan readers that read the catalogue's indexes of the tables that sessions see."""
+
+    def indexes(self) -> list[Index]:
+        """Every index of these tables, hidden and invalid ones among them."""
+        ...
+
+
+@runtime_checkable
+class TellsChangedSettings(Protocol):
+    """Plan readers that know which settings of the optimiser are away from their default."""
+
+    def changed_settings(self) -> list[ChangedSetting]:
+        """Those in force in the timed sessions, by name."""
+        ...
+
+
+@runtime_checkable
+class AsksAlternatives(Protocol):
+    """Plan readers that ask for the plan with one thing changed, which executes nothing."""
+
+    def alternatives(
+        self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
+    ) -> list[Alternative]:
+        """Plans of an operation's statements with each changed setting back at its default.
+
+        What the engine refuses is left out.
         """
         ...
 

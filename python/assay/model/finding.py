@@ -14,6 +14,28 @@ if TYPE_CHECKING:
 Tells = Literal["bound", "cause", "shape"]
 TELLS: tuple[Tells, ...] = ("bound", "cause", "shape")
 
+# How sure a cause is: two independent witnesses saw it, or one did.
+Certainty = Literal["seen", "suspected"]
+
+# Who told: each kind is independent of the others.
+Witness = Literal["wait", "plan", "sample", "counter", "setting", "catalogue", "session", "clock"]
+# Witnesses by the first word of `Evidence.at`.
+WITNESSES: Mapping[str, Witness] = {
+    "where": "wait",
+    "plan": "plan",
+    "profile": "sample",
+    "timeline": "counter",
+    "counter": "counter",
+    "check": "counter",
+    "setting": "setting",
+    "catalogue": "catalogue",
+    "session": "session",
+    "statements": "clock",
+    "clock": "clock",
+    "cluster": "counter",
+    "steady": "counter",
+}
+
 # What can be done about a cause. An engine's `advice.toml` says how it is done there.
 AdviceKind = Literal["setting", "index", "statistics", "vacuum", "state", "clients"]
 
@@ -25,11 +47,20 @@ class Evidence:
     Attributes:
         says: One sentence with its figure.
         at: Where a reader sees it: `where:q18`, `plan:q18`, `profile:q18`, `timeline`,
-            `counter:temporary_bytes`, `setting:work_mem`, `check:steal`.
+            `counter:temporary_bytes`, `setting:work_mem`, `check:steal`, `catalogue:orders`
+            (indexes and constraints), `session:4711` (another session), `statements:q18` and
+            `clock:q18` (times of statements and round trips).
+        contradicts: Whether it speaks against the claim. One such witness silences a cause.
     """
 
     says: str
     at: str
+    contradicts: bool = False
+
+    @property
+    def witness(self) -> Witness:
+        """The kind of witness that `at` names."""
+        return WITNESSES[self.at.partition(":")[0]]
 
 
 @dataclass(frozen=True)
@@ -55,7 +86,8 @@ class Finding:
 
     Attributes:
         claim: What is claimed, with its numbers.
-        effect_share: How much of the run's time the claim is about, 0 to 1.
+        effect_share: Time in the cause, as a share of the run's wall time, 0 to 1. It is a part of
+            the node `part` of the time tree.
         interval: 95 % interval of the effect, over repeated runs or over passes; None for neither.
         runs: Ids of the runs that support it.
         method: Heading in docs/methodology.md that says how it is found.
@@ -65,6 +97,13 @@ class Finding:
         fractions: Of these operations how much of the own time it is about, 0 to 1, where known.
         evidence: What it rests on.
         advice: What `assay try` would carry out.
+        part: Path of the node of the time tree that the effect is a part of, such as `computing`
+            or `waiting/lock`; None: of no one node.
+        saved: Share of the run's time that its removal would save, at least and at best; None:
+            not known.
+        certainty: `seen` by two independent witnesses, or `suspected` on the word of one.
+        settle: What would turn a suspicion into a certainty; None of what was seen.
+        shares_with: Keys of larger causes that claim the same time: alternatives, not sums.
     """
 
     claim: str
@@ -78,6 +117,21 @@ class Finding:
     fractions: Mapping[str, float] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     advice: Advice | None = None
+    part: str | None = None
+    saved: tuple[float, float] | None = None
+    certainty: Certainty = "seen"
+    settle: str | None = None
+    shares_with: tuple[str, ...] = ()
+
+    @property
+    def witnesses(self) -> tuple[Witness, ...]:
+        """Kinds of independent witnesses that support it, each once, in the order of evidence."""
+        return tuple(dict.fromkeys(one.witness for one in self.evidence if not one.contradicts))
+
+    @property
+    def contradictions(self) -> tuple[Evidence, ...]:
+        """Evidence against it."""
+        return tuple(one for one in self.evidence if one.contradicts)
 
     @property
     def key(self) -> str:
@@ -97,6 +151,15 @@ class Finding:
         """The same claim from what was looked at once, so that no pass says how it varies."""
         return replace(self, interval=None)
 
+    def of(self, part: str, saved: tuple[float, float] | None = None) -> Finding:
+        """The same claim as a part of a node of the time tree.
+
+        Args:
+            part: Path of the node.
+            saved: Share of the run's time that would be saved, at least and at best.
+        """
+        return replace(self, part=part, saved=saved)
+
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
         advice = self.advice
@@ -112,7 +175,21 @@ class Finding:
             "tells": self.tells,
             "operations": list(self.operations),
             "fractions": dict(self.fractions),
-            "evidence": [{"says": one.says, "at": one.at} for one in self.evidence],
+            "part": self.part,
+            "saved": None if self.saved is None else list(self.saved),
+            "certainty": self.certainty,
+            "settle": self.settle,
+            "shares_with": list(self.shares_with),
+            "witnesses": list(self.witnesses),
+            "evidence": [
+                {
+                    "says": one.says,
+                    "at": one.at,
+                    "witness": one.witness,
+                    "contradicts": one.contradicts,
+                }
+                for one in self.evidence
+            ],
             "advice": None
             if advice is None
             else {

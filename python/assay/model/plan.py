@@ -149,6 +149,11 @@ class Plan:
         name: What the statement is called; None: it has no name.
         text: As it was sent, with `$1`, ... for bound values; None: the record is older than that.
         reads: What it asked storage for; None: the engine does not tell.
+        mode: Which plan of a prepared statement it is, `generic` or `custom`; None: the statement
+            is not prepared, or the engine does not tell.
+        planned_each_time: Whether the timed executions were planned anew each; None: not known.
+        shapes: How many different plans were seen in `captures`; None: it was captured once.
+        captures: How often it was captured in the state of the timed session.
     """
 
     operation: str
@@ -169,6 +174,10 @@ class Plan:
     name: str | None = None
     text: str | None = None
     reads: Reads | None = None
+    mode: str | None = None
+    planned_each_time: bool | None = None
+    shapes: int | None = None
+    captures: int | None = None
 
     @property
     def seconds(self) -> float | None:

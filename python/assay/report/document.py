@@ -27,6 +27,7 @@ from assay.report.profile_section import profile_of, section
 from assay.report.state_section import state_section
 from assay.report.storage_section import storage_section
 from assay.report.test_section import section_of_test
+from assay.report.time_section import time_section
 from assay.report.what_if_section import judged_of, what_if
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "checks": [_check(result) for result in checks],
         "metrics": dict(summary.metrics),
         "operations": [asdict(operation) for operation in summary.operations],
+        "time": time_section(summary),
         "where": None if summary.where is None else summary.where.facts(),
         "pace": None if summary.load is None else _pace(summary.load.pace),
         "transactions": None if summary.transactions is None else summary.transactions.facts(),
@@ -97,6 +99,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "steady": None if summary.mixes is None else summary.mixes.facts(),
         "cluster": None if summary.cluster is None else summary.cluster.facts(),
         "findings": [finding.facts() for finding in summary.findings],
+        "ruled_out": [finding.facts() for finding in summary.silenced],
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
         "engine_counters": summary.engine_counters,
         "sessions": summary.sessions,

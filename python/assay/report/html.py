@@ -53,8 +53,9 @@ from assay.report.terminal import (
 )
 from assay.report.terminal_memory import memory_words, state_words
 from assay.report.test_page import words_of_test
+from assay.report.time_page import time_rows
 from assay.report.what_if_page import what_if_words
-from assay.report.why_page import FIRST_FOLD, anchors, finding_rows
+from assay.report.why_page import FIRST_FOLD, anchors, finding_rows, ruled_out_rows
 
 if TYPE_CHECKING:
     import jinja2
@@ -254,6 +255,8 @@ def _explanation(run: Run, told: dict[str, Any]) -> dict[str, Any]:
     settings = run.environment.get("engine", {}).get("settings") or {}
     what_if = what_if_words(told)
     return {
+        "time_rows": time_rows(told["time"]),
+        "ruled_out": ruled_out_rows(told),
         "findings": finding_rows(told, anchors(told, settings)),
         "first_fold": FIRST_FOLD,
         "methods": used_methods(told),

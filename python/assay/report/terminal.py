@@ -56,6 +56,7 @@ PARTS = (
     ("disk read", ("disk_read",)),
     ("disk write", ("disk_write",)),
     ("disk", ("disk",)),
+    ("log", ("log",)),
     ("lock", ("lock",)),
     ("latch", ("latch",)),
     ("client", ("client",)),
@@ -375,7 +376,8 @@ def _print_why(document: dict[str, Any], width: int, console: Console) -> None:
     _say(console)
     _say(console, "Why", "bold")
     for number, finding in enumerate(document["findings"], start=1):
-        lines = [finding["claim"]]
+        suspected = finding["tells"] == "cause" and finding["certainty"] == "suspected"
+        lines = [f"Suspected: {finding['claim']}" if suspected else finding["claim"]]
         if finding["to_try"]:
             lines.append(f"To try: {finding['to_try']}")
         for index, text in enumerate(lines):

@@ -12,6 +12,7 @@ from assay.report.terminal_plans import plan_lines
 from assay.report.terminal_profile import profile_lines, titled
 from assay.report.terminal_where import cause_lines, time_line, why_not_split
 from assay.report.terminal_why import why_of_operation
+from assay.report.time_text import tree_lines
 from assay.report.wrapping import labelled
 
 if TYPE_CHECKING:
@@ -78,7 +79,11 @@ def _time(document: dict[str, Any], operation: dict[str, Any], width: int) -> It
         yield from labelled("Where", why_not_split(document, operation), width)
         return
     yield from labelled("Wall", wall, width)
-    yield from cause_lines(operation["where"], operation["seconds"], width)
+    tree = document["time"]["operations"].get(operation["name"])
+    if tree is None:
+        yield from cause_lines(operation["where"], operation["seconds"], width)
+    else:
+        yield from tree_lines(tree, operation["seconds"], width)
     if operation["coverage"] is not None:
         yield from labelled("Accounted for", _coverage(operation), width)
 

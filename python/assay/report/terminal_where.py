@@ -9,6 +9,7 @@ from assay.analysis.split import COVERAGE_MAX
 from assay.model.units import percent_text, seconds_text
 from assay.record.layout import ENGINE_ACCOUNTS
 from assay.report.terminal import bar
+from assay.report.time_text import no_gain_lines, tree_lines
 from assay.report.wrapping import labelled
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ PARTS = (
     ("throttled", ("throttled",)),
     ("stolen", ("stolen",)),
     ("disk", ("disk_read", "disk_write", "disk")),
+    ("commit and log", ("log",)),
     ("locks", ("lock", "latch")),
     ("client", ("client",)),
     ("other workers", ("workers",)),
@@ -154,7 +156,7 @@ def whole_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         split = sum(operation["seconds"] for operation in operations if is_split(operation))
         yield from labelled("One pass", wall, width)
         shares = {name: spent / split if split else 0.0 for name, spent in sums.items()}
-        yield from cause_lines(shares, split, width)
+        yield from _tree_or_causes(document, shares, split, width)
         yield from _left_lines(document, width)
     if where is not None and where["coverage"] is not None:
         words = f"{percent_text(where['coverage'])} of the time of its threads, before scaling"
@@ -167,7 +169,19 @@ def _load_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         yield from labelled("Where", f"not told, {why}", width)
         return
     yield from labelled("Where", "of the service time of all operations", width)
-    yield from cause_lines(document["where"]["shares"], None, width)
+    yield from _tree_or_causes(document, document["where"]["shares"], None, width)
+
+
+def _tree_or_causes(
+    document: dict[str, Any], shares: dict[str, float | None], seconds: float | None, width: int
+) -> Iterator[str]:
+    """The run's time tree, else its causes side by side."""
+    tree = document["time"]["run"]
+    if tree is None:
+        yield from cause_lines(shares, seconds, width)
+        return
+    yield from tree_lines(tree, seconds, width)
+    yield from no_gain_lines(document, width)
 
 
 def _left_lines(document: dict[str, Any], width: int) -> Iterator[str]:

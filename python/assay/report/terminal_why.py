@@ -25,6 +25,14 @@ def why_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     for number, finding in enumerate(found, start=1):
         yield from _lines(number, finding, finding["claim"], finding["evidence"], width)
         yield from _to_do(document["run"], finding, width)
+    yield from _ruled_out(document, width)
+
+
+def _ruled_out(document: dict[str, Any], width: int) -> Iterator[str]:
+    """Causes that were considered, each with the witness that contradicts it."""
+    for finding in document["ruled_out"]:
+        against = [one["says"] for one in finding["evidence"] if one["contradicts"]]
+        yield from labelled("Not it", f"{finding['key']}: {'; '.join(against)}", width)
 
 
 def why_of_operation(run: str, told: dict[str, Any], width: int) -> Iterator[str]:
@@ -46,12 +54,31 @@ def why_of_operation(run: str, told: dict[str, Any], width: int) -> Iterator[str
 def _lines(
     number: int, finding: dict[str, Any], claim: str, evidence: list[dict[str, str]], width: int
 ) -> Iterator[str]:
-    effect = f"{percent_text(finding['effect_share'])} of the run"
-    words = f"{claim} ({effect}; {finding['interval_words']})"
+    words = f"{certainty_lead(finding)}{claim} ({'; '.join(effect_parts(finding))})"
     yield from indented(words, f"  {number}  ", width)
     for one in evidence:
         if one["says"] != finding["claim"]:
-            yield from indented(one["says"], "     - ", width)
+            yield from indented(f"{one['witness']}: {one['says']}", "     - ", width)
+    if finding["settle"]:
+        yield from indented(f"To settle it: {finding['settle']}", "     ", width)
+
+
+def certainty_lead(finding: dict[str, Any]) -> str:
+    """The word that stands before a cause that only one witness saw; empty of others."""
+    is_suspected = finding["tells"] == "cause" and finding["certainty"] == "suspected"
+    return "Suspected: " if is_suspected else ""
+
+
+def effect_parts(finding: dict[str, Any]) -> Iterator[str]:
+    """Time in the cause, time that its removal would save, its interval and its alternatives."""
+    yield f"{percent_text(finding['effect_share'])} of the run"
+    if finding["saved"] is not None:
+        least, best = (percent_text(edge) for edge in finding["saved"])
+        yield f"{least} to {best} to be saved"
+    if finding["interval"] is not None:
+        yield finding["interval_words"]
+    if finding["shares_with"]:
+        yield f"the same time as {', '.join(finding['shares_with'])}"
 
 
 def _to_do(run: str, finding: dict[str, Any], width: int) -> Iterator[str]:

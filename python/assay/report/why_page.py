@@ -62,6 +62,17 @@ def finding_rows(told: dict[str, Any], places: Anchors) -> list[dict[str, Any]]:
     return [_row(told, finding, places) for finding in told["findings"]]
 
 
+def ruled_out_rows(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return causes that were considered, each with what contradicts it."""
+    return [
+        (
+            finding["claim"],
+            "; ".join(one["says"] for one in finding["evidence"] if one["contradicts"]),
+        )
+        for finding in told["ruled_out"]
+    ]
+
+
 def carry_out(run: str, finding: dict[str, Any]) -> str | None:
     """The command that carries a finding's advice out; None for none, or if it is told already."""
     command = f"assay try {run} {finding['key']}"
@@ -84,6 +95,10 @@ def _row(told: dict[str, Any], finding: dict[str, Any], places: Anchors) -> dict
     advice = finding["advice"]
     return {
         "claim": finding["claim"],
+        "is_suspected": finding["tells"] == "cause" and finding["certainty"] == "suspected",
+        "settle": finding["settle"],
+        "saved": None if finding["saved"] is None else _saved(finding["saved"]),
+        "shares_with": ", ".join(finding["shares_with"]),
         "tells": TELLS_WORDS[finding["tells"]],
         "effect": percent_text(share),
         "width": f"{100 * min(1.0, max(0.0, share)):.1f}%",
@@ -91,13 +106,23 @@ def _row(told: dict[str, Any], finding: dict[str, Any], places: Anchors) -> dict
         "method": finding["method"],
         "operations": _operations(told, finding, places),
         "evidence": [
-            {"says": one["says"], "place": place_words(one["at"]), "href": places.href(one["at"])}
+            {
+                "says": one["says"],
+                "against": one["contradicts"],
+                "place": place_words(one["at"]),
+                "href": places.href(one["at"]),
+            }
             for one in finding["evidence"]
         ],
         "to_try": _to_try(finding["to_try"]),
         "gain": None if advice is None else _gain(advice["gain_share"]),
         "carry_out": carry_out(told["run"], finding),
     }
+
+
+def _saved(edges: list[float]) -> str:
+    least, best = (percent_text(edge) for edge in edges)
+    return f"{least} to {best} to be saved"
 
 
 def _operations(

@@ -13,7 +13,14 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from assay.engines.contract import PlanAsked, PlaysPrograms
+from assay.engines.contract import (
+    AsksAlternatives,
+    PlanAsked,
+    PlaysPrograms,
+    TellsChangedSettings,
+    TellsIndexes,
+)
+from assay.model.errors import AssayError
 from assay.model.units import NS_PER_S
 from assay.record.layout import PLANS_DIR, PLANS_FILE, measured_phases
 from assay.record.writer import write_json
@@ -91,6 +98,7 @@ class Capture:
         self._plans: list[dict[str, Any]] = []
         self._missing: list[dict[str, Any]] = []
         self._operations: list[dict[str, Any]] = []
+        self._alternatives: list[dict[str, Any]] = []
         self._interruptions = Interruptions()
 
     def all(
@@ -127,6 +135,8 @@ class Capture:
                 write_json(
                     self._dir / PLANS_FILE,
                     {
+                        "catalogue": self._catalogue(),
+                        "alternatives": self._alternatives,
                         "capture_s": time.monotonic() - begun_s,
                         "operations": self._operations,
                         "plans": self._plans,
@@ -134,6 +144,22 @@ class Capture:
                         "schema": self._schema,
                     },
                 )
+
+    def _catalogue(self) -> dict[str, Any]:
+        """Indexes and changed settings; null where the engine does not tell them."""
+        reader = self._reader
+        facts: dict[str, Any] = {"indexes": None, "changed_settings": None, "reason": None}
+        try:
+            if isinstance(reader, TellsIndexes):
+                facts["indexes"] = [index.facts() for index in reader.indexes()]
+            if isinstance(reader, TellsChangedSettings):
+                facts["changed_settings"] = [
+                    setting.facts() for setting in reader.changed_settings()
+                ]
+        except (OSError, AssayError) as error:
+            log.warning("the engine's catalogue cannot be read: %s", error)
+            facts["reason"] = str(error)
+        return facts
 
     def _program(
         self, number: int, operation: ScriptOperation, timed_s: float | None, limit_s: float
@@ -190,6 +216,9 @@ class Capture:
             execution_s = self._keep(operation, number, told)
             if watched_s is not None:
                 watched_s = None if execution_s is None else watched_s + execution_s
+        if isinstance(self._reader, AsksAlternatives):
+            changed = self._reader.alternatives(operation.name, asked)
+            self._alternatives += [alternative.facts() for alternative in changed]
         self._operations.append(
             {
                 "operation": operation.name,

@@ -1,184 +1,184 @@
-"""What bounds the run as a whole, in the power order, and which operations are most of its time."""
+"""What the time of a run is, in one line: the largest parts of its time tree.
+
+No threshold changes its words: a part is named with its share, the largest first.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.causes import TITLES, UNCOVERED
 from assay.analysis.cluster_counters import BLOCKED, WAIT
 from assay.analysis.cluster_counters import CPU as CPU_TIME
-from assay.analysis.findings.case import DISK
-from assay.model.finding import Evidence, Finding
-from assay.model.units import percent_text
+from assay.analysis.findings.client_bound import SATURATED_SHARE, saturation
+from assay.analysis.findings.processes import cores_of, cpus_text
+from assay.analysis.findings.rate_held import RATE_HELD_SHARE
+from assay.analysis.time.operation_tree import COMPUTING, EXECUTING, UNEXPLAINED, WAITING
+from assay.model.finding import Evidence
+from assay.model.units import percent_text, rate_text
+from assay.record.layout import ACCOUNT_DRIVER, ENGINE_ACCOUNTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator
 
     from assay.analysis.findings.case import Case
-    from assay.analysis.summary import OperationSummary
+    from assay.analysis.time.tree import TimeNode
+    from assay.model.finding import Finding
 
 METHOD = "bound-by"
-# A resource bounds a run when it took the larger part of the thread time.
-BOUND_SHARE = 0.5
-# All cores are busy when hardly a tenth of them is not.
-ALL_CORES_SHARE = 0.85
-# As few operations as make up about half of the time are worth naming.
+# So many parts are named, and as many operations.
+NAMED_PARTS = 3
 NAMED_OPERATIONS = 3
-# Parts that are waiting for the engine's other threads: those say what the time went into.
-FOR_OTHERS = ("workers", "idle")
-# What is so much of a part stands for it.
-MOST_SHARE = 2 / 3
-CPU = ("cpu_user", "cpu_system")
-
-
-@dataclass(frozen=True)
-class Bound:
-    """Something other than work that a run can be bound by: its parts, and how it is said."""
-
-    parts: tuple[str, ...]
-    words: str
-
-
-BOUNDS = (
-    Bound(DISK, "Disk-bound: {share} of the time was waiting for {disk}"),
-    Bound(("run_queue",), "Short of CPUs: {share} of the time was waiting for one"),
-    Bound(("throttled",), "Held back by a CPU limit for {share} of the time"),
-    Bound(("stolen",), "Short of CPUs: the hypervisor took {share} of the time"),
-    Bound(("lock", "latch"), "Lock-bound: {share} of the time was waiting for locks"),
-    Bound(("client",), "Bound by the client: {share} of the time was waiting for it"),
-    Bound(("paused",), "Paused for {share} of the time"),
-)
+# Parts that differ by what others do are said by their children.
+OPENED = (COMPUTING, WAITING)
+# A part below this is not worth a place in one line.
+PART_SHARE_MIN = 0.02
 
 
 def find(case: Case) -> list[Finding]:
-    """What bounds the run; silent under a load, and where most of the time was not split."""
-    split = case.believable
-    known = case.only(op.name for op in split)
-    if case.load is not None:
+    """The largest parts of the time; silent where neither time nor CPUs were accounted for."""
+    if (saturation(case) or 0.0) >= SATURATED_SHARE:
         return []
-    if not known.operations:
-        return _of_nodes(case)
-    top = sorted(split, key=lambda op: -(op.share or 0.0))[:NAMED_OPERATIONS]
-    names = ", ".join(op.name for op in top)
-    named = f"{names} are {percent_text(sum(op.share or 0.0 for op in top))} of the time"
-    claim, parts = _bound(case, split)
-    of_each = {op.name: _of_own_work(op, parts) for op in split}
-    found = Finding(
-        claim=f"{claim}; {named}",
-        effect_share=known.of_run(of_each),
-        interval=known.interval(of_each),
-        runs=(case.run_id,),
-        method=METHOD,
-        tells="bound",
-        evidence=tuple(_evidence(op) for op in top),
-    )
-    return [found]
-
-
-def _of_nodes(case: Case) -> list[Finding]:
-    """How busy a cluster kept the CPUs: which threads worked for an operation nobody tells."""
-    cores = case.engine_cores
-    if case.cluster is None or not cores:
-        return []
-    told = {op.name: op for op in case.operations if op.parallelism is not None}
-    known = case.only(told)
-    if not known.operations:
-        return []
-    busy = {op.name: (op.parallelism or 0.0) / cores for op in known.operations}
-    share = known.of_run(busy)
-    words = f"{share * cores:.2g} of {cores} cores busy"
-    is_bound = share >= ALL_CORES_SHARE
-    claim = f"CPU-bound: {words}" if is_bound else f"Not bound by the CPU alone: {words} on average"
-    top = sorted(known.operations, key=lambda op: -(op.share or 0.0))[:NAMED_OPERATIONS]
-    names = [op.name for op in top]
-    together = percent_text(sum(op.share or 0.0 for op in top))
-    claim = f"{claim}; {', '.join(names)} are {together} of the time"
-    evidence = [
-        Evidence(f"{name}: {told[name].parallelism:.2g} cores busy", f"where:{name}")
-        for name in names
-    ]
-    return [known.finding(METHOD, claim, busy, tells="bound", evidence=evidence)]
-
-
-def _bound(case: Case, split: Sequence[OperationSummary]) -> tuple[str, tuple[str, ...]]:
-    """The claim, and the parts that it is about."""
-    known = sum(op.share or 0.0 for op in split)
-
-    def part(*names: str) -> float:
-        return sum(_of_own_work(op, names) * (op.share or 0.0) for op in split) / known
-
-    busy = sum((op.parallelism or 0.0) * (op.share or 0.0) for op in split) / known
-    cores = case.engine_cores
-    of_cores = f" of {cores}" if cores else ""
-    largest = max(BOUNDS, key=lambda bound: part(*bound.parts))
-    share, cpu, queue = part(*largest.parts), part(*CPU), part("run_queue")
-    if share >= BOUND_SHARE:
-        disk = _disk_words(part("disk_read") / share, part("disk_write") / share)
-        return largest.words.format(share=percent_text(share), disk=disk), largest.parts
-    if cores is not None and busy >= ALL_CORES_SHARE * cores:
-        return f"CPU-bound: {busy:.2g}{of_cores} cores busy", CPU
-    if cpu >= BOUND_SHARE:
-        return f"CPU-bound, on {busy:.2g}{of_cores} cores busy on average", CPU
-    if cpu + queue >= BOUND_SHARE:
-        claim = (
-            f"CPU-bound, and short of CPUs: {percent_text(cpu)} of the time on a CPU,"
-            f" {percent_text(queue)} waiting for one"
+    tree = case.time
+    if tree is None:
+        return _of_cores(case)
+    parts = sorted(_parts(tree), key=lambda part: -part[1].share)
+    named = [part for part in parts[:NAMED_PARTS] if part[1].share >= PART_SHARE_MIN]
+    path, largest = named[0] if named else parts[0]
+    claim = "; ".join(
+        filter(
+            None, (", ".join(_parts_text(named)), *_of_nodes(case, path), _busy(case), _top(case))
         )
-        return claim, (*CPU, "run_queue")
-    parts = {name: part(name) for name in TITLES}
-    told = None
-    if parts[UNCOVERED] == max(parts.values()):
-        told = _between_nodes(case, f"{busy:.2g}{of_cores} cores busy")
-    return told or _by_no_one_thing(parts)
+    )
+    fractions = {name: own.share_of(path) for name, own in case.trees.items()}
+    found = case.finding(
+        METHOD, f"{_held(case)}{claim}", fractions, tells="bound", evidence=_evidence(case)
+    )
+    return [found if fractions else _of_whole(found, largest.share)]
 
 
-def _disk_words(reads: float, writes: float) -> str:
-    """What a disk was waited for, where one of both is most of it."""
-    if max(reads, writes) < MOST_SHARE:
-        return "disk"
-    return "disk reads" if reads > writes else "disk writes and syncs"
+def _parts(tree: TimeNode) -> Iterator[tuple[str, TimeNode]]:
+    """Parts that a headline names, with their paths: their sum is the whole time."""
+    for child in tree.children:
+        if child.name in OPENED and child.children:
+            yield from ((f"{child.name}/{part.name}", part) for part in child.children)
+        else:
+            yield child.name, child
 
 
-def _between_nodes(case: Case, busy: str) -> tuple[str, tuple[str, ...]] | None:
+def _parts_text(parts: list[tuple[str, TimeNode]]) -> Iterator[str]:
+    for number, (path, node) in enumerate(parts):
+        title = node.title if number == 0 else node.title[:1].lower() + node.title[1:]
+        title = title.replace("cPU", "CPU")
+        is_first = " of the time" if number == 0 else ""
+        kind = _largest_kind(node) if path == f"{COMPUTING}/{EXECUTING}" else ""
+        yield f"{title} {percent_text(node.share)}{is_first}{kind}"
+
+
+def _largest_kind(node: TimeNode) -> str:
+    if not node.children:
+        return ""
+    kind = max(node.children, key=lambda child: child.share)
+    return f" ({kind.title.lower()} {percent_text(kind.share)})"
+
+
+def _busy(case: Case) -> str:
+    """Cores that were busy, of those that there were; empty where nobody counted."""
+    cores, used = case.engine_cores, case.accounts
+    engine = None
+    if used is not None and case.load is not None:
+        known = [busy for name in ENGINE_ACCOUNTS if (busy := cores_of(used, name)) is not None]
+        engine = sum(known) if known else None
+    elif case.load is None:
+        split = [op for op in case.operations if op.parallelism is not None and op.share]
+        whole = sum(op.share or 0.0 for op in split)
+        engine = (
+            sum((op.parallelism or 0.0) * (op.share or 0.0) for op in split) / whole
+            if whole
+            else None
+        )
+    if engine is None:
+        return ""
+    of_cores = f" of {cpus_text(cores)}" if cores else " CPUs"
+    driver = None if used is None or case.load is None else cores_of(used, ACCOUNT_DRIVER)
+    beside = "" if driver is None else f", the load generator {driver:.2g}"
+    return f"the engine used {engine:.2g}{of_cores}{beside}"
+
+
+def _top(case: Case) -> str:
+    """The operations that took most of the time; empty of a load, whose mix is given."""
+    if case.load is not None:
+        return ""
+    top = sorted(case.shares.items(), key=lambda one: -one[1])[:NAMED_OPERATIONS]
+    names = ", ".join(name for name, _ in top)
+    verb = "is" if len(top) == 1 else "are"
+    return (
+        f"{names} {verb} {percent_text(sum(share for _, share in top))} of the time" if top else ""
+    )
+
+
+def _held(case: Case) -> str:
+    """That an open load held its rate, so that nothing was at its limit."""
+    went = None if case.load is None else case.load.schedule
+    if went is None or went.done_per_s < RATE_HELD_SHARE * went.rate_per_s:
+        return ""
+    return f"Not at its limit, {rate_text(went.rate_per_s)} were held: "
+
+
+def _of_nodes(case: Case, path: str) -> Iterator[str]:
     """What tasks of a cluster spent their time for, where threads' own sleep says nothing."""
-    if case.cluster is None or case.cluster.run is None:
-        return None
+    if path != UNEXPLAINED or case.cluster is None or case.cluster.run is None:
+        return
     whole = case.cluster.run.whole
-    told = {
+    shares = {
         "waiting for other nodes": whole.share_of_tasks(WAIT, BLOCKED),
         "scheduling": whole.scheduling_share,
         "on a CPU": whole.share_of_tasks(CPU_TIME),
     }
-    known = {what: share for what, share in told.items() if share}
-    if not known:
-        return None
-    most = sorted(known, key=lambda what: -known[what])
-    words = ", ".join(f"{percent_text(known[what])} {what}" for what in most)
-    claim = f"Bound by no one thing: {busy}; of the time of tasks {words}"
-    return claim, (UNCOVERED,)
+    known = {what: share for what, share in shares.items() if share}
+    if known:
+        most = sorted(known, key=lambda what: -known[what])
+        words = ", ".join(f"{percent_text(known[what])} {what}" for what in most)
+        yield f"of the time of tasks {words}"
 
 
-def _by_no_one_thing(parts: Mapping[str, float]) -> tuple[str, tuple[str, ...]]:
-    """Where nothing has the larger part: the largest parts, so that a reader sees why."""
-    told = {name: share for name, share in parts.items() if name not in (*CPU, *FOR_OTHERS)}
-    most = sorted(told, key=lambda name: -told[name])[:NAMED_OPERATIONS]
-    words = ", ".join(f"{percent_text(told[name])} {TITLES[name]}" for name in most if told[name])
-    on_cpu = sum(parts[name] for name in CPU)
-    on_which = f"Bound by no one thing: {percent_text(on_cpu)} on a CPU"
-    return ", ".join(filter(None, (on_which, words))), (most[0],)
+def _of_cores(case: Case) -> list[Finding]:
+    """How busy the CPUs were, where it is not known what operations waited for."""
+    cores, busy = case.engine_cores, _busy(case)
+    if not cores or not busy:
+        return []
+    operations = {op.name: (op.parallelism or 0.0) / cores for op in case.operations}
+    used = case.accounts
+    if case.load is not None and used is not None:
+        engine = sum(cores_of(used, name) or 0.0 for name in ENGINE_ACCOUNTS)
+        operations = dict.fromkeys(operations, engine / cores)
+    claim = f"{busy[:1].upper()}{busy[1:]}; what operations waited for was not measured"
+    words = "; ".join(filter(None, (f"{_held(case)}{claim}", _top(case))))
+    evidence = [Evidence(busy, "timeline")]
+    share = max(operations.values(), default=0.0)
+    found = case.finding(METHOD, words, operations, tells="bound", evidence=evidence)
+    return [found if case.shares else _of_whole(found, share)]
 
 
-def _of_own_work(op: OperationSummary, names: Sequence[str]) -> float:
-    """Share of parts in what is left of an operation's time without waiting for other threads."""
-    own = 1.0 - sum(op.where.get(name) or 0.0 for name in FOR_OTHERS)
-    return sum(op.where.get(name) or 0.0 for name in names) / own if own > 0 else 0.0
+def _of_whole(finding: Finding, share: float) -> Finding:
+    return replace(finding, effect_share=min(1.0, share), operations=(), fractions={})
 
 
-def _evidence(op: OperationSummary) -> Evidence:
-    parts = {name: share for name, share in op.where.items() if share}
-    most = sorted(parts, key=lambda name: -parts[name])[:NAMED_OPERATIONS]
-    told = ", ".join(f"{percent_text(parts[name])} {TITLES.get(name, name)}" for name in most)
-    return Evidence(
-        f"{op.name} is {percent_text(op.share)} of the time: {told}", f"where:{op.name}"
+def _evidence(case: Case) -> list[Evidence]:
+    """The largest parts of the operations that took most of the time."""
+    top = sorted(case.shares.items(), key=lambda one: -one[1])[:NAMED_OPERATIONS]
+    return [
+        Evidence(
+            f"{name} is {percent_text(share)} of the time: {_operation_text(case.trees[name])}",
+            f"where:{name}",
+        )
+        for name, share in top
+        if name in case.trees
+    ]
+
+
+def _operation_text(tree: TimeNode) -> str:
+    parts = sorted((node for _, node in _parts(tree)), key=lambda node: -node.share)
+    return ", ".join(
+        f"{node.title} {percent_text(node.share)}" for node in parts[:NAMED_PARTS] if node.share
     )

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,6 +14,9 @@ import polars as pl
 from assay.analysis.findings.intervals import share_interval
 from assay.analysis.operations import is_measured
 from assay.analysis.split import COVERAGE_MAX
+from assay.analysis.time.computing import computing_by_operation
+from assay.analysis.time.operation_tree import COMPUTING, operation_tree
+from assay.analysis.time.run_tree import run_tree
 from assay.model.finding import Finding
 
 if TYPE_CHECKING:
@@ -27,6 +31,9 @@ if TYPE_CHECKING:
     from assay.analysis.stalls import Stalls
     from assay.analysis.statement_times import OperationStatements
     from assay.analysis.summary import OperationSummary
+    from assay.analysis.time.tree import TimeNode
+    from assay.model.blocker import Blocker
+    from assay.model.catalogue import Alternative, ChangedSetting, Index
     from assay.model.finding import Advice, Evidence, Tells
     from assay.model.plan import Plan
 
@@ -127,6 +134,12 @@ class Case:
         cluster: What nodes did; None of an engine that is no cluster.
         knobs: `engine.knobs` of the record: settings that are worth varying, by their names.
         request: What was asked for.
+        prepared: Whether statements were prepared once a session; else each execution was planned.
+        indexes: By table, from the engine's catalogue; None: the engine does not tell.
+        changed_settings: Of the optimiser, away from the default; None: the engine does not tell.
+        alternatives: Plans that would be chosen if one thing were changed, by operation.
+        blockers: Sessions that others waited for, those waited for longest first; None: the engine
+            does not tell.
         fleet_share: The largest share of the CPUs it could use that a driver of a fleet did use;
             None: one driver drove, or no host told.
     """
@@ -157,7 +170,27 @@ class Case:
     cluster: Cluster | None = None
     knobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     request: Mapping[str, Any] = field(default_factory=dict)
+    prepared: bool = False
+    indexes: Mapping[str, tuple[Index, ...]] | None = None
+    changed_settings: tuple[ChangedSetting, ...] | None = None
+    alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
+    blockers: tuple[Blocker, ...] | None = None
     fleet_share: float | None = None
+
+    @cached_property
+    def trees(self) -> dict[str, TimeNode]:
+        """Of operations the tree of their time, by name; without those that were not split."""
+        computing = computing_by_operation(self.profile, self.plans, prepared=self.prepared)
+        return {
+            op.name: tree
+            for op in self.operations
+            if (tree := operation_tree(op.where, computing.get(op.name))) is not None
+        }
+
+    @cached_property
+    def time(self) -> TimeNode | None:
+        """The time tree of the whole run; None where nothing was split."""
+        return run_tree(self.shares, self.trees, self.where)
 
     @property
     def asked_to_read(self) -> bool:
@@ -184,6 +217,32 @@ class Case:
         """Memory of the host."""
         told = self.environment.get("host", {}).get("memory_bytes")
         return told if isinstance(told, int) else None
+
+    def computing(self, operation: str) -> float:
+        """Share of an operation's time that was computing or waiting for a CPU; 1 if not split."""
+        tree = self.trees.get(operation)
+        return 1.0 if tree is None else tree.share_of(COMPUTING)
+
+    def reached(self, operation: str) -> float:
+        """Share of an operation's time that its plan's operators can have taken; 1 if not split.
+
+        Computing, and the reads and writes of its data.
+        """
+        tree = self.trees.get(operation)
+        if tree is None:
+            return 1.0
+        return tree.share_of(COMPUTING) + sum(tree.share_of(f"waiting/{name}") for name in DISK)
+
+    def worked(self, operation: str) -> float:
+        """Share of an operation's time that its plan worked or waited for its data; 1 if not split.
+
+        The wait for a CPU is left out: a plan that is captured alone does not have it.
+        """
+        tree = self.trees.get(operation)
+        if tree is None:
+            return 1.0
+        waited = sum(tree.share_of(f"{COMPUTING}/{name}") for name in ("queue", "limit", "steal"))
+        return max(0.0, self.reached(operation) - waited)
 
     def part(self, *names: str) -> dict[str, float]:
         """Of each operation how much of its own time went into the named parts together.

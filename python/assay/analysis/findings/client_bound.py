@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.case import at_least, names_text
 from assay.analysis.findings.processes import cores_of, cpus_text
+from assay.analysis.time.operation_tree import NETWORK
 from assay.model.finding import Advice, Evidence, Finding
 from assay.model.units import count_text, percent_text
 from assay.record.layout import ACCOUNT_DRIVER
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.analysis.findings.case import Case
 
 METHOD = "client-bound"
@@ -20,6 +23,8 @@ SATURATED_SHARE = 0.80
 WAITING_SHARE = 0.10
 # Operations that waited for less of their own time are not named.
 NAMED_SHARE = 0.05
+# A result of fewer rows fits into a few packets, so none of them is worth leaving out.
+ROWS_MIN = 1_000
 
 
 def find(case: Case) -> list[Finding]:
@@ -74,24 +79,50 @@ def _fewer(case: Case) -> Advice | None:
 
 
 def _waited(case: Case) -> list[Finding]:
+    """Return waiting for the client as a cause where results are large, else as a part of the time.
+
+    A result of some rows is on its way as soon as it is asked for: nothing can be left out of it.
+    """
     case = case.known("client")
     waited = at_least(case.part("client"), NAMED_SHARE)
+    rows = {op.name: op.rows or 0 for op in case.operations}
+    large = {name: share for name, share in waited.items() if rows[name] >= ROWS_MIN}
+    if case.of_run(large) >= WAITING_SHARE:
+        return [_of_results(case, large, rows)]
     effect = case.of_run(waited)
     if effect < WAITING_SHARE:
         return []
-    rows = {op.name: op.rows for op in case.operations}
-    named = case.largest_first(waited)
-    evidence = [
+    claim = (
+        f"Network and client are {percent_text(effect)} of the time, most in"
+        f" {names_text(case.largest_first(waited))}: results are small, so it is the way there and"
+        " back"
+    )
+    evidence = _rows_evidence(case, waited, rows)
+    return [case.finding(METHOD, claim, waited, tells="shape", evidence=evidence).of(NETWORK)]
+
+
+def _of_results(case: Case, waited: Mapping[str, float], rows: Mapping[str, int]) -> Finding:
+    effect, names = case.of_run(waited), case.largest_first(waited)
+    claim = (
+        f"The server waited for its client for {percent_text(effect)} of the time, most in"
+        f" {names_text(names)}, which returned {count_text(rows[names[0]])} rows"
+    )
+    evidence = _rows_evidence(case, waited, rows)
+    evidence.append(
+        Evidence(f"{names[0]} returned {count_text(rows[names[0]])} rows", f"clock:{names[0]}")
+    )
+    to_try = "fetch fewer rows or columns, or run the client on CPUs of its own or another host"
+    return case.finding(METHOD, claim, waited, to_try=to_try, evidence=evidence).of(NETWORK)
+
+
+def _rows_evidence(
+    case: Case, waited: Mapping[str, float], rows: Mapping[str, int]
+) -> list[Evidence]:
+    return [
         Evidence(
             f"{name} waited for its client for {percent_text(waited[name])} of its time and"
-            f" returned {count_text(rows.get(name))} rows",
+            f" returned {count_text(rows[name])} rows",
             f"where:{name}",
         )
-        for name in named[:3]
+        for name in case.largest_first(waited)[:3]
     ]
-    claim = (
-        f"The engine waited for its client for {percent_text(effect)} of the time, most in"
-        f" {names_text(named)}"
-    )
-    to_try = "fewer rows or columns in the result: the engine is ready before its client is"
-    return [case.finding(METHOD, claim, waited, to_try=to_try, evidence=evidence)]

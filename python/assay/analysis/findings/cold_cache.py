@@ -56,7 +56,11 @@ def find(case: Case) -> list[Finding]:
         to_try = "--state hot, to measure what is in memory already"
     elif warmed:
         to_try = "a longer --min-time: later passes find the data in memory"
-    return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)]
+    part = "waiting" if "disk" in parts else "waiting/disk_read"
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
+    return [finding.of(part)]
 
 
 def _unnamed(case: Case) -> tuple[str, ...]:

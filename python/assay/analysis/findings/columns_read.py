@@ -71,9 +71,11 @@ def _told(case: Case, scans: Sequence[Timed], nodes: Sequence[Timed]) -> Finding
         for scan in scans
     ]
     to_try = "name the columns that are needed instead of whole rows"
-    return case.finding(
-        METHOD, claim, fractions, to_try=to_try, evidence=evidence
-    ).without_interval()
+    return (
+        case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+        .without_interval()
+        .of("computing")
+    )
 
 
 def _share(case: Case, scan: Timed) -> float:

@@ -66,6 +66,8 @@ def _told(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
         )
         for scan in scans
     ]
-    return case.finding(
-        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
-    ).without_interval()
+    return (
+        case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
+        .without_interval()
+        .of("computing")
+    )

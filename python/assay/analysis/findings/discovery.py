@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import assay.analysis.findings
+from assay.analysis.findings.judging import Judged, judged
 from assay.analysis.findings.order import in_order
 
 if TYPE_CHECKING:
@@ -33,10 +34,17 @@ def methods() -> dict[str, Callable[[Case], list[Finding]]]:
 
 
 def findings(case: Case) -> list[Finding]:
-    """All findings of one run, in the order in which they are told."""
-    return in_order(
-        finding for method, find in methods().items() for finding in _safely(method, find, case)
+    """Return the findings of one run, in the order in which they are said."""
+    return list(judged_findings(case).findings)
+
+
+def judged_findings(case: Case) -> Judged:
+    """Return the findings of one run in their order, and the causes that were silenced."""
+    given = judged(
+        case,
+        (finding for method, find in methods().items() for finding in _safely(method, find, case)),
     )
+    return Judged(tuple(in_order(given.findings)), given.silenced)
 
 
 def _safely(method: str, find: Callable[[Case], list[Finding]], case: Case) -> list[Finding]:

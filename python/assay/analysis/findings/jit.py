@@ -28,7 +28,7 @@ def find(case: Case) -> list[Finding]:
     """One finding for the run: what is advised is one setting."""
     compiled = {name: _compiling(plans) for name, plans in case.plans.items()}
     fractions = {
-        name: share
+        name: share * case.computing(name)
         for name, (share, _) in compiled.items()
         if share >= COMPILING_SHARE_MIN and name in case.shares
     }
@@ -52,9 +52,9 @@ def find(case: Case) -> list[Finding]:
         to_try = case.try_words(METHOD, fractions, f"sets {setting.name} to off")
         evidence.append(Evidence(f"{setting.words} compiles them", f"setting:{setting.name}"))
     return [
-        case.finding(
-            METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
-        ).without_interval()
+        case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
+        .without_interval()
+        .of("computing")
     ]
 
 

@@ -43,9 +43,11 @@ def _told(case: Case, hurt: Hurt) -> Finding:
         advice = Advice("statistics", table, {}, gain)
         to_try = case.try_words(METHOD, fractions, f"gathers statistics of {table}")
     evidence = [Evidence(_chain(hurt), f"plan:{operation}")]
-    return case.finding(
-        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
-    ).without_interval()
+    return (
+        case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
+        .without_interval()
+        .of("computing", saved=(0.0, case.of_run(fractions)))
+    )
 
 
 def operator_words(node: PlanNode) -> str:

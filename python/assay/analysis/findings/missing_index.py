@@ -1,19 +1,26 @@
-"""Scans that read a table through for a few rows of it."""
+"""Scans that read a table through for a few rows of it, where no index would have found them.
+
+The catalogue is asked first: an index that exists and begins with a column of the condition is
+another cause, namely that it is not used.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.case import names_text
-from assay.analysis.findings.plan_time import Timed, fraction_of, timed_nodes
+from assay.analysis.findings.plan_time import Timed, fraction_of, reach_of, timed_nodes
+from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from assay.analysis.findings.case import Case
+    from assay.model.catalogue import Index
     from assay.model.finding import Finding
     from assay.model.plan import PlanNode
 
@@ -24,7 +31,8 @@ REMOVED_SHARE_MIN = 0.98
 REMOVED_SHARE_MIN_BY_COLUMN = 0.999
 # A scan of fewer rows is through before an index is opened.
 READ_ROWS_MIN = 1_000
-EFFECT_MIN = 0.03
+# Less is worth no index: it costs every write.
+EFFECT_MIN = 0.05
 
 _TEXT = re.compile(r"'(?:[^']|'')*'")
 _AND = re.compile(r"\band\b", re.IGNORECASE)
@@ -51,7 +59,11 @@ def find(case: Case) -> list[Finding]:
         if timed.node.object is not None and _is_wasteful(timed.node):
             columns = indexable(timed.node.condition, timed.node.object)
             by_index.setdefault((timed.node.object, columns), []).append(timed)
-    found = [_told(case, table, columns, scans) for (table, columns), scans in by_index.items()]
+    found = [
+        _told(case, table, columns, scans)
+        for (table, columns), scans in by_index.items()
+        if usable_index(case, table, columns) is None
+    ]
     return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
 
 
@@ -88,6 +100,36 @@ def indexable(condition: str | None, table: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*equal, *first_range]))
 
 
+def usable_index(case: Case, table: str, columns: Sequence[str]) -> Index | None:
+    """Return an index of the table that begins with one of these columns; None: there is none.
+
+    A hidden, broken or partial index serves no query that does not name it, so it does not count.
+    """
+    wanted = {column.lower() for column in columns}
+    for index in (case.indexes or {}).get(table, ()):
+        is_whole = index.valid and index.predicate is None
+        if is_whole and index.columns and index.columns[0].strip('"`').lower() in wanted:
+            return index
+    return None
+
+
+def _of_catalogue(case: Case, table: str, columns: Sequence[str]) -> list[Evidence]:
+    """That the catalogue has no such index; empty where the engine does not tell its indexes."""
+    if case.indexes is None or not columns:
+        return []
+    count = len(case.indexes.get(table, ()))
+    wanted = " or ".join(columns)
+    has = "no index" if not count else f"{count} index" + ("es" if count > 1 else "")
+    words = f"{table} has {has}" + (f", none that begins with {wanted}" if count else "")
+    return [Evidence(words, f"catalogue:{table}")]
+
+
+def _conjuncts(condition: str | None) -> int:
+    """Conditions that have to hold together; 1 where there are alternatives."""
+    text = _TEXT.sub("''", condition or "")
+    return len([part for part in _AND.split(text) if part.strip(" ()")])
+
+
 def _is_of(name: str, table: str) -> bool:
     return name.rpartition(".")[0] in ("", table)
 
@@ -117,7 +159,7 @@ def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]
         words = ", ".join(columns)
         advice = Advice("index", table, {"columns": ",".join(columns)}, case.of_run(wasted))
         to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({words})")
-    evidence = [
+    evidence = _of_catalogue(case, table, columns) + [
         Evidence(
             f"{scan.node.native} of {scan.operation} removed"
             f" {percent_text(_removed_share(scan.node))} of the rows it read and took"
@@ -126,9 +168,33 @@ def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]
         )
         for scan in scans
     ]
-    return case.finding(
-        METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice
-    ).without_interval()
+    part = _removed_share(first)
+    best = case.of_run({name: share * part for name, share in reach_of(scans).items()})
+    finding = case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)
+    finding = replace(finding.without_interval(), settle=_to_settle(first, columns))
+    return finding.of(COMPUTING, saved=(_least(case, wasted), best))
+
+
+def _least(case: Case, wasted: Mapping[str, float]) -> float:
+    """Share of the time that is saved if others take the CPUs that become free: CPU time alone."""
+    on_cpu = {}
+    for name, share in wasted.items():
+        tree = case.trees.get(name)
+        if tree is None:
+            return 0.0
+        computing = tree.share_of(COMPUTING)
+        waits = sum(tree.share_of(f"{COMPUTING}/{wait}") for wait in ("queue", "limit", "steal"))
+        on_cpu[name] = share * (1 - waits / computing) if computing else 0.0
+    return case.of_run(on_cpu)
+
+
+def _to_settle(scan: PlanNode, columns: Sequence[str]) -> str | None:
+    """What is not known of the advised index; None: all of the condition is served by it."""
+    if len(columns) >= _conjuncts(scan.condition):
+        return None
+    if not columns:
+        return f"an index that serves this condition: {scan.condition}"
+    return f"how many rows {' and '.join(columns)} alone keeps: other conditions remove rows, too"
 
 
 def _largest(operation: str, scans: Sequence[Timed]) -> Timed:

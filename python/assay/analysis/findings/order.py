@@ -15,8 +15,17 @@ if TYPE_CHECKING:
 def in_order(found: Iterable[Finding]) -> list[Finding]:
     """What bounds the run first, then why it takes so long, then where its time goes.
 
-    Within each, largest effect first. Of what bounds the run only the largest is kept.
+    Of causes those that were seen stand before those that are suspected. Within each, largest
+    effect first. Of what bounds the run only the largest is kept.
     """
-    ordered = sorted(found, key=lambda one: (TELLS.index(one.tells), -one.effect_share, one.key))
+    ordered = sorted(
+        found,
+        key=lambda one: (
+            TELLS.index(one.tells),
+            one.certainty != "seen",
+            -one.effect_share,
+            one.key,
+        ),
+    )
     bounds = [one for one in ordered if one.tells == "bound"]
     return [*bounds[:1], *(one for one in ordered if one.tells != "bound")]

@@ -70,7 +70,8 @@ def _on_one_core(case: Case, idle: dict[str, float], effect: float) -> list[Find
         advice = Advice("setting", ROLE, {"value": str(case.engine_cores)}, effect)
         does = f"sets {setting.name} to {case.engine_cores}"
         to_try = case.try_words(METHOD, idle, does)
-        return [case.finding(METHOD, claim, idle, to_try=to_try, evidence=evidence, advice=advice)]
+        finding = case.finding(METHOD, claim, idle, to_try=to_try, evidence=evidence, advice=advice)
+        return [finding.of("computing", saved=(0.0, effect))]
     if effect < CHOSEN_MIN:
         return []
     to_try = f"assay explain {case.run_id} --operation {names[0]}"

@@ -1,13 +1,16 @@
 """How much of an operation's time each operator of its plans took.
 
-A plan is watched apart from the timed run and is slower, so its times count as proportions only:
-they divide what the operation took when it was timed.
+A plan is watched apart from the timed run and is slower, so its times count as proportions only.
+They divide the time that the operation spent computing when it was timed, with the wait for a CPU.
+Time in commits, locks and the network is no operator's.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from assay.analysis.time.computing import planning_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +28,9 @@ class Timed:
         plan: The plan that it is in.
         node: The operator.
         above: Those that it is below, the root first.
-        fraction: Of the operation's time, without its inputs; None where it was not timed.
+        fraction: Of the operation's time, without its inputs, as far as it was computing; None
+            where it was not timed.
+        reach: The same with the operation's reads and writes divided alike: the most that it took.
     """
 
     operation: str
@@ -33,6 +38,7 @@ class Timed:
     node: PlanNode
     above: tuple[PlanNode, ...]
     fraction: float | None
+    reach: float | None = None
 
 
 def timed_nodes(case: Case) -> list[Timed]:
@@ -42,13 +48,18 @@ def timed_nodes(case: Case) -> list[Timed]:
         timed
         for operation, plans in case.plans.items()
         if operation in shares
-        for timed in _of_operation(operation, plans)
+        for timed in _of_operation(case, operation, plans)
     ]
 
 
-def _of_operation(operation: str, plans: Sequence[Plan]) -> list[Timed]:
-    """The operators of all statements: whatever they all took is the operation's time."""
-    whole = sum(plan_seconds(plan) for plan in plans)
+def _of_operation(case: Case, operation: str, plans: Sequence[Plan]) -> list[Timed]:
+    """Return the operators of all statements: together they took the operation's computing."""
+    whole = sum(
+        (plan.execution_s if plan.execution_s is not None else plan.seconds or 0.0)
+        + planning_seconds(plan, prepared=case.prepared)
+        for plan in plans
+    )
+    computing, reached = case.computing(operation), case.reached(operation)
     found = []
     for plan in plans:
         # Threads of a parallel plan have more seconds than passed: they share what passed.
@@ -57,8 +68,17 @@ def _of_operation(operation: str, plans: Sequence[Plan]) -> list[Timed]:
         scale = min(1.0, passed_s / threads_s) / whole if threads_s and whole else None
         for node, above in _with_those_above(plan.root, ()):
             known = plan.timed and scale is not None and node.seconds is not None
-            fraction = (node.seconds or 0.0) * (scale or 0.0) if known else None
-            found.append(Timed(operation, plan, node, above, fraction))
+            part = (node.seconds or 0.0) * (scale or 0.0) if known else None
+            found.append(
+                Timed(
+                    operation,
+                    plan,
+                    node,
+                    above,
+                    None if part is None else part * computing,
+                    None if part is None else part * reached,
+                )
+            )
     return found
 
 
@@ -83,6 +103,14 @@ def fraction_of(found: Iterable[Timed]) -> dict[str, float]:
     fractions: dict[str, float] = {}
     for timed in found:
         fractions[timed.operation] = fractions.get(timed.operation, 0.0) + (timed.fraction or 0.0)
+    return {operation: min(1.0, fraction) for operation, fraction in fractions.items()}
+
+
+def reach_of(timed_operators: Iterable[Timed]) -> dict[str, float]:
+    """Return of each operation the most of its time that some of its operators took together."""
+    fractions: dict[str, float] = {}
+    for timed in timed_operators:
+        fractions[timed.operation] = fractions.get(timed.operation, 0.0) + (timed.reach or 0.0)
     return {operation: min(1.0, fraction) for operation, fraction in fractions.items()}
 
 

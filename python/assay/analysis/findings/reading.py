@@ -12,16 +12,17 @@ from assay.analysis.composite.played import played
 from assay.analysis.engine_counters import around
 from assay.analysis.findings.case import EXECUTIONS, Case, TableFacts
 from assay.analysis.operations import NS, plain, window_ns
-from assay.analysis.plans import read_plans
+from assay.analysis.plans import captured
 from assay.analysis.profile import Profile, read_profile
 from assay.model.errors import RecordUnreadableError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from assay.analysis.accounts import Accounts
     from assay.analysis.load import LoadSummary
     from assay.analysis.summary import OperationSummary
+    from assay.model.catalogue import Alternative
     from assay.record.reader import Run
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ def read_case(
 ) -> Case:
     """The case of a run whose summary is known that far."""
     engine = run.facts.get("engine", {})
+    plans, profile, prepared = captured(run), _profile(run), is_prepared(run)
     return Case(
         run_id=run.id,
         operations=operations,
@@ -52,8 +54,8 @@ def read_case(
         counters=counted,
         settings=run.environment.get("engine", {}).get("settings") or {},
         advice=engine.get("advice") or {},
-        plans=read_plans(run),
-        profile=_profile(run),
+        plans=plans.plans,
+        profile=profile,
         statements=_statements(run),
         results={op.name: columns for op in operations if (columns := _columns(run, op.name))},
         tables=_tables(run),
@@ -64,7 +66,24 @@ def read_case(
         test=played(run),
         knobs=(engine.get("knobs") or {}).get("knobs") or {},
         request=run.facts.get("request", {}),
+        prepared=prepared,
+        indexes=plans.indexes,
+        changed_settings=plans.changed_settings,
+        alternatives=_by_operation(plans.alternatives),
     )
+
+
+def is_prepared(run: Run) -> bool:
+    """Whether statements were prepared once a session, as the record says."""
+    return bool((run.facts.get("script") or {}).get("prepared"))
+
+
+def _by_operation(alternatives: Iterable[Alternative]) -> dict[str, tuple[Alternative, ...]]:
+    by_operation: dict[str, tuple[Alternative, ...]] = {}
+    for alternative in alternatives:
+        name = alternative.operation
+        by_operation[name] = (*by_operation.get(name, ()), alternative)
+    return by_operation
 
 
 def _profile(run: Run) -> Profile | None:

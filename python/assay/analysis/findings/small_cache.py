@@ -73,6 +73,7 @@ def find(case: Case) -> list[Finding]:
         fractions=fractions,
         evidence=tuple(evidence),
         advice=advice,
+        part="computing",
     )
     return [found]
 

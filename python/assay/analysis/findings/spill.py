@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.case import DISK, names_text
 from assay.analysis.findings.estimates import HOLDERS
-from assay.analysis.findings.plan_time import Timed, fraction_of, timed_nodes
+from assay.analysis.findings.plan_time import Timed, fraction_of, reach_of, timed_nodes
 from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, percent_text
 
@@ -57,9 +57,9 @@ def find(case: Case) -> list[Finding]:
     evidence = (*_of_plans(spilled, names), *_of_counters(case), *_of_setting(setting))
     to_try = _to_try(case, setting, advice, fractions)
     return [
-        case.finding(
-            METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
-        ).without_interval()
+        case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
+        .without_interval()
+        .of("computing", saved=(0.0, case.of_run(reach_of(spilled))))
     ]
 
 

@@ -81,9 +81,11 @@ def _told(case: Case, table: str, its: Sequence[Hurt]) -> Finding:
         )
         for hurt in its
     ]
-    return case.finding(
-        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
-    ).without_interval()
+    return (
+        case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
+        .without_interval()
+        .of("computing", saved=(0.0, case.of_run(fractions)))
+    )
 
 
 def _age(table: str, facts: TableFacts) -> str:

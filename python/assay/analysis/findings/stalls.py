@@ -1,4 +1,4 @@
-"""Times in which everybody waited for the log or for a checkpoint."""
+"""Time in which operations waited for the log, and dips while a checkpoint was under way."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.analysis.findings.case import Case
+    from assay.model.finding import Tells
 
 METHOD = "stalls"
 # Less is what a log costs anybody who commits.
 LOG_MIN = 0.05
+# A commit that survives a crash has to wait for the disk. Only where that is this much of the time
+# is it what to change first.
+LOG_CAUSE_MIN = 0.25
 # An interval is a dip when it has less than this of the median interval's operations.
 DIP_SHARE = 0.7
 # Operations that are missing in dips, of all: less is noise of a load that is counted by second.
@@ -28,6 +32,7 @@ INTERVALS_MIN = 10
 BLAMED_SHARE = 0.8
 ALWAYS_SHARE = 0.6
 LOG_SIZE = "log_size"
+COMMIT_SYNC = "commit_sync"
 LARGER = 4
 
 CHECKPOINT_FIGURE = "checkpoint_pages"
@@ -40,23 +45,42 @@ def find(case: Case) -> list[Finding]:
 
 
 def _log(case: Case) -> list[Finding]:
-    case = case.known("disk_write")
-    fractions = waited(case, "disk_write")
+    parts, part = _log_parts(case)
+    case = case.known(*parts)
+    fractions = waited(case, *parts)
     effect = case.of_run(fractions)
-    logged, temporary = case.total(LOG_BYTES), case.total(TEMPORARY_BYTES)
-    # What is written and is no log is temporary files, of which another finding tells.
-    if effect < LOG_MIN or not logged or logged < (temporary or 0.0):
+    logged = case.total(LOG_BYTES)
+    if effect < LOG_MIN or not logged:
         return []
     claim = (
         f"{percent_text(effect)} of the time was waiting for writes and syncs, while"
         f" {bytes_text(logged)} went into the log"
     )
     evidence = [
-        *waiting_evidence(case, fractions, ("disk_write",)),
+        *waiting_evidence(case, fractions, parts),
         Evidence(f"{bytes_text(logged)} of log", f"counter:{LOG_BYTES}"),
     ]
     to_try = "a faster disk for the log, more operations a commit, or commits that do not wait"
-    return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)]
+    setting = case.setting(COMMIT_SYNC)
+    if setting is not None and setting.value is not None:
+        words = f"{setting.words}: commits wait until the disk has the log"
+        evidence.append(Evidence(words, f"setting:{setting.name}"))
+        to_try = f"{to_try} ({setting.name})"
+    tells: Tells = "cause" if effect >= LOG_CAUSE_MIN else "shape"
+    finding = case.finding(METHOD, claim, fractions, tells=tells, to_try=to_try, evidence=evidence)
+    return [finding.of(part, saved=(0.0, effect))]
+
+
+def _log_parts(case: Case) -> tuple[tuple[str, ...], str]:
+    """Causes that are waiting for the log, and the node of the time tree that holds them.
+
+    Where the engine does not say which writes are of its log, all are taken for it, unless more
+    went into temporary files.
+    """
+    logged, temporary = case.total(LOG_BYTES) or 0.0, case.total(TEMPORARY_BYTES) or 0.0
+    if case.of_run(case.part("log")) or temporary > logged:
+        return ("log",), "log"
+    return ("log", "disk_write"), "waiting/disk_write"
 
 
 def _checkpoints(case: Case) -> list[Finding]:

@@ -41,7 +41,8 @@ def _stolen(case: Case) -> list[Finding]:
     to_try = "a host that others share less"
     if effect >= EFFECT_MIN:
         claim = f"The hypervisor took {percent_text(effect)} of the time from the engine"
-        return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)]
+        finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+        return [finding.of("computing/steal")]
     if case.operations or machine is None or machine < EFFECT_MIN:
         return []
     claim = f"The hypervisor took {percent_text(machine)} of the machine's CPU time"
@@ -67,7 +68,8 @@ def _neighbours(case: Case) -> list[Finding]:
         *waiting_evidence(case, queued, ("run_queue",)),
         Evidence(others, "check:background_load"),
     ]
-    return [case.finding(METHOD, claim, fractions, to_try=QUIETER, evidence=evidence)]
+    finding = case.finding(METHOD, claim, fractions, to_try=QUIETER, evidence=evidence)
+    return [finding.of("computing/queue")]
 
 
 def _blamed(case: Case, used: Accounts) -> float:

@@ -29,7 +29,8 @@ def find(case: Case) -> list[Finding]:
         evidence.append(Evidence(words, "timeline"))
     if effect >= EFFECT_MIN:
         claim = f"A CPU limit held the engine back for {percent_text(effect)} of the time"
-        return [case.finding(METHOD, claim, fractions, to_try=TO_TRY, evidence=evidence)]
+        finding = case.finding(METHOD, claim, fractions, to_try=TO_TRY, evidence=evidence)
+        return [finding.of("computing/limit")]
     if case.operations or held is None or held < EFFECT_MIN:
         return []
     claim = f"A CPU limit held the engine back in {percent_text(held)} of the limit's periods"

@@ -6,7 +6,7 @@ they divide the sleep of an operation and kind of thread, as far as it has the s
 kernel; where no word fell into those of an operation, the words of the run do, then those that were
 told near operations too short for any to fall into, and else it is the kernel's cause. What the
 words were told of directly is not told apart: those are the long sleeps. A sleep that no signal
-ends is the kernel's alone.
+ends is the kernel's alone, but for writes: there the engine's word says what was written.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ INTERRUPTIBLE = "S"
 # Asleep, and not to be woken by signals.
 DISK_STATE = "D"
 TOLD_BY_KERNEL = ["state", "channel", "call", "comm", "at_rest", "with_workers"]
+# A process that writes cannot be woken, and only the engine knows whether it writes its log.
+OPEN_TO_WORDS = (pl.col("state") == INTERRUPTIBLE) | (
+    (pl.col("state") == DISK_STATE) & (pl.col("by_kernel") == "disk_write").fill_null(value=False)
+)
 WORDS = pl.List(pl.Struct({"cause": pl.String, "told_ns": pl.Int64}))
 ALIKE = ["operation", "kind", "by_kernel"]
 
@@ -91,7 +95,7 @@ def causes_by_word(
         .select("time_ns", pl.col("pid").cast(pl.UInt32), "cause")
         .sort("time_ns")
     )
-    asleep = spans.with_row_index("span").filter(pl.col("state") == INTERRUPTIBLE)
+    asleep = spans.with_row_index("span").filter(OPEN_TO_WORDS)
     within = (
         samples.join_asof(
             asleep.filter(pl.col("pid") == pl.col("tid"))
@@ -117,9 +121,8 @@ def slept(placed: pl.DataFrame) -> pl.DataFrame:
         placed: Spans in passes, with kind, by_kernel and by_word, as `looked` gives them.
     """
     asleep = placed.filter(pl.col("state") != RUNNING)
-    open_to_words = pl.col("state") == INTERRUPTIBLE
-    by_kernel = _by_kernel(asleep.filter(~open_to_words))
-    found = pl.concat([by_kernel, _in_proportion(asleep.filter(open_to_words))])
+    by_kernel = _by_kernel(asleep.filter(~OPEN_TO_WORDS))
+    found = pl.concat([by_kernel, _in_proportion(asleep.filter(OPEN_TO_WORDS))])
     return found.group_by("operation", "kind", "cause", maintain_order=True).agg(
         pl.col("looked_ns").sum()
     )

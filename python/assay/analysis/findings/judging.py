@@ -1,0 +1,142 @@
+"""How sure each cause is, and how much of the time it may claim.
+
+A cause is seen if two independent witnesses saw it, and suspected on the word of one. A witness
+against it silences it. No cause claims more than the node of the time tree that it is a part of.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.captured_plan import doubt_of_plan
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+WITNESSES_MIN = 2
+# Times differ by as much from run to run, so a smaller cause could not be shown to be one.
+CAUSE_SHARE_MIN = 0.05
+# Shares of looks and of plans come from different measurements, which differ by a few per cent.
+OVERLAP_MAX = 0.05
+MISSING_WITNESS = {
+    "plan": "a run with --profile: CPU samples would confirm or refute the plan",
+    "wait": "more looks at waiting sessions: a longer --time or --min-time",
+    "sample": "the plan of the operation, or counters of the engine around it",
+}
+TO_SETTLE = "a second, independent measurement of the same cause"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Findings after they were judged.
+
+    Attributes:
+        findings: Those that are said.
+        silenced: Causes that a witness contradicts.
+    """
+
+    findings: tuple[Finding, ...]
+    silenced: tuple[Finding, ...]
+
+
+def judged(case: Case, findings: Iterable[Finding]) -> Judged:
+    """Return findings with their certainty, none above its node, and those that were silenced."""
+    given = list(findings)
+    silenced = tuple(one for one in given if one.tells == "cause" and one.contradictions)
+    kept = [
+        _with_certainty(case, _within_node(case, one)) if one.tells == "cause" else one
+        for one in given
+        if one not in silenced
+    ]
+    kept = [one for one in kept if one.tells != "cause" or one.effect_share >= CAUSE_SHARE_MIN]
+    return Judged(tuple(_with_alternatives(case, kept)), silenced)
+
+
+def _within_node(case: Case, finding: Finding) -> Finding:
+    """The finding with each operation's fraction at most the node that it is a part of."""
+    if finding.part is None or not finding.fractions:
+        return finding
+    part = finding.part
+    fractions = {
+        name: min(fraction, case.trees[name].share_of(part)) if name in case.trees else fraction
+        for name, fraction in finding.fractions.items()
+    }
+    effect = case.of_run(fractions)
+    saved = finding.saved
+    if saved is not None:
+        saved = (min(saved[0], effect), max(saved[1], effect))
+    return replace(finding, fractions=fractions, effect_share=effect, saved=saved)
+
+
+def _with_certainty(case: Case, finding: Finding) -> Finding:
+    reason = _reason_to_doubt(case, finding)
+    if reason is None:
+        return replace(finding, certainty="seen", settle=None)
+    return replace(finding, certainty="suspected", settle=reason)
+
+
+def _reason_to_doubt(case: Case, finding: Finding) -> str | None:
+    """Why a cause is only suspected, as what would settle it; None: it was seen."""
+    if finding.settle is not None:
+        return finding.settle
+    witnesses = finding.witnesses
+    if "plan" in witnesses and finding.operations:
+        doubt = doubt_of_plan(case, finding.operations[0])
+        if doubt is not None:
+            return f"the plan of the timed executions themselves: {doubt}"
+    if len(witnesses) < WITNESSES_MIN:
+        missing = [MISSING_WITNESS.get(witness, TO_SETTLE) for witness in witnesses]
+        return missing[0] if missing else TO_SETTLE
+    return None
+
+
+def _with_alternatives(case: Case, findings: list[Finding]) -> list[Finding]:
+    """Causes with the keys of larger ones that claim the same time of the same operations."""
+    order = sorted(
+        (one for one in findings if one.tells == "cause" and one.part),
+        key=lambda one: (one.certainty != "seen", -one.effect_share, one.key),
+    )
+    claimed: list[Finding] = []
+    others: dict[str, tuple[str, ...]] = {}
+    for finding in order:
+        others[finding.key] = tuple(
+            larger.key for larger in claimed if _overlap(case, finding, larger)
+        )
+        claimed.append(finding)
+    return [replace(one, shares_with=others.get(one.key, ())) for one in findings]
+
+
+def _overlap(case: Case, finding: Finding, larger: Finding) -> bool:
+    """Whether two causes together claim more of a node than there is of it."""
+    part = _common_part(finding.part or "", larger.part or "")
+    if part is None:
+        return False
+    for name in set(finding.fractions) & set(larger.fractions):
+        tree = case.trees.get(name)
+        room = 1.0 if tree is None else tree.share_of(part)
+        both = math.fsum((finding.fractions[name], larger.fractions[name]))
+        if both > room + OVERLAP_MAX:
+            return True
+    return False
+
+
+def _common_part(one: str, other: str) -> str | None:
+    """The outer of two nodes of which one holds the other; None: they have no time in common."""
+    if one == other or other.startswith(f"{one}/"):
+        return one
+    return other if one.startswith(f"{other}/") else None
+
+
+def claimed_words(finding: Finding) -> str:
+    """Both figures of a cause: time in it, and time that its removal would save."""
+    claimed = f"{percent_text(finding.effect_share)} of the time is in it"
+    if finding.saved is None:
+        return claimed
+    least, best = finding.saved
+    return f"{claimed}; without it {percent_text(least)} to {percent_text(best)} would be saved"

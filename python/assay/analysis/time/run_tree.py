@@ -1,0 +1,42 @@
+"""The time tree of a whole run: the trees of its operations, each with its share of the time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from assay.analysis.time.operation_tree import UNEXPLAINED, WALL, operation_tree
+from assay.analysis.time.tree import TimeNode, merged, scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NOT_SPLIT = TimeNode("not-split", "of operations whose time was not split", 0.0)
+
+
+def run_tree(
+    shares: Mapping[str, float],
+    trees: Mapping[str, TimeNode],
+    together: Mapping[str, float | None],
+) -> TimeNode | None:
+    """Return the tree of the run's wall time, whose root has the share 1.
+
+    Operations whose time was not split are a part of what is not explained. Where sessions share
+    threads, so that no operation is split, it is the tree of all operations together.
+
+    Args:
+        shares: Of the run's time, by operation.
+        trees: Of operations; those that were not split are left out.
+        together: Shares by cause of all operations together; empty: not known.
+
+    Returns:
+        None where nothing was split.
+    """
+    split = [scaled(tree, shares[name]) for name, tree in trees.items() if shares.get(name)]
+    if not split:
+        return operation_tree(together, None)
+    missing = max(0.0, math.fsum(shares.values()) - math.fsum(tree.share for tree in split))
+    unsplit = TimeNode(NOT_SPLIT.name, NOT_SPLIT.title, missing)
+    rest = TimeNode(UNEXPLAINED, "Not explained", missing, (unsplit,) if missing else ())
+    whole = merged([*split, TimeNode(WALL, "Wall time", missing, (rest,))])
+    return None if whole is None or not whole.share else scaled(whole, 1.0 / whole.share)

@@ -1,0 +1,108 @@
+"""A tree of wall time whose nodes are the sums of their children."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Figures are rounded where they are written, so sums are compared within this.
+CLOSURE_ERROR_MAX = 0.05
+# Less than this of the time is no node: it would be a line of zeros.
+NODE_SHARE_MIN = 0.0005
+
+
+@dataclass(frozen=True)
+class TimeNode:
+    """A part of the wall time of an operation or a run.
+
+    Invariant: a node with children has the sum of their shares.
+
+    Attributes:
+        name: Its word in paths, such as `lock`.
+        title: For people.
+        share: Of the wall time of the whole tree, 0 to 1.
+        children: Its parts; empty where it was not split further.
+        source: The measurement that split it; None: the same as its parent's.
+    """
+
+    name: str
+    title: str
+    share: float
+    children: tuple[TimeNode, ...] = ()
+    source: str | None = None
+
+    def at(self, path: str) -> TimeNode | None:
+        """The node at a path below this one, such as `waiting/lock`; None: there is none."""
+        name, _, rest = path.partition("/")
+        child = next((child for child in self.children if child.name == name), None)
+        return child.at(rest) if child is not None and rest else child
+
+    def share_of(self, path: str) -> float:
+        """Share of the node at a path; 0 where there is none."""
+        node = self.at(path)
+        return 0.0 if node is None else node.share
+
+    def walk(self, above: str = "") -> Iterator[tuple[str, TimeNode]]:
+        """Every node below this one with its path, parents first, the largest first."""
+        for child in sorted(self.children, key=lambda child: -child.share):
+            path = f"{above}{child.name}"
+            yield path, child
+            yield from child.walk(f"{path}/")
+
+    @property
+    def closure_error(self) -> float:
+        """Largest difference between a node and the sum of its children, as a share of the tree."""
+        own = abs(self.share - math.fsum(child.share for child in self.children))
+        below = [child.closure_error for child in self.children]
+        return max([own if self.children else 0.0, *below])
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values; nodes below `NODE_SHARE_MIN` are left out."""
+        kept = [child for child in self.children if child.share >= NODE_SHARE_MIN]
+        return {
+            "name": self.name,
+            "title": self.title,
+            "share": self.share,
+            "source": self.source,
+            "children": [child.facts() for child in sorted(kept, key=lambda node: -node.share)],
+        }
+
+
+def parent(
+    name: str, title: str, children: Iterable[TimeNode], source: str | None = None
+) -> TimeNode:
+    """A node that is the sum of its children."""
+    parts = tuple(children)
+    return TimeNode(name, title, math.fsum(part.share for part in parts), parts, source)
+
+
+def scaled(node: TimeNode, factor: float) -> TimeNode:
+    """The same tree with every share times a factor."""
+    children = tuple(scaled(child, factor) for child in node.children)
+    return TimeNode(node.name, node.title, node.share * factor, children, node.source)
+
+
+def merged(trees: Iterable[TimeNode]) -> TimeNode | None:
+    """The sum of trees that have the same root, node by node; None of none."""
+    given = list(trees)
+    if not given:
+        return None
+    by_name: dict[str, list[TimeNode]] = {}
+    for tree in given:
+        for child in tree.children:
+            by_name.setdefault(child.name, []).append(child)
+    children = [whole for same in by_name.values() if (whole := merged(same)) is not None]
+    # Where one tree is split further than another, what that one did not split is a part, too.
+    split = math.fsum(child.share for tree in given for child in tree.children)
+    share = math.fsum(tree.share for tree in given)
+    if children and share - split > NODE_SHARE_MIN:
+        children.append(TimeNode("other", "not split further", share - split))
+    first = given[0]
+    sources = {tree.source for tree in given}
+    source = first.source if len(sources) == 1 else None
+    return TimeNode(first.name, first.title, share, tuple(children), source)

@@ -1,0 +1,60 @@
+"""A session that others waited for: who holds the lock, in which state, and for how long."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """One look at a session that waits and the session that it waits for. Absent is None.
+
+    Attributes:
+        waiting: The engine's number of the session that waits: its process, or its connection.
+        blocker: The engine's number of the session that holds the lock.
+        application: What the blocker's client calls itself, or its user.
+        state: The blocker's state in the engine's words, such as `idle in transaction`.
+        transaction_s: Age of the blocker's transaction.
+        statement: The blocker's current or last statement.
+        object: What is locked: a table, or an index of it.
+        mode: Mode of the lock that is waited for.
+    """
+
+    waiting: int
+    blocker: int
+    application: str | None = None
+    state: str | None = None
+    transaction_s: float | None = None
+    statement: str | None = None
+    object: str | None = None
+    mode: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """A session that others waited for in the measured part.
+
+    Attributes:
+        session: The engine's number of it.
+        own: Whether it is a session of the run itself.
+        looks: How many looks saw somebody wait for it.
+        share: Of all looks at waiting sessions, those that waited for it.
+        application, state, statement, object, mode: As `Blocked` has them, at the last look.
+        transaction_s: The greatest age of its transaction that was seen.
+    """
+
+    session: int
+    own: bool
+    looks: int
+    share: float
+    application: str | None = None
+    state: str | None = None
+    statement: str | None = None
+    object: str | None = None
+    mode: str | None = None
+    transaction_s: float | None = None

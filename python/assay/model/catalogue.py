@@ -1,0 +1,99 @@
+"""Facts of an engine's catalogue that explain a plan: indexes and changed settings."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+ChangeKind = Literal["setting", "index", "rewrite"]
+
+
+@dataclass(frozen=True)
+class Index:
+    """One index of a table, as the engine's catalogue has it.
+
+    Attributes:
+        table: Name of the table, without its schema.
+        name: Name of the index.
+        columns: Names of its key columns in order; an expression stands as its text.
+        unique: Whether keys are unique.
+        valid: Whether the optimiser may use it: built, and not hidden or disabled.
+        predicate: Condition of a partial index; None: of all rows.
+        method: Such as `btree` or `hash`; None: the engine does not say.
+        collation: Of its text columns where it is not that of the column; None otherwise.
+    """
+
+    table: str
+    name: str
+    columns: tuple[str, ...]
+    unique: bool = False
+    valid: bool = True
+    predicate: str | None = None
+    method: str | None = None
+    collation: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, facts: dict[str, Any]) -> Index:
+        """The index that `facts` was made from."""
+        return cls(**{**facts, "columns": tuple(facts["columns"])})
+
+
+@dataclass(frozen=True)
+class ChangedSetting:
+    """A setting of the optimiser or executor that is away from the engine's default.
+
+    Attributes:
+        name: The engine's word.
+        value: In force in the timed sessions.
+        default: The engine's own, as it is built.
+    """
+
+    name: str
+    value: str
+    default: str
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """The plan that the optimiser would choose if one thing were changed; nothing is executed.
+
+    Attributes:
+        operation: The operation.
+        statement: Which of its statements, from 0.
+        kind: What sort of change it is.
+        change: What is changed: the name of a setting, or of an index that would be there.
+        value: Its value with the change, such as the default of a setting.
+        cost: Of the chosen plan by the optimiser; None: it does not say.
+        cost_changed: With the change.
+        differs: Whether the plan has another shape with the change.
+        indexes: Indexes that the changed plan reads and the chosen one does not.
+        summary: Operators of the changed plan, the root first, in one line.
+    """
+
+    operation: str
+    statement: int
+    kind: ChangeKind
+    change: str
+    value: str | None
+    cost: float | None
+    cost_changed: float | None
+    differs: bool
+    indexes: tuple[str, ...] = ()
+    summary: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, facts: dict[str, Any]) -> Alternative:
+        """The alternative that `facts` was made from."""
+        return cls(**{**facts, "indexes": tuple(facts["indexes"])})

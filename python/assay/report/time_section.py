@@ -1,0 +1,40 @@
+"""The time tree of a run and of its operations, as the document has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.summary import Summary
+    from assay.analysis.time.tree import TimeNode
+
+# A part below this is no place to gain anything, and is named as such.
+NO_GAIN_SHARE_MAX = 0.01
+NOT_SPLIT = "of no operation is it known where its time went"
+
+
+def time_section(summary: Summary) -> dict[str, Any]:
+    """Return the trees, what is no problem, and why there is no tree.
+
+    Keys: run (the tree; null: none), operations (trees by name), no_gain (titles of parts below one
+    per cent), closure_error (largest difference between a node and the sum of its parts, as a share
+    of the whole; null without a tree), reason (why there is no tree; null where there is one).
+    """
+    tree = summary.time
+    trees = [*summary.trees.values(), *([tree] if tree else [])]
+    return {
+        "run": None if tree is None else tree.facts(),
+        "operations": {name: own.facts() for name, own in summary.trees.items()},
+        "no_gain": [] if tree is None else sorted(_without_gain(tree)),
+        "closure_error": max((own.closure_error for own in trees), default=None),
+        "reason": None if tree is not None else NOT_SPLIT,
+    }
+
+
+def _without_gain(tree: TimeNode) -> Iterator[str]:
+    """Titles of parts without parts of their own that are next to nothing of the time."""
+    for path, node in tree.walk():
+        if not node.children and "executing/" not in path and node.share < NO_GAIN_SHARE_MAX:
+            yield node.title
