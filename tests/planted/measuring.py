@@ -135,8 +135,10 @@ def _run(lab: Lab, cell: Cell, name: str, *, explain: bool) -> ArmRun:
 
 
 def host_busy(document: dict[str, Any]) -> float:
-    """Share of the CPU time that neither engine nor driver nor probes had, but others."""
+    """Share of the CPU time that others than we had; 0 where it was not measured."""
     accounts = document["accounts"]
+    if accounts is None:
+        return 0.0
     taken_s = (accounts["steal_s"] or 0.0) + (accounts["background_s"] or 0.0)
     return float(taken_s / accounts["capacity_s"])
 
