@@ -39,7 +39,11 @@ def operation(
     told: dict[str, Any] | None = None,
     **where: float,
 ) -> OperationSummary:
-    """An operation whose time went where it is said, and the rest of it to nothing known."""
+    """An operation whose time went where it is said, and the rest of it to nothing known.
+
+    Where nothing is said, it computed.
+    """
+    where = where or {"cpu_user": 1.0}
     parts: dict[str, float | None] = dict.fromkeys(PARTS, 0.0) | where
     parts[UNCOVERED] = 1.0 - sum(where.values())
     facts: dict[str, Any] = {

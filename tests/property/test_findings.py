@@ -198,8 +198,30 @@ def test_they_are_told_in_order(known: Case) -> None:
     assert ranks == sorted(ranks)
     assert ranks.count(TELLS.index("bound")) <= 1
     for tells in TELLS:
-        effects = [finding.effect_share for finding in told if finding.tells == tells]
-        assert effects == sorted(effects, reverse=True)
+        of_kind = [finding for finding in told if finding.tells == tells]
+        sure = [finding.certainty == "seen" for finding in of_kind]
+        assert sure == sorted(sure, reverse=True)
+        for certainty in ("seen", "suspected"):
+            effects = [one.effect_share for one in of_kind if one.certainty == certainty]
+            assert effects == sorted(effects, reverse=True)
+
+
+@settings(max_examples=200, deadline=None)
+@given(cases())
+def test_no_cause_claims_more_than_its_part_of_the_time(known: Case) -> None:
+    for finding in findings(known):
+        if finding.tells == "cause" and finding.part is not None:
+            for name, fraction in finding.fractions.items():
+                if name in known.trees:
+                    assert fraction <= known.trees[name].share_of(finding.part) + 1e-9
+
+
+@settings(max_examples=200, deadline=None)
+@given(cases())
+def test_nodes_of_time_trees_are_the_sums_of_their_parts(known: Case) -> None:
+    trees = [*known.trees.values(), *([known.time] if known.time else [])]
+    for tree in trees:
+        assert tree.closure_error < 1e-6
 
 
 NOTHING: dict[str, Any] = {

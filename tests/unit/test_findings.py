@@ -43,7 +43,7 @@ class TestOrder:
 
 class TestDiscovery:
     def test_a_file_is_a_finding_and_has_its_name(self) -> None:
-        assert {"bound-by", "spill", "work", "load-bound-by"} <= set(discovery.methods())
+        assert {"bound-by", "spill", "work", "round-trips"} <= set(discovery.methods())
 
     @pytest.mark.parametrize("method", sorted(discovery.methods()))
     def test_methodology_has_a_heading_for_each(self, method: str) -> None:
@@ -90,8 +90,19 @@ class TestIntervals:
         )
 
     def test_a_pass_that_lacks_an_operation_is_left_out(self) -> None:
-        times = passes({"a": [1.0] * 4, "b": [1.0] * 3})
-        assert share_interval(times, {"a": 1.0}) == (0.5, 0.5)
+        times = passes({"a": [1.0, 2.0, 1.0, 9.0], "b": [1.0] * 3})
+        whole = passes({"a": [1.0, 2.0, 1.0], "b": [1.0] * 3})
+        low, high = share_interval(times, {"a": 1.0}) or (0.0, 0.0)
+        assert (low, high) == pytest.approx(share_interval(whole, {"a": 1.0}))
+
+    def test_passes_that_do_not_differ_give_no_interval_of_no_width(self) -> None:
+        assert share_interval(passes({"a": [1.0] * 4}), {"a": 0.5}) is None
+
+    def test_the_error_of_looks_is_in_it(self) -> None:
+        """Of 100 looks, 50 saw the cause: a binomial proportion of 0.5 with an error of 0.05."""
+        times = passes({"a": [1.0] * 4})
+        low, high = share_interval(times, {"a": 0.5}, {"a": 100.0}) or (0.0, 0.0)
+        assert (low, high) == (pytest.approx(0.5 - 1.96 * 0.05), pytest.approx(0.5 + 1.96 * 0.05))
 
 
 @pytest.mark.parametrize(

@@ -335,6 +335,7 @@ class TestOptimiser:
         large = plans(plan(node(seconds=0.978), planning_s=0.022))
         (found,) = optimiser.find(case(operation(), plans=small))
         assert found.effect_share == pytest.approx(0.143)
+        assert found.tells == "shape"
         assert optimiser.find(case(operation(), plans=large)) == []
 
     def test_one_look_at_each_plan_has_no_interval(self) -> None:
@@ -343,6 +344,25 @@ class TestOptimiser:
         times = passes({"q1": [1.0, 1.2, 0.8]})
         (found,) = optimiser.find(case(operation(), plans=told, executions=times))
         assert found.interval is None
+
+    def test_prepared_statements_are_not_planned_again(self) -> None:
+        told = plans(plan(node(seconds=0.5), planning_s=0.5))
+        assert optimiser.find(case(operation(), plans=told, prepared=True)) == []
+
+    def test_a_statement_that_the_engine_plans_each_time_is(self) -> None:
+        told = plans(plan(node(seconds=0.5), planning_s=0.5, planned_each_time=True))
+        (found,) = optimiser.find(case(operation(), plans=told, prepared=True))
+        assert found.effect_share == pytest.approx(0.5)
+
+    def test_planning_takes_no_time_of_locks(self) -> None:
+        told = plans(plan(node(seconds=0.5), planning_s=0.5))
+        (found,) = optimiser.find(case(operation(cpu_user=0.2, lock=0.8), plans=told))
+        assert found.effect_share == pytest.approx(0.1)
+
+    def test_a_timed_median_that_executing_explains_contradicts_it(self) -> None:
+        told = plans(plan(node(seconds=1.0), planning_s=0.5))
+        (found,) = optimiser.find(case(operation(told={"seconds": 1.0}), plans=told))
+        assert [one.at for one in found.contradictions] == ["clock:q1"]
 
 
 class TestDeadRows:

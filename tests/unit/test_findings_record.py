@@ -23,6 +23,7 @@ from assay.analysis.findings import (
     throttled,
 )
 from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.judging import Judged
 from assay.analysis.findings.reading import executions as read_executions
 from assay.analysis.findings.reading import table_facts
 from assay.analysis.latency import Window, distribution
@@ -461,7 +462,10 @@ class TestReading:
         self, synthetic: SyntheticRun, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         seen: list[Case] = []
-        monkeypatch.setattr("assay.analysis.summary.findings", lambda one: seen.append(one) or [])
+        monkeypatch.setattr(
+            "assay.analysis.summary.judged_findings",
+            lambda case: seen.append(case) or Judged((), ()),
+        )
         synthetic.facts["statements"] = {"a": {"text": "select 1"}, "b": {}}
         summarise(synthetic.write())
         assert seen[0].statements == {"a": "select 1"}

@@ -20,7 +20,7 @@ BY_NAME = {
     "index-misses",
     "kernel-time",
     "literals",
-    "load-bound-by",
+    "round-trips",
     "look-ups",
     "rate-held",
     "steady",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.time.operation_tree import WAITS
 from assay.model.units import percent_text
 from assay.report.palette import CAUSE_COLOURS
 

@@ -140,6 +140,7 @@ class Case:
         alternatives: Plans that would be chosen if one thing were changed, by operation.
         blockers: Sessions that others waited for, those waited for longest first; None: the engine
             does not tell.
+        look_interval_s: Time between two looks at the engine's threads; None: nobody looked.
         fleet_share: The largest share of the CPUs it could use that a driver of a fleet did use;
             None: one driver drove, or no host told.
     """
@@ -175,6 +176,7 @@ class Case:
     changed_settings: tuple[ChangedSetting, ...] | None = None
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
     blockers: tuple[Blocker, ...] | None = None
+    look_interval_s: float | None = None
     fleet_share: float | None = None
 
     @cached_property
@@ -305,7 +307,16 @@ class Case:
         if self.load is not None:
             return None
         measured = self.executions.filter(is_measured(self.executions))
-        return share_interval(measured, fractions)
+        return share_interval(measured, fractions, self._looks(measured))
+
+    def _looks(self, measured: pl.DataFrame) -> dict[str, float]:
+        """How often the threads of each operation were looked at; empty where nobody looked."""
+        if not self.look_interval_s:
+            return {}
+        seconds = measured.group_by("operation").agg(pl.col("seconds").sum()).iter_rows()
+        threads = {op.name: max(1.0, op.threads_at_work or 1.0) for op in self.operations}
+        interval_s = self.look_interval_s
+        return {name: spent / interval_s * threads.get(name, 1.0) for name, spent in seconds}
 
     def finding(
         self,

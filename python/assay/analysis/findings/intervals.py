@@ -1,10 +1,12 @@
-"""How far a share of the run's time is known, by how it differs from pass to pass.
+"""How far a share of the time is known: by passes, and by how often threads were looked at.
 
-One run cannot say how runs differ. What its passes say is the least that a figure is unsure by.
+One run cannot say how runs differ. What its passes and looks say is the least that a figure is
+unsure by. Both errors are independent, so their half widths add up as squares.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,19 +18,25 @@ if TYPE_CHECKING:
 
 # Two passes have one degree of freedom: their interval would hold everything.
 PASSES_MIN = 3
+# Of the normal distribution, for 95 %: looks are many.
+NORMAL_QUANTILE = 1.96
+# An interval that rounds to nothing claims a certainty that no measurement has.
+WIDTH_MIN = 1e-6
 
 
 def share_interval(
-    measured: pl.DataFrame, fractions: Mapping[str, float]
+    measured: pl.DataFrame, fractions: Mapping[str, float], looks: Mapping[str, float] | None = None
 ) -> tuple[float, float] | None:
     """95 % interval of the share that fractions of operations are of the time of a pass.
 
     Args:
         measured: One row an execution of the measured part: pass, operation, seconds.
         fractions: Of operations, how much of their own time is meant, 0 to 1.
+        looks: How often each operation's threads were looked at; None: its parts were counted.
 
     Returns:
-        None below `PASSES_MIN` whole passes: those that hold each operation.
+        None below `PASSES_MIN` whole passes (those that hold each operation), and where neither
+        passes nor looks say how far the share is known.
     """
     if measured.is_empty() or not fractions:
         return None
@@ -47,7 +55,30 @@ def share_interval(
         )
         .filter((pl.col("operations") == every) & pl.col("share").is_finite())
     )
-    return mean_interval(each["share"].to_list())
+    by_passes = mean_interval(each["share"].to_list())
+    return None if by_passes is None else _wider(by_passes, measured, fractions, looks or {})
+
+
+def _wider(
+    interval: tuple[float, float],
+    measured: pl.DataFrame,
+    fractions: Mapping[str, float],
+    looks: Mapping[str, float],
+) -> tuple[float, float] | None:
+    """The interval with the error of looks in it; None of no width.
+
+    A share p of n looks has the variance p (1 - p) / n of a binomial proportion.
+    """
+    whole = float(measured["seconds"].sum())
+    shares = dict(measured.group_by("operation").agg(pl.col("seconds").sum() / whole).iter_rows())
+    variance = math.fsum(
+        shares.get(name, 0.0) ** 2 * fraction * (1 - fraction) / looks[name]
+        for name, fraction in fractions.items()
+        if looks.get(name)
+    )
+    middle, half = (interval[0] + interval[1]) / 2, (interval[1] - interval[0]) / 2
+    half = math.hypot(half, NORMAL_QUANTILE * math.sqrt(max(0.0, variance)))
+    return (max(0.0, middle - half), min(1.0, middle + half)) if half > WIDTH_MIN else None
 
 
 def mean_interval(shares: Sequence[float]) -> tuple[float, float] | None:

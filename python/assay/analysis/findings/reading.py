@@ -67,6 +67,7 @@ def read_case(
         knobs=(engine.get("knobs") or {}).get("knobs") or {},
         request=run.facts.get("request", {}),
         prepared=prepared,
+        look_interval_s=_look_interval_s(run),
         indexes=plans.indexes,
         changed_settings=plans.changed_settings,
         alternatives=_by_operation(plans.alternatives),
@@ -76,6 +77,13 @@ def read_case(
 def is_prepared(run: Run) -> bool:
     """Whether statements were prepared once a session, as the record says."""
     return bool((run.facts.get("script") or {}).get("prepared"))
+
+
+def _look_interval_s(run: Run) -> float | None:
+    if not run.has("waits"):
+        return None
+    gap_ns = run.table("waits")["time_ns"].unique().sort().diff().median()
+    return gap_ns * NS if isinstance(gap_ns, float) else None
 
 
 def _by_operation(alternatives: Iterable[Alternative]) -> dict[str, tuple[Alternative, ...]]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
 
 BY_SAMPLES, BY_PLANS = "CPU samples", "plans"
-# Fewer samples of an operation say its kinds of work to worse than a tenth.
+# Fewer samples of a run say nothing, and fewer of an operation its kinds to worse than a tenth.
+RUN_SAMPLES_MIN = 1_000
 SAMPLES_MIN = 100
 # Work of the kernel is a node of its own, by the kernel's clock.
 OF_KERNEL = ("kernel I/O", "kernel memory", "idle")
@@ -58,7 +59,9 @@ def computing_by_operation(
 
 
 def _by_samples(profile: Profile | None) -> dict[str, Computing]:
-    if profile is None or not profile.sampling.told_apart or within_operations(profile).is_empty():
+    if profile is None or not profile.sampling.told_apart:
+        return {}
+    if within_operations(profile).height < RUN_SAMPLES_MIN:
         return {}
     counted: dict[str, dict[str, float]] = {}
     for operation, work, samples in (

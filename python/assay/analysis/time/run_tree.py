@@ -11,6 +11,8 @@ from assay.analysis.time.tree import TimeNode, merged, scaled
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# Operations that were next to nothing of the run say nothing of it.
+TOTAL_SHARE_MIN = 1e-9
 NOT_SPLIT = TimeNode("not-split", "of operations whose time was not split", 0.0)
 
 
@@ -39,4 +41,6 @@ def run_tree(
     unsplit = TimeNode(NOT_SPLIT.name, NOT_SPLIT.title, missing)
     rest = TimeNode(UNEXPLAINED, "Not explained", missing, (unsplit,) if missing else ())
     whole = merged([*split, TimeNode(WALL, "Wall time", missing, (rest,))])
-    return None if whole is None or not whole.share else scaled(whole, 1.0 / whole.share)
+    if whole is None or whole.share < TOTAL_SHARE_MIN:
+        return None
+    return scaled(whole, 1.0 / whole.share)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # Figures are rounded where they are written, so sums are compared within this.
 CLOSURE_ERROR_MAX = 0.05
+# Sums of floating-point numbers differ by less.
+ROUNDING = 1e-9
 # Less than this of the time is no node: it would be a line of zeros.
 NODE_SHARE_MIN = 0.0005
 
@@ -100,7 +102,7 @@ def merged(trees: Iterable[TimeNode]) -> TimeNode | None:
     # Where one tree is split further than another, what that one did not split is a part, too.
     split = math.fsum(child.share for tree in given for child in tree.children)
     share = math.fsum(tree.share for tree in given)
-    if children and share - split > NODE_SHARE_MIN:
+    if children and share - split > ROUNDING * share:
         children.append(TimeNode("other", "not split further", share - split))
     first = given[0]
     sources = {tree.source for tree in given}
