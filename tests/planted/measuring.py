@@ -28,14 +28,14 @@ class ArmRun:
 
     Attributes:
         arm: `with` or `without`.
-        path: Its record.
+        name: Of its record, in the directory of runs.
         service_s: Seconds of an operation, see `arms.service_s`.
         findings: As the document has them; None where nobody looked.
         host_busy: Share of the machine's CPU time that the hypervisor and others took.
     """
 
     arm: str
-    path: str
+    name: str
     service_s: float
     findings: list[dict[str, Any]] | None
     host_busy: float = 0.0
@@ -131,7 +131,7 @@ def _run(lab: Lab, cell: Cell, name: str, *, explain: bool) -> ArmRun:
     arm = cell.planted if name == WITH else cell.free
     document = explained(lab, cell, arm if explain else _plain(arm))
     findings = document["findings"] if explain else None
-    return ArmRun(name, document["path"], service_s(document), findings, host_busy(document))
+    return ArmRun(name, document["run"], service_s(document), findings, host_busy(document))
 
 
 def host_busy(document: dict[str, Any]) -> float:
@@ -179,7 +179,7 @@ def explained_anew(lab: Lab, measured: Measured) -> Measured:
     """The same runs, explained by the rules of today; records are read, nothing is run."""
     runs = []
     for run in measured.runs:
-        document = json.loads(lab.assay("show", run.path, "--json").stdout)
+        document = json.loads(lab.assay("show", str(lab.runs / run.name), "--json").stdout)
         runs.append(replace(run, findings=document["findings"]))
     return replace(measured, runs=tuple(runs))
 

@@ -50,7 +50,6 @@ def test_a_planted_cause_is_named(name: str, server_place):
 def test_a_cell_can_be_planted(cell: Cell):
     assert cell.planted != cell.free
     assert all(cause.methods and cause.root for cause in cell.causes)
-    assert not cell.methods & set(cell.also)
     for arm in (cell.planted, cell.free):
         assert all(file.is_file() for file in arm.prepare)
         assert arm.operations is None or list(arm.operations.glob("*.sql"))
