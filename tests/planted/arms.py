@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,14 +15,14 @@ import polars as pl
 
 from assay.record.reader import Run
 from tests.e2e.conftest import Lab
-from tests.planted.cells import Arm, Cell, Outsider
+from tests.planted.cells import Arm, Cell
 from tests.planted.outside import planted_outside
 from tests.planted.reached import OUTSIDER_PASSWORD, reached
 
 PATIENCE_S = 300.0
 # Phases of a run, each told by a line when it is over: others act from the warm-up on, until the
-# plans are known.
-BEFORE_LOAD, AFTER_LOAD = "start", ("plans", "stop", "stopping", "seal")
+# plans are known. A server is started for what prepares its data, and once more for the load.
+PREPARED, STARTED, AFTER_LOAD = "prepare", "start", ("plans", "stop", "stopping", "seal")
 # 3: the verdict may be invalid, where the plant itself is what a check warns of.
 ENDED = (0, 3)
 MYSQL_FAMILY = ("mariadb", "mysql")
@@ -42,7 +42,9 @@ def explained(lab: Lab, cell: Cell, arm: Arm) -> dict[str, Any]:
         UnplantableError: Where this host does not let the cause be planted.
         RunEndedError: Where there is no document.
     """
-    started = lab.begin("run", *arguments(cell, arm, lab.root), "--json")
+    given = arguments(cell, arm, lab.root)
+    started = lab.begin("run", *given, "--json")
+    awaited = [PREPARED, STARTED] if "--prepare" in given else [STARTED]
     assert started.stdout is not None
     assert started.stderr is not None
     lines: list[str] = []
@@ -54,21 +56,19 @@ def explained(lab: Lab, cell: Cell, arm: Arm) -> dict[str, Any]:
         acting = stack.enter_context(ExitStack())
         for line in started.stderr:
             lines.append(line)
-            _act(line, acting, arm.outside, lab)
+            phase = next(iter(line.split()), "")
+            if awaited and phase == awaited[0]:
+                awaited.pop(0)
+                if not awaited and arm.outside:
+                    acting.enter_context(planted_outside(arm.outside, reached(lab.instances)))
+            elif phase in AFTER_LOAD and not awaited:
+                acting.close()
         started.wait()
         text = output.result()
     if started.returncode not in ENDED or not text:
         raise RunEndedError(f"{cell.name}: ended with {started.returncode}: {''.join(lines[-12:])}")
     document: dict[str, Any] = json.loads(text)
     return document
-
-
-def _act(line: str, acting: ExitStack, outsiders: Sequence[Outsider], lab: Lab) -> None:
-    phase = line.split()[:1]
-    if phase == [BEFORE_LOAD] and outsiders:
-        acting.enter_context(planted_outside(outsiders, reached(lab.instances)))
-    elif phase and phase[0] in AFTER_LOAD:
-        acting.close()
 
 
 def arguments(cell: Cell, arm: Arm, place: Path) -> list[str]:

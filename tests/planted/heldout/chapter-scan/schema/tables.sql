@@ -1,1 +1,1 @@
-create table sections (id integer not null primary key, chapter integer not null, lines integer not null);
+create table sections (id integer not null primary key, chapter integer not null, pages integer not null);

@@ -1,2 +1,0 @@
--- What does it mean?
-select word, meaning from dictionary where entry = ${entry}
