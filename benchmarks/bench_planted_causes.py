@@ -1,134 +1,166 @@
-"""Are real causes named? Each is planted at three strengths, and a fourth time not at all.
+"""Are real causes named? Each cell of the planted set is run with its cause and without, in turns.
 
-What a cause really costs is measured without Assay: two servers with the same data, one of which
-has the cause, are asked in turns by a plain client; its share of the time with the cause is the
-planted effect, the median over rounds with the least and the largest. Then `assay run` is asked, as
-a person would, and it is seen which of its findings names the cause, and at which rank among those
-that tell causes. `weak` is below the noise and `none` is without it: there, nothing may name it.
+A cell is a small workload and a cause, see `tests/planted/README.md`. What the cause costs (one less
+the time without through the time with) is measured in the very runs that are explained: the median
+over rounds, with the least and the largest. Figures are of the first run with the cause; the second
+table has all of them. `--controls` runs workloads that ship, healthy, instead.
 
-    .venv/bin/python benchmarks/bench_planted_causes.py [--cause spill] [--strength weak] [--runs 3]
+    .venv/bin/python benchmarks/bench_planted_causes.py --half calibration --keep DIR
+    .venv/bin/python benchmarks/bench_planted_causes.py --cell 'spill*' --rounds 1
+    .venv/bin/python benchmarks/bench_planted_causes.py --keep DIR --again   today's rules, same runs
+    .venv/bin/python benchmarks/bench_planted_causes.py --controls
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from datetime import UTC, datetime
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.e2e.conftest import Lab, reachable_directory
-from tests.planted.explained import explained
-from tests.planted.naming import RANK_MAX, Naming, named
-from tests.planted.outside import UnplantableError
-from tests.planted.plants import SILENT, STRENGTHS, Plant, Strength, all_plants
-from tests.planted.twins import Effect, effect
+from tests.planted.cells import HALVES, Cell, all_cells
+from tests.planted.controls import ControlResult, all_controls, run_control
+from tests.planted.measuring import Judged, Kept, explained_anew, judged, measure, told
+from tests.planted.scoring import wilson
+from tests.planted.tables import HEAD, kinds_table, line, table
 
 from assay.study.places import cache_dir
 
+PAGE = Path(__file__).parents[1] / "docs" / "how-right.md"
+BEGIN, END = "<!-- planted: begin -->", "<!-- planted: end -->"
+CONTROLS_FILE = "controls.json"
+# An embedded engine, one round: some seconds.
+SMOKE_CELL = "columns-read"
+
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--cause", action="append", help="all by default")
-    options.add_argument("--strength", action="append", choices=STRENGTHS, help="all by default")
-    options.add_argument("--runs", type=int, default=3, help="of each cause at each strength")
-    options.add_argument("--rounds", type=int, default=5, help="in which the effect is measured")
-    options.add_argument("--keep", type=Path, help="where runs and figures are left")
-    asked = options.parse_args()
-    print(HEAD, flush=True)
-    rows: list[Row] = []
-    with laboratory(asked.keep) as lab:
-        for plant in all_plants():
-            if asked.cause and plant.name not in asked.cause:
-                continue
-            for strength in asked.strength or STRENGTHS:
-                row = tried(lab, plant, strength, asked.rounds, asked.runs)
-                print(row.text(), flush=True)
-                rows.append(row)
-    print(summary(rows))
+    asked = arguments()
     if asked.keep:
-        told = [asdict(row) | {"right": row.right} for row in rows]
-        (asked.keep / "planted-causes.json").write_text(json.dumps(told, indent=1))
+        asked.keep.mkdir(parents=True, exist_ok=True)
+    if asked.write_docs:
+        write_docs(asked.keep)
+        return
+    with laboratory(asked.keep) as lab:
+        if asked.controls:
+            controls(lab, asked)
+        else:
+            planted(lab, asked)
 
 
-HEAD = (
-    f"{'cause':<18}{'strength':<9}{'planted effect':<24}{'others':<8}{'right':<7}{'ranks':<8}found"
-)
+def arguments() -> argparse.Namespace:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--half", choices=HALVES, help="both by default")
+    options.add_argument("--cell", default="*", help="names, with * and ?")
+    options.add_argument("--engine", default="*", help="engines, with * and ?")
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument(
+        "--keep", type=Path, help="where figures and runs are left, and taken up again"
+    )
+    options.add_argument(
+        "--again", action="store_true", help="explain runs that were kept once more"
+    )
+    options.add_argument(
+        "--share-only", action="store_true", help="what causes cost; no explanation"
+    )
+    options.add_argument("--controls", action="store_true", help="healthy workloads instead")
+    options.add_argument("--write-docs", action="store_true", help="tables of --keep into docs")
+    options.add_argument("--smoke", action="store_true", help="one cell, one round")
+    asked = options.parse_args()
+    if asked.smoke:
+        asked.cell, asked.rounds, asked.half = SMOKE_CELL, 1, "calibration"
+    if (asked.write_docs or asked.again) and not asked.keep:
+        options.error("--write-docs and --again read what --keep names")
+    return asked
 
 
-@dataclass(frozen=True)
-class Row:
-    """A cause at a strength.
-
-    Attributes:
-        planted: What it costs; None where it is not planted.
-        namings: One a run; None where nothing named it.
-        others: Share of the machine's CPU time that neither engine nor Assay used; the runs' mean.
-        skipped: Why it could not be planted here.
-    """
-
-    cause: str
-    strength: Strength
-    planted: Effect | None
-    namings: tuple[Naming | None, ...]
-    others: float = 0.0
-    skipped: str | None = None
-
-    @property
-    def right(self) -> int:
-        """Runs that named it in time; where silence is right, those that were silent."""
-        if self.strength in SILENT:
-            return sum(naming is None for naming in self.namings)
-        return sum(naming is not None and naming.rank <= RANK_MAX for naming in self.namings)
-
-    def text(self) -> str:
-        begin = f"{self.cause:<18}{self.strength:<9}"
-        if self.skipped is not None:
-            return f"{begin}skipped: {self.skipped}"
-        cost = "-" if self.planted is None else planted_text(self.planted)
-        ranks = ",".join("-" if naming is None else str(naming.rank) for naming in self.namings)
-        told = next((naming for naming in self.namings if naming), None)
-        found = "silence" if told is None else f"{told.effect_share:.0%} {told.claim}"
-        right = f"{self.right}/{len(self.namings)}"
-        return f"{begin}{cost:<24}{self.others:<8.0%}{right:<7}{ranks:<8}{found}"
+def planted(lab: Lab, asked: argparse.Namespace) -> None:
+    told([HEAD])
+    kept = Kept(asked.keep, explain=not asked.share_only)
+    cells = []
+    for cell in chosen(asked):
+        measured = kept.read(cell)
+        if measured is None and not asked.again:
+            measured = measure(lab, cell, asked.rounds, explain=not asked.share_only)
+            kept.write(cell, measured)
+        elif measured is not None and asked.again:
+            measured = explained_anew(lab, measured)
+            kept.write(cell, measured)
+        if measured is not None:
+            cells.append(judged(cell, measured))
+            told([line(cells[-1])])
+    told(["", *tables(cells)])
+    write_json(asked.keep, cells)
 
 
-def planted_text(planted: Effect) -> str:
-    least, largest = min(planted.shares), max(planted.shares)
-    return f"{planted.share:.1%} ({least:.0%} to {largest:.0%})"
+def chosen(asked: argparse.Namespace) -> Iterator[Cell]:
+    for cell in all_cells(*([asked.half] if asked.half else ())):
+        if fnmatch(cell.name, asked.cell) and fnmatch(cell.engine, asked.engine):
+            yield cell
 
 
-def tried(lab: Lab, plant: Plant, strength: Strength, rounds: int, runs: int) -> Row:
-    try:
-        planted = None if strength == "none" else effect(plant, strength, rounds)
-        documents = [explained(lab, plant, strength) for _ in range(runs)]
-    except UnplantableError as reason:
-        return Row(plant.name, strength, None, (), skipped=str(reason))
-    namings = tuple(named(plant, document["findings"]) for document in documents)
-    return Row(plant.name, strength, planted, namings, statistics.fmean(map(others, documents)))
+def tables(cells: Sequence[Judged]) -> list[str]:
+    return [
+        "First run with the cause:",
+        "",
+        *table(cells),
+        "",
+        "Every run with the cause:",
+        "",
+        *table(cells, every_run=True),
+        "",
+        *kinds_table(cells),
+    ]
 
 
-def others(document: dict[str, Any]) -> float:
-    used = document["accounts"]
-    return used["background_s"] / used["capacity_s"]
+def write_json(keep: Path | None, cells: Sequence[Judged]) -> None:
+    if keep is not None:
+        rows = [{**asdict(cell), "shares": cell.measured.shares} for cell in cells]
+        (keep / "planted-causes.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
-def summary(rows: Sequence[Row]) -> str:
-    lines = []
-    for strength in STRENGTHS:
-        of = [row for row in rows if row.strength == strength and row.namings]
-        whole = sum(len(row.namings) for row in of)
-        if not whole:
-            continue
-        what = "silent" if strength in SILENT else f"named, at rank {RANK_MAX} or better"
-        lines.append(f"{strength}: {sum(row.right for row in of)} of {whole} runs {what}")
-    return "\n".join(lines)
+def controls(lab: Lab, asked: argparse.Namespace) -> None:
+    results = []
+    for control in all_controls():
+        if fnmatch(control.workload, asked.cell) and fnmatch(control.engine, asked.engine):
+            results.append(run_control(lab, control))
+            told([results[-1].line()])
+    told(["", controls_line(results)])
+    if asked.keep:
+        text = json.dumps([asdict(result) for result in results], indent=1)
+        (asked.keep / CONTROLS_FILE).write_text(text, encoding="utf-8")
+
+
+def controls_line(results: Sequence[ControlResult]) -> str:
+    ran = [result for result in results if result.skipped is None]
+    clean = sum(not result.false for result in ran)
+    least, most = wilson(clean, len(ran))
+    return f"{clean} of {len(ran)} healthy runs without a false cause ({least:.0%} to {most:.0%})."
+
+
+def write_docs(keep: Path) -> None:
+    """Puts the tables of what was kept between the page's markers."""
+    kept = Kept(keep, explain=True)
+    pairs = [(cell, kept.read(cell)) for cell in all_cells()]
+    cells = [judged(cell, measured) for cell, measured in pairs if measured is not None]
+    lines = [f"Measured {datetime.now(UTC):%Y-%m-%d}.", "", *tables(cells)]
+    if (file := keep / CONTROLS_FILE).is_file():
+        results = [ControlResult(**row) for row in json.loads(file.read_text(encoding="utf-8"))]
+        lines += ["", controls_line(results)]
+    lines += ["", "```", HEAD, *map(line, cells), "```"]
+    page = PAGE.read_text(encoding="utf-8")
+    before, rest = page.split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    PAGE.write_text("\n".join([before + BEGIN, *lines, END + after]), encoding="utf-8")
 
 
 @contextmanager
@@ -139,8 +171,8 @@ def laboratory(keep: Path | None) -> Iterator[Lab]:
         cache_dir().mkdir(parents=True, exist_ok=True)
         (root / "cache" / "assay").symlink_to(cache_dir())
         if keep is not None:
-            keep.mkdir(parents=True, exist_ok=True)
-            (root / "runs").symlink_to(keep.absolute())
+            (keep / "runs").mkdir(parents=True, exist_ok=True)
+            (root / "runs").symlink_to((keep / "runs").absolute())
         with closing(Lab(root)) as lab:
             yield lab
             lab.assert_nothing_left()

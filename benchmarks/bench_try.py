@@ -1,10 +1,10 @@
 """Do predicted gains come true? Advice on planted causes, carried out by `assay try`.
 
-Each cause is planted at its strongest, one run is explained, and what its finding advises is tried in
-rounds of one run as it was and one with the change. What was predicted stands beside what was
+Each cause of the calibration half is planted, one run is explained, and what its finding advises is
+tried in rounds of one run as it was and one with the change. What was predicted stands beside what was
 measured, with its 95 % interval.
 
-    .venv/bin/python benchmarks/bench_try.py [--cause spill] [--strength medium] [--rounds 3]
+    .venv/bin/python benchmarks/bench_try.py [--cell spill] [--rounds 3]
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.e2e.conftest import Lab
-from tests.planted.explained import explained
-from tests.planted.plants import PLANTED, Plant, Strength, all_plants
+from tests.planted.arms import explained
+from tests.planted.cells import Cell, all_cells
 
 from bench_planted_causes import laboratory  # benchmarks/bench_planted_causes.py
 
@@ -28,34 +28,33 @@ HEAD = f"{'cause':<18}{'change':<34}{'predicted':<11}{'measured':<27}verdict"
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--cause", action="append", help="all that can be mended, by default")
-    options.add_argument("--strength", choices=PLANTED, default="strong")
+    options.add_argument("--cell", action="append", help="all that can be mended, by default")
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--keep", type=Path, help="where runs are left")
     asked = options.parse_args()
     print(HEAD, flush=True)
     with laboratory(asked.keep) as lab:
-        for plant in all_plants():
-            if not asked.cause or plant.name in asked.cause:
-                line = tried(lab, plant, asked.strength, asked.rounds)
+        for cell in all_cells("calibration"):
+            if not asked.cell or cell.name in asked.cell:
+                line = tried(lab, cell, asked.rounds)
                 if line is not None:
                     print(line, flush=True)
         print(lab.assay("try", "--history").stdout)
 
 
-def tried(lab: Lab, plant: Plant, strength: Strength, rounds: int) -> str | None:
+def tried(lab: Lab, cell: Cell, rounds: int) -> str | None:
     """A line of the table; None where there is nothing to carry out."""
-    if plant.arm(strength).outside is not None:
+    if cell.planted.outside:
         return None
-    document = explained(lab, plant, strength)
+    document = explained(lab, cell, cell.planted)
     advised = [one for one in document["findings"] if one["advice"]]
-    keys = [one["key"] for one in advised if one["method"] in plant.methods]
+    keys = [one["key"] for one in advised if one["method"] in cell.methods]
     if not keys:
         return None
     told = lab.assay("try", document["run"], keys[0], "--repeat", str(rounds), "--json")
     assert told.returncode == 0, told.stderr
     made = json.loads(told.stdout)
-    return f"{plant.name:<18}{text(made)}"
+    return f"{cell.name:<18}{text(made)}"
 
 
 def text(made: dict[str, Any]) -> str:

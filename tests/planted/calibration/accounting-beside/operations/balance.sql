@@ -1,0 +1,2 @@
+-- What does this customer have?
+select cents from ledgers where id = ${ledger}

@@ -1,0 +1,2 @@
+-- A meter was read.
+insert into meter_readings (meter, litres) values (${meter}, ${litres})

@@ -1,0 +1,2 @@
+-- Where does this employee sit?
+select id, room from employees where badge = ${badge}

@@ -1,0 +1,2 @@
+-- Eight more.
+update people set hours = hours + 8 where person = ${person}

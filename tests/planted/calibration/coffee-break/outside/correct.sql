@@ -1,0 +1,1 @@
+update people set hours = hours - 1 where person <= 250;

@@ -1,0 +1,2 @@
+-- Somebody passes.
+update gates set passed = passed + 1 where id = ${gate}

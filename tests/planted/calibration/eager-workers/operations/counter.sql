@@ -1,0 +1,2 @@
+-- What did this counter sell?
+select sum(cents) from tickets where counter = ${counter}

@@ -1,0 +1,1 @@
+create index parcels_carrier on parcels (carrier);

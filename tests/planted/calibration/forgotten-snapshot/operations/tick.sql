@@ -1,0 +1,2 @@
+-- A tick.
+update clocks set hand = hand + 1 where id = ${clock}

@@ -1,0 +1,2 @@
+-- One more vote.
+update votes set counted = counted + 1 where candidate = ${candidate}

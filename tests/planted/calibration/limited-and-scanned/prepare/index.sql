@@ -1,0 +1,1 @@
+create index wrist_bands_band on wrist_bands (band);

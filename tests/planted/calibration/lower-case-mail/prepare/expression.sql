@@ -1,0 +1,2 @@
+create index members_lower_mail on members (lower(mail));
+analyze members;

@@ -1,0 +1,2 @@
+create index helpdesk_caller on helpdesk (caller);
+analyze helpdesk;

@@ -1,0 +1,1 @@
+create index cases_clerk_opened on cases (clerk, opened);

@@ -1,0 +1,2 @@
+-- How long was this page looked at?
+select count(*), sum(seconds) from views where page = ${page}

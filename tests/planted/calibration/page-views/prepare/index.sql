@@ -1,0 +1,1 @@
+create index views_page on views (page);

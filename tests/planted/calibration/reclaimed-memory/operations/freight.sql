@@ -1,0 +1,2 @@
+-- What does it weigh?
+select grams, note from freights where id = ${freight}

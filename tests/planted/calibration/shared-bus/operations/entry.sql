@@ -1,0 +1,2 @@
+-- Cash comes in.
+update drawers set cents = cents + 5 where id = ${drawer}

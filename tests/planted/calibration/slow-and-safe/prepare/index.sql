@@ -1,0 +1,1 @@
+create index counter_parcels_code on counter_parcels (code);

@@ -1,0 +1,2 @@
+-- Somebody moves.
+update addresses set moved = moved + 1 where id = ${address}

@@ -1,0 +1,2 @@
+-- Is it lit?
+select lit from lamps where lamp = ${lamp}

@@ -1,0 +1,1 @@
+insert into imported (note) values ('a row from elsewhere');

@@ -1,0 +1,1 @@
+create table turbine_readings (id integer not null primary key, turbine integer not null, watts integer not null);

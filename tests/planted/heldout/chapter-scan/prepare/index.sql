@@ -1,0 +1,1 @@
+create index sections_chapter on sections (chapter)

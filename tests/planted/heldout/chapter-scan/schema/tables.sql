@@ -1,0 +1,1 @@
+create table sections (id integer not null primary key, chapter integer not null, pages integer not null);

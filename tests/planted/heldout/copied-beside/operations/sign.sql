@@ -1,0 +1,2 @@
+-- One signature.
+update protocols set signatures = signatures + 1 where protocol = ${protocol}

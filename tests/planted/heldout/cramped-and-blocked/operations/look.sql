@@ -1,0 +1,2 @@
+-- Who is it?
+select credit, address from club where member = ${member}

@@ -1,0 +1,2 @@
+-- Who is next?
+select count(*), min(id) from waiting

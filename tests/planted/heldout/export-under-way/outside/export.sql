@@ -1,0 +1,2 @@
+set transaction isolation level repeatable read;
+select sum(entered) from doors;

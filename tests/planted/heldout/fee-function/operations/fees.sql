@@ -1,0 +1,2 @@
+-- All fees.
+select sum(fee(cents, country)) as fees from transfers

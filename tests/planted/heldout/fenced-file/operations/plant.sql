@@ -1,0 +1,2 @@
+-- What is it?
+select family, about from herbarium where plant = ${plant}

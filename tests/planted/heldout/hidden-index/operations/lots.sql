@@ -1,0 +1,2 @@
+-- What is for sale?
+select lot_no, estimate from lots where auction = ${auction}

@@ -1,0 +1,1 @@
+alter table lots alter index lots_auction invisible;

@@ -1,0 +1,1 @@
+update boxes set counted = counted where box <= 260;

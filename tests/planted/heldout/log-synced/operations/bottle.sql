@@ -1,0 +1,2 @@
+-- One more.
+update belts set bottles = bottles + 1 where belt = ${belt}

@@ -1,0 +1,2 @@
+-- Where is it?
+select floor from shelves where shelf_no::text = cast(${shelf} as text)

@@ -1,0 +1,2 @@
+-- Where does it stand?
+select bay from pallets where code = ${pallet}

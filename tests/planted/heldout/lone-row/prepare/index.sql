@@ -1,0 +1,1 @@
+create index pallets_code on pallets (code);

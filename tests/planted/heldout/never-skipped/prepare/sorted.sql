@@ -1,0 +1,2 @@
+create or replace table journeys as select * from journeys order by day;
+checkpoint;

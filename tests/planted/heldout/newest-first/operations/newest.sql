@@ -1,0 +1,2 @@
+-- What is new?
+select id, title from articles where author = ${author} order by printed desc limit 10

@@ -1,0 +1,1 @@
+create index articles_author_printed on articles (author, printed desc);

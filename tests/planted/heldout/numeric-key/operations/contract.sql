@@ -1,0 +1,2 @@
+-- What was agreed?
+select tariff, terms from contracts where contract_no = cast(${contract} as numeric)

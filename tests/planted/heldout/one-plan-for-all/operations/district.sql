@@ -1,0 +1,2 @@
+-- When do they call?
+select hour, count(*) from emergency where district = ${district} group by hour

@@ -1,0 +1,1 @@
+create index invoices_shop_state on invoices (shop, state);

@@ -1,0 +1,2 @@
+-- How many are polite?
+select count(*) from love_letters where text_of like 'Dear %e%'

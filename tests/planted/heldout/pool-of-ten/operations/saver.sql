@@ -1,0 +1,2 @@
+-- What was saved?
+select cents, branch from savers where saver = ${saver}

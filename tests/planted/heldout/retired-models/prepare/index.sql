@@ -1,0 +1,1 @@
+create index vehicles_by_model on vehicles (model);

@@ -1,0 +1,1 @@
+create table positions (ship integer, minute integer, north double, east double);

@@ -1,0 +1,2 @@
+-- A sample comes in.
+insert into samples (kind) values (${kind})

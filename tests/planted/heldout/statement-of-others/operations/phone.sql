@@ -1,0 +1,2 @@
+-- Whose is it?
+select owner, contract from phones where phone = ${phone}

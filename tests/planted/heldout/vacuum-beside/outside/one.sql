@@ -1,0 +1,1 @@
+vacuum (full, analyze) archive_a;

@@ -1,0 +1,2 @@
+-- Somebody passes.
+update turnstiles set passed = passed + 1 where turnstile = ${turnstile}

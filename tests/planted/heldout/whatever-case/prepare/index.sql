@@ -1,0 +1,1 @@
+create index songs_title_nocase on songs (title collate nocase);

@@ -1,0 +1,2 @@
+-- Everything from here.
+select * from books where book between ${book} and ${book} + 4000
