@@ -54,6 +54,15 @@ COUNTERS = {
     "16": {"database", "io", "reading", "tables", "wal", "writer"},
     "15": {"database", "statements", "tables", "wal", "writer"},
 }
+# One value is most of the table, so that a plan for all values is not one for each.
+SKEWED = """
+    create table skewed as
+        select n as id, case when n <= 5000 then n else 0 end as kind, repeat('a', 100) as filler
+        from generate_series(1, 50000) as n;
+    create unique index on skewed (id);
+    create index on skewed (kind);
+    analyze skewed;
+"""
 TABLES = """
     create table parent (id integer, name text);
     create table child (id integer, parent integer);
@@ -456,6 +465,37 @@ class TestTables:
         plan = shared.engine.plan(found.native or "", "one", 4, "one-4.json")
         assert plan.reads is not None
         assert plan.reads.scan_rows == 1001
+
+    def test_the_plan_of_a_prepared_statement_is_the_one_that_sessions_come_to(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        shared.engine.run_script(schema, SKEWED)
+        reader = shared.engine.plan_reader(schema)
+        rows = [[1], [2], [3], [4], [5], [6], [7], [8]]
+        point = ("select count(*) from skewed where id = $1", rows)
+        some = ("select count(filler) from skewed where id < $1", [[10], [10], [10], [49000]])
+        change = ("update skewed set filler = 'b' where id = $1", rows)
+        told = list(reader.explain_prepared([point, some, change], 30.0))
+        reader.close()
+        cached = [explained.cached for explained in told]
+        assert [explained.reason for explained in told] == [None] * 3
+        assert [one and one.mode for one in cached] == ["generic", "custom", "generic"]
+        assert [one and one.planned_each_time for one in cached] == [False, True, False]
+        assert [one and one.captures for one in cached] == [3, 2, 3]
+        assert [one and len(one.others) for one in cached] == [0, 1, 0]
+        assert one(schema, "select count(*) from skewed where filler = 'b'") == 0
+
+    def test_what_cannot_be_prepared_has_its_reason(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        reader = shared.engine.plan_reader(schema)
+        asked = ("analyze parent", [[]]), ("select 1 from nowhere", [[]]), ("commit", [[]])
+        told = list(reader.explain_prepared(asked, 30.0))
+        reader.close()
+        assert [explained.native for explained in told] == [None] * 3
+        assert "no plan for this kind" in (told[0].reason or "")
+        assert "nowhere" in (told[1].reason or "")
+        assert "steers a transaction" in (told[2].reason or "")
 
     def test_keys_are_made_in_an_order_that_works(self, shared: Started, schema: Instance) -> None:
         told: list[tuple[str, float]] = []

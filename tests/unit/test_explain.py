@@ -62,7 +62,7 @@ def test_a_whole_run_is_told_with_findings_and_causes(
     assert told["findings"]
     for finding in told["findings"]:
         assert finding["claim"] in " ".join(out.split())
-    assert "CPU, user  " in out
+    assert "Computing, and waiting for a CPU" in out
     assert sum(share or 0.0 for share in told["where"]["shares"].values()) == pytest.approx(1)
     assert told["profile"]["samples"] == 908
 

@@ -48,7 +48,7 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
     assert {op["name"]: op["seconds"] for op in made["operations"]} == pytest.approx(OPERATIONS)
     assert made["accounts"]["cpus"] == 2
     assert made["probes"]["core_share"] > 0
-    assert made["findings"][0]["interval_words"] == "90 % to 90 % over passes"
+    assert made["findings"][0]["interval_words"] == "one run, no interval"
     assert made["conditions"] == {
         "arrival": "power",
         "clients": None,

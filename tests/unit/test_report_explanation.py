@@ -71,7 +71,9 @@ class TestWhy:
 
     def test_every_link_has_its_place(self, tmp_path: Path) -> None:
         run, told = explained(as_sampled(write_run(tmp_path)))
-        told["findings"][0]["evidence"].append({"says": "most samples", "at": "profile:q02"})
+        told["findings"][0]["evidence"].append(
+            {"says": "most samples", "at": "profile:q02", "witness": "sample", "contradicts": False}
+        )
         seen = Page(page(run, told))
         assert {"plan:q01", "where:q01", "profile:q02", "finding-1", "method:spill"} <= set(
             seen.links

@@ -27,6 +27,10 @@ def told(tmp_path: Path) -> dict[str, Any]:
     return with_causes(explained(write_run(tmp_path))[1])
 
 
+# What every piece of evidence of a document has beside its words.
+SEEN = {"witness": "wait", "contradicts": False}
+
+
 def test_a_page(tmp_path: Path) -> None:
     run, told = explained(as_sampled(write_run(tmp_path)))
     profile = profile_of(run)
@@ -91,8 +95,8 @@ class TestFindings:
             "claim": "Parsing took 8 % of the time, most in q02 and q01",
             "operations": ["q02", "q01"],
             "evidence": [
-                {"says": "q02: 40 ms of planning", "at": "where:q02"},
-                {"says": "q01: 31 ms of planning", "at": "where:q01"},
+                {"says": "q02: 40 ms of planning", "at": "where:q02", **SEEN},
+                {"says": "q01: 31 ms of planning", "at": "where:q01", **SEEN},
             ],
             "fractions": {"q02": 0.4, "q01": 0.08},
         }

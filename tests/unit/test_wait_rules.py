@@ -115,7 +115,7 @@ class TestSharedRules:
 
     def test_every_cause_has_a_rule(self) -> None:
         named = {rule.cause for rule in shared_waits().rules}
-        assert set(SLEEPS) - named == {"workers"}, "that one is an engine's own"
+        assert set(SLEEPS) - named == {"workers", "log"}, "these are an engine's own"
 
 
 class TestPostgresql:
@@ -124,12 +124,12 @@ class TestPostgresql:
         [
             ("Lock", "transactionid", "lock"),
             ("LWLock", "LockManager", "latch"),
-            ("LWLock", "WALWrite", "disk_write"),
+            ("LWLock", "WALWrite", "log"),
             ("BufferPin", "BufferPin", "latch"),
             ("IO", "DataFileRead", "disk_read"),
             ("IO", "AioIoCompletion", "disk_read"),
             ("IO", "DataFileExtend", "disk_write"),
-            ("IO", "WalSync", "disk_write"),
+            ("IO", "WalSync", "log"),
             ("IO", "BufFileWrite", "disk_write"),
             ("Client", "ClientRead", "client"),
             ("IPC", "ExecuteGather", "workers"),

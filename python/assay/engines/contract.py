@@ -570,6 +570,24 @@ class HasCounters(Protocol):
 
 
 @dataclass(frozen=True)
+class CachedPlan:
+    """How a statement gets its plan in a session that has prepared it, as timed sessions have.
+
+    Attributes:
+        mode: Whether one plan is kept for all values or each execution gets its own; None: the
+            engine does not say.
+        planned_each_time: Whether each execution is planned anew; None: not known.
+        captures: How often it was captured, with other values where values are drawn.
+        others: Of plans with another shape than the one that is given, one line each.
+    """
+
+    mode: Literal["generic", "custom"] | None
+    planned_each_time: bool | None
+    captures: int
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Explained:
     """What an engine told of one statement that was asked with its plan.
 
@@ -578,12 +596,14 @@ class Explained:
         reason: Why there is none, or why it has estimates only.
         capture_s: Wall time that asking took.
         reads: What the engine counted of its reads; None: it counts none, or the plan says them.
+        cached: Of a statement that was prepared as timed sessions do; None: it was sent as text.
     """
 
     native: str | None
     reason: str | None
     capture_s: float
     reads: Reads | None = None
+    cached: CachedPlan | None = None
 
 
 @dataclass(frozen=True)
@@ -594,11 +614,13 @@ class PlanAsked:
         text: With `$1`, `$2`, ... for its values.
         values: Of Python's types: whole numbers, decimals, texts, times, None.
         explained: Whether its plan is wanted as well.
+        prepared: Whether timed sessions prepare it once and keep it.
     """
 
     text: str
     values: Sequence[object]
     explained: bool
+    prepared: bool = False
 
 
 @dataclass(frozen=True)
@@ -659,6 +681,25 @@ class PlaysPrograms(Protocol):
 
         Yields:
             One for each statement. What the engine refuses is an error in it, never an exception.
+        """
+        ...
+
+
+@runtime_checkable
+class AsksPrepared(Protocol):
+    """Plan readers that can capture the plan of a prepared statement as timed sessions have it."""
+
+    def explain_prepared(
+        self, statements: Sequence[tuple[str, Sequence[Sequence[object]]]], limit_s: float
+    ) -> Iterator[Explained]:
+        """Executes an operation with its plans, its statements prepared as timed sessions do.
+
+        Everything else is as in `PlanReader.explain`.
+
+        Args:
+            statements: Each with several rows of values as executions draw them. What is executed
+                stands for later statements with the first row; the others are undone at once.
+            limit_s: As in `explain`.
         """
         ...
 

@@ -63,7 +63,7 @@ class ChangedSetting:
 
 @dataclass(frozen=True)
 class Alternative:
-    """The plan that the optimiser would choose if one thing were changed; nothing is executed.
+    """The plan that the optimiser would choose if one thing were changed.
 
     Attributes:
         operation: The operation.
@@ -76,6 +76,9 @@ class Alternative:
         differs: Whether the plan has another shape with the change.
         indexes: Indexes that the changed plan reads and the chosen one does not.
         summary: Operators of the changed plan, the root first, in one line.
+        seconds: Mean time of the chosen plan, planning included where it is planned each time;
+            None: neither plan was executed.
+        seconds_changed: With the change, over the same values.
     """
 
     operation: str
@@ -88,6 +91,8 @@ class Alternative:
     differs: bool
     indexes: tuple[str, ...] = ()
     summary: str | None = None
+    seconds: float | None = None
+    seconds_changed: float | None = None
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""

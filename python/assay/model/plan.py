@@ -97,6 +97,13 @@ class PlanNode:
             yield from child.walk()
 
     @property
+    def line(self) -> str:
+        """Return this operator and all below it in one line: names, tables and indexes."""
+        return " > ".join(
+            " ".join(filter(None, (node.native, node.object, node.index))) for node in self.walk()
+        )
+
+    @property
     def q_error(self) -> float | None:
         """By which factor the estimate is off, at least 1; rows below one count as one."""
         if self.estimated_rows is None or self.rows is None:
@@ -154,6 +161,7 @@ class Plan:
         planned_each_time: Whether the timed executions were planned anew each; None: not known.
         shapes: How many different plans were seen in `captures`; None: it was captured once.
         captures: How often it was captured in the state of the timed session.
+        others: Of the other plans that were seen in these captures, one line each.
     """
 
     operation: str
@@ -178,6 +186,12 @@ class Plan:
     planned_each_time: bool | None = None
     shapes: int | None = None
     captures: int | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """Return the plan in one line: its operators, the root first, with tables and indexes."""
+        return self.root.line
 
     @property
     def seconds(self) -> float | None:
@@ -193,7 +207,11 @@ class Plan:
     def read(cls, facts: dict[str, Any]) -> Plan:
         """The plan that `facts` was made from."""
         reads = facts.get("reads")
-        told = {"root": _node(facts["root"]), "reads": None if reads is None else Reads(**reads)}
+        told = {
+            "root": _node(facts["root"]),
+            "reads": None if reads is None else Reads(**reads),
+            "others": tuple(facts.get("others", ())),
+        }
         return cls(**{**facts, **told})
 
 

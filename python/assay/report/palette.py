@@ -34,7 +34,7 @@ CAUSE_COLOURS = {
     "disk_read": VERMILION,
     "disk_write": "#7c0d0a",
     "disk": "#cc6b3c",
-    "log": "#a8324a",
+    "log": "#5705fb",
     "lock": "#8e587f",
     "latch": "#6613b4",
     "client": "#10683b",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from assay.engines.contract import (
     AsksAlternatives,
+    AsksPrepared,
     PlanAsked,
     PlaysPrograms,
     TellsChangedSettings,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engines.contract import Explained, HasPlans, PlanAnswer, PlanReader
+    from assay.model.plan import Plan
     from assay.model.script import Draw, Script, ScriptOperation
 
     Progress = Callable[[int, int], None]
@@ -42,6 +44,10 @@ Told = TypeVar("Told")
 # Watching makes a statement slower, by a small factor; what takes longer is cancelled.
 SLOWER_MAX = 10.0
 LIMIT_MIN_S = 30.0
+
+# Rows of values that a prepared statement is asked with: engines that choose between a plan for all
+# values and one for each decide within the first five, and three more show whether plans differ.
+ROWS_OF_VALUES = 8
 
 # Executions of a program that are played until each of its statements was asked.
 EXECUTIONS_MAX = 20
@@ -100,6 +106,7 @@ class Capture:
         self._operations: list[dict[str, Any]] = []
         self._alternatives: list[dict[str, Any]] = []
         self._interruptions = Interruptions()
+        self._prepared = False
 
     def all(
         self,
@@ -119,6 +126,7 @@ class Capture:
             tell: Hears how many of how many are done.
         """
         self._dir.mkdir(exist_ok=True)
+        self._prepared = script.prepared
         begun_s = time.monotonic()
         with self._interruptions.held():
             try:
@@ -173,7 +181,7 @@ class Capture:
         if self._player is None or not isinstance(reader, PlaysPrograms):
             self._leave_out(operation, range(len(operation.statements)), NO_ANSWERS)
             return
-        playing = _Playing(self._player, number, operation)
+        playing = _Playing(self._player, number, operation, prepared=self._prepared)
         failed = None
         for answer in self._waited(lambda: reader.play(playing.asked(), limit_s)):
             if answer.explained is not None:
@@ -204,14 +212,22 @@ class Capture:
             self._missing.append(missing | {"reason": reason})
 
     def _one(self, operation: ScriptOperation, timed_s: float | None, limit_s: float) -> None:
-        drawn = [drawn_value(draw, operation.name, self._seed) for draw in operation.draws]
+        rows = [_drawn_row(operation, self._seed, number) for number in range(ROWS_OF_VALUES)]
         asked = [
-            (statement.text, [drawn[draw] for draw in statement.values])
+            (statement.text, [rows[0][draw] for draw in statement.values])
             for statement in operation.statements
         ]
         begun_s = time.monotonic()
         watched_s: float | None = 0.0
-        explained = self._waited(lambda: self._reader.explain(asked, limit_s))
+        reader = self._reader
+        if self._prepared and isinstance(reader, AsksPrepared):
+            kept = [
+                (statement.text, [[row[draw] for draw in statement.values] for row in rows])
+                for statement in operation.statements
+            ]
+            explained = self._waited(lambda: reader.explain_prepared(kept, limit_s))
+        else:
+            explained = self._waited(lambda: reader.explain(asked, limit_s))
         for number, told in enumerate(explained):
             execution_s = self._keep(operation, number, told)
             if watched_s is not None:
@@ -245,6 +261,21 @@ class Capture:
             if isinstance(asking, Generator):
                 asking.close()
 
+    def _with_cache(self, plan: Plan, told: Explained) -> Plan:
+        """The plan with how the timed sessions came to it, where the engine tells that."""
+        cached = told.cached
+        if cached is not None:
+            return replace(
+                plan,
+                mode=cached.mode,
+                planned_each_time=cached.planned_each_time,
+                captures=cached.captures,
+                shapes=1 + len(cached.others),
+                others=cached.others,
+            )
+        is_told = isinstance(self._reader, AsksPrepared) and not self._prepared
+        return replace(plan, planned_each_time=True) if is_told else plan
+
     def _keep(self, operation: ScriptOperation, number: int, told: Explained) -> float | None:
         """Writes what was told; planning and execution of the statement, where they are known."""
         missing = _missing(operation, number, told.capture_s)
@@ -268,17 +299,27 @@ class Capture:
             reason=told.reason,
             reads=told.reads or plan.reads,
         )
+        plan = self._with_cache(plan, told)
         self._plans.append(plan.facts())
         if plan.execution_s is None:
             return None
         return plan.execution_s + (plan.planning_s or 0.0)
 
 
+def _drawn_row(operation: ScriptOperation, seed: int, number: int) -> list[object]:
+    """Values of all draws of one execution; each execution of a fixed operation has the same."""
+    number = 0 if operation.fixed else number
+    return [drawn_value(draw, operation.name, seed, number) for draw in operation.draws]
+
+
 class _Playing:
     """One program that is played for its plans: each statement is explained once, by its name."""
 
-    def __init__(self, player: Player, number: int, operation: ScriptOperation) -> None:
+    def __init__(
+        self, player: Player, number: int, operation: ScriptOperation, *, prepared: bool
+    ) -> None:
         self._player = player
+        self._prepared = prepared
         self._number = number
         self._operation = operation
         self._seen: set[str | None] = set()
@@ -297,7 +338,7 @@ class _Playing:
                     statement = self._operation.statements[self.statement]
                     explained = statement.name not in self._seen
                     self._seen.add(statement.name)
-                    yield PlanAsked(statement.text, values, explained)
+                    yield PlanAsked(statement.text, values, explained, self._prepared)
         except ValueError as error:
             self.failed = str(error)
 
@@ -328,9 +369,10 @@ def _missing(operation: ScriptOperation, number: int, capture_s: float | None) -
     }
 
 
-def drawn_value(draw: Draw, operation: str, seed: int) -> object:
-    """A value within a draw's rule: the same for the same seed, operation and name."""
-    source = random.Random(f"{seed} {operation} {draw.name}")  # noqa: S311 - nothing is kept secret
+def drawn_value(draw: Draw, operation: str, seed: int, number: int = 0) -> object:
+    """A value within a draw's rule: the same for the same seed, operation, name and execution."""
+    words = f"{seed} {operation} {draw.name}" + (f" {number}" if number else "")
+    source = random.Random(words)  # noqa: S311 - nothing is kept secret
     if draw.integer is not None:
         return source.randint(*draw.integer)
     return source.choice(draw.choice or ("",))

@@ -30,6 +30,8 @@ TOLD_BY_KERNEL = ["state", "channel", "call", "comm", "at_rest", "with_workers"]
 OPEN_TO_WORDS = (pl.col("state") == INTERRUPTIBLE) | (
     (pl.col("state") == DISK_STATE) & (pl.col("by_kernel") == "disk_write").fill_null(value=False)
 )
+# What the engine may say of a sleep in which the kernel writes.
+WRITES = ("log", "disk_write", "disk")
 WORDS = pl.List(pl.Struct({"cause": pl.String, "told_ns": pl.Int64}))
 ALIKE = ["operation", "kind", "by_kernel"]
 
@@ -121,20 +123,32 @@ def slept(placed: pl.DataFrame) -> pl.DataFrame:
         placed: Spans in passes, with kind, by_kernel and by_word, as `looked` gives them.
     """
     asleep = placed.filter(pl.col("state") != RUNNING)
-    by_kernel = _by_kernel(asleep.filter(~OPEN_TO_WORDS))
-    found = pl.concat([by_kernel, _in_proportion(asleep.filter(OPEN_TO_WORDS))])
+    writes = OPEN_TO_WORDS & (pl.col("state") == DISK_STATE)
+    found = pl.concat(
+        [
+            _by_kernel(asleep.filter(~OPEN_TO_WORDS)),
+            _in_proportion(asleep.filter(OPEN_TO_WORDS & ~writes)),
+            _in_proportion(asleep.filter(writes), WRITES),
+        ]
+    )
     return found.group_by("operation", "kind", "cause", maintain_order=True).agg(
         pl.col("looked_ns").sum()
     )
 
 
-def _in_proportion(asleep: pl.DataFrame) -> pl.DataFrame:
-    """Sleeps by the words of those that are like them: of the operation, then of the run."""
+def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) -> pl.DataFrame:
+    """Sleeps by the words of those that are like them: of the operation, then of the run.
+
+    Args:
+        asleep: Spans in passes.
+        causes: The only ones that words may tell of these sleeps; None: all.
+    """
     told = (
         asleep.select(*ALIKE, "started_ns", "finished_ns", "by_word")
         .explode("by_word")
         .unnest("by_word")
         .drop_nulls("cause")
+        .filter(pl.lit(value=True) if causes is None else pl.col("cause").is_in(list(causes)))
     )
     # A sleep's edges are guessed; what was told before or after the operation is not of it.
     within = told.filter(pl.col("told_ns").is_between("started_ns", "finished_ns"))

@@ -1,0 +1,128 @@
+"""Asks one statement for its plan, within a transaction that whoever asks has begun."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from assay.engines.postgresql.connecting import connect
+from assay.engines.postgresql.statements import file_text, split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import psycopg
+
+EXPLAINING = "assay plans"
+# A statement that begins with one of these would end the transaction that undoes everything.
+TRANSACTION_WORDS = {
+    "abort",
+    "begin",
+    "commit",
+    "end",
+    "prepare",
+    "release",
+    "rollback",
+    "savepoint",
+    "start",
+}
+OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
+ONLY_EXECUTED = "PostgreSQL makes no plan for this kind of statement; it was executed without"
+OF_ESTIMATES = "estimates were asked for, and it was not executed"
+ESTIMATED, EXECUTED = "plans/estimated.sql", "plans/executed.sql"
+MS_PER_S = 1000
+
+
+class PlanAsker:
+    """A connection that asks statements with EXPLAIN. Belongs to one thread.
+
+    Every statement is planned once without being executed: a new connection has an empty catalogue
+    cache, which would be in the time of planning, and a statement that is cancelled has estimates.
+    """
+
+    def __init__(self, dsn: str) -> None:
+        import psycopg
+        from psycopg.types.string import TextLoader
+
+        self.connection = connect(dsn, EXPLAINING)
+        # The server's own words, not what they mean in Python.
+        self.connection.adapters.register_loader("json", TextLoader)
+        self.cursor = psycopg.RawCursor(self.connection)
+
+    @contextmanager
+    def begun(self, limit_s: float) -> Iterator[None]:
+        """A transaction that is rolled back, with a limit for each statement."""
+        with self.connection.transaction(force_rollback=True):
+            limit_ms = str(max(1, round(limit_s * MS_PER_S)) if limit_s else 0)
+            self.connection.execute(file_text("plans/limit.sql"), [limit_ms])
+            yield
+
+    def plan(
+        self, text: str, values: Sequence[object], limit_s: float
+    ) -> tuple[str | None, str | None]:
+        """A statement's plan, and why there is none or only estimates."""
+        import psycopg
+
+        if steers(text):
+            return None, OF_TRANSACTIONS
+        try:
+            estimated = self.told(ESTIMATED, text, values)
+        except psycopg.errors.SyntaxError:
+            return None, self._executed(text, values)
+        except psycopg.Error as error:
+            return None, self.words(error)
+        return self.timed(text, values, limit_s, estimated)
+
+    def timed(
+        self, text: str, values: Sequence[object], limit_s: float, estimated: str
+    ) -> tuple[str, str | None]:
+        """The plan of a statement that is executed; else what was estimated, and why."""
+        import psycopg
+
+        if not limit_s:
+            return estimated, OF_ESTIMATES
+        try:
+            return self.told(EXECUTED, text, values), None
+        except psycopg.errors.QueryCanceled:
+            return estimated, f"it was cancelled after {limit_s:.3g} s"
+        except psycopg.Error as error:
+            return estimated, self.words(error)
+
+    def told(self, how: str, text: str, values: Sequence[object] = ()) -> str:
+        """The server's answer to a statement with the EXPLAIN of a file before it."""
+        with self.connection.transaction():
+            self.ask(f"{file_text(how)}\n{text}", values)
+            row = self.cursor.fetchone()
+        return "" if row is None else str(row[0])
+
+    def ask(self, text: str, values: Sequence[object] = ()) -> None:
+        """Executes a statement; values go as texts, which the server gives the types it expects."""
+        texts = [None if value is None else str(value) for value in values]
+        self.cursor.execute(text.encode(), texts or None)
+
+    def _executed(self, text: str, values: Sequence[object]) -> str:
+        """Executes what has no plan, for what comes after it; what is to be said of it."""
+        import psycopg
+
+        try:
+            with self.connection.transaction():
+                self.ask(text, values)
+        except psycopg.Error as error:
+            return self.words(error)
+        return ONLY_EXECUTED
+
+    def words(self, error: psycopg.Error) -> str:
+        """What the server said. Raises the error where it ended the connection."""
+        if self.connection.closed:
+            raise error
+        return words_of(error)
+
+
+def steers(text: str) -> bool:
+    """Whether a statement would begin or end a transaction."""
+    return split(text)[0].split()[0].lower() in TRANSACTION_WORDS
+
+
+def words_of(error: psycopg.Error) -> str:
+    """The server's message in one line."""
+    return f"PostgreSQL said: {' '.join(str(error).split())}"

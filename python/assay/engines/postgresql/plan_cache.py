@@ -1,0 +1,193 @@
+"""Captures the plan of a prepared statement in the state that the timed sessions' caches have.
+
+The server gives the first five executions of a prepared statement plans of their own (custom), and
+then decides whether one plan for all values (generic) is kept. EXPLAIN EXECUTE counts as an
+execution and executes nothing, so the decision is reached without any of the statement's effects.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+from assay.engines.contract import CachedPlan, Explained
+from assay.engines.postgresql.plan_asking import ESTIMATED, EXECUTED, OF_TRANSACTIONS, steers
+from assay.engines.postgresql.plans import normalised
+from assay.engines.postgresql.statements import file_text, filled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engines.postgresql.plan_asking import PlanAsker
+    from assay.model.plan import Plan
+
+# The server decides after so many plans for one execution each.
+CUSTOM_PLANS = 5
+# Captures of a statement, where values are drawn: enough to see that plans differ.
+CAPTURES = 3
+# A statement that takes longer is captured once: captures are not to outlast the run.
+REPEATED_MAX_S = 2.0
+# Since this version the server tells how many plans of each kind a prepared statement had.
+COUNTS_SINCE = 140_000
+CUSTOM: Literal["custom"] = "custom"
+GENERIC: Literal["generic"] = "generic"
+Mode = Literal["generic", "custom"]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A statement that this connection has prepared, and its plan.
+
+    Attributes:
+        name: What it is prepared as.
+        rows: Values that it was captured with.
+        mode: As `Plan.mode`.
+        plan: That was given.
+        seconds: Mean time of its captures, planning included; None: it was not executed.
+    """
+
+    name: str
+    rows: Sequence[Sequence[object]]
+    mode: Mode | None
+    plan: Plan
+    seconds: float | None
+
+
+class PlanCache:
+    """Prepared statements of one connection."""
+
+    def __init__(self, asker: PlanAsker) -> None:
+        self._asker = asker
+        self._names = 0
+        self.kept: dict[str, Kept] = {}
+
+    def explained(self, text: str, rows: Sequence[Sequence[object]], limit_s: float) -> Explained:
+        """Prepare a statement, bring its cache into state and execute it with its plan.
+
+        What is executed with the first row stays until the transaction is rolled back; what is
+        executed with others is undone at once.
+        """
+        import psycopg
+
+        begun_s = time.monotonic()
+        if steers(text):
+            return Explained(None, OF_TRANSACTIONS, 0.0)
+        try:
+            name = self._prepare(text)
+            estimated = self._brought_into_state(name, rows)
+        except psycopg.errors.SyntaxError:
+            # What cannot be prepared has no plan, or is sent as text.
+            native, reason = self._asker.plan(text, rows[0], limit_s)
+            return Explained(native, reason, time.monotonic() - begun_s)
+        except psycopg.Error as error:
+            return Explained(None, self._asker.words(error), time.monotonic() - begun_s)
+        native, reason, cached = self._captured(text, name, rows, limit_s, estimated)
+        return Explained(native, reason, time.monotonic() - begun_s, cached=cached)
+
+    def _prepare(self, text: str) -> str:
+        self._names += 1
+        name = f"assay_{self._names}"
+        begin = filled("plans/prepare.sql", name=name).as_string(self._asker.connection)
+        with self._asker.connection.transaction():
+            self._asker.ask(f"{begin}\n{text}")
+        return name
+
+    def _brought_into_state(self, name: str, rows: Sequence[Sequence[object]]) -> str:
+        """Plan it as often as the server needs to decide; the plan that comes next."""
+        told = ""
+        for number in range(CUSTOM_PLANS + 1):
+            told = self._asker.told(ESTIMATED, self.execution(name, rows[number % len(rows)]))
+        return told
+
+    def execution(self, name: str, values: Sequence[object]) -> str:
+        """The statement that executes a prepared one; values as texts without a type."""
+        from psycopg.sql import SQL, Identifier, Literal
+
+        file = "plans/execute_with_values.sql" if values else "plans/execute.sql"
+        texts = [Literal(None if value is None else str(value)) for value in values]
+        parts = {"name": Identifier(name), "values": SQL(", ").join(texts)}
+        return SQL(file_text(file)).format(**parts).as_string(self._asker.connection)
+
+    def _captured(
+        self,
+        text: str,
+        name: str,
+        rows: Sequence[Sequence[object]],
+        limit_s: float,
+        estimated: str,
+    ) -> tuple[str, str | None, CachedPlan]:
+        before = self._counts(name)
+        used = different(rows)[:CAPTURES]
+        natives = self._repeated(name, used[1:], limit_s) if limit_s else []
+        first, reason = self._asker.timed(self.execution(name, used[0]), (), limit_s, estimated)
+        mode = _mode(before, self._counts(name))
+        plans = [read(native) for native in (first, *natives)]
+        chosen = _middle(plans)
+        lines = dict.fromkeys(plan.line for plan in plans if plan.line != plans[chosen].line)
+        seconds = [_seconds(plan) for plan in plans]
+        known = [second for second in seconds if second is not None]
+        mean_s = sum(known) / len(known) if known and len(known) == len(plans) else None
+        self.kept[text] = Kept(name, used[: len(plans)], mode, plans[chosen], mean_s)
+        cached = CachedPlan(
+            mode, None if mode is None else mode == CUSTOM, len(plans), tuple(lines)
+        )
+        return (first, *natives)[chosen], reason, cached
+
+    def _repeated(self, name: str, rows: Sequence[Sequence[object]], limit_s: float) -> list[str]:
+        """Captures with other values, each undone; none once one took long or was refused."""
+        import psycopg
+
+        natives = []
+        for row in rows:
+            begun_s = time.monotonic()
+            try:
+                with self._asker.connection.transaction(force_rollback=True):
+                    natives.append(self._asker.told(EXECUTED, self.execution(name, row)))
+            except psycopg.Error as error:
+                self._asker.words(error)
+                break
+            if time.monotonic() - begun_s > min(REPEATED_MAX_S, limit_s):
+                break
+        return natives
+
+    def _counts(self, name: str) -> tuple[int, int] | None:
+        """How many generic and custom plans it had; None where the server does not tell."""
+        if self._asker.connection.info.server_version < COUNTS_SINCE:
+            return None
+        self._asker.ask(file_text("plans/kept_plans.sql"), [name])
+        return cast("tuple[int, int] | None", self._asker.cursor.fetchone())
+
+
+def read(native: str) -> Plan:
+    """The plan that a text of EXPLAIN means, of no operation."""
+    return normalised(native, "", 0, "")
+
+
+def different(rows: Sequence[Sequence[object]]) -> list[Sequence[object]]:
+    """Rows of values, each once, in their order."""
+    return list({tuple(map(str, row)): row for row in reversed(rows)}.values())[::-1]
+
+
+def _mode(before: tuple[int, int] | None, after: tuple[int, int] | None) -> Mode | None:
+    """Which kind of plan executions between two counts had."""
+    if before is None or after is None:
+        return None
+    generic, custom = after[0] - before[0], after[1] - before[1]
+    if not generic and not custom:
+        return None
+    return GENERIC if generic > custom else CUSTOM
+
+
+def _seconds(plan: Plan) -> float | None:
+    if plan.execution_s is None:
+        return None
+    return plan.execution_s + (plan.planning_s or 0.0)
+
+
+def _middle(plans: Sequence[Plan]) -> int:
+    """The number of the plan that took as long as the median; the first if one was not timed."""
+    seconds = [_seconds(plan) for plan in plans]
+    if any(second is None for second in seconds):
+        return 0
+    return sorted(range(len(plans)), key=lambda at: seconds[at] or 0.0)[(len(plans) - 1) // 2]
