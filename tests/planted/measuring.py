@@ -184,7 +184,7 @@ def explained_anew(lab: Lab, measured: Measured) -> Measured:
     return replace(measured, runs=tuple(runs))
 
 
-def told(lines: Sequence[str]) -> None:
+def print_lines(*lines: str) -> None:
     """Prints lines at once, so that whoever waits sees them."""
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
