@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import statistics
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
