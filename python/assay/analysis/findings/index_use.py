@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # With the change the statement takes this much of its time at most: else the plan chosen is right.
 FASTER_MAX = 0.7
+# Of fewer rows removed, an index that serves the condition may rightly not be used.
+HIDDEN_REMOVED_MIN = 0.98
 _TEXT = re.compile(r"'(?:[^']|'')*'")
 # A column as conditions name it, with its table or without.
 _COLUMN = r"(?:\b\w+\.)?\"?\b{}\b\"?"
@@ -84,8 +86,11 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
     for other in using:
         if other.kind == "setting" and _is_faster(other):
             return _by_setting(case, index, other)
-    if any(other.kind == "rewrite" for other in using):
-        return next((_by_estimate(index, one) for one in using if _was_faster(one)), None)
+    # An index that does not serve the condition may be read in full instead, which is no faster.
+    if any(_was_faster(other) for other in using):
+        return _by_estimate(index, next(other for other in using if _was_faster(other)))
+    if _removed(scan) < HIDDEN_REMOVED_MIN:
+        return None
     return _by_condition(index, condition, column, scan)
 
 
@@ -145,6 +150,11 @@ def _end(text: str, begin: int) -> int:
         if not depth:
             return at + 1
     return len(text)
+
+
+def _removed(scan: Timed) -> float:
+    removed, kept = scan.node.removed_rows or 0.0, scan.node.rows or 0.0
+    return removed / (removed + kept) if removed else 0.0
 
 
 def _was_faster(other: Alternative) -> bool:
