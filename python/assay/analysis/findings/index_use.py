@@ -127,7 +127,7 @@ def _by_condition(index: Index, condition: str, column: str, scan: Timed) -> Unu
         )
         return Unused(index, why, to_try, at)
     if cast := re.search(_CAST.format(name), bare):
-        why = f"the condition converts {column}: {cast[0]}"
+        why = f"the condition converts {column}: {cast[0].strip()}"
         to_try = f"compare {column} with a value of its own type, so that {column} is not converted"
         return Unused(index, why, to_try, at)
     return None
