@@ -19,7 +19,7 @@ from assay.analysis.cluster.told import Cluster
 from assay.analysis.findings.case import Case, TableFacts
 from assay.model.blocker import Blocker
 from assay.model.catalogue import Alternative, ChangedSetting, Index
-from assay.model.plan import PlanNode
+from assay.model.plan import PlanNode, Trigger
 from tests.cases import case, executions, node, operation, passes, plan, plans
 
 GIB = 1 << 30
@@ -111,6 +111,22 @@ def hidden(effect: float, condition: str) -> Case:
     """A scan whose condition hides the indexed column; its twin is about another column."""
     scan = node("scan", object="lines", condition=condition, rows=10.0, removed_rows=1e6)
     return planned(effect, replace(scan, seconds=WHOLE_S * effect), indexes=LINES)
+
+
+def filtered(effect: float, kept: float = 0.0) -> Case:
+    """An index scan whose filter throws most of what the index finds away."""
+    scan = node("index scan", object="lines", index="lines_line", seconds=WHOLE_S * effect)
+    rows = {"rows": 1e6 * kept, "removed_rows": 1e6 * (1 - kept)}
+    scan = replace(scan, condition="(line = 7); filter (kind = 3)", **rows)
+    return planned(effect, scan, indexes=LINES)
+
+
+def fired(effect: float) -> Case:
+    """A statement that spends the effect in a check of a foreign key."""
+    check = Trigger("check", "customers", WHOLE_S * effect, 3, "orders_fk")
+    change = plan(node("modify", seconds=WHOLE_S * (1 - effect)), execution_s=WHOLE_S)
+    told = replace(change, triggers=(check,))
+    return case(operation(cpu_user=1.0, told={"seconds": WHOLE_S}), plans=plans(told))
 
 
 def generic(effect: float, factor: float | None = None) -> Case:
@@ -400,6 +416,23 @@ TRUTHS = (
         0.02,
         ("Statement 1 of q1 keeps one plan for all values", "10.0 s", "3.00 s"),
         ("plan:q1", "clock:q1"),
+    ),
+    Truth(
+        "index-filter",
+        filtered,
+        lambda effect: filtered(effect, kept=0.5),
+        0.02,
+        ("Index lines_line of lines finds 1 M rows in q1", "(kind = 3)", "70 %"),
+        ("plan:q1", "catalogue:lines"),
+        ("index", "lines"),
+    ),
+    Truth(
+        "triggers",
+        fired,
+        lambda _: fired(0.0),
+        0.02,
+        ("70 % of the time was in foreign key orders_fk", "7.00 s for 3 calls in q1"),
+        ("plan:q1",),
     ),
     Truth(
         "columns-read",

@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 # With the change the statement takes this much of its time at most: else the plan chosen is right.
 FASTER_MAX = 0.7
+# Of fewer rows removed, an index that serves the condition may rightly not be used.
+HIDDEN_REMOVED_MIN = 0.98
 _TEXT = re.compile(r"'(?:[^']|'')*'")
-_LIKE = r"\b{}\b\"?\)?(?:::\w+)?\s*(?:~~|\blike\b)\s*'[^%_']"
-_CALL = r"\b\w+\s*\((?:[^()]|\([^()]*\))*\b{}\b"
-_CAST = r"(?:\({0}\)|\b{0})::\"?\w+[\w ]*(?:\([\d,]+\))?"
+# A column as conditions name it, with its table or without.
+_COLUMN = r"(?:\b\w+\.)?\"?\b{}\b\"?"
+_LIKE = r"{}\)?(?:::\w+)?\s*(?:~~|\blike\b)\s*'[^%_']"
+_CALL = re.compile(r"(?<![\w.])(\w+)\(")
+_CAST = r"(?:\({0}\)|{0})::\"?\w+[\w ]*(?:\([\d,]+\))?"
 # Words before a parenthesis that call no function.
 _NO_CALL = {"and", "or", "not", "in", "any", "all", "between", "filter", "case", "when"}
 
@@ -82,8 +86,11 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
     for other in using:
         if other.kind == "setting" and _is_faster(other):
             return _by_setting(case, index, other)
-    if any(other.kind == "rewrite" for other in using):
-        return next((_by_estimate(index, one) for one in using if _was_faster(one)), None)
+    # An index that does not serve the condition may be read in full instead, which is no faster.
+    if any(_was_faster(other) for other in using):
+        return _by_estimate(index, next(other for other in using if _was_faster(other)))
+    if _removed(scan) < HIDDEN_REMOVED_MIN:
+        return None
     return _by_condition(index, condition, column, scan)
 
 
@@ -104,7 +111,7 @@ def _by_estimate(index: Index, other: Alternative) -> Unused:
 
 def _by_condition(index: Index, condition: str, column: str, scan: Timed) -> Unused | None:
     """What the condition does to the column, so that the index cannot serve it."""
-    name, at = re.escape(column), f"plan:{scan.operation}"
+    name, at = _COLUMN.format(re.escape(column)), f"plan:{scan.operation}"
     if re.search(_LIKE.format(name), condition, re.IGNORECASE):
         why = f"it is not ordered byte by byte, as a comparison of {column} with a prefix needs"
         to_try = (
@@ -120,7 +127,7 @@ def _by_condition(index: Index, condition: str, column: str, scan: Timed) -> Unu
         )
         return Unused(index, why, to_try, at)
     if cast := re.search(_CAST.format(name), bare):
-        why = f"the condition converts {column}: {cast[0]}"
+        why = f"the condition converts {column}: {cast[0].strip()}"
         to_try = f"compare {column} with a value of its own type, so that {column} is not converted"
         return Unused(index, why, to_try, at)
     return None
@@ -128,11 +135,26 @@ def _by_condition(index: Index, condition: str, column: str, scan: Timed) -> Unu
 
 def _called(condition: str, name: str) -> str | None:
     """The call of a function that a column stands in; None: it stands in none."""
-    for match in re.finditer(_CALL.format(name), condition):
-        word = match[0].partition("(")[0].strip().lower()
-        if word not in _NO_CALL:
-            return match[0] + ")" * max(1, match[0].count("(") - match[0].count(")"))
+    for match in _CALL.finditer(condition):
+        call = condition[match.start() : _end(condition, match.end())]
+        if match[1].lower() not in _NO_CALL and re.search(name, call):
+            return call
     return None
+
+
+def _end(text: str, begin: int) -> int:
+    """Where the parenthesis ends that was opened just before `begin`."""
+    depth = 1
+    for at in range(begin, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if not depth:
+            return at + 1
+    return len(text)
+
+
+def _removed(scan: Timed) -> float:
+    removed, kept = scan.node.removed_rows or 0.0, scan.node.rows or 0.0
+    return removed / (removed + kept) if removed else 0.0
 
 
 def _was_faster(other: Alternative) -> bool:
