@@ -1,2 +1,2 @@
--- What has this queue to do?
-select count(*), sum(state) from jobs where queue = ${queue}
+-- What is next in this queue?
+select id, state from jobs where queue = ${queue} order by id limit 5

@@ -1,1 +1,1 @@
-update boxes set counted = counted where box <= 260;
+update boxes set counted = counted where box <= 130;

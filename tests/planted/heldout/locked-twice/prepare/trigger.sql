@@ -1,6 +1,6 @@
 create function weigh_box() returns trigger language plpgsql as $body$
 begin
-  select count(*) into new.weight from generate_series(1, 4000) as gram (n) where n % 7 = new.box % 7;
+  select count(*) into new.weight from generate_series(1, 800) as gram (n) where n % 7 = new.box % 7;
   return new;
 end
 $body$;

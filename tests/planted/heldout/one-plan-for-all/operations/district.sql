@@ -1,2 +1,2 @@
--- When do they call?
-select hour, count(*) from emergency where district = ${district} group by hour
+-- How long did they take?
+select count(*), sum(d.minutes) from emergency e join dispatches d on d.emergency_id = e.id where e.district = ${district}

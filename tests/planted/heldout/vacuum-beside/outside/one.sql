@@ -1,1 +1,2 @@
-vacuum (full, analyze) archive_a;
+vacuum (freeze, analyze, disable_page_skipping, index_cleanup on) archive_a;
+reindex table archive_a;

@@ -1,1 +1,2 @@
-vacuum (full, analyze) archive_b;
+vacuum (freeze, analyze, disable_page_skipping, index_cleanup on) archive_b;
+reindex table archive_b;
