@@ -17,6 +17,7 @@ from assay.analysis.cluster.nodes import ClusterNode
 from assay.analysis.cluster.skew import skews_over
 from assay.analysis.cluster.told import Cluster
 from assay.analysis.findings.case import Case, TableFacts
+from assay.model.blocker import Blocker
 from assay.model.plan import PlanNode
 from tests.cases import case, executions, node, operation, passes, plan, plans
 
@@ -137,6 +138,21 @@ def fetched(effect: float, rows: int = 100_000) -> Case:
     """Time in which the server waited for its client, for results of so many rows."""
     q1, q2 = two(effect, client=1.0)
     return case(replace(q1, rows=rows), replace(q2, rows=rows))
+
+
+def held_by_another(effect: float) -> Case:
+    """Time in waiting for a lock that a session of another application holds."""
+    holder = Blocker(99, False, 20, 1.0, "batch", "idle in transaction", object="seats")
+    holder = replace(holder, transaction_s=12.0, statement="lock table seats")
+    return case(*two(effect, lock=1.0), blockers=(holder,))
+
+
+def hot_row(effect: float) -> Case:
+    """Time in which sessions of the run wait for a row that another one of them has changed."""
+    update = "update seats set taken = true where id = 7"
+    known = {"object": "seats", "mode": "row", "waiting_statement": update}
+    own = tuple(Blocker(pid, True, 10, 0.5, "assay", "active", **known) for pid in (11, 12))
+    return case(*two(effect, lock=1.0), blockers=own)
 
 
 def computed(_: float) -> Case:
@@ -383,10 +399,30 @@ TRUTHS = (
     ),
     Truth(
         "lock-wait",
+        held_by_another,
+        computed,
+        0.02,
+        ("70 % of the time", "a lock on seats", "session 99 (batch, idle in transaction", "12.0 s"),
+        ("where:q1", "session:99"),
+        None,
+        "another session",
+    ),
+    Truth(
+        "lock-wait",
+        hot_row,
+        computed,
+        0.02,
+        ("70 % of the time", "a hot row of seats", "update seats set taken = true"),
+        ("where:q1", "session:11"),
+        None,
+        "hot row",
+    ),
+    Truth(
+        "lock-wait",
         waited("lock"),
         computed,
         0.02,
-        ("70 % of the time was waiting for locks",),
+        ("70 % of the time", "was waiting for locks"),
         ("where:q1",),
         None,
         "lock",
@@ -396,7 +432,7 @@ TRUTHS = (
         waited("latch"),
         computed,
         0.02,
-        ("70 % of the time was waiting for latches",),
+        ("70 % of the time", "was waiting for latches"),
         ("where:q1",),
         None,
         "latch",

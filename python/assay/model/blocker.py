@@ -18,7 +18,8 @@ class Blocked:
         transaction_s: Age of the blocker's transaction.
         statement: The blocker's current or last statement.
         object: What is locked: a table, or an index of it.
-        mode: Mode of the lock that is waited for.
+        mode: Mode of the lock that is waited for; `row` of the lock of one row.
+        waiting_statement: The statement that waits.
     """
 
     waiting: int
@@ -29,6 +30,7 @@ class Blocked:
     statement: str | None = None
     object: str | None = None
     mode: str | None = None
+    waiting_statement: str | None = None
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
@@ -44,7 +46,8 @@ class Blocker:
         own: Whether it is a session of the run itself.
         looks: How many looks saw somebody wait for it.
         share: Of all looks at waiting sessions, those that waited for it.
-        application, state, statement, object, mode: As `Blocked` has them, at the last look.
+        application, state, statement, object, mode, waiting_statement: As `Blocked` has them,
+            those that were seen most.
         transaction_s: The greatest age of its transaction that was seen.
     """
 
@@ -58,3 +61,4 @@ class Blocker:
     object: str | None = None
     mode: str | None = None
     transaction_s: float | None = None
+    waiting_statement: str | None = None

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from assay.model.blocker import Blocked
+
 
 class CounterReader(Protocol):
     """Reads an engine's own counters. Belongs to one thread."""
@@ -67,6 +69,18 @@ class ActivityReader(Protocol):
 
     def activity(self) -> Sequence[Activity]:
         """Every process of the engine at this moment. Raises `OSError`."""
+        ...
+
+
+@runtime_checkable
+class BlockedReader(Protocol):
+    """Counter readers that can also tell which sessions wait for a lock, and who holds it."""
+
+    def blocked(self) -> Sequence[Blocked]:
+        """Sessions that wait at this moment, one a session that each waits for. Raises `OSError`.
+
+        It is asked right after `activity`, whose look it may be of.
+        """
         ...
 
 

@@ -13,8 +13,8 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
 from assay.model.units import NS_PER_S
-from assay.probes.contract import ActivityReader, Cost, CountsAnew, StatusReader
-from assay.probes.streams import ACTIVITY, COST, ENGINE, ENGINE_STATUS, Stream
+from assay.probes.contract import ActivityReader, BlockedReader, Cost, CountsAnew, StatusReader
+from assay.probes.streams import ACTIVITY, BLOCKERS, COST, ENGINE, ENGINE_STATUS, Stream
 from assay.record.layout import STATUS_FILES
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ class Watch:
     def __init__(self, target: Target, counters: CounterReader, told: Told) -> None:
         self._counters = counters
         self._activity = counters if isinstance(counters, ActivityReader) else None
+        self._blocked = counters if isinstance(counters, BlockedReader) else None
         often_s = max(target.interval_s, ACTIVITY_INTERVAL_S)
         self._standing: Standing | None = None
         if isinstance(counters, CountsAnew):
@@ -147,6 +148,9 @@ class Watch:
             if self._activity:
                 stream = Stream(target.raw_dir, "activity", ACTIVITY)
                 self._activity_stream = opened.enter_context(stream)
+            if self._blocked:
+                stream = Stream(target.raw_dir, "blockers", BLOCKERS)
+                self._blocked_stream = opened.enter_context(stream)
             if isinstance(counters, StatusReader):
                 stream = Stream(target.raw_dir, "engine-status", ENGINE_STATUS)
                 self._standing = Standing(counters, opened.enter_context(stream), target.raw_dir)
@@ -180,6 +184,8 @@ class Watch:
         begun_ns = time.monotonic_ns()
         if self._activity:
             self._read_activity(self._activity, begun_ns)
+        if self._blocked:
+            self._read_blocked(self._blocked, begun_ns)
         if edge or now_s >= self._counters_due_s:
             spent_ns = time.thread_time_ns()
             self._read_counters(time.monotonic_ns())
@@ -192,7 +198,8 @@ class Watch:
         if edge:
             self.stand(edge)
         late_s = max(0.0, time.monotonic() - now_s)
-        interval_s = self._interval_s if self._activity else self._counters_interval_s
+        often = self._activity or self._blocked
+        interval_s = self._interval_s if often else self._counters_interval_s
         self.due_s = now_s + (late_s // interval_s + 1) * interval_s
 
     def _afford(self, reading_ns: int) -> None:
@@ -225,10 +232,16 @@ class Watch:
                 row.wait_event,
             )
 
+    def _read_blocked(self, reader: BlockedReader, time_ns: int) -> None:
+        for row in reader.blocked():
+            self._blocked_stream.push(time_ns, *row.facts().values())
+
     def _flush(self) -> None:
         self._engine_stream.flush()
         if self._activity:
             self._activity_stream.flush()
+        if self._blocked:
+            self._blocked_stream.flush()
         told, now_ns = self._told, time.monotonic_ns()
         told.cpu_ns = time.thread_time_ns()
         # The look under way counts already: a reader of a killed run sees no sample without cost.

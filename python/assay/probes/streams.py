@@ -45,6 +45,18 @@ ACTIVITY = _schema(
         ("wait_event", WORD),
     ],
 )
+BLOCKERS = _schema(
+    [("time_ns", pa.int64()), ("waiting", pa.uint32()), ("blocker", pa.uint32())],
+    [
+        ("application", WORD),
+        ("state", WORD),
+        ("transaction_s", pa.float64()),
+        ("statement", WORD),
+        ("object", WORD),
+        ("mode", WORD),
+        ("waiting_statement", WORD),
+    ],
+)
 MIXES = _schema(
     [("phase", WORD), ("mixes", pa.uint64()), ("time_ns", pa.int64())],
     [("asked_bytes", pa.uint64()), ("fetched_bytes", pa.uint64())],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.analysis.blockers import blockers_of
 from assay.analysis.composite.played import played
 from assay.analysis.engine_counters import around
 from assay.analysis.findings.case import EXECUTIONS, Case, TableFacts
@@ -71,6 +72,7 @@ def read_case(
         indexes=plans.indexes,
         changed_settings=plans.changed_settings,
         alternatives=_by_operation(plans.alternatives),
+        blockers=blockers_of(run),
     )
 
 

@@ -15,6 +15,8 @@ from assay.engines.contract import EngineError
 from assay.engines.postgresql.connecting import connect
 from assay.engines.postgresql.loading import execute, failed_with
 from assay.engines.postgresql.statements import CONF, file_text
+from assay.model.blocker import Blocked
+from assay.model.secrets import without_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +27,8 @@ READING = "assay counters"
 COUNTERS, ACTIVITY = "counters", "activity.sql"
 # Of `server_version_num`: 180006 is 18.6.
 VERSION_STEP = 10_000
+# Of a row of `activity.sql`: the session that is waited for. Rows of activity have none.
+BLOCKER_COLUMN = 7
 _FACT = re.compile(r"^-- (from|until|extension): (\S+)$", re.MULTILINE)
 
 
@@ -57,6 +61,26 @@ class Activity:
     wait_event: str | None
 
 
+def _blocked(row: tuple[object, ...]) -> Blocked:
+    waiting, application, state = cast("tuple[int, str | None, str | None]", (row[0], *row[3:5]))
+    blocker, transaction_s, statement, thing, mode, waiting_statement = row[BLOCKER_COLUMN:]
+    return Blocked(
+        waiting=waiting,
+        blocker=cast("int", blocker),
+        application=application,
+        state=state,
+        transaction_s=cast("float | None", transaction_s),
+        statement=_without_secrets(statement),
+        object=cast("str | None", thing),
+        mode=cast("str | None", mode),
+        waiting_statement=_without_secrets(waiting_statement),
+    )
+
+
+def _without_secrets(text: object) -> str | None:
+    return None if text is None else without_secrets(" ".join(str(text).split()))
+
+
 def read_source(file: Path) -> Source:
     """A file of counters, with the facts of its first lines."""
     text = file.read_text(encoding="utf-8")
@@ -76,6 +100,7 @@ class PostgresCounters:
         sources = [read_source(file) for file in sorted((CONF / COUNTERS).glob("*.sql"))]
         fitting = [source for source in sources if source.fits(major, extensions)]
         self._sources = [source for source in fitting if self._may_read(source)]
+        self._blocked: list[Blocked] = []
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,8 +120,15 @@ class PostgresCounters:
         return rows
 
     def activity(self) -> list[Activity]:
-        """What each process of the server is doing. Raises `OSError`."""
-        return [Activity(*row) for row in self._rows(file_text(ACTIVITY))]  # type: ignore[arg-type]
+        """What each process of the server is doing, and who waits for whom. Raises `OSError`."""
+        rows = self._rows(file_text(ACTIVITY))
+        self._blocked = [_blocked(row) for row in rows if row[BLOCKER_COLUMN] is not None]
+        doing = [row[:BLOCKER_COLUMN] for row in rows if row[BLOCKER_COLUMN] is None]
+        return [Activity(*row) for row in doing]  # type: ignore[arg-type]
+
+    def blocked(self) -> list[Blocked]:
+        """Sessions that waited for a lock at the last `activity`, which reads both at once."""
+        return self._blocked
 
     def close(self) -> None:
         """Ends the connection."""

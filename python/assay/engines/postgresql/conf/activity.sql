@@ -1,3 +1,51 @@
--- Every process of the server, the one that asks among them: its time is not the sessions'.
-select pid, leader_pid, backend_type, nullif(application_name, ''), state, wait_event_type, wait_event
-from pg_stat_activity
+-- Every process of the server, the one that asks among them: its time is not the sessions'. Where
+-- somebody waits for a lock, one row more for each session that it waits for: both in one query.
+with activity as materialized (
+    select
+        pid, leader_pid, backend_type, nullif(application_name, '') as application,
+        state, wait_event_type, wait_event, usename, xact_start, query
+    from pg_stat_activity
+),
+waits as materialized (
+    select pid, query, unnest(pg_blocking_pids(pid)) as blocker
+    from activity
+    where wait_event_type = 'Lock'
+),
+-- Read at the first row that waits, and not at all where there is none.
+locks as materialized (
+    select l.pid, l.granted, l.locktype, l.mode, c.relname, c.relkind
+    from pg_locks as l
+    left join pg_class as c
+        on c.oid = l.relation
+        and l.database = (select oid from pg_database where datname = current_database())
+)
+select
+    pid, leader_pid, backend_type, application, state, wait_event_type, wait_event,
+    null::integer as blocker, null::float8 as transaction_s, null as statement,
+    null as object, null as mode, null as waiting_statement
+from activity
+union all
+select
+    w.pid, null, 'blocked', coalesce(b.application, b.usename::text, b.backend_type), b.state, null,
+    null, w.blocker, extract(epoch from clock_timestamp() - b.xact_start)::float8,
+    left(b.query, 200),
+    -- Who waits for a row holds or wants a lock of it, unless the row is not there yet: then it is
+    -- of a table that it changes.
+    (
+        select l.relname::text
+        from locks as l
+        where l.pid = w.pid
+          and l.relname is not null
+          and (not l.granted or l.locktype = 'tuple' or l.relkind in ('r', 'p'))
+        order by l.granted, l.locktype <> 'tuple', l.mode <> 'RowExclusiveLock'
+        limit 1
+    ),
+    (
+        select case when l.locktype in ('transactionid', 'tuple') then 'row' else l.mode end
+        from locks as l
+        where l.pid = w.pid and not l.granted
+        limit 1
+    ),
+    left(w.query, 200)
+from waits as w
+left join activity as b on b.pid = w.blocker

@@ -1,0 +1,121 @@
+"""Sessions that others waited for in the measured part, from looks at waiting sessions.
+
+A session that waits may be waited for itself. What it blocks is put down to the session at the
+root, which waits for nobody. Of several that hold a lock together each has an equal part.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.operations import window_ns
+from assay.model.blocker import Blocker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.record.reader import Run
+
+STREAM = "blockers"
+WORDS = ("application", "state", "statement", "object", "mode", "waiting_statement")
+
+Row = dict[str, Any]
+
+
+def blockers_of(run: Run) -> tuple[Blocker, ...] | None:
+    """Return who was waited for, those waited for longest first; None: the engine does not tell."""
+    window = window_ns(run.table("events"))
+    if window is None or not run.has(STREAM):
+        return None
+    own: set[int] = set()
+    if run.has("backends"):
+        own = set(run.table("backends")["backend_pid"].to_list())
+    within = run.table(STREAM).filter(pl.col("time_ns").is_between(*window))
+    return blockers(within.with_columns(pl.col(WORDS).cast(pl.String)).to_dicts(), own)
+
+
+def blockers(rows: Iterable[Row], own: set[int]) -> tuple[Blocker, ...]:
+    """Return the sessions at the root of waiting.
+
+    Args:
+        rows: As the stream has them.
+        own: Numbers of the sessions of the run.
+    """
+    looks: dict[int, list[Row]] = {}
+    for row in rows:
+        looks.setdefault(row["time_ns"], []).append(row)
+    held: dict[int, _Held] = {}
+    for look in looks.values():
+        _add(held, look)
+    whole = sum(holding.weight for holding in held.values())
+    found = [holding.blocker(number, number in own, whole) for number, holding in held.items()]
+    return tuple(sorted(found, key=lambda one: (-one.share, one.session)))
+
+
+@dataclass
+class _Held:
+    """What is known of one session that others waited for."""
+
+    looks: int = 0
+    weight: float = 0.0
+    transaction_s: float | None = None
+    words: dict[str, Counter[str]] = field(
+        default_factory=lambda: {name: Counter() for name in WORDS}
+    )
+
+    def hear(self, row: Row) -> None:
+        """Adds what one row says of the session itself or of what is waited for."""
+        age_s = row["transaction_s"]
+        if age_s is not None:
+            self.transaction_s = max(age_s, self.transaction_s or 0.0)
+        for name, counted in self.words.items():
+            if row[name] is not None:
+                counted[row[name]] += 1
+
+    def blocker(self, number: int, own: bool, whole: float) -> Blocker:  # noqa: FBT001
+        """The session in figures, of the weight of all of them."""
+        most = {
+            name: counted.most_common(1)[0][0] if counted else None
+            for name, counted in self.words.items()
+        }
+        share = self.weight / whole
+        return Blocker(number, own, self.looks, share, transaction_s=self.transaction_s, **most)
+
+
+def _add(held: dict[int, _Held], look: list[Row]) -> None:
+    """Adds the rows of one look, each session that waits with a weight of 1."""
+    waits: dict[int, list[Row]] = {}
+    for row in look:
+        waits.setdefault(row["waiting"], []).append(row)
+    at_this_look = set()
+    for waiting in waits:
+        roots = _roots(waiting, waits)
+        for root, row in roots.items():
+            holding = held.setdefault(root, _Held())
+            holding.weight += 1 / len(roots)
+            holding.hear(row)
+            at_this_look.add(root)
+    for root in at_this_look:
+        held[root].looks += 1
+
+
+def _roots(waiting: int, waits: Mapping[int, list[Row]]) -> dict[int, Row]:
+    """Sessions that a session waits for and that wait for nobody, each with a row about it.
+
+    Of a deadlock, which has no such session, those that it waits for.
+    """
+    roots: dict[int, Row] = {}
+    ahead, seen = [waiting], {waiting}
+    while ahead:
+        for row in waits[ahead.pop()]:
+            blocker = row["blocker"]
+            if blocker not in waits:
+                roots[blocker] = row
+            elif blocker not in seen:
+                seen.add(blocker)
+                ahead.append(blocker)
+    return roots or {row["blocker"]: row for row in waits[waiting]}
