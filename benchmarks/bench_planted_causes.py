@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -28,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.e2e.conftest import Lab, reachable_directory
 from tests.planted.cells import HALVES, Cell, all_cells
 from tests.planted.controls import ControlResult, all_controls, run_control
-from tests.planted.measuring import Judged, Kept, explained_anew, judged, measure, told
+from tests.planted.measuring import Judged, Kept, explained_anew, judged, measure, print_lines
 from tests.planted.scoring import wilson
 from tests.planted.tables import HEAD, kinds_table, line, table
 
@@ -84,7 +85,7 @@ def arguments() -> argparse.Namespace:
 
 
 def planted(lab: Lab, asked: argparse.Namespace) -> None:
-    told([HEAD])
+    print_lines(HEAD)
     kept = Kept(asked.keep, explain=not asked.share_only)
     cells = []
     for cell in chosen(asked):
@@ -97,8 +98,8 @@ def planted(lab: Lab, asked: argparse.Namespace) -> None:
             kept.write(cell, measured)
         if measured is not None:
             cells.append(judged(cell, measured))
-            told([line(cells[-1])])
-    told(["", *tables(cells)])
+            print_lines(line(cells[-1]))
+    print_lines("", *tables(cells))
     write_json(asked.keep, cells)
 
 
@@ -133,8 +134,8 @@ def controls(lab: Lab, asked: argparse.Namespace) -> None:
     for control in all_controls():
         if fnmatch(control.workload, asked.cell) and fnmatch(control.engine, asked.engine):
             results.append(run_control(lab, control))
-            told([results[-1].line()])
-    told(["", controls_line(results)])
+            print_lines(results[-1].line())
+    print_lines("", controls_line(results))
     if asked.keep:
         text = json.dumps([asdict(result) for result in results], indent=1)
         (asked.keep / CONTROLS_FILE).write_text(text, encoding="utf-8")
@@ -152,7 +153,12 @@ def write_docs(keep: Path) -> None:
     kept = Kept(keep, explain=True)
     pairs = [(cell, kept.read(cell)) for cell in all_cells()]
     cells = [judged(cell, measured) for cell, measured in pairs if measured is not None]
-    lines = [f"Measured {datetime.now(UTC):%Y-%m-%d}.", "", *tables(cells)]
+    commit = subprocess.check_output(
+        ["git", "rev-parse", "--short", "HEAD"],  # noqa: S607 - wherever the path has it
+        cwd=PAGE.parent,
+        text=True,
+    )
+    lines = [f"Written {datetime.now(UTC):%Y-%m-%d} at {commit.strip()}.", "", *tables(cells)]
     if (file := keep / CONTROLS_FILE).is_file():
         results = [ControlResult(**row) for row in json.loads(file.read_text(encoding="utf-8"))]
         lines += ["", controls_line(results)]

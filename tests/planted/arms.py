@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -44,31 +45,51 @@ def explained(lab: Lab, cell: Cell, arm: Arm) -> dict[str, Any]:
     """
     given = arguments(cell, arm, lab.root)
     started = lab.begin("run", *given, "--json")
-    awaited = [PREPARED, STARTED] if "--prepare" in given else [STARTED]
-    assert started.stdout is not None
-    assert started.stderr is not None
-    lines: list[str] = []
+    phases = [PREPARED, STARTED] if "--prepare" in given else [STARTED]
     patience = Timer(PATIENCE_S, started.kill)
     patience.start()
-    with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
-        stack.callback(patience.cancel)
-        output = pool.submit(started.stdout.read)
-        acting = stack.enter_context(ExitStack())
-        for line in started.stderr:
-            lines.append(line)
-            phase = next(iter(line.split()), "")
-            if awaited and phase == awaited[0]:
-                awaited.pop(0)
-                if not awaited and arm.outside:
-                    acting.enter_context(planted_outside(arm.outside, reached(lab.instances)))
-            elif phase in AFTER_LOAD and not awaited:
-                acting.close()
-        started.wait()
-        text = output.result()
+    try:
+        text, lines = _outputs(started, phases, lambda: _acting(lab, arm))
+    finally:
+        patience.cancel()
     if started.returncode not in ENDED or not text:
         raise RunEndedError(f"{cell.name}: ended with {started.returncode}: {''.join(lines[-12:])}")
     document: dict[str, Any] = json.loads(text)
     return document
+
+
+def _acting(lab: Lab, arm: Arm) -> AbstractContextManager[None]:
+    return planted_outside(arm.outside, reached(lab.instances) if arm.outside else None)
+
+
+def _outputs(
+    started: subprocess.Popen[str],
+    phases: list[str],
+    acting: Callable[[], AbstractContextManager[None]],
+) -> tuple[str, list[str]]:
+    """What a run writes to its end, and the lines of its errors.
+
+    Args:
+        started: The run.
+        phases: Which have to be over, one after the other, before others act.
+        acting: What they do, until the plans are known.
+    """
+    assert started.stdout is not None
+    assert started.stderr is not None
+    lines: list[str] = []
+    with started.stdout, started.stderr, ThreadPoolExecutor(1) as pool, ExitStack() as stack:
+        text = pool.submit(started.stdout.read)
+        for line in started.stderr:
+            lines.append(line)
+            phase = next(iter(line.split()), "")
+            if phases and phase == phases[0]:
+                phases = phases[1:]
+                if not phases:
+                    stack.enter_context(acting())
+            elif phase in AFTER_LOAD and not phases:
+                stack.close()
+        started.wait()
+        return text.result(), lines
 
 
 def arguments(cell: Cell, arm: Arm, place: Path) -> list[str]:

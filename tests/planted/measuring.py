@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import statistics
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -184,7 +183,7 @@ def explained_anew(lab: Lab, measured: Measured) -> Measured:
     return replace(measured, runs=tuple(runs))
 
 
-def told(lines: Sequence[str]) -> None:
+def print_lines(*lines: str) -> None:
     """Prints lines at once, so that whoever waits sees them."""
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from assay.analysis.findings import (
     missing_index,
     optimiser,
     parallelism,
+    round_trips,
     spill,
     stale_statistics,
 )
@@ -363,6 +365,40 @@ class TestOptimiser:
         told = plans(plan(node(seconds=1.0), planning_s=0.5))
         (found,) = optimiser.find(case(operation(told={"seconds": 1.0}), plans=told))
         assert [one.at for one in found.contradictions] == ["clock:q1"]
+
+
+def sent(*texts: str, each_s: float = 50e-6) -> Case:
+    """An operation of statements that take so long each, half of it at the server."""
+    its = plans(
+        *(
+            dataclasses.replace(plan(node(seconds=each_s / 2)), statement=number, text=text)
+            for number, text in enumerate(texts)
+        )
+    )
+    told = {"seconds": each_s * len(texts)}
+    return case(operation(cpu_user=0.5, client=0.5, told=told), plans=its)
+
+
+class TestRoundTrips:
+    ALIKE = tuple(
+        "select name from items where id = $1 + ?".replace("?", digit) for digit in "0123456789"
+    )
+
+    def test_statements_that_differ_in_their_values_only_are_one_repeated(self) -> None:
+        (found,) = round_trips.find(sent(*self.ALIKE))
+        assert "sends 10 of its 10 statements" in found.claim
+        assert found.effect_share == pytest.approx(0.45)
+        assert found.saved == (pytest.approx(0.45), pytest.approx(0.9))
+
+    def test_a_transaction_of_other_statements_as_well_is_none(self) -> None:
+        others = ("update stock? set left = 1".replace("?", name) for name in "abcdef")
+        assert round_trips.find(sent(*self.ALIKE, *others)) == []
+
+    def test_statements_that_work_for_long_are_none(self) -> None:
+        assert round_trips.find(sent(*self.ALIKE, each_s=0.01)) == []
+
+    def test_two_are_not_many(self) -> None:
+        assert round_trips.find(sent(*self.ALIKE[:2])) == []
 
 
 class TestDeadRows:

@@ -16,7 +16,7 @@ from assay.analysis.cluster.nodes import shares_threads
 from assay.analysis.operations import NS, measured
 from assay.analysis.placing import ALL_TOGETHER
 from assay.analysis.slowing import is_stopped
-from assay.analysis.split import COVERAGE_MAX, disk_states_ns, readings, split_table
+from assay.analysis.split import disk_states_ns, readings, split_table
 from assay.analysis.waiting import wall_split
 from assay.model.errors import UsageError
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 BY_LOOKS = "states of threads, looked at many times a second"
 # Where more of an operation's time has no source, or more than one, its explanation is in doubt.
 UNCOVERED_MAX = OVERCOUNTED_MAX = 0.05
+# Looks come late on a busy host, so that the time between them is counted as sleep and as work.
+# Parts are scaled to the time that there was; above this they say little.
+LOOKED_COVERAGE_MAX = 1.5
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ def _service_s(events: pl.DataFrame) -> dict[str, float]:
 
 def _shares(row: dict[str, Any], wall_s: float | None) -> dict[str, Any]:
     """One operation's causes as shares of its time; null where too much was accounted for."""
-    believable = row["coverage"] is not None and row["coverage"] <= COVERAGE_MAX
+    believable = row["coverage"] is not None and row["coverage"] <= LOOKED_COVERAGE_MAX
     return {
         "where": _scaled(row) if believable else dict.fromkeys(PARTS),
         "coverage": row["coverage"],

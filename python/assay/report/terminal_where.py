@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.causes import CAUSES, UNCOVERED
-from assay.analysis.split import COVERAGE_MAX
+from assay.analysis.where import LOOKED_COVERAGE_MAX
 from assay.model.units import percent_text, seconds_text
 from assay.record.layout import ENGINE_ACCOUNTS
 from assay.report.terminal import bar
@@ -68,10 +68,10 @@ def knows_engine(document: dict[str, Any]) -> bool:
 def why_not_split(document: dict[str, Any], operation: dict[str, Any]) -> str:
     """Why it is not known where an operation's time went."""
     coverage = operation["coverage"]
-    if coverage is not None and coverage > COVERAGE_MAX:
+    if coverage is not None and coverage > LOOKED_COVERAGE_MAX:
         return (
             f"not told, what was counted of its threads comes to {percent_text(coverage)} of their"
-            f" time, and above {percent_text(COVERAGE_MAX)} it is not believed:"
+            f" time, and above {percent_text(LOOKED_COVERAGE_MAX)} it is not believed:"
             f" {seconds_text(operation['seconds'])} is too short for counters and looks. A larger"
             " --scale makes it longer"
         )

@@ -1,69 +1,148 @@
-"""Operations that send the same small statement again and again, and wait for each answer."""
+"""Operations that send statements of one shape again and again, and wait for each answer."""
 
 from __future__ import annotations
 
+import math
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import at_least, names_text
-from assay.analysis.time.operation_tree import NETWORK
+from assay.analysis.findings.case import names_text
+from assay.analysis.time.operation_tree import COMPUTING, NETWORK
 from assay.model.finding import Evidence
-from assay.model.units import count_text, percent_text
+from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from assay.analysis.findings.case import Case
     from assay.analysis.statement_times import StatementTimes
     from assay.model.finding import Finding
+    from assay.model.plan import Plan
 
 METHOD = "round-trips"
-# Fewer repetitions are what transactions are made of, such as the lines of an order.
-REPEATED_MIN = 20.0
-EFFECT_MIN = 0.05
-NAMED_SHARE = 0.05
+# Two statements of one shape are what many a transaction is made of.
+REPEATED_MIN = 3.0
+# Ordinary transactions repeat statements, such as one a line of an order. An operation of which so
+# much is one statement is little else than that statement.
+PART_MIN = 0.7
+EFFECT_MIN = 0.1
+# A statement that takes longer does work of its own; a shorter one costs what any statement does.
+STATEMENT_S_MAX = 0.001
+NAMED_OPERATIONS = 3
+
+_VALUE = re.compile(r"\$\d+|'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Statements of one shape within an operation.
+
+    Attributes:
+        text: Of the first of them.
+        count: How many an operation sends.
+        whole: How many statements of any shape it sends.
+    """
+
+    text: str
+    count: float
+    whole: float
+
+    @property
+    def part(self) -> float:
+        """Share of the operation's round trips that one statement for all rows would save."""
+        return (self.count - 1) / self.whole
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for operations that repeat a statement, whose time is the network's."""
+    """Return one finding for the operations that are little else than one statement repeated."""
     repeated = {
         name: most
-        for name, operation in case.statement_times.items()
-        if (most := _most_repeated(operation.statements)) is not None
+        for name, plans in case.plans.items()
+        if (most := most_repeated(plans, _times(case, name))) is not None
+        and most.part >= PART_MIN
+        and _is_short(case, name, most)
     }
-    waits = at_least(case.part("client"), NAMED_SHARE)
-    fractions = {name: share for name, share in waits.items() if name in repeated}
+    largest = max((COMPUTING, NETWORK), key=lambda part: _share(case, part, repeated))
+    fractions = {
+        name: case.trees[name].share_of(largest) * most.part
+        for name, most in repeated.items()
+        if name in case.trees and name in case.shares
+    }
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
     names = case.largest_first(fractions)
     first = repeated[names[0]]
     claim = (
-        f"Round trips: {names_text(names)} sends statement {first.name}"
-        f" {count_text(first.per_operation)} times, one after another; the network and the client"
-        f" are {percent_text(effect)} of the time"
+        f"Round trips: {names_text(names)} sends {count_text(first.count)} of its"
+        f" {count_text(first.whole)} statements an operation one after another, alike but for their"
+        f" values; the cost of each and the way there and back are {percent_text(effect)} of the"
+        " time or more"
     )
-    to_try = (
-        f"send them together: one statement for many rows in place of {first.name}, a batch, or"
-        " --pipeline"
-    )
-    evidence = [
-        Evidence(
-            f"{name}: {repeated[name].name} {count_text(repeated[name].per_operation)} times an"
-            f" operation, {count_text(repeated[name].rows)} rows each",
-            f"statements:{name}",
-        )
-        for name in names
-    ]
-    evidence += [
-        Evidence(
-            f"{name} waited for its client for {percent_text(fractions[name])} of its time",
-            f"where:{name}",
-        )
-        for name in names
-    ]
+    to_try = f"one statement for all rows in place of {count_text(first.count)}: {first.text}"
+    evidence = [one for name in names[:NAMED_OPERATIONS] for one in _evidence(case, name, repeated)]
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
-    return [finding.of(NETWORK, saved=(0.0, effect * (1 - 1 / first.per_operation)))]
+    return [finding.of(largest, saved=(effect, _best(case, names, repeated)))]
 
 
-def _most_repeated(statements: tuple[StatementTimes, ...]) -> StatementTimes | None:
-    """Return the statement that an operation repeats most; None: none is repeated often."""
-    often = [one for one in statements if one.per_operation >= REPEATED_MIN]
-    return max(often, key=lambda one: one.per_operation) if often else None
+def _share(case: Case, part: str, names: Iterable[str]) -> float:
+    return case.of_run(
+        {name: case.trees[name].share_of(part) for name in names if name in case.trees}
+    )
+
+
+def _best(case: Case, names: Iterable[str], repeated: Mapping[str, Repeated]) -> float:
+    return case.of_run({name: repeated[name].part for name in names})
+
+
+def _is_short(case: Case, name: str, most: Repeated) -> bool:
+    seconds = case.seconds.get(name)
+    return seconds is not None and seconds / most.whole <= STATEMENT_S_MAX
+
+
+def _evidence(case: Case, name: str, repeated: Mapping[str, Repeated]) -> list[Evidence]:
+    tree, most = case.trees[name], repeated[name]
+    each = (case.seconds.get(name) or 0.0) / most.whole
+    return [
+        Evidence(
+            f"{name}: {count_text(most.count)} statements alike, {seconds_text(each)} each",
+            f"statements:{name}",
+        ),
+        Evidence(
+            f"{name}: network and client {percent_text(tree.share_of(NETWORK))}, kernel"
+            f" {percent_text(tree.share_of(f'{COMPUTING}/kernel'))} of its time",
+            f"where:{name}",
+        ),
+    ]
+
+
+def _times(case: Case, operation: str) -> Sequence[StatementTimes]:
+    noted = case.statement_times.get(operation)
+    return () if noted is None else noted.statements
+
+
+def most_repeated(plans: Sequence[Plan], times: Sequence[StatementTimes]) -> Repeated | None:
+    """Return the statements of one shape that an operation sends most; None: none repeats often.
+
+    Args:
+        plans: Of the operation's statements, each with its text.
+        times: How often each statement was executed; empty: each once an operation.
+    """
+    per_operation = {one.name: one.per_operation for one in times}
+    counts: dict[str, float] = {}
+    texts: dict[str, str] = {}
+    for plan in plans:
+        if plan.text is None:
+            continue
+        shape = _SPACE.sub(" ", _VALUE.sub("?", plan.text.lower())).strip()
+        name = plan.name or str(plan.statement + 1)
+        counts[shape] = counts.get(shape, 0.0) + per_operation.get(name, 1.0)
+        texts.setdefault(shape, " ".join(plan.text.split()))
+    if not counts:
+        return None
+    shape = max(counts, key=lambda key: counts[key])
+    if counts[shape] < REPEATED_MIN:
+        return None
+    return Repeated(texts[shape], counts[shape], math.fsum(counts.values()))

@@ -1,2 +1,2 @@
 -- How many codes begin so?
-select count(*) from generate_series(1, 3000) as code (n) where md5((n * ${lane})::text) like 'ee%'
+select count(*) from generate_series(1, 1500) as code (n) where md5((n * ${lane})::text) like 'ee%'

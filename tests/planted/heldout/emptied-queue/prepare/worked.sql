@@ -1,1 +1,1 @@
-delete from waiting where id <= 119000;
+delete from waiting where id <= 499000;

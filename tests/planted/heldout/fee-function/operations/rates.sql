@@ -1,0 +1,2 @@
+-- Work that the cause leaves alone.
+select count(*) as counted from seq_1_to_120000 where md5(seq) like 'fe%'
