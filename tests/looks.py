@@ -196,7 +196,7 @@ def write_activity(raw: Path, threads: Sequence[Thread], times: Iterable[int]) -
                 client = (None, None) if thread.pid == ROOT else (thread.comm, "active")
                 who = ("process", leader, *client)
                 word = thread.doing(time_ns).word or (None, None)
-                stream.push(time_ns, thread.pid, *who, *word)
+                stream.push(time_ns, thread.pid, *who, *word, None, None)
 
 
 def process_rows(threads: Iterable[Thread], account: str, until_ns: int) -> list[dict[str, Any]]:

@@ -141,5 +141,5 @@ def _write_processes(raw: Path, times: list[int], sessions: int) -> None:
     )
     with Stream(raw, "activity", ACTIVITY) as stream:
         for pid, leader in workers.items():
-            stream.push(times[0], pid, "worker", leader, None, None, None, None)
-        stream.push(times[0], READER, "client", None, "reader", "idle", None, None)
+            stream.push(times[0], pid, "worker", leader, *[None] * 6)
+        stream.push(times[0], READER, "client", None, "reader", "idle", *[None] * 4)

@@ -18,7 +18,8 @@ from assay.analysis.cluster.skew import skews_over
 from assay.analysis.cluster.told import Cluster
 from assay.analysis.findings.case import Case, TableFacts
 from assay.model.blocker import Blocker
-from assay.model.plan import PlanNode
+from assay.model.catalogue import Alternative, ChangedSetting, Index
+from assay.model.plan import PlanNode, Trigger
 from tests.cases import case, executions, node, operation, passes, plan, plans
 
 GIB = 1 << 30
@@ -93,6 +94,51 @@ def scanned(effect: float, kept: float = 0.0, **known: Any) -> Case:
     rows = {"rows": 1e6 * kept, "removed_rows": 1e6 * (1 - kept)}
     scan = node("scan", object="lines", condition="(line = 7)", seconds=WHOLE_S * effect, **rows)
     return planned(effect, scan, **known)
+
+
+LINES = {"lines": (Index("lines", "lines_line", ("line",)),)}
+
+
+def unused(effect: float, value: str) -> Case:
+    """A scan whose index a setting keeps from being used, where it is off."""
+    changed = (ChangedSetting("use_indexes", value, "on"),) if value != "on" else ()
+    other = Alternative("q1", 0, "setting", "use_indexes", "on", 100.0, 1.0, True, ("lines_line",))
+    known = {"q1": (other,)} if changed else {}
+    return scanned(effect, changed_settings=changed, alternatives=known, indexes=LINES)
+
+
+def hidden(effect: float, condition: str) -> Case:
+    """A scan whose condition hides the indexed column; its twin is about another column."""
+    scan = node("scan", object="lines", condition=condition, rows=10.0, removed_rows=1e6)
+    return planned(effect, replace(scan, seconds=WHOLE_S * effect), indexes=LINES)
+
+
+def filtered(effect: float, kept: float = 0.0) -> Case:
+    """An index scan whose filter throws most of what the index finds away."""
+    scan = node("index scan", object="lines", index="lines_line", seconds=WHOLE_S * effect)
+    rows = {"rows": 1e6 * kept, "removed_rows": 1e6 * (1 - kept)}
+    scan = replace(scan, condition="(line = 7); filter (kind = 3)", **rows)
+    return planned(effect, scan, indexes=LINES)
+
+
+def fired(effect: float) -> Case:
+    """A statement that spends the effect in a check of a foreign key."""
+    check = Trigger("check", "customers", WHOLE_S * effect, 3, "orders_fk")
+    change = plan(node("modify", seconds=WHOLE_S * (1 - effect)), execution_s=WHOLE_S)
+    told = replace(change, triggers=(check,))
+    return case(operation(cpu_user=1.0, told={"seconds": WHOLE_S}), plans=plans(told))
+
+
+def generic(effect: float, factor: float | None = None) -> Case:
+    """One plan for all values, where plans for each save the effect, or a factor is left."""
+    left = WHOLE_S * (1 - effect if factor is None else factor)
+    other = Alternative(
+        "q1", 0, "custom", "plan_mode", "custom", 9.0, 1.0, True, ("k",), "Index Scan k"
+    )
+    other = replace(other, seconds=WHOLE_S, seconds_changed=left)
+    kept = replace(plan(node("scan", object="lines", seconds=WHOLE_S)), mode="generic")
+    whole = operation(cpu_user=1.0, told={"seconds": WHOLE_S})
+    return case(whole, plans=plans(kept), alternatives={"q1": (other,)}, prepared=True)
 
 
 def columns(effect: float, unneeded: int = 7) -> Case:
@@ -332,6 +378,61 @@ TRUTHS = (
         ("Scans of lines keep 0 of 1 M rows", "70 %"),
         ("plan:q1",),
         ("index", "lines"),
+    ),
+    Truth(
+        "unused-index",
+        lambda effect: unused(effect, "off"),
+        lambda effect: unused(effect, "on"),
+        0.02,
+        ("Index lines_line of lines (line) is not used in q1: use_indexes is off", "70 %"),
+        ("plan:q1", "catalogue:lines", "setting:use_indexes"),
+        None,
+        "setting",
+    ),
+    Truth(
+        "unused-index",
+        lambda effect: hidden(effect, "((line)::numeric = 7.0)"),
+        lambda effect: hidden(effect, "(other = 7)"),
+        0.02,
+        ("Index lines_line of lines (line)", "converts line: (line)::numeric", "70 %"),
+        ("plan:q1", "catalogue:lines"),
+        None,
+        "conversion",
+    ),
+    Truth(
+        "unused-index",
+        lambda effect: hidden(effect, "(lower(line) = 'a'::text)"),
+        lambda effect: hidden(effect, "(lower(other) = 'a'::text)"),
+        0.02,
+        ("calls a function of line: lower(line)", "70 %"),
+        ("plan:q1", "catalogue:lines"),
+        None,
+        "function",
+    ),
+    Truth(
+        "plan-changed",
+        generic,
+        lambda effect: generic(effect, factor=0.9),
+        0.02,
+        ("Statement 1 of q1 keeps one plan for all values", "10.0 s", "3.00 s"),
+        ("plan:q1", "clock:q1"),
+    ),
+    Truth(
+        "index-filter",
+        filtered,
+        lambda effect: filtered(effect, kept=0.5),
+        0.02,
+        ("Index lines_line of lines finds 1 M rows in q1", "(kind = 3)", "70 %"),
+        ("plan:q1", "catalogue:lines"),
+        ("index", "lines"),
+    ),
+    Truth(
+        "triggers",
+        fired,
+        lambda _: fired(0.0),
+        0.02,
+        ("70 % of the time was in foreign key orders_fk", "7.00 s for 3 calls in q1"),
+        ("plan:q1",),
     ),
     Truth(
         "columns-read",

@@ -36,6 +36,7 @@ from assay.engines.contract import (
 )
 from assay.engines.discovery import find_engine
 from assay.engines.postgresql.engine import PostgresEngine
+from assay.engines.postgresql.explaining import PostgresPlans
 from assay.engines.postgresql.server import HOST
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.study.guardian import all_processes, read_process
@@ -484,6 +485,45 @@ class TestTables:
         assert [one and one.captures for one in cached] == [3, 2, 3]
         assert [one and len(one.others) for one in cached] == [0, 1, 0]
         assert one(schema, "select count(*) from skewed where filler = 'b'") == 0
+
+    def test_facts_that_explain_a_plan_are_read(self, shared: Started, schema: Instance) -> None:
+        shared.engine.run_script(schema, SKEWED)
+        shared.engine.run_script(schema, "create index lower on parent (lower(name)) where id > 7")
+        slow = dict(schema.address)
+        slow["dsn"] = shared.engine.with_settings(slow["dsn"], {"enable_indexscan": "off"})
+        reader = PostgresPlans(slow["dsn"])
+        indexes = {index.name: index for index in reader.indexes()}
+        assert indexes["skewed_id_idx"].columns == ("id",)
+        assert indexes["skewed_id_idx"].unique
+        assert indexes["lower"].columns == ("lower(name)",)
+        assert (indexes["lower"].predicate, indexes["lower"].method) == ("(id > 7)", "btree")
+        assert indexes["lower"].collation is None
+        changed = {setting.name: setting for setting in reader.changed_settings()}
+        assert (changed["enable_indexscan"].value, changed["enable_indexscan"].default) == (
+            "off",
+            "on",
+        )
+        point = ("select filler from skewed where id = $1", [7])
+        others = {one.change: one for one in reader.alternatives("q1", [point])}
+        reader.close()
+        assert others["enable_indexscan"].indexes == ()
+        assert "Index Scan skewed skewed_id_idx" in (others["enable_indexscan"].summary or "")
+        assert (others["enable_indexscan"].seconds_changed or 0.0) > 0
+
+    def test_one_plan_for_all_values_is_compared_with_one_for_each(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        shared.engine.run_script(schema, SKEWED)
+        reader = shared.engine.plan_reader(schema)
+        text = "select count(filler) from skewed where kind = $1"
+        list(reader.explain_prepared([(text, [[0], [1], [2]])], 30.0))
+        others = reader.alternatives("q1", [(text, [1])])
+        (custom,) = [one for one in others if one.kind == "custom"]
+        reader.close()
+        assert (custom.change, custom.value) == ("plan_cache_mode", "force_custom_plan")
+        assert custom.differs
+        assert (custom.seconds or 0.0) > 0
+        assert (custom.seconds_changed or 0.0) > 0
 
     def test_what_cannot_be_prepared_has_its_reason(
         self, shared: Started, schema: Instance

@@ -41,6 +41,8 @@ class Doing:
     state: str | None = None
     wait_event_type: str | None = None
     wait_event: str | None = None
+    tid: int | None = None
+    connection: int | None = None
 
 
 class FakeCounters:
@@ -216,6 +218,8 @@ class TestTheProbe:
             "state": "active",
             "wait_event_type": None,
             "wait_event": None,
+            "tid": None,
+            "connection": None,
         }
         assert (second["leader_pid"], second["application"]) == (7, None)
         assert len(rows(tmp_path, "activity")) == 2 * cost.samples
@@ -302,7 +306,7 @@ class TestStreams:
 
     def test_what_was_flushed_can_be_read_before_the_end(self, tmp_path: Path) -> None:
         stream = Stream(tmp_path, "activity", ACTIVITY)
-        stream.push(1, 7, "client", None, None, None, None, None)
+        stream.push(1, 7, "client", *[None] * 7)
         stream.flush()
         assert rows(tmp_path, "activity")[0]["application"] is None
         stream.close()

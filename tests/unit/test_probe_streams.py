@@ -22,6 +22,7 @@ ROWS = st.lists(
         st.text(max_size=4),
         st.none() | st.integers(0, 2**32 - 1),
         *[WORDS] * 4,
+        *[st.none() | st.integers(0, 2**32 - 1)] * 2,
     ),
     max_size=20,
 )

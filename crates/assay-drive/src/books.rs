@@ -9,7 +9,7 @@ use assay_model::{Edge, Event, Outcome, OutcomeCounts, Plan, TaskCounters};
 use crate::error::DriveError;
 use crate::latency::LatencyBook;
 use crate::schedule::Ticket;
-use crate::session::{Fetched, Session, SessionError};
+use crate::session::{Backend, Fetched, Session, SessionError};
 
 /// Receives what the loop saw.
 pub trait Sink {
@@ -25,8 +25,8 @@ pub trait Sink {
     fn reading(&mut self, sequence: u64, edge: Edge, counters: &TaskCounters);
     /// The number by which events refer to a class of errors; keeps the first message.
     fn error_class(&mut self, operation: u16, error: &SessionError) -> u16;
-    /// A session has a connection, served by this process of the engine.
-    fn connected(&mut self, session: u32, backend: u32);
+    /// A session has a connection, served by this.
+    fn connected(&mut self, session: u32, backend: Backend);
 }
 
 /// Keeps the rows of each distinct result once; the same rows in another order are another result.

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_model::counters::TASKS;
 use assay_model::event::{
-    ATTEMPTS, AttemptEvent, BACKENDS, EVENTS, RECEIPTS, ReceiptEvent, STATEMENTS, StatementEvent,
+    ATTEMPTS, AttemptEvent, BACKENDS, CONNECTIONS, EVENTS, RECEIPTS, ReceiptEvent, STATEMENTS,
+    StatementEvent,
 };
 use assay_model::{Cell, Edge, Event, Outcome, Plan, TaskCounters};
 use assay_record::Stream;
@@ -18,7 +19,7 @@ use serde::Serialize;
 use crate::books::Sink;
 use crate::clock::{Clock, MonotonicClock};
 use crate::error::DriveError;
-use crate::session::SessionError;
+use crate::session::{Backend, SessionError};
 
 /// Events a worker can be ahead of the recorder by. At ten looks a second: 650,000 operations a
 /// second and worker before it has to wait, were the recorder always on time.
@@ -50,7 +51,7 @@ pub struct ErrorClass {
 struct Connected {
     time_ns: i64,
     session: u32,
-    backend: u32,
+    backend: Backend,
 }
 
 /// What workers tell rarely: a new class of errors, a new connection, a full ring.
@@ -87,7 +88,7 @@ impl Notes {
         self.waits.load(Ordering::Relaxed)
     }
 
-    fn connected(&self, session: u32, backend: u32) {
+    fn connected(&self, session: u32, backend: Backend) {
         let connected = Connected { time_ns: MonotonicClock.now_ns(), session, backend };
         self.connected.lock().unwrap_or_else(PoisonError::into_inner).push(connected);
     }
@@ -182,7 +183,7 @@ impl Sink for RingSink {
         self.notes.number(operation, error)
     }
 
-    fn connected(&mut self, session: u32, backend: u32) {
+    fn connected(&mut self, session: u32, backend: Backend) {
         self.notes.connected(session, backend);
     }
 }
@@ -198,6 +199,7 @@ pub struct Recorder<'a> {
     attempts: Stream,
     names: Names,
     backends: Stream,
+    connections: Stream,
     tasks: Stream,
 }
 
@@ -215,6 +217,7 @@ impl<'a> Recorder<'a> {
         let attempts = Stream::create(raw_dir, &ATTEMPTS)?;
         let tasks = Stream::create(raw_dir, &TASKS)?;
         let backends = Stream::create(raw_dir, &BACKENDS)?;
+        let connections = Stream::create(raw_dir, &CONNECTIONS)?;
         let names = Names::default();
         Ok(Self {
             plan,
@@ -226,6 +229,7 @@ impl<'a> Recorder<'a> {
             attempts,
             names,
             backends,
+            connections,
             tasks,
         })
     }
@@ -240,10 +244,14 @@ impl<'a> Recorder<'a> {
                 || source.readings.slots() > RING_READINGS / 4
         });
         for connected in self.notes.take_connected() {
-            self.backends.push(&[
+            let (stream, number) = match connected.backend {
+                Backend::Process(pid) => (&mut self.backends, pid),
+                Backend::Connection(number) => (&mut self.connections, number),
+            };
+            stream.push(&[
                 Cell::Int(connected.time_ns),
                 Cell::Count(u64::from(connected.session)),
-                Cell::Count(u64::from(connected.backend)),
+                Cell::Count(u64::from(number)),
             ]);
         }
         let errors = self.notes.errors();
@@ -281,6 +289,7 @@ impl<'a> Recorder<'a> {
         self.receipts.flush()?;
         self.attempts.flush()?;
         self.backends.flush()?;
+        self.connections.flush()?;
         self.tasks.flush()?;
         Ok(filling)
     }
@@ -293,6 +302,7 @@ impl<'a> Recorder<'a> {
         self.receipts.finish()?;
         self.attempts.finish()?;
         self.backends.finish()?;
+        self.connections.finish()?;
         Ok(self.tasks.finish()?)
     }
 }

@@ -14,7 +14,7 @@ use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_ipc::reader::StreamReader;
 use assay_drive::run::Parts;
 use assay_drive::schedule::Passed;
-use assay_drive::session::{SharedSession, Step};
+use assay_drive::session::{Backend, SharedSession, Step};
 use assay_drive::{CancelFlag, Ended, Fetched, Session, SessionError, drive};
 use assay_model::{Arrival, Phase, Plan, Wait};
 
@@ -71,10 +71,10 @@ impl Session for Echo {
     fn keep(&mut self, _: &Path) -> Result<(), SessionError> {
         Ok(())
     }
-    fn take_backend(&mut self) -> Option<u32> {
+    fn take_backend(&mut self) -> Option<Backend> {
         let new = self.connections != self.told;
         self.told = self.connections;
-        new.then_some(self.connections)
+        new.then_some(Backend::Process(self.connections))
     }
     fn shared(&mut self) -> Option<&mut dyn SharedSession> {
         Some(self)

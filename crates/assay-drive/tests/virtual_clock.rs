@@ -3,6 +3,7 @@
 use assay_drive::books::{Books, Sink};
 use assay_drive::drive::{Shared, Worker};
 use assay_drive::schedule::Schedule;
+use assay_drive::session::Backend;
 use assay_drive::session::null::{Answer, NullSession};
 use assay_drive::terminal::Terminal;
 use assay_drive::watchdog::Watch;
@@ -58,7 +59,7 @@ impl Sink for &mut Log {
     fn error_class(&mut self, _: u16, _: &SessionError) -> u16 {
         0
     }
-    fn connected(&mut self, _: u32, _: u32) {}
+    fn connected(&mut self, _: u32, _: Backend) {}
 }
 
 struct Played {

@@ -209,3 +209,14 @@ pub static BACKENDS: Table = Table {
         Column::needed("backend_pid", Kind::UInt32, "process of the server that serves it"),
     ],
 };
+
+/// Which connection of a server of threads serves which session; no rows of other engines.
+pub static CONNECTIONS: Table = Table {
+    file: "connections.arrows",
+    about: "One row a connection of a session to a server that serves it by a thread.",
+    columns: &[
+        Column::needed("time_ns", Kind::Int64, "when it was first used"),
+        Column::needed("session", Kind::UInt32, "the session"),
+        Column::needed("connection", Kind::UInt32, "the server's number of the connection"),
+    ],
+};

@@ -107,6 +107,7 @@ fn record_tables() -> Vec<TableTold> {
         &assay_model::event::RECEIPTS,
         &assay_model::event::ATTEMPTS,
         &assay_model::event::BACKENDS,
+        &assay_model::event::CONNECTIONS,
         &assay_model::counters::TASKS,
     ];
     tables.extend([

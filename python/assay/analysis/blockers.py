@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 STREAM = "blockers"
+# Where the numbers of the run's own sessions stand, as the engine has them.
+OWN = (("backends", "backend_pid"), ("connections", "connection"))
 WORDS = ("application", "state", "statement", "object", "mode", "waiting_statement")
 
 Row = dict[str, Any]
@@ -32,8 +34,9 @@ def blockers_of(run: Run) -> tuple[Blocker, ...] | None:
     if window is None or not run.has(STREAM):
         return None
     own: set[int] = set()
-    if run.has("backends"):
-        own = set(run.table("backends")["backend_pid"].to_list())
+    for stream, number in OWN:
+        if run.has(stream):
+            own |= set(run.table(stream)[number].to_list())
     within = run.table(STREAM).filter(pl.col("time_ns").is_between(*window))
     return blockers(within.with_columns(pl.col(WORDS).cast(pl.String)).to_dicts(), own)
 

@@ -90,7 +90,7 @@ def wall_split(run: Run) -> pl.DataFrame | None:
     spans = spans_of(run.table("waits"))
     serial = passes["session"].n_unique() <= 1 and _has_rows(run, "tasks")
     if run.facts["engine"].get("kind") == "server":
-        if _has_rows(run, "backends"):
+        if _has_rows(run, "backends") or threads.serves_by_thread(run, passes):
             return split_of(_of_server(run, spans) if serial else _of_sessions(run, spans, passes))
         if not threads.is_one_process(lives_of(spans)):
             return None

@@ -32,7 +32,7 @@ BY_LOOKS = "states of threads, looked at many times a second"
 # Where more of an operation's time has no source, or more than one, its explanation is in doubt.
 UNCOVERED_MAX = OVERCOUNTED_MAX = 0.05
 # Looks come late on a busy host, so that the time between them is counted as sleep and as work.
-# Parts are scaled to the time that there was; where half as much again was counted, they say little.
+# Parts are scaled to the time that there was; above this they say little.
 LOOKED_COVERAGE_MAX = 1.5
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # What settings are for.
-ROLES = ("work_memory", "cache", "jit", "parallel_workers", "log_size")
+ROLES = ("work_memory", "cache", "jit", "parallel_workers", "log_size", "commit_sync")
 PLACEHOLDERS = frozenset({"name", "table", "columns"})
 # The shortest limit of a name among engines that we know.
 NAME_LETTERS_MAX = 63

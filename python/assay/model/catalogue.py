@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-ChangeKind = Literal["setting", "index", "rewrite"]
+# `custom`: plans for each value instead of one for all values.
+ChangeKind = Literal["setting", "index", "rewrite", "custom"]
 
 
 @dataclass(frozen=True)

@@ -134,6 +134,25 @@ class Reads:
 
 
 @dataclass(frozen=True)
+class Trigger:
+    """A trigger, or a check of a constraint, that a statement fired.
+
+    Attributes:
+        name: Its name.
+        table: The table whose change fired it.
+        seconds: Time in it, all calls together.
+        calls: How often it was called.
+        constraint: The constraint that it checks; None: it is a trigger of its own.
+    """
+
+    name: str
+    table: str
+    seconds: float
+    calls: float
+    constraint: str | None = None
+
+
+@dataclass(frozen=True)
 class Plan:
     """How one statement of an operation was executed when it was asked with its plan.
 
@@ -162,6 +181,7 @@ class Plan:
         shapes: How many different plans were seen in `captures`; None: it was captured once.
         captures: How often it was captured in the state of the timed session.
         others: Of the other plans that were seen in these captures, one line each.
+        triggers: That the statement fired, with their time.
     """
 
     operation: str
@@ -187,6 +207,7 @@ class Plan:
     shapes: int | None = None
     captures: int | None = None
     others: tuple[str, ...] = ()
+    triggers: tuple[Trigger, ...] = ()
 
     @property
     def line(self) -> str:
@@ -211,6 +232,7 @@ class Plan:
             "root": _node(facts["root"]),
             "reads": None if reads is None else Reads(**reads),
             "others": tuple(facts.get("others", ())),
+            "triggers": tuple(Trigger(**one) for one in facts.get("triggers", ())),
         }
         return cls(**{**facts, **told})
 

@@ -62,6 +62,16 @@ class Activity(Protocol):
         """The thing it waits for."""
         ...
 
+    @property
+    def tid(self) -> int | None:
+        """The thread of the process that this is about; None: the process as a whole."""
+        ...
+
+    @property
+    def connection(self) -> int | None:
+        """The engine's number of the connection that a thread serves; None: it serves none."""
+        ...
+
 
 @runtime_checkable
 class ActivityReader(Protocol):

@@ -230,6 +230,8 @@ class Watch:
                 row.state,
                 row.wait_event_type,
                 row.wait_event,
+                row.tid,
+                row.connection,
             )
 
     def _read_blocked(self, reader: BlockedReader, time_ns: int) -> None:

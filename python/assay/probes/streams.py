@@ -43,6 +43,8 @@ ACTIVITY = _schema(
         ("state", WORD),
         ("wait_event_type", WORD),
         ("wait_event", WORD),
+        ("tid", pa.uint32()),
+        ("connection", pa.uint32()),
     ],
 )
 BLOCKERS = _schema(

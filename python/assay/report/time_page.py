@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.time.operation_tree import WAITS
 from assay.model.units import percent_text
 from assay.report.palette import CAUSE_COLOURS
 
@@ -25,19 +26,9 @@ COLOURS = {
     "network": CAUSE_COLOURS["client"],
     "waiting": CAUSE_COLOURS["lock"],
     "unexplained": CAUSE_COLOURS["uncovered"],
-    **{
-        name: CAUSE_COLOURS[name]
-        for name in (
-            "lock",
-            "latch",
-            "disk_read",
-            "disk_write",
-            "disk",
-            "workers",
-            "idle",
-            "paused",
-        )
-    },
+    **{name: CAUSE_COLOURS[name] for name in WAITS},
+    # The colour that charts have for it is that of the ground behind the bars here.
+    "idle": "#8d94a3",
 }
 
 

@@ -83,6 +83,15 @@ impl SessionError {
 /// twenty times a second, until the operation has ended.
 pub type Canceller = Box<dyn Fn() + Send + Sync>;
 
+/// What serves a connection, in the engine's own numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// A process of the engine, by its number.
+    Process(u32),
+    /// A thread of the engine's process, which the engine knows by the connection's number.
+    Connection(u32),
+}
+
 /// One connection: executes operations by their number in the plan.
 pub trait Session: Send {
     /// Sends the operation and fetches every row. This is what is timed.
@@ -118,8 +127,8 @@ pub trait Session: Send {
         None
     }
 
-    /// The engine's process behind a new connection, told once after each connect.
-    fn take_backend(&mut self) -> Option<u32> {
+    /// What serves a new connection, told once after each connect.
+    fn take_backend(&mut self) -> Option<Backend> {
         None
     }
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.case import names_text
+from assay.analysis.findings.index_use import unused_index
 from assay.analysis.findings.plan_time import Timed, fraction_of, reach_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
@@ -44,8 +45,11 @@ _COMPARED = re.compile(
     r"(<=|>=|=|<(?!>)|>|\bin\b|\bbetween\b)(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-# What stands for a value beside a literal: a parameter, and words around several values.
-_VALUE = re.compile(r"\$\d+|\(InitPlan \d+\)\.col\d+|\b(?:any|array|true|false)\b", re.IGNORECASE)
+# What stands for a value beside a literal: a parameter, an expression that is computed once, and
+# words around several values.
+_VALUE = re.compile(
+    r"<cache>\(.*|\$\d+|\(InitPlan \d+\)\.col\d+|\b(?:any|array|true|false)\b", re.IGNORECASE
+)
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 EQUAL = ("=", "in")
 
@@ -56,7 +60,9 @@ def find(case: Case) -> list[Finding]:
         return []
     by_index: dict[tuple[str, tuple[str, ...]], list[Timed]] = {}
     for timed in timed_nodes(case):
-        if timed.node.object is not None and _is_wasteful(timed.node):
+        if timed.node.object is None or unused_index(case, timed) is not None:
+            continue
+        if _is_wasteful(timed.node):
             columns = indexable(timed.node.condition, timed.node.object)
             by_index.setdefault((timed.node.object, columns), []).append(timed)
     found = [

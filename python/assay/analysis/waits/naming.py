@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.waits.rules import Sleep, WaitRules
-from assay.analysis.waits.spans import RUNNING
+from assay.analysis.waits.spans import RUNNING, THREAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,18 +94,18 @@ def causes_by_word(
     samples = (
         told.with_columns(pl.col("wait_event_type", "wait_event").cast(pl.String))
         .join(named, on=["wait_event_type", "wait_event"])
-        .select("time_ns", pl.col("pid").cast(pl.UInt32), "cause")
+        .select("time_ns", pl.col("pid").cast(pl.UInt32), _thread(told).alias("tid"), "cause")
         .sort("time_ns")
     )
     asleep = spans.with_row_index("span").filter(OPEN_TO_WORDS)
+    if rules.words_tell is not None:
+        asleep = asleep.filter(pl.col("by_kernel").is_in(list(rules.words_tell)))
     within = (
         samples.join_asof(
-            asleep.filter(pl.col("pid") == pl.col("tid"))
-            .select("span", "pid", "begin_ns", "end_ns")
-            .sort("begin_ns"),
+            asleep.select("span", *THREAD, "begin_ns", "end_ns").sort("begin_ns"),
             left_on="time_ns",
             right_on="begin_ns",
-            by="pid",
+            by=THREAD,
             strategy="backward",
             check_sortedness=False,
         )
@@ -114,6 +114,12 @@ def causes_by_word(
         .agg(pl.struct("cause", told_ns="time_ns").alias("by_word"))
     )
     return spans.with_row_index("span").join(within, on="span", how="left").drop("span")
+
+
+def _thread(told: pl.DataFrame) -> pl.Expr:
+    """The thread that each word is of: of a process as a whole it is its first one."""
+    pid = pl.col("pid").cast(pl.UInt32)
+    return pl.coalesce(pl.col("tid").cast(pl.UInt32), pid) if "tid" in told.columns else pid
 
 
 def slept(placed: pl.DataFrame) -> pl.DataFrame:

@@ -64,6 +64,7 @@ class FileFacts(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     calls: dict[str, dict[str, int]] = {}
+    words_tell: tuple[str, ...] | None = None
     rules: tuple[dict[str, Any], ...] = ()
     events: tuple[dict[str, Any], ...] = ()
 
@@ -155,11 +156,14 @@ class WaitRules:
         rules: On what the kernel tells.
         events: On the engine's words.
         calls: Numbers of system calls by machine and name.
+        words_tell: Causes by the kernel of those sleeps that the engine's words may explain; None:
+            they may explain all.
     """
 
     rules: tuple[Rule, ...] = ()
     events: tuple[Event, ...] = ()
     calls: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
+    words_tell: tuple[str, ...] | None = None
 
     def cause_of(self, sleep: Sleep, machine: str) -> str | None:
         """The cause of a sleep by what the kernel tells of it; None: no rule knows it."""
@@ -203,7 +207,9 @@ def waits_of(document: Mapping[str, Any], source: str) -> WaitRules:
     ]
     events = [_event(entry, f"{source}, event {at}") for at, entry in enumerate(facts.events, 1)]
     calls = tuple((machine, tuple(numbers.items())) for machine, numbers in facts.calls.items())
-    return WaitRules(tuple(rules), tuple(events), calls)
+    for cause in facts.words_tell or ():
+        _check_cause(cause, f"{source}, words_tell")
+    return WaitRules(tuple(rules), tuple(events), calls, facts.words_tell)
 
 
 @cache
@@ -221,7 +227,8 @@ def all_waits(engine: Mapping[str, Any] | None) -> WaitRules:
     """
     own = WaitRules() if engine is None else waits_of(engine, "engine.waits of run.json")
     shared = shared_waits()
-    return WaitRules(own.rules + shared.rules, own.events + shared.events, shared.calls)
+    events = own.events + shared.events
+    return WaitRules(own.rules + shared.rules, events, shared.calls, own.words_tell)
 
 
 def _shared_calls(source: str) -> set[str]:

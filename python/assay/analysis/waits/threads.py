@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.sessions import SESSIONS, background, owners
-from assay.analysis.waits.spans import RUNNING, began_and_ended, existed, growth, within
+from assay.analysis.waits.spans import RUNNING, THREAD, began_and_ended, existed, growth, within
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -27,8 +27,61 @@ LEADER, WORKER, HELPER, STRANGER = "leader", "worker", "helper", "stranger"
 AT_WORK = (LEADER, WORKER)
 
 
+def serving(run: Run) -> pl.DataFrame | None:
+    """Return which thread served which connection: pid, tid, connection, session.
+
+    Connections of other clients have no session. None: the engine does not tell it.
+    """
+    if not (run.has("connections") and run.has("activity")):
+        return None
+    activity = run.table("activity")
+    if "connection" not in activity.columns:
+        return None
+    threads = activity.drop_nulls(["tid", "connection"]).group_by(
+        "pid", "tid", "connection", maintain_order=True
+    )
+    of_session = (
+        run.table("connections").sort("time_ns").unique("connection", keep="last")
+    ).select("connection", "session")
+    return (
+        threads.agg(pl.col("time_ns").max())
+        .join(of_session, on="connection", how="left", maintain_order="left")
+        .with_columns(pl.col("pid", "tid", "session").cast(pl.UInt32))
+        .sort("time_ns")
+    )
+
+
+def serves_by_thread(run: Run, passes: pl.DataFrame) -> bool:
+    """Return whether the thread of every session of the passes is known."""
+    threads = serving(run)
+    if threads is None:
+        return False
+    return set(passes["session"]) <= set(threads["session"].drop_nulls())
+
+
+def _of_threads(threads: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
+    """Return lives as `of_server` does, where each connection has a thread of one process.
+
+    A thread that served several connections belongs to the last one that takes part. Threads
+    without a connection are helpers.
+    """
+    takes_part = pl.col("session").is_in(passes["session"].unique().implode())
+    of_thread = threads.group_by(*THREAD, maintain_order=True).agg(
+        pl.col("session").filter(takes_part).last()
+    )
+    kind = pl.when(pl.col("session").is_null()).then(pl.lit(STRANGER)).otherwise(pl.lit(LEADER))
+    owned = of_thread.select(*THREAD, "session", kind.alias("kind"))
+    return lives.join(owned, on=THREAD, how="left", maintain_order="left").with_columns(
+        pl.col("kind").fill_null(HELPER)
+    )
+
+
 def of_server(run: Run, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
     """Lives with `kind` and `session` (null but for the first two kinds)."""
+    if not run.has("backends") or run.table("backends").is_empty():
+        threads = serving(run)
+        if threads is not None:
+            return _of_threads(threads, lives, passes)
     activity = run.table("activity") if run.has("activity") else None
     processes = run.table("processes") if run.has("processes") else None
     whose = owners(run.table("backends"), activity, processes).with_columns(

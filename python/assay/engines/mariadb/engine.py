@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
+from assay.engines.mariadb.explaining import MariaPlans
 from assay.engines.mariadb.plans import normalised
 from assay.engines.mariadb.programs import find_program
 from assay.engines.mariadb.server import CONF, make_data
@@ -14,7 +15,7 @@ from assay.engines.mysql_family.configured import ConfiguredEngine
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.engines.contract import EngineFacts, Launcher
+    from assay.engines.contract import EngineFacts, Instance, Launcher
     from assay.engines.mysql_family.programs import Program
     from assay.model.plan import Plan
 
@@ -50,6 +51,10 @@ class MariaEngine(ConfiguredEngine):
                 " another --engine."
             )
         return told.partition("-")[0]
+
+    def plan_reader(self, instance: Instance) -> MariaPlans:
+        """A reader on a connection of its own."""
+        return MariaPlans(instance.address, CONF)
 
     def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
         """What ANALYZE or EXPLAIN told."""

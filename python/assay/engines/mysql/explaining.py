@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pymysql
 
 from assay.engines.mysql.server import CONF
-from assay.engines.mysql_family.explaining import CANCELLED, FamilyPlans
-from assay.engines.mysql_family.statements import file_text
+from assay.engines.mysql_family.explaining import CANCELLED, CataloguePlans
+from assay.engines.mysql_family.plan_facts import SWITCH, changed_of
+from assay.engines.mysql_family.statements import file_text, filled
+
+if TYPE_CHECKING:
+    from assay.model.catalogue import ChangedSetting
 
 CHANGES = {"delete", "insert", "replace", "update"}
 ESTIMATES = "MySQL tells no rows and times of a statement that changes rows; it was executed"
 
 
-class MysqlPlans(FamilyPlans):
+class MysqlPlans(CataloguePlans):
     """See `assay.engines.contract.PlanReader`."""
 
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
@@ -27,6 +32,17 @@ class MysqlPlans(FamilyPlans):
             return estimated, None
         self.counted(lambda: self.rows(asked))
         return estimated, ESTIMATES
+
+    def changed_settings(self) -> list[ChangedSetting]:
+        """Return flags of the optimiser's switch away from how it is built. Raises `EngineError`.
+
+        The server tells the default of no other setting, and only when it is set.
+        """
+        ((value,),) = self.told_rows("plans/switch.sql")
+        self.told_rows("plans/switch_default.sql")
+        ((default,),) = self.told_rows("plans/switch.sql")
+        self.rows(filled("plans/switch_restore.sql", texts={"switch": str(value)}, conf=CONF))
+        return changed_of([(SWITCH, value, default)])
 
     def _tables(self, asked: str) -> str:
         """What the older format tells of a statement."""

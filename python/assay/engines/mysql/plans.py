@@ -8,6 +8,7 @@ are read, and which tables while planning, stands in version 1 alone.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from assay.engines.mysql.plan_tables import block_tree, tables_of, with_tables
@@ -114,10 +115,30 @@ def _node(told: Told, asked: float, *, cut_short: bool = False) -> PlanNode:
         details={key: value for key, value in told.items() if _is_detail(key, value)},
         children=children,
     )
+    made = _of_table(made)
     if not told.get("subquery"):
         return made
     native = str(told.get("heading", "subquery"))
     return PlanNode("subquery", native, loops=loops, children=(made,))
+
+
+def _of_table(made: PlanNode) -> PlanNode:
+    """A filter right above a table as one operator with it: it is the condition of the reading."""
+    if made.operator != "filter" or len(made.children) != 1:
+        return made
+    (read,) = made.children
+    if read.operator not in {"scan", "index scan"}:
+        return made
+    times = [seconds for seconds in (read.seconds, made.seconds) if seconds is not None]
+    parts = [read.condition, None if made.condition is None else f"filter {made.condition}"]
+    return replace(
+        read,
+        condition="; ".join(part for part in parts if part) or None,
+        estimated_rows=made.estimated_rows,
+        rows=made.rows,
+        seconds=sum(times) if times else None,
+        removed_rows=made.removed_rows,
+    )
 
 
 def _children(told: Told, times: float, *, cut_short: bool) -> tuple[tuple[PlanNode, ...], float]:

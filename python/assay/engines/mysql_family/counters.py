@@ -31,9 +31,9 @@ class FamilyCounters:
     """
 
     def __init__(self, address: Address, statements: Mapping[str, str]) -> None:
-        self._connection = connect(address)
+        self.connection = connect(address)
         self._statements = {
-            source: statement for source, statement in statements.items() if self._may(statement)
+            source: statement for source, statement in statements.items() if self.may(statement)
         }
 
     def read(self) -> list[tuple[str, str, str, float]]:
@@ -45,17 +45,17 @@ class FamilyCounters:
         found: list[tuple[str, str, str, float]] = []
         try:
             for source, statement in self._statements.items():
-                for row in execute(self._connection, statement):
+                for row in execute(self.connection, statement):
                     of, name, value = (OBJECT, *row) if len(row) == PAIR else row
                     found.append((source, str(of), str(name).lower(), float(value)))
         except EngineError as error:
             raise OSError(f"the server's counters cannot be read: {error}") from error
         return found
 
-    def _may(self, statement: str) -> bool:
+    def may(self, statement: str) -> bool:
         """Whether this user may; on a server that is not ours, some tables are closed."""
         try:
-            execute(self._connection, statement)
+            execute(self.connection, statement)
         except EngineError as error:
             told = error.__cause__
             if not isinstance(told, Exception) or told.args[0] not in NOT_ALLOWED:
@@ -66,5 +66,5 @@ class FamilyCounters:
 
     def close(self) -> None:
         """Ends the connection."""
-        if self._connection.open:
-            self._connection.close()
+        if self.connection.open:
+            self.connection.close()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from assay._core import MysqlSession, mysql_load
 from assay.engines.contract import EngineError, Instance
 from assay.engines.mysql_family import loading, schemas
+from assay.engines.mysql_family.activity import ACTIVITY, ThreadCounters
 from assay.engines.mysql_family.connecting import connect, read_dsn, session_config, with_settings
 from assay.engines.mysql_family.counters import FamilyCounters
 from assay.engines.mysql_family.explaining import FamilyPlans
@@ -153,7 +154,10 @@ class FamilyEngine:
         """A reader on a connection of its own."""
         files = sorted((self.conf / "counters").glob("*.sql"))
         asked = {file.stem: file_text(file.name, file.parent) for file in files}
-        return FamilyCounters(instance.address, asked)
+        if not (self.conf / ACTIVITY).exists():
+            return FamilyCounters(instance.address, asked)
+        pid = next(iter(self.processes(instance)), None)
+        return ThreadCounters(instance.address, asked, self.conf, pid)
 
     def plan_reader(self, instance: Instance) -> FamilyPlans:
         """A reader on a connection of its own."""

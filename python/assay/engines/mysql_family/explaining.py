@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pymysql
 
-from assay.engines.contract import Explained, PlanAnswer
+from assay.engines.contract import EngineError, Explained, PlanAnswer
 from assay.engines.mysql_family.connecting import connect, words_of
+from assay.engines.mysql_family.plan_facts import indexes_of
 from assay.engines.mysql_family.statements import bound, file_text, filled, pieces, split
 from assay.model.plan import Reads
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engines.contract import Address, PlanAsked
+    from assay.model.catalogue import Index
 
 Told = TypeVar("Told")
 
@@ -143,6 +145,13 @@ class FamilyPlans:
             self.rows(file_text("plans/undo.sql"))
         return told
 
+    def told_rows(self, file: str) -> tuple[tuple[object, ...], ...]:
+        """Return the rows of a file of the engine. Raises `EngineError`."""
+        try:
+            return self.rows(file_text(file, self._conf))
+        except pymysql.Error as error:
+            raise EngineError(_words(error)) from error
+
     def close(self) -> None:
         """Ends the connection."""
         if self._connection.open:
@@ -218,6 +227,14 @@ class FamilyPlans:
             cursor.execute(asked)
             rows: tuple[tuple[object, ...], ...] = cursor.fetchall()
             return rows
+
+
+class CataloguePlans(FamilyPlans):
+    """Plans of an engine whose `conf` also has `plans/indexes.sql`."""
+
+    def indexes(self) -> list[Index]:
+        """Return indexes of the tables that sessions see."""
+        return indexes_of(self.told_rows("plans/indexes.sql"))
 
 
 def _steers(text: str) -> bool:

@@ -59,6 +59,8 @@ class Activity:
     state: str | None
     wait_event_type: str | None
     wait_event: str | None
+    tid: int | None = None
+    connection: int | None = None
 
 
 def _blocked(row: tuple[object, ...]) -> Blocked:

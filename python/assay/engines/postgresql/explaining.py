@@ -8,21 +8,24 @@ from typing import TYPE_CHECKING
 from assay.engines.contract import Explained, PlanAnswer
 from assay.engines.postgresql.plan_asking import OF_TRANSACTIONS, PlanAsker, steers, words_of
 from assay.engines.postgresql.plan_cache import PlanCache
+from assay.engines.postgresql.plan_facts import PlanFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.engines.contract import PlanAsked
+    from assay.model.catalogue import Alternative, ChangedSetting, Index
 
 LOST = "the server ended the transaction"
 
 
 class PostgresPlans:
-    """See `assay.engines.contract`: `PlanReader`, `PlaysPrograms`, `AsksPrepared`."""
+    """See `assay.engines.contract`: `PlanReader`, `PlaysPrograms` and what plan readers may be."""
 
     def __init__(self, dsn: str) -> None:
         self._asker = PlanAsker(dsn)
         self._cache = PlanCache(self._asker)
+        self._facts = PlanFacts(self._asker, self._cache)
 
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
@@ -57,6 +60,20 @@ class PostgresPlans:
         except psycopg.Error as error:
             lost = words_of(error)
         yield PlanAnswer(None, error=lost)
+
+    def indexes(self) -> list[Index]:
+        """Indexes of the tables that sessions find. Raises `EngineError`."""
+        return self._facts.indexes()
+
+    def changed_settings(self) -> list[ChangedSetting]:
+        """Settings of the optimiser away from their default. Raises `EngineError`."""
+        return self._facts.changed_settings()
+
+    def alternatives(
+        self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
+    ) -> list[Alternative]:
+        """Plans with each changed setting back at its default, undone at once."""
+        return self._facts.alternatives(operation, statements)
 
     def close(self) -> None:
         """Ends the connection."""

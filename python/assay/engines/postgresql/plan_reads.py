@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from assay.engines.postgresql.plan_times import inputs
-from assay.model.plan import PlanNode, Reads
+from assay.engines.postgresql.plan_times import MS_PER_S, inputs
+from assay.model.plan import PlanNode, Reads, Trigger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -101,3 +101,18 @@ def reads_of(tree: PlanNode) -> Reads:
         elif node.operator == "scan" and node.object is not None:
             scan_rows += given
     return Reads(SOURCE, lookups, index_rows, scan_rows)
+
+
+def triggers_of(told: Iterable[dict[str, Any]]) -> tuple[Trigger, ...]:
+    """The triggers that a plan lists, with their time; without those that have none."""
+    return tuple(
+        Trigger(
+            name=one.get("Trigger Name") or one.get("Constraint Name", ""),
+            table=one.get("Relation", ""),
+            seconds=one["Time"] / MS_PER_S,
+            calls=float(one.get("Calls", 0)),
+            constraint=one.get("Constraint Name"),
+        )
+        for one in told
+        if "Time" in one
+    )

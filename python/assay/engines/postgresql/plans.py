@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.postgresql.plan_reads import columns_of, reads_of
+from assay.engines.postgresql.plan_reads import columns_of, reads_of, triggers_of
 from assay.engines.postgresql.plan_times import GATHERS, MS_PER_S, inputs, spent
 from assay.model.plan import Plan, PlanNode
 
@@ -172,6 +172,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         cost=_cost(root),
         details={key: value for key, value in whole.items() if key != "Plan"},
         reads=reads_of(tree) if timed else None,
+        triggers=triggers_of(whole.get("Triggers", ())),
     )
 
 

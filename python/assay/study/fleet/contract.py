@@ -40,6 +40,7 @@ STREAMS: dict[str, tuple[str, ...]] = {
     "attempts": ("started_ns", "finished_ns"),
     "receipts": ("finished_ns",),
     "backends": ("time_ns",),
+    "connections": ("time_ns",),
     "tasks": ("time_ns",),
 }
 HOST_LOG = "host-drive.log"

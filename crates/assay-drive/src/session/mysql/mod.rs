@@ -39,7 +39,8 @@ use self::values::{Column, each_value};
 use super::inbox::Message;
 use super::interrupt::{Interrupt, Means};
 use super::{
-    Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step, execute_waiting,
+    Backend, Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step,
+    execute_waiting,
 };
 use crate::conductor::{Conductor, StatementTime};
 
@@ -99,6 +100,7 @@ pub struct MysqlSession {
     conductor: Conductor,
     link: Option<Link>,
     connections: u32,
+    backend: Option<Backend>,
     interrupt: Arc<Interrupt>,
     shares: bool,
     known: Vec<Vec<Known>>,
@@ -126,6 +128,7 @@ impl MysqlSession {
             conductor: Conductor::new(Arc::new(with_places(&script)), seed, number)?,
             link: None,
             connections: 0,
+            backend: None,
             interrupt: Arc::default(),
             shares: false,
             operation: 0,
@@ -146,6 +149,7 @@ impl MysqlSession {
         })?;
         self.interrupt.connected(means(&self.config, &link));
         link.set_nonblocking(self.shares)?;
+        self.backend = Some(Backend::Connection(link.id()));
         self.link = Some(link);
         self.connections += 1;
         for statements in &mut self.known {
@@ -531,6 +535,10 @@ impl Session for MysqlSession {
     fn canceller(&self) -> Option<Canceller> {
         let interrupt = Arc::clone(&self.interrupt);
         Some(Box::new(move || interrupt.ask()))
+    }
+
+    fn take_backend(&mut self) -> Option<Backend> {
+        self.backend.take()
     }
 
     fn shared(&mut self) -> Option<&mut dyn SharedSession> {

@@ -29,7 +29,7 @@ use super::inbox::Message;
 use super::interrupt::Interrupt;
 use super::value::{Shape, Value};
 use super::{
-    Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step,
+    Backend, Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step,
     execute_waiting, rows,
 };
 use crate::conductor::{Conductor, StatementTime};
@@ -66,7 +66,7 @@ pub struct PostgresSession {
     conductor: Conductor,
     link: Option<Link>,
     connections: u32,
-    backend: Option<u32>,
+    backend: Option<Backend>,
     interrupt: Arc<Interrupt>,
     shares: bool,
     names: Vec<Vec<String>>,
@@ -122,7 +122,7 @@ impl PostgresSession {
             message: error.to_string(),
             retryable: false,
         })?;
-        self.backend = u32::try_from(connection.backend_pid).ok();
+        self.backend = u32::try_from(connection.backend_pid).ok().map(Backend::Process);
         self.interrupt.connected(cancel::means(&self.config, &connection));
         let mut link = Link::new(connection);
         link.set_nonblocking(self.shares)?;
@@ -464,7 +464,7 @@ impl Session for PostgresSession {
         Some(Box::new(move || interrupt.ask()))
     }
 
-    fn take_backend(&mut self) -> Option<u32> {
+    fn take_backend(&mut self) -> Option<Backend> {
         self.backend.take()
     }
 

@@ -1,0 +1,19 @@
+"""Asks MariaDB for plans, and for what of its catalogue explains them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engines.mysql_family.explaining import CataloguePlans
+from assay.engines.mysql_family.plan_facts import changed_of
+
+if TYPE_CHECKING:
+    from assay.model.catalogue import ChangedSetting
+
+
+class MariaPlans(CataloguePlans):
+    """See `assay.engines.contract.PlanReader`."""
+
+    def changed_settings(self) -> list[ChangedSetting]:
+        """Return settings of the optimiser away from their default. Raises `EngineError`."""
+        return changed_of(self.told_rows("plans/changed_settings.sql"))

@@ -1,0 +1,1 @@
+select @@session.optimizer_switch

@@ -1,0 +1,1 @@
+set session optimizer_switch = {switch}

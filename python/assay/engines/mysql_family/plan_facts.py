@@ -1,0 +1,47 @@
+"""Facts of a server's catalogue that explain a plan: indexes, and settings of the optimiser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.catalogue import ChangedSetting, Index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SWITCH = "optimizer_switch"
+
+
+def indexes_of(rows: Iterable[tuple[Any, ...]]) -> list[Index]:
+    """Return indexes of `plans/indexes.sql`, which has a row for each key column in order."""
+    columns: dict[tuple[str, str], list[str]] = {}
+    facts: dict[tuple[str, str], dict[str, Any]] = {}
+    for table, name, column, unique, valid, method in rows:
+        columns.setdefault((table, name), []).append(str(column))
+        facts[table, name] = {"unique": bool(unique), "valid": bool(valid), "method": method}
+    return [
+        Index(table, name, tuple(names), **facts[table, name])
+        for (table, name), names in columns.items()
+    ]
+
+
+def changed_of(rows: Iterable[tuple[Any, ...]]) -> list[ChangedSetting]:
+    """Return settings away from their default, of rows of name, value and default.
+
+    Of the switch, which has many flags, only those flags that differ are in value and default.
+    """
+    found = []
+    for name, value, default in rows:
+        if name == SWITCH:
+            value, default = _differing(str(value), str(default))  # noqa: PLW2901 - shortened
+        if value != default:
+            found.append(ChangedSetting(str(name), str(value), str(default)))
+    return found
+
+
+def _differing(value: str, default: str) -> tuple[str, str]:
+    """Flags of a switch that differ from those of its default, on both sides."""
+    defaults = default.split(",")
+    pairs = zip(value.split(","), defaults, strict=False)
+    changed = [(flag, normal) for flag, normal in pairs if flag != normal]
+    return ",".join(flag for flag, _ in changed), ",".join(normal for _, normal in changed)

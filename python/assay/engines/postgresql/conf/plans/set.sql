@@ -1,0 +1,1 @@
+select set_config($1, $2, true)

@@ -1,0 +1,181 @@
+"""Facts that explain a plan: indexes, changed settings, and plans with one setting changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from assay.engines.contract import EngineError
+from assay.engines.postgresql.plan_asking import ESTIMATED, EXECUTED, steers, words_of
+from assay.engines.postgresql.plan_cache import GENERIC, REPEATED_MAX_S, read
+from assay.engines.postgresql.statements import file_text
+from assay.model.catalogue import Alternative, ChangedSetting, Index
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engines.postgresql.plan_asking import PlanAsker
+    from assay.engines.postgresql.plan_cache import Kept, PlanCache
+    from assay.model.catalogue import ChangeKind
+    from assay.model.plan import Plan
+
+FULL_SCAN, FULL_SCANS = "Seq Scan", "enable_seqscan"
+CACHE_MODE, EACH_ANEW = "plan_cache_mode", "force_custom_plan"
+
+
+class PlanFacts:
+    """What the catalogue and the optimiser say beside a plan."""
+
+    def __init__(self, asker: PlanAsker, cache: PlanCache) -> None:
+        self._asker = asker
+        self._cache = cache
+        self._changed: list[ChangedSetting] | None = None
+
+    def indexes(self) -> list[Index]:
+        """Indexes of the tables that sessions find. Raises `EngineError`."""
+        return [
+            Index(*cast("tuple[str, str]", row[:2]), tuple(cast("list[str]", row[2])), *row[3:])  # type: ignore[arg-type]
+            for row in self._rows("plans/indexes.sql")
+        ]
+
+    def changed_settings(self) -> list[ChangedSetting]:
+        """Settings of the optimiser away from their default. Raises `EngineError`."""
+        if self._changed is None:
+            rows = cast("list[tuple[str, str, str]]", self._rows("plans/changed_settings.sql"))
+            self._changed = [ChangedSetting(*row) for row in rows]
+        return self._changed
+
+    def alternatives(
+        self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
+    ) -> list[Alternative]:
+        """Other plans of an operation's statements, each with its time where that is short."""
+        import psycopg
+
+        found: list[Alternative] = []
+        try:
+            changed = self.changed_settings()
+            with self._asker.begun(REPEATED_MAX_S):
+                for number, (text, values) in enumerate(statements):
+                    found += self._of_statement((operation, number), text, values, changed)
+        except (psycopg.Error, EngineError):
+            # The connection has ended: what was asked before stands.
+            return found
+        return found
+
+    def _of_statement(
+        self,
+        place: tuple[str, int],
+        text: str,
+        values: Sequence[object],
+        changed: Sequence[ChangedSetting],
+    ) -> list[Alternative]:
+        """Plans of one statement: with each setting reset, without full scans, and custom ones."""
+        chosen = None if steers(text) else self._planned(ESTIMATED, text, values)
+        if chosen is None:
+            return []
+        asked: list[tuple[ChangeKind, str, str]] = [
+            ("setting", setting.name, setting.default) for setting in changed
+        ]
+        if any(node.native.endswith(FULL_SCAN) for node in chosen.root.walk()):
+            asked.append(("rewrite", FULL_SCANS, "off"))
+        found = [self._changed_plan(place, text, values, chosen, change) for change in asked]
+        kept = self._cache.kept.get(text)
+        if kept is not None and kept.mode == GENERIC and any(kept.rows):
+            found.append(self._custom(place, kept))
+        return [alternative for alternative in found if alternative is not None]
+
+    def _changed_plan(
+        self,
+        place: tuple[str, int],
+        text: str,
+        values: Sequence[object],
+        chosen: Plan,
+        change: tuple[ChangeKind, str, str],
+    ) -> Alternative | None:
+        """The plan with one setting changed; None: it is the same plan."""
+        kind, name, value = change
+        other = self._planned(ESTIMATED, text, values, (name, value))
+        if other is None or other.line == chosen.line:
+            return None
+        # The chosen plan first: what it brings into memory is there for the other one.
+        self._planned(EXECUTED, text, values)
+        measured = self._planned(EXECUTED, text, values)
+        changed = self._planned(EXECUTED, text, values, (name, value))
+        seconds, seconds_changed = _seconds(measured), _seconds(changed)
+        if seconds is None or seconds_changed is None:
+            seconds = seconds_changed = None
+        return Alternative(
+            *place,
+            kind,
+            name,
+            value,
+            chosen.cost,
+            other.cost,
+            differs=True,
+            indexes=tuple(sorted(_indexes(other) - _indexes(chosen))),
+            summary=other.line,
+            seconds=seconds,
+            seconds_changed=seconds_changed,
+        )
+
+    def _custom(self, place: tuple[str, int], kept: Kept) -> Alternative | None:
+        """Plans for each of the values that the one plan for all was captured with."""
+        change = (CACHE_MODE, EACH_ANEW)
+        texts = [self._cache.execution(kept.name, row) for row in kept.rows]
+        plans = [self._planned(EXECUTED, text, (), change) for text in texts]
+        known = [plan for plan in plans if plan is not None]
+        if len(known) < len(plans):
+            return None
+        seconds = [_seconds(plan) or 0.0 for plan in known]
+        others = [plan for plan in known if plan.line != kept.plan.line]
+        shown = others[0] if others else known[0]
+        return Alternative(
+            *place,
+            "custom",
+            *change,
+            kept.plan.cost,
+            sum(plan.cost or 0.0 for plan in known) / len(known),
+            differs=bool(others),
+            indexes=tuple(sorted(_indexes(shown) - _indexes(kept.plan))),
+            summary=shown.line,
+            seconds=kept.seconds,
+            seconds_changed=sum(seconds) / len(seconds),
+        )
+
+    def _planned(
+        self,
+        how: str,
+        text: str,
+        values: Sequence[object],
+        change: tuple[str, str] | None = None,
+    ) -> Plan | None:
+        """A statement's plan with a setting changed, undone at once; None: it was refused."""
+        import psycopg
+
+        asker = self._asker
+        try:
+            with asker.connection.transaction(force_rollback=True):
+                if change is not None:
+                    asker.ask(file_text("plans/set.sql"), change)
+                return read(asker.told(how, text, values))
+        except psycopg.Error as error:
+            asker.words(error)
+            return None
+
+    def _rows(self, file: str) -> list[tuple[object, ...]]:
+        import psycopg
+
+        try:
+            return self._asker.connection.execute(file_text(file).encode()).fetchall()
+        except psycopg.Error as error:
+            raise EngineError(words_of(error)) from error
+
+
+def _seconds(plan: Plan | None) -> float | None:
+    """Planning and execution; None of what was not executed."""
+    if plan is None or plan.execution_s is None:
+        return None
+    return plan.execution_s + (plan.planning_s or 0.0)
+
+
+def _indexes(plan: Plan) -> set[str]:
+    return {node.index for node in plan.root.walk() if node.index is not None}

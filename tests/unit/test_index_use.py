@@ -1,0 +1,75 @@
+"""Why an index is not used, by the conditions that plans have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from assay.analysis.findings import missing_index
+from assay.analysis.findings.index_use import Unused, unused_index
+from assay.analysis.findings.plan_time import timed_nodes
+from assay.model.catalogue import Alternative, Index
+from tests.truths import hidden
+
+INDEX = Index("lines", "lines_line", ("line",))
+
+
+def reason(condition: str, index: Index = INDEX, *others: Alternative) -> Unused | None:
+    case = replace(hidden(0.7, condition), indexes={"lines": (index,)}, alternatives={"q1": others})
+    (scan,) = [timed for timed in timed_nodes(case) if timed.node.operator == "scan"]
+    return unused_index(case, scan)
+
+
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        ("filter (lower(lines.line) = $1)", "calls a function of line: lower(lines.line)"),
+        (
+            "(upper(substr(line, 1, 2)) = 'AB'::text)",
+            "calls a function of line: upper(substr(line, 1, 2))",
+        ),
+        ("((lines.line)::text = '7'::text)", "converts line: (lines.line)::text"),
+        ("((line)::numeric = 7.0)", "converts line: (line)::numeric"),
+        ("filter (line ~~ 'abc%'::text)", "not ordered byte by byte"),
+    ],
+)
+def test_what_hides_a_column_is_named(condition: str, why: str) -> None:
+    unused = reason(condition)
+    assert unused is not None
+    assert why in unused.why
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "filter (lines.line = 7)",
+        "filter (lines.other = 7)",
+        "((other)::text = 'line'::text)",
+        "filter (line ~~ '%abc'::text)",
+        "filter ((line > 7) and (lower(other) = 'a'::text))",
+    ],
+)
+def test_a_condition_that_hides_nothing_has_no_reason(condition: str) -> None:
+    assert reason(condition) is None
+
+
+def test_an_index_that_is_not_valid_is_built_anew() -> None:
+    unused = reason("(line = 7)", replace(INDEX, valid=False))
+    assert unused is not None
+    assert "not valid" in unused.why
+
+
+def test_an_index_that_would_be_slower_is_rightly_not_used() -> None:
+    other = Alternative("q1", 0, "rewrite", "full scans", "off", 9.0, 99.0, True, ("lines_line",))
+    slower = replace(other, seconds=1.0, seconds_changed=2.0)
+    assert reason("(line = 7)", INDEX, slower) is None
+    faster = reason("(line = 7)", INDEX, replace(slower, seconds_changed=0.1))
+    assert faster is not None
+    assert "takes it to be dearer" in faster.why
+
+
+def test_no_index_is_advised_where_one_is_hidden() -> None:
+    case = hidden(0.7, "(lower(line) = 'a'::text)")
+    assert missing_index.find(case) == []
+    assert missing_index.find(replace(case, indexes={"lines": ()})) != []
