@@ -1,7 +1,8 @@
-"""Which columns a statement takes out of rows, by the program that SQLite compiles it to."""
+"""Columns that a statement reads and comparisons of its scans, by the program it is compiled to."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import apsw.ext
@@ -9,9 +10,12 @@ import apsw.ext
 from assay.engines.sqlite.database import script
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import apsw
+
+    # Of a cursor or a root page: table and column by their place in the row.
+    Places = Mapping[int, tuple[str, str]]
 
 OPENING = {"OpenRead", "OpenWrite", "ReopenIdx"}
 COLUMN, ROW_NUMBER = "Column", {"Rowid", "IdxRowid"}
@@ -19,34 +23,196 @@ COLUMN, ROW_NUMBER = "Column", {"Rowid", "IdxRowid"}
 PLACE_OF_NUMBER = -1
 # Others are temporary tables.
 MAIN_DATABASE = 0
+# A comparison jumps where a row is removed: what the kept rows fulfil is the opposite of it.
+KEPT_BY = {"Ne": "=", "Le": ">", "Lt": ">=", "Ge": "<", "Gt": "<="}
+MIRRORED = {"=": "=", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
+JUMPS = {"Eq", "If", "IfNot", "IsNull", "NotNull", "Once", "ElseEq", *KEPT_BY}
+# How the program's text of a literal is read.
+CONSTANTS: dict[str, Callable[[str], object]] = {"String8": str, "Real": float, "Int64": int}
+# Where a loop begins that is inside of another.
+INNER = {"Rewind", "Last", "OpenAutoindex", "InitCoroutine", "Gosub"}
+# Beside the steps to the comparison: the one to the next row.
+STEP_ON = 1
 
 
-def columns_read(
-    connection: apsw.Connection, text: str, values: Sequence[object]
-) -> dict[str, list[str]]:
-    """Columns that the program of a statement takes out of rows or entries of indexes, by table.
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison that removes rows of a scan.
 
-    Raises what apsw raises.
+    Attributes:
+        column: Of the scanned table.
+        how: Such as `=`: what kept rows fulfil.
+        values: The value, if it is known before the loops; empty otherwise.
+        other: Table and column of another loop, with a dot between; None: a value.
     """
-    program = apsw.ext.query_info(connection, text, tuple(values), explain=True).explain or []
+
+    column: str
+    how: str
+    values: tuple[object, ...] = ()
+    other: str | None = None
+
+    @property
+    def words(self) -> str:
+        """The comparison as a condition in SQL, with a mark for a value."""
+        return f"{self.column} {self.how} {self.other or '?'}"
+
+
+@dataclass(frozen=True)
+class FilteredScan:
+    """One scan of a whole table whose rows are compared at once.
+
+    Attributes:
+        table: Its name.
+        comparisons: In their order; all have to hold.
+        steps: Of the program for each row that the first comparison removes.
+    """
+
+    table: str
+    comparisons: tuple[Comparison, ...]
+    steps: int
+
+
+def program_of(
+    connection: apsw.Connection, text: str, values: Sequence[object]
+) -> list[apsw.ext.VDBEInstruction]:
+    """Return the instructions of a statement by their address. Raises what apsw raises."""
+    return apsw.ext.query_info(connection, text, tuple(values), explain=True).explain or []
+
+
+def columns_by_root(connection: apsw.Connection) -> dict[int, dict[int, tuple[str, str]]]:
+    """Return table and column of each place in tables and indexes, by their root page."""
     places: dict[int, dict[int, tuple[str, str]]] = {}
     for root, table, place, name in connection.execute(script("stored_columns.sql")):
         places.setdefault(root, {})[place] = (table, name)
-    cursors: dict[int, dict[int, tuple[str, str]]] = {}
+    return places
+
+
+def columns_read(
+    program: Iterable[apsw.ext.VDBEInstruction], places: Mapping[int, Places]
+) -> dict[str, list[str]]:
+    """Return columns that a program takes out of rows or entries of indexes, by table."""
+    cursors: dict[int, Places] = {}
     found: dict[str, list[str]] = {}
+    for step in program:
+        _open(step, cursors, places)
+        column = _column(step, cursors)
+        if column is not None and column[1] not in found.setdefault(column[0], []):
+            found[column[0]].append(column[1])
+    return found
+
+
+def filtered_scans(
+    program: Sequence[apsw.ext.VDBEInstruction],
+    places: Mapping[int, Places],
+    values: Sequence[object],
+) -> list[FilteredScan]:
+    """Return scans of whole tables that compare each row before anything else is done with it."""
+    cursors: dict[int, Places] = {}
+    for step in program:
+        _open(step, cursors, places)
+    constants = _constants(program, values)
+    found = []
+    for address, step in enumerate(program):
+        columns = cursors.get(step.p1 or 0)
+        if step.opcode == "Next" and columns and step.p2 is not None and 0 < step.p2 < address:
+            comparisons, steps = _comparisons(program, step.p2, address, cursors, constants)
+            if comparisons:
+                table = next(iter(columns.values()))[0]
+                found.append(FilteredScan(table, tuple(comparisons), steps))
+    return found
+
+
+def _comparisons(
+    program: Sequence[apsw.ext.VDBEInstruction],
+    begin: int,
+    end: int,
+    cursors: Mapping[int, Places],
+    constants: Mapping[int, object],
+) -> tuple[list[Comparison], int]:
+    """Comparisons of a loop's rows up to the first alternative, and steps to the first of them."""
+    scanned = program[end].p1
+    # Columns of outer loops are in registers that were filled before.
+    registers = _registers(program[:begin], cursors)
+    found: list[Comparison] = []
+    steps = 0
+    for address, step in enumerate(program[begin:end], begin):
+        if step.opcode in INNER or (step.opcode in JUMPS and begin <= (step.p2 or 0) < end):
+            break
+        registers |= _registers([step], cursors)
+        if step.opcode in KEPT_BY and step.p2 == end:
+            comparison = _comparison(step, scanned, registers, constants)
+            if comparison is not None:
+                steps = steps or address - begin + 1 + STEP_ON
+                found.append(comparison)
+    return found, steps
+
+
+def _comparison(
+    step: apsw.ext.VDBEInstruction,
+    scanned: int | None,
+    registers: Mapping[int, tuple[int, tuple[str, str]]],
+    constants: Mapping[int, object],
+) -> Comparison | None:
+    """One that has the scanned table's column on one side only; None: it is another."""
+    how = KEPT_BY[step.opcode]
+    left, right = step.p3 or 0, step.p1 or 0
+    if left not in registers or registers[left][0] != scanned:
+        left, right, how = right, left, MIRRORED[how]
+    if left not in registers or registers[left][0] != scanned:
+        return None
+    column = registers[left][1][1]
+    if right in constants:
+        return Comparison(column, how, (constants[right],))
+    if right in registers and registers[right][0] != scanned:
+        return Comparison(column, how, other=".".join(registers[right][1]))
+    return None
+
+
+def _registers(
+    steps: Iterable[apsw.ext.VDBEInstruction], cursors: Mapping[int, Places]
+) -> dict[int, tuple[int, tuple[str, str]]]:
+    """Cursor and column that each register was filled from."""
+    filled = {}
+    for step in steps:
+        column = _column(step, cursors)
+        register = step.p3 if step.opcode == COLUMN else step.p2
+        if column is not None and register is not None and step.p1 is not None:
+            filled[register] = (step.p1, column)
+    return filled
+
+
+def _constants(
+    program: Iterable[apsw.ext.VDBEInstruction], values: Sequence[object]
+) -> dict[int, object]:
+    """Values in registers that are filled once: parameters and literals."""
+    filled: dict[int, object] = {}
     for step in program:
         if step.p1 is None or step.p2 is None:
             continue
-        if step.opcode in OPENING:
-            cursors[step.p1] = places.get(step.p2, {}) if step.p3 == MAIN_DATABASE else {}
-            continue
-        if step.opcode == COLUMN:
-            place = step.p2
-        elif step.opcode in ROW_NUMBER:
-            place = PLACE_OF_NUMBER
-        else:
-            continue
-        known = cursors.get(step.p1, {}).get(place)
-        if known is not None and known[1] not in found.setdefault(known[0], []):
-            found[known[0]].append(known[1])
-    return found
+        if step.opcode == "Variable" and step.p1 <= len(values):
+            filled[step.p2] = values[step.p1 - 1]
+        elif step.opcode == "Integer":
+            filled[step.p2] = step.p1
+        elif step.opcode in CONSTANTS:
+            filled[step.p2] = CONSTANTS[step.opcode](str(step.p4))
+    return filled
+
+
+def _open(
+    step: apsw.ext.VDBEInstruction, cursors: dict[int, Places], places: Mapping[int, Places]
+) -> None:
+    if step.opcode in OPENING and step.p1 is not None and step.p2 is not None:
+        cursors[step.p1] = places.get(step.p2, {}) if step.p3 == MAIN_DATABASE else {}
+
+
+def _column(
+    step: apsw.ext.VDBEInstruction, cursors: Mapping[int, Places]
+) -> tuple[str, str] | None:
+    """Table and column that a step takes out of a row; None: it takes none."""
+    if step.p1 is None or step.p2 is None:
+        return None
+    if step.opcode == COLUMN:
+        return cursors.get(step.p1, {}).get(step.p2)
+    if step.opcode in ROW_NUMBER:
+        return cursors.get(step.p1, {}).get(PLACE_OF_NUMBER)
+    return None

@@ -13,15 +13,23 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import apsw.ext
 
-from assay.engines.contract import Explained, PlanAnswer
-from assay.engines.sqlite.bytecode import columns_read
+from assay.engines.contract import EngineError, Explained, PlanAnswer
+from assay.engines.sqlite.bytecode import (
+    columns_by_root,
+    columns_read,
+    filtered_scans,
+    program_of,
+)
+from assay.engines.sqlite.catalogue import changed_of, indexes_of
 from assay.engines.sqlite.database import script
+from assay.engines.sqlite.scans import counted_scans
 from assay.model.units import NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engines.contract import PlanAsked
+    from assay.model.catalogue import ChangedSetting, Index
 
 OF_ESTIMATES = "its plan alone was asked for, and it was not executed"
 UNTIMED = "SQLite tells neither rows nor times of operators"
@@ -104,6 +112,20 @@ class SqlitePlans:
         actions = apsw.ext.query_info(self._connection, text, actions=True).actions or []
         return any(told.action in TRANSACTIONS for told in actions)
 
+    def indexes(self) -> list[Index]:
+        """See `assay.engines.contract.TellsIndexes`."""
+        try:
+            return indexes_of(self._connection)
+        except apsw.Error as error:
+            raise EngineError(_words(error)) from error
+
+    def changed_settings(self) -> list[ChangedSetting]:
+        """See `assay.engines.contract.TellsChangedSettings`."""
+        try:
+            return changed_of(self._connection)
+        except apsw.Error as error:
+            raise EngineError(_words(error)) from error
+
     def close(self) -> None:
         """Closes the connection."""
         self._connection.close()
@@ -118,15 +140,20 @@ class SqlitePlans:
             if any(told.action in TRANSACTIONS for told in actions):
                 return None, OF_TRANSACTIONS, False
             plan = self._connection.execute(text, values, explain=QUERY_PLAN).fetchall()
+            program = program_of(self._connection, text, values)
+            places = columns_by_root(self._connection)
             told = {
                 "plan": [{"id": row[0], "parent": row[1], "detail": row[3]} for row in plan],
                 "changes": _changes(actions),
                 "aliases": _aliases(self._connection, text),
-                "columns": columns_read(self._connection, text, values),
+                "columns": columns_read(program, places),
             }
             native = json.dumps(told, indent=1)
             if not limit_s:
                 return native, OF_ESTIMATES, False
+            scans = filtered_scans(program, places, values)
+            with self._limited(limit_s):
+                told["scans"] = counted_scans(self._connection, scans)
             told |= self._executed(text, values, limit_s)
             return json.dumps(told, indent=1), UNTIMED, False
         except apsw.InterruptError:
@@ -134,19 +161,27 @@ class SqlitePlans:
         except apsw.Error as error:
             return native, _words(error), True
 
+    @contextmanager
+    def _limited(self, limit_s: float) -> Iterator[None]:
+        """Interrupts the connection once the limit is over."""
+        timer = threading.Timer(limit_s, self._connection.interrupt)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
     def _executed(self, text: str, values: Sequence[object], limit_s: float) -> dict[str, Any]:
         """What SQLite counts of a statement while it is executed to its end."""
         told: list[dict[str, Any]] = []
-        timer = threading.Timer(limit_s, self._connection.interrupt)
         self._connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, told.append)
-        timer.start()
         begun_ns = time.monotonic_ns()
         try:
-            for _ in self._connection.execute(text, values, can_cache=False):
-                pass
+            with self._limited(limit_s):
+                for _ in self._connection.execute(text, values, can_cache=False):
+                    pass
             execution_s = (time.monotonic_ns() - begun_ns) / NS_PER_S
         finally:
-            timer.cancel()
             self._connection.trace_v2(0, None)
         counted = told[0]["stmt_status"] if told else {}
         names = {name: name.removeprefix(STATUS).lower() for name in counted}

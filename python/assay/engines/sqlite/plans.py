@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from assay.engines.sqlite.scan_counts import with_scans
 from assay.model.plan import Plan, PlanNode, Reads
 
 _ACCESS = re.compile(
@@ -67,9 +68,12 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         execution_s = whole.get("execution_s")
         changes = whole["changes"]
         columns = whole.get("columns", {})
+        scans = whole.get("scans", ())
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no plan of SQLite: {error!r}") from error
     root = _level(rows, aliases)
+    if root is not None and execution_s is not None:
+        root = with_scans(root, scans, counted, execution_s)
     if changes is not None:
         inputs = () if root is None else (root,)
         root = PlanNode("modify", changes["how"], object=changes["table"], children=inputs)

@@ -1,0 +1,69 @@
+"""Puts rows and times of scans of whole tables into a plan of SQLite.
+
+SQLite times no operator, but it counts the steps of a statement's program. A scan's part of the
+time is that of its steps, as far as they do nothing but remove rows: the least that it took.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.model.plan import PlanNode
+
+STEPS, SCAN_STEPS = "vm_step", "fullscan_step"
+
+
+def with_scans(
+    root: PlanNode,
+    scans: Sequence[Mapping[str, Any]],
+    counted: Mapping[str, float],
+    execution_s: float,
+) -> PlanNode:
+    """Return the tree with what was counted of scans whose table is scanned at one place only.
+
+    Args:
+        root: The tree.
+        scans: As `counted_scans` gives them.
+        counted: SQLite's counts of the statement.
+        execution_s: Of the statement.
+    """
+    places = Counter(node.object for node in root.walk() if node.operator == "scan")
+    counts = Counter(scan["table"] for scan in scans)
+    joined = [scan for scan in scans if scan["joined"]]
+    others = sum(scan["read"] for scan in scans if not scan["joined"])
+    found = {}
+    for scan in scans:
+        table, read = scan["table"], scan["read"]
+        if places[table] != 1 or counts[table] != 1 or not counted.get(STEPS):
+            continue
+        if scan["joined"]:
+            # Of several inner scans it is not known which read how many rows.
+            if len(joined) > 1:
+                continue
+            read = max(counted.get(SCAN_STEPS, 0.0) - others, read)
+        found[table] = _facts(scan, read, counted[STEPS], execution_s)
+    return _replaced(root, found)
+
+
+def _facts(
+    scan: Mapping[str, Any], read: float, steps: float, execution_s: float
+) -> dict[str, Any]:
+    kept = read * scan["kept"] / scan["read"] if scan["read"] else 0.0
+    return {
+        "condition": scan["condition"],
+        "rows": kept,
+        "removed_rows": read - kept,
+        "loops": read / scan["read"] if scan["read"] else None,
+        "seconds": execution_s * min(1.0, read * scan["steps"] / steps),
+    }
+
+
+def _replaced(node: PlanNode, found: Mapping[str, Mapping[str, Any]]) -> PlanNode:
+    children = tuple(_replaced(child, found) for child in node.children)
+    facts = found.get(node.object or "", {}) if node.operator == "scan" else {}
+    return replace(node, children=children, **facts)

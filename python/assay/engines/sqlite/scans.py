@@ -1,0 +1,68 @@
+"""Rows that scans of whole tables read and keep.
+
+This build of SQLite does not count them by operator. The program of a statement says which
+comparisons remove rows, and a count over the table says how many.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.sqlite.database import quoted, script
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import apsw
+
+    from assay.engines.sqlite.bytecode import Comparison, FilteredScan
+
+AND = " and "
+
+
+def counted_scans(
+    connection: apsw.Connection, scans: Iterable[FilteredScan]
+) -> list[dict[str, Any]]:
+    """Return what was counted of each scan, as JSON values. Raises what apsw raises.
+
+    `read` and `kept` are rows of one loop. Where rows are compared with another table's, `kept` is
+    how many rows of the table have one value, on average.
+    """
+    return [
+        {
+            "table": scan.table,
+            "condition": AND.join(f"({one.words})" for one in scan.comparisons),
+            "steps": scan.steps,
+            "joined": any(one.other for one in scan.comparisons),
+        }
+        | _counted(connection, scan)
+        for scan in scans
+    ]
+
+
+def _counted(connection: apsw.Connection, scan: FilteredScan) -> dict[str, float]:
+    fixed = [one for one in scan.comparisons if one.other is None]
+    joined = [one for one in scan.comparisons if one.other is not None and one.how == "="]
+    read, kept = _kept(connection, scan.table, fixed)
+    for comparison in joined:
+        kept /= max(_values(connection, scan.table, comparison.column), 1)
+    return {"read": read, "kept": kept}
+
+
+def _kept(
+    connection: apsw.Connection, table: str, comparisons: Iterable[Comparison]
+) -> tuple[float, float]:
+    """Rows of a table, and those that fulfil comparisons with values."""
+    fixed = list(comparisons)
+    condition = AND.join(f"{quoted(one.column)} {one.how} ?" for one in fixed) or "true"
+    text = script("plans/kept.sql", table=quoted(table), condition=condition)
+    values = [value for one in fixed for value in one.values]
+    counts: tuple[Any, ...] = connection.execute(text, values).fetchall()[0]
+    return float(counts[0]), float(counts[1])
+
+
+def _values(connection: apsw.Connection, table: str, column: str) -> int:
+    """How many different values a column has."""
+    text = script("plans/values.sql", table=quoted(table), column=quoted(column))
+    counts: tuple[Any, ...] = connection.execute(text).fetchall()[0]
+    return int(counts[0])

@@ -1,0 +1,112 @@
+"""What is known of SQLite's scans of whole tables, and of the indexes that could serve instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.engines.contract import PlanReader, TellsChangedSettings, TellsIndexes
+from assay.engines.sqlite.plans import normalised
+from assay.model.catalogue import ChangedSetting, Index
+from assay.model.plan import PlanNode
+from tests import sqlite
+
+ROWS, GROUPS = 2_000, 100
+SCHEMA = """
+create table t (a integer primary key, b integer, c text);
+create table u (x integer, y integer);
+create unique index t_c on t (c, b) where b > 5;
+create index u_low on u (abs(y));
+insert into t
+with recursive n (i) as (select 1 union all select i + 1 from n where i < 2000)
+select i, i % 100, 'row ' || i from n;
+insert into u select a, b from t where a <= 50;
+"""
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[PlanReader]:
+    with sqlite.started(tmp_path, cache_size="-4000") as (engine, instance):
+        engine.run_script(instance, SCHEMA)
+        made = engine.plan_reader(instance)
+        yield made
+        made.close()
+
+
+def scan_of(reader: PlanReader, table: str, text: str, *values: object) -> PlanNode:
+    (answer,) = reader.explain([(text, values)], 60)
+    assert answer.native is not None, answer.reason
+    root = normalised(answer.native, "q", 0, "q-0.json").root
+    return next(node for node in root.walk() if node.object == table and node.operator == "scan")
+
+
+FILTERED = [
+    ("select count(*) from t where b = ?", (3,), "(b = ?)", ROWS / GROUPS),
+    ("select count(*) from t where b < 2", (), "(b < ?)", 2 * ROWS / GROUPS),
+    ("select max(c) from t where 90 <= b and c > 'row 5'", (), "(b >= ?) and (c > ?)", None),
+    ("update t set b = b + 1 where c = ?", ("row 7",), "(c = ?)", 1),
+]
+
+
+@pytest.mark.parametrize(("text", "values", "condition", "kept"), FILTERED)
+def test_a_scan_has_the_rows_it_keeps_and_removes(
+    reader: PlanReader, text: str, values: tuple[object, ...], condition: str, kept: float | None
+) -> None:
+    scan = scan_of(reader, "t", text, *values)
+    assert scan.condition == condition
+    assert scan.rows is not None
+    assert scan.removed_rows is not None
+    assert scan.rows + scan.removed_rows == ROWS
+    if kept is not None:
+        assert scan.rows == kept
+    assert scan.seconds is not None
+    assert scan.seconds > 0
+
+
+def test_most_of_the_steps_of_a_selective_scan_remove_rows(reader: PlanReader) -> None:
+    text = "select count(*) from t where b = 3"
+    (answer,) = reader.explain([(text, ())], 60)
+    plan = normalised(answer.native or "", "q", 0, "q-0.json")
+    seconds = sum(node.seconds or 0.0 for node in plan.root.walk())
+    assert plan.execution_s is not None
+    assert 0.8 * plan.execution_s < seconds <= plan.execution_s
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select count(*) from t where b = 3 or c = 'row 9'",
+        "select count(*) from t where b % 7 = 3",
+        "select count(*) from t",
+        "select count(*) from t where b <> 3",
+    ],
+)
+def test_nothing_is_said_of_conditions_that_no_index_serves(reader: PlanReader, text: str) -> None:
+    assert scan_of(reader, "t", text).removed_rows is None
+
+
+def test_a_scan_in_the_inner_loop_of_a_join_is_read_for_each_outer_row(tmp_path: Path) -> None:
+    with sqlite.started(tmp_path, automatic_index="off") as (engine, instance):
+        engine.run_script(instance, SCHEMA)
+        reader = engine.plan_reader(instance)
+        scan = scan_of(reader, "t", "select count(*) from u cross join t where t.b = u.y")
+        reader.close()
+    assert scan.condition == "(b = u.y)"
+    assert scan.loops == pytest.approx(50, rel=0.05)
+    assert scan.rows == pytest.approx(50 * ROWS / GROUPS, rel=0.05)
+
+
+def test_indexes_are_read_with_their_conditions(reader: PlanReader) -> None:
+    assert isinstance(reader, TellsIndexes)
+    assert sorted(reader.indexes(), key=lambda index: index.name) == [
+        Index("t", "rowid", ("a",), unique=True, method="btree"),
+        Index("t", "t_c", ("c", "b"), unique=True, predicate="b > 5", method="btree"),
+        Index("u", "u_low", ("an expression",), method="btree"),
+    ]
+
+
+def test_settings_of_the_optimiser_away_from_their_default_are_known(reader: PlanReader) -> None:
+    assert isinstance(reader, TellsChangedSettings)
+    assert reader.changed_settings() == [ChangedSetting("cache_size", "-4000", "-2000")]
