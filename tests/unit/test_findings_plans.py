@@ -44,7 +44,7 @@ class TestTime:
         assert [one.fraction for one in timed_nodes(case(operation(), plans=two))] == [0.25, 0.75]
 
     def test_what_was_not_timed_has_none(self) -> None:
-        estimated = plans(plan(node(seconds=1.0), timed=False))
+        estimated = plans(plan(node(), timed=False))
         assert [one.fraction for one in timed_nodes(case(operation(), plans=estimated))] == [None]
 
 

@@ -170,6 +170,28 @@ class TestWhatIsNotSplit:
         assert found.interval == pytest.approx((0.5 - 0.098, 0.5 + 0.098))
 
 
+class TestClient:
+    """A client that has no CPU is late, and the server waits for it."""
+
+    def of(self, queued: float | None, **known: Any) -> Any:
+        told = operation(client=0.5, cpu_user=0.5)
+        return client_bound.find(case(told, client_queue_share=queued, **known))
+
+    def test_on_cpus_of_its_own_others_took_them(self) -> None:
+        (found,) = self.of(0.4, pinned={"client": 1})
+        assert found.tells == "cause"
+        assert found.effect_share == pytest.approx(0.4)
+        assert {"wait", "counter"} == set(found.witnesses)
+
+    @pytest.mark.parametrize(
+        ("queued", "known"), [(0.4, {}), (0.05, {"pinned": {"client": 1}}), (None, {})]
+    )
+    def test_beside_a_busy_engine_or_at_once_it_is_none(
+        self, queued: float | None, known: dict[str, Any]
+    ) -> None:
+        assert [one.tells for one in self.of(queued, **known)] == ["shape"]
+
+
 class TestKernel:
     def test_kernel_time_is_named_with_its_faults(self) -> None:
         (found,) = kernel_time.find(case(operation(cpu_system=0.4, cpu_user=0.6)))

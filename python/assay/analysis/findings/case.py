@@ -140,7 +140,9 @@ class Case:
         alternatives: Plans that would be chosen if one thing were changed, by operation.
         blockers: Sessions that others waited for, those waited for longest first; None: the engine
             does not tell.
-        other_clients: CPU seconds of sessions of other clients, by their title.
+        other_clients: CPU seconds of sessions of other clients, by their application.
+        client_queue_share: Time that the load generator was ready and had no CPU, as a share of
+            service time; None: not known.
         look_interval_s: Time between two looks at the engine's threads; None: nobody looked.
         fleet_share: The largest share of the CPUs it could use that a driver of a fleet did use;
             None: one driver drove, or no host told.
@@ -178,6 +180,7 @@ class Case:
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
     blockers: tuple[Blocker, ...] | None = None
     other_clients: Mapping[str, float] = field(default_factory=dict)
+    client_queue_share: float | None = None
     look_interval_s: float | None = None
     fleet_share: float | None = None
 

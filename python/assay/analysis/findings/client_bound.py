@@ -25,6 +25,9 @@ WAITING_SHARE = 0.10
 NAMED_SHARE = 0.05
 # A result of fewer rows fits into a few packets, so none of them is worth leaving out.
 ROWS_MIN = 1_000
+# A client that shares its CPUs with the engine waits for them when the engine computes. Only where
+# others used so much of the machine, or where it has CPUs of its own, is that a cause.
+OTHERS_SHARE_MIN = 0.1
 
 
 def find(case: Case) -> list[Finding]:
@@ -90,6 +93,9 @@ def _waited(case: Case) -> list[Finding]:
     if case.of_run(large) >= WAITING_SHARE:
         return [_of_results(case, large, rows)]
     effect = case.of_run(waited)
+    queued = min(effect, case.client_queue_share or 0.0)
+    if queued >= WAITING_SHARE and _others_took_its_cpus(case):
+        return [_of_queue(case, waited, queued / effect)]
     if effect < WAITING_SHARE:
         return []
     claim = (
@@ -99,6 +105,43 @@ def _waited(case: Case) -> list[Finding]:
     )
     evidence = _rows_evidence(case, waited, rows)
     return [case.finding(METHOD, claim, waited, tells="shape", evidence=evidence).of(NETWORK)]
+
+
+def _others_took_its_cpus(case: Case) -> bool:
+    """Whether neither the engine nor the run itself kept the client from its CPUs."""
+    used = case.accounts
+    if "client" in case.pinned:
+        return True
+    if used is None or used.capacity_s <= 0:
+        return False
+    return used.background_s >= OTHERS_SHARE_MIN * used.capacity_s
+
+
+def _of_queue(case: Case, waited: Mapping[str, float], part: float) -> Finding:
+    """The client is late because it has no CPU, which the server sees as waiting for it."""
+    fractions = {name: share * part for name, share in waited.items()}
+    effect = case.of_run(fractions)
+    claim = (
+        f"The client was ready and had no CPU for {percent_text(case.client_queue_share)} of the"
+        f" time; the server waited for it meanwhile, {percent_text(effect)} of the time"
+    )
+    evidence = [
+        Evidence(
+            f"the load generator waited for a CPU {percent_text(case.client_queue_share)} of the"
+            " time, by the scheduler's clock",
+            "timeline",
+        ),
+        *(
+            Evidence(
+                f"{name} waited for its client for {percent_text(share)} of its time",
+                f"where:{name}",
+            )
+            for name, share in waited.items()
+        ),
+    ]
+    to_try = "CPUs of its own for the client (--pin engine=...,client=...), or another host for it"
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return finding.of(NETWORK, saved=(effect / 2, min(1.0, case.client_queue_share or effect)))
 
 
 def _of_results(case: Case, waited: Mapping[str, float], rows: Mapping[str, int]) -> Finding:

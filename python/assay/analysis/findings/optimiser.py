@@ -27,7 +27,7 @@ WORK = ("optimiser/parse",)
 EFFECT_MIN = 0.05
 # A query that is asked once has to be planned once. Only where planning is this much of the time is
 # it what to change first.
-CAUSE_MIN = 0.2
+CAUSE_MIN = 0.35
 NAMED_SHARE = 0.02
 NAMED_OPERATIONS = 3
 # Executing alone explains the timed median within this: then nothing was planned in it.

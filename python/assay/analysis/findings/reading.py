@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.analysis.beside import client_queue_share, other_clients_cpu
 from assay.analysis.blockers import blockers_of
 from assay.analysis.composite.played import played
 from assay.analysis.engine_counters import around
@@ -69,6 +70,8 @@ def read_case(
         request=run.facts.get("request", {}),
         prepared=prepared,
         look_interval_s=_look_interval_s(run),
+        other_clients=other_clients_cpu(run),
+        client_queue_share=client_queue_share(run),
         indexes=plans.indexes,
         changed_settings=plans.changed_settings,
         alternatives=_by_operation(plans.alternatives),

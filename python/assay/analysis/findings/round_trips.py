@@ -32,6 +32,7 @@ STATEMENT_S_MAX = 0.001
 NAMED_OPERATIONS = 3
 
 _VALUE = re.compile(r"\$\d+|'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b")
+_REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _SPACE = re.compile(r"\s+")
 
 
@@ -136,10 +137,10 @@ def most_repeated(plans: Sequence[Plan], times: Sequence[StatementTimes]) -> Rep
     for plan in plans:
         if plan.text is None:
             continue
-        shape = _SPACE.sub(" ", _VALUE.sub("?", plan.text.lower())).strip()
+        shape = _SPACE.sub(" ", _VALUE.sub("?", _REMARK.sub(" ", plan.text).lower())).strip()
         name = plan.name or str(plan.statement + 1)
         counts[shape] = counts.get(shape, 0.0) + per_operation.get(name, 1.0)
-        texts.setdefault(shape, " ".join(plan.text.split()))
+        texts.setdefault(shape, " ".join(_REMARK.sub(" ", plan.text).split()))
     if not counts:
         return None
     shape = max(counts, key=lambda key: counts[key])

@@ -1,0 +1,83 @@
+"""Who worked beside the sessions of a run: other clients' sessions, and the client's own queue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.operations import NS, measured, window_ns
+from assay.analysis.sessions import NEEDED, OTHER_CLIENTS, owners, process_growth
+from assay.record.layout import ACCOUNT_DRIVER, ACCOUNT_ENGINE
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+# Connections of ours name themselves so: looks at counters, capture of plans, administration.
+OWN_PREFIX = "assay"
+NO_APPLICATION = "a client without a name"
+
+
+def other_clients_cpu(run: Run) -> dict[str, float]:
+    """Return CPU seconds of other clients' sessions in the measured part, by application.
+
+    Empty where the engine does not tell its processes apart, and where nobody else was there.
+    """
+    window = window_ns(run.table("events"))
+    if window is None or not all(map(run.has, ("backends", "processes", "activity"))):
+        return {}
+    processes, activity = run.table("processes"), run.table("activity")
+    if NEEDED - set(processes.columns):
+        return {}
+    of_engine = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
+    edges = _edges(of_engine["time_ns"], window)
+    if edges is None:
+        return {}
+    names = (
+        activity.drop_nulls("application")
+        .group_by("pid", maintain_order=True)
+        .agg(pl.col("application").cast(pl.String).last())
+        .with_columns(pl.col("pid").cast(pl.UInt32))
+    )
+    used = (
+        process_growth(of_engine, *edges)
+        .with_columns(pl.col("pid").cast(pl.UInt32))
+        .join(owners(run.table("backends"), activity, of_engine), on="pid")
+        .filter(pl.col("owner") == OTHER_CLIENTS)
+        .join(names, on="pid", how="left")
+        .with_columns(pl.col("application").fill_null(NO_APPLICATION))
+        .filter(~pl.col("application").str.starts_with(OWN_PREFIX))
+        .group_by("application", maintain_order=True)
+        .agg(pl.col("cpu_ns").sum() * NS)
+    )
+    return dict(used.iter_rows())
+
+
+def client_queue_share(run: Run) -> float | None:
+    """Return the time that the load generator was ready and had no CPU, as a share of service time.
+
+    None where its processes were not followed.
+    """
+    window = window_ns(run.table("events"))
+    if window is None or not run.has("processes"):
+        return None
+    processes = run.table("processes")
+    if NEEDED - set(processes.columns):
+        return None
+    driver = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_DRIVER)
+    edges = _edges(driver["time_ns"], window)
+    events = measured(run.table("events"))
+    service_ns = events.select((pl.col("finished_ns") - pl.col("started_ns")).sum()).item()
+    if edges is None or not service_ns:
+        return None
+    queued = process_growth(driver, *edges)["run_delay_ns"]
+    return None if queued.null_count() else min(1.0, float(queued.sum()) / float(service_ns))
+
+
+def _edges(times: pl.Series, window: tuple[int, int]) -> tuple[int, int] | None:
+    """The samples nearest to the window from outside, or the outermost; None if they are one."""
+    first = times.filter(times <= window[0]).max() or times.min()
+    last = times.filter(times >= window[1]).min() or times.max()
+    if not isinstance(first, int) or not isinstance(last, int) or first >= last:
+        return None
+    return first, last
