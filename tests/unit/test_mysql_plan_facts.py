@@ -68,3 +68,9 @@ def test_a_filter_above_a_table_is_the_condition_of_its_scan() -> None:
     assert root.seconds is not None
     assert abs(root.seconds - 0.003) < 1e-9
     assert indexable(root.condition, "b") == ("v",)
+
+
+def test_an_expression_that_is_computed_once_is_a_value() -> None:
+    condition = "filter (t.pad = <cache>(concat('x',8123,'y')))"
+    assert indexable(condition, "t") == ("pad",)
+    assert indexable("filter (t.pad = concat('x',t.k))", "t") == ()

@@ -185,7 +185,8 @@ def summarise(run: Run) -> Summary:
     mixes = mixes_of(run, counted, sequence)
     cluster = _cluster(run)
     case = replace(case, statement_times=statements, stalls=stalled, mixes=mixes, cluster=cluster)
-    case = replace(case, fleet_share=measured_share(run))
+    used_by = sessions(run)
+    case = replace(case, fleet_share=measured_share(run), other_clients=_other_clients(used_by))
     if where is not None:
         case = replace(case, where=where.shares)
     judged = judged_findings(case)
@@ -205,7 +206,7 @@ def summarise(run: Run) -> Summary:
         probe_core_share=probe_core_share(run),
         load=load,
         engine_counters=counted,
-        sessions=sessions(run),
+        sessions=used_by,
         where=where,
         statements=statements,
         stalls=stalled,
@@ -215,6 +216,17 @@ def summarise(run: Run) -> Summary:
         mixes=mixes,
         cluster=cluster,
     )
+
+
+def _other_clients(used_by: dict[str, Any] | None) -> dict[str, float]:
+    """CPU seconds of other clients' sessions by title, without those of Assay itself."""
+    if used_by is None:
+        return {}
+    return {
+        row["title"]: row["cpu_s"]
+        for row in used_by["other_clients"]
+        if row["cpu_s"] and "assay" not in row["title"]
+    }
 
 
 def _cluster(run: Run) -> Cluster | None:

@@ -71,6 +71,28 @@ class SettingFacts(BaseModel):
     cheaper: CheaperValue | None = None
 
 
+class CostlyFacts(BaseModel):
+    """A setting that costs time by itself.
+
+    Attributes:
+        setting: As the engine has it.
+        values: Values that cost, in lower case.
+        above: Numbers above this cost; None: no number does.
+        part: Path of the node of the time tree in which it costs.
+        says: What the engine does then.
+        default: The value that costs nothing.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    setting: str
+    values: tuple[str, ...] = ()
+    above: float | None = None
+    part: str
+    says: str
+    default: str
+
+
 class AdviceFacts(BaseModel):
     """`advice.toml`. Unknown keys are errors.
 
@@ -80,6 +102,7 @@ class AdviceFacts(BaseModel):
         settings: By role.
         statements: Files of SQL by what they do, with `$table`, `$columns` and `$name` of an index.
         beside: What a statement does beside what it is for, in words.
+        costly: Settings that cost time by themselves.
         without: Roles and statements that the engine has no need of, each with the reason.
     """
 
@@ -90,6 +113,7 @@ class AdviceFacts(BaseModel):
     settings: dict[str, SettingFacts] = {}
     statements: dict[Doing, str] = {}
     beside: dict[Doing, str] = {}
+    costly: tuple[CostlyFacts, ...] = ()
     without: dict[str, str] = {}
 
     @field_validator("settings")

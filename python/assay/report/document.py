@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# A run that ended early lacks streams, and says why it ended.
+ENDED_EARLY = ("failed", "interrupted")
 SCHEMA = 2
 REPORT_FILE = "report.html"
 NOTHING_MEASURED = Summary(
@@ -120,7 +122,8 @@ def _summary(run: Run) -> Summary:
     try:
         return summarise(run)
     except RecordUnreadableError as error:
-        log.warning("run %s has no figures: %s", run.id, error)
+        level = logging.INFO if run.facts["status"] in ENDED_EARLY else logging.WARNING
+        log.log(level, "run %s has no figures: %s", run.id, error)
         return NOTHING_MEASURED
 
 

@@ -99,6 +99,8 @@ def plan_facts(plan: Plan, tables: Iterable[TableColumns] = ()) -> dict[str, Any
     own = {name: value for name, value in vars(plan).items() if name != "root"}
     return own | {
         "reads": None if plan.reads is None else asdict(plan.reads),
+        "others": list(plan.others),
+        "triggers": [asdict(trigger) for trigger in plan.triggers],
         "tables": [_columns(one) for one in tables],
         "seconds": plan.seconds,
         "root": facts(plan.root),

@@ -47,7 +47,7 @@ def storage_section(run: Run) -> dict[str, Any] | None:
     try:
         return _section(run)
     except RecordUnreadableError as error:
-        log.warning("the disk of run %s is not known: %s", run.id, error)
+        log.info("the disk of run %s is not known: %s", run.id, error)
         return None
 
 

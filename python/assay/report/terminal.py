@@ -44,7 +44,16 @@ WORK_SHARE_MIN, WAIT_SHARE_BEFORE_WORK = 0.05, 0.1
 EIGHTHS = " ▏▎▍▌▋▊▉"
 LABEL_WIDTH = 8
 DETAIL_SHARE_MIN = 0.005
-STYLES = {"valid": "bold green", "unknown": "bold yellow", "invalid": "bold red"}
+STYLES = {
+    "valid": "bold green",
+    "unknown": "bold yellow",
+    "invalid": "bold red",
+    "failed": "bold red",
+    "interrupted": "bold yellow",
+}
+# How a run may have ended before its plan did; the check that says so gives way to the reason.
+ENDED_EARLY = ("failed", "interrupted")
+COMPLETENESS = "completeness"
 # What no source accounts for.
 NO_CAUSE = "unknown"
 # Parts of an operation's time, as a line names them.
@@ -164,9 +173,31 @@ def check(document: dict[str, Any], name: str) -> dict[str, Any] | None:
 
 
 def doubts(document: dict[str, Any]) -> list[dict[str, str]]:
-    """What the run did not pass, worst first; checks with one and the same reason together."""
+    """Return why a run failed, then what it did not pass, the worst first.
+
+    Checks with one and the same reason stand together. Of a run that ended early those that could
+    not be made are one line: they say nothing that its end does not say.
+    """
+    if document["status"] in ENDED_EARLY and document["status_reason"]:
+        return _of_ended(document)
+    return _not_passed(document["checks"])
+
+
+def _of_ended(document: dict[str, Any]) -> list[dict[str, str]]:
+    """Why a run ended early, what it did not pass all the same, and what could not be checked."""
+    reason = {"verdict": document["status"], "reason": one_line(document["status_reason"])}
+    checks = [one for one in document["checks"] if one["check"] != COMPLETENESS]
+    made = _not_passed([one for one in checks if one["measured"]])
+    unmade = [one for one in checks if not one["measured"] and one["verdict"] != "valid"]
+    names = ", ".join(one["check"].replace("_", " ") for one in unmade)
+    words = {"verdict": "unknown", "reason": f"not checked, because it ended early: {names}"}
+    return [reason, *made, *([words] if unmade else [])]
+
+
+def _not_passed(checks: Iterable[dict[str, Any]]) -> list[dict[str, str]]:
+    """Checks that were not passed, by their reasons."""
     grouped: dict[tuple[str, str], list[str]] = {}
-    for result in document["checks"]:
+    for result in checks:
         if result["verdict"] != "valid":
             key = (result["verdict"], one_line(result["reason"]))
             grouped.setdefault(key, []).append(result["check"].replace("_", " "))

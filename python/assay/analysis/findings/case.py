@@ -144,6 +144,7 @@ class Case:
         alternatives: Plans that would be chosen if one thing were changed, by operation.
         blockers: Sessions that others waited for, those waited for longest first; None: the engine
             does not tell.
+        other_clients: CPU seconds of sessions of other clients, by their title.
         look_interval_s: Time between two looks at the engine's threads; None: nobody looked.
         fleet_share: The largest share of the CPUs it could use that a driver of a fleet did use;
             None: one driver drove, or no host told.
@@ -180,6 +181,7 @@ class Case:
     changed_settings: tuple[ChangedSetting, ...] | None = None
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
     blockers: tuple[Blocker, ...] | None = None
+    other_clients: Mapping[str, float] = field(default_factory=dict)
     look_interval_s: float | None = None
     fleet_share: float | None = None
 

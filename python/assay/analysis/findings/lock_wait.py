@@ -86,8 +86,8 @@ def _of_own(case: Case, fractions: dict[str, float], own: Sequence[Blocker]) -> 
     what = f"a lock on {thing}" if is_hot else "locks"
     if is_hot and mode == ROW:
         what = f"a hot row of {thing}"
-    by = f" in: {_short(statement)}" if statement else ""
-    claim = f"{_waiting_words(case, fractions)} for {what} that other sessions of the run hold{by}"
+    by = f"; what waits is: {_short(statement)}" if statement else ""
+    claim = f"{_waiting_words(case, fractions)} for {what} that sessions of the run itself hold{by}"
     to_try = "fewer --clients, or rows that are not everybody's"
     if is_hot and mode == ROW and statement:
         to_try = (

@@ -45,8 +45,11 @@ _COMPARED = re.compile(
     r"(<=|>=|=|<(?!>)|>|\bin\b|\bbetween\b)(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-# What stands for a value beside a literal: a parameter, and words around several values.
-_VALUE = re.compile(r"\$\d+|\(InitPlan \d+\)\.col\d+|\b(?:any|array|true|false)\b", re.IGNORECASE)
+# What stands for a value beside a literal: a parameter, an expression that is computed once, and
+# words around several values.
+_VALUE = re.compile(
+    r"<cache>\(.*|\$\d+|\(InitPlan \d+\)\.col\d+|\b(?:any|array|true|false)\b", re.IGNORECASE
+)
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 EQUAL = ("=", "in")
 

@@ -52,7 +52,8 @@ def _log(case: Case) -> list[Finding]:
     logged = case.total(LOG_BYTES)
     settings = _commit_settings(case)
     # Where the engine does not count its log, a setting that makes commits wait is the witness.
-    if effect < LOG_MIN or not (logged if logged is not None else settings):
+    is_told = any(setting.cheaper for setting in settings) if logged is None else logged > 0
+    if effect < LOG_MIN or not is_told:
         return []
     claim = f"{percent_text(effect)} of the time was waiting for writes and syncs"
     evidence = waiting_evidence(case, fractions, parts)

@@ -7,7 +7,7 @@ from pg_settings
 where source not in ('client', 'default', 'override', 'session')
    or name in (
         'autovacuum', 'bgwriter_delay', 'checkpoint_completion_target', 'checkpoint_timeout',
-        'commit_delay', 'cpu_index_tuple_cost', 'cpu_operator_cost', 'cpu_tuple_cost',
+        'commit_delay', 'log_statement', 'log_min_duration_statement', 'log_duration', 'cpu_index_tuple_cost', 'cpu_operator_cost', 'cpu_tuple_cost',
         'data_checksums', 'default_statistics_target', 'effective_cache_size',
         'effective_io_concurrency', 'fsync', 'full_page_writes', 'hash_mem_multiplier',
         'huge_pages', 'huge_pages_status', 'io_method', 'io_workers', 'jit', 'jit_above_cost',

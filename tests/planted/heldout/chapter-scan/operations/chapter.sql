@@ -1,2 +1,2 @@
--- How long are they?
-select count(*) as counted, sum(pages) as pages from sections where chapter = 77 or chapter = 20077
+-- How long is it?
+select count(*) as counted, sum(pages) as pages from sections where chapter = 77

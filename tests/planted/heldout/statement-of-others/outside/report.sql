@@ -1,1 +1,1 @@
-select count(*) from phones where sha2(concat(md5(owner), contract), 512) like 'ab%';
+select count(*) from phones where sha2(concat(sha2(owner, 384), contract), 512) like 'ab%';

@@ -1,0 +1,75 @@
+"""Checkpoints so close to each other that the log is full of whole pages.
+
+After a checkpoint the first change of each page puts the whole page into the log. With a small log
+there is always one under way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import at_least
+from assay.model.finding import Advice, Evidence
+from assay.model.units import bytes_text, count_text, percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "checkpoints"
+# Names of figures that an engine's counters declare.
+IMAGES, IMAGE_BYTES = "wal_full_page_images", 8192
+LOG_BYTES, REQUESTED = "wal_bytes", "checkpoints_requested"
+LOG_SIZE = "log_size"
+# Checkpoints that the log's size asked for: one may be the load's own beginning.
+REQUESTED_MIN = 2
+# Whole pages are this much of the log: less is what any checkpoint brings.
+IMAGES_SHARE_MIN = 0.3
+EFFECT_MIN = 0.05
+NAMED_SHARE = 0.02
+LARGER = 16
+PARTS = ("log", "waiting/disk_write", "computing/kernel")
+
+
+def find(case: Case) -> list[Finding]:
+    """Return the part of the time that writing whole pages took."""
+    images, logged = case.total(IMAGES), case.total(LOG_BYTES)
+    requested, setting = case.total(REQUESTED) or 0.0, case.setting(LOG_SIZE)
+    if not images or not logged or requested < REQUESTED_MIN:
+        return []
+    share = min(1.0, images * IMAGE_BYTES / logged)
+    if share < IMAGES_SHARE_MIN:
+        return []
+    part = max(PARTS, key=lambda path: case.of_run(_shares(case, path)))
+    fractions = at_least(
+        {name: own * share for name, own in _shares(case, part).items()}, NAMED_SHARE
+    )
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    beside = f" beside {setting.words}" if setting is not None else ""
+    claim = (
+        f"{count_text(requested)} checkpoints were asked for because the log was full{beside};"
+        f" whole pages are {percent_text(share)} of the {bytes_text(logged)} of log"
+    )
+    evidence = [
+        Evidence(f"{count_text(images)} whole pages in the log", f"counter:{IMAGES}"),
+        Evidence(f"{count_text(requested)} checkpoints asked for", f"counter:{REQUESTED}"),
+    ]
+    advice, to_try = None, "a larger log, so that checkpoints are further apart"
+    if setting is not None:
+        evidence.append(Evidence(setting.words, f"setting:{setting.name}"))
+        if setting.bytes:
+            larger = LARGER * setting.bytes
+            advice = Advice("setting", LOG_SIZE, {"value": str(larger)}, effect)
+            does = f"sets {setting.name} to {bytes_text(larger)}"
+            to_try = case.try_words(METHOD, fractions, does)
+    best = sum(case.of_run(_shares(case, path)) for path in (*PARTS, "computing/queue"))
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
+    return [finding.of(part, saved=(effect * share, min(1.0, best)))]
+
+
+def _shares(case: Case, path: str) -> dict[str, float]:
+    return {name: tree.share_of(path) for name, tree in case.trees.items()}

@@ -1,0 +1,114 @@
+"""Statements that sort a whole table to return its first rows, where an index has the order."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.missing_index import usable_index
+from assay.analysis.findings.plan_time import Timed, fraction_of, reach_of, timed_nodes
+from assay.analysis.time.operation_tree import COMPUTING
+from assay.model.finding import Advice, Evidence
+from assay.model.units import count_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
+
+METHOD = "order-limit"
+EFFECT_MIN = 0.05
+READ_ROWS_MIN = 1_000
+# An index is read in order, row by row, which pays where few rows are wanted.
+KEPT_SHARE_MAX = 0.02
+SORTS = ("sort", "top-n")
+PASSING = (*SORTS, "limit", "projection", "exchange", "filter", "result", "subquery")
+
+_COLUMN = re.compile(
+    r'^"?(?:[\w$]+"?\."?)*?([\w$]+)"?(?:\s+(?:asc|desc))?(?:\s+nulls \w+)?$', re.IGNORECASE
+)
+
+
+def find(case: Case) -> list[Finding]:
+    """Return one finding a table that is sorted for its first rows and has no such index."""
+    if not case.can("index"):
+        return []
+    nodes = timed_nodes(case)
+    found = [
+        _finding(case, sort, scan, columns, nodes)
+        for sort in nodes
+        if sort.node.operator in SORTS
+        for scan in _scan_below(sort.node)
+        if (columns := sort_columns(sort.node.condition))
+        and _is_wasteful(sort, scan)
+        and usable_index(case, scan.object or "", columns[:1]) is None
+    ]
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def sort_columns(condition: str | None) -> tuple[str, ...]:
+    """Return the columns of a sort key; empty where one of them is an expression."""
+    columns = []
+    for part in (condition or "").split(","):
+        matched = _COLUMN.match(part.strip().strip("()").strip())
+        if matched is None:
+            return ()
+        columns.append(matched[1])
+    return tuple(columns)
+
+
+def _scan_below(node: PlanNode) -> Iterator[PlanNode]:
+    """The full scan that a sort takes its rows from, if nothing else is between them."""
+    below = node
+    while len(below.children) == 1:
+        below = below.children[0]
+        if below.operator == "scan" and below.object is not None:
+            yield below
+            return
+        if below.operator not in PASSING:
+            return
+
+
+def _is_wasteful(sort: Timed, scan: PlanNode) -> bool:
+    """Whether a sort passes on few of the rows that its scan read."""
+    read = (scan.rows or 0.0) + (scan.removed_rows or 0.0)
+    given = [node.rows for node in (*sort.above, sort.node) if node.rows is not None]
+    return read >= READ_ROWS_MIN and bool(given) and min(given) <= KEPT_SHARE_MAX * read
+
+
+def _finding(
+    case: Case, sort: Timed, scan: PlanNode, columns: Sequence[str], nodes: Sequence[Timed]
+) -> Finding:
+    own = [
+        one
+        for one in nodes
+        if one.plan is sort.plan and any(one.node is part for part in sort.node.walk())
+    ]
+    fractions, words = fraction_of(own), ", ".join(columns)
+    effect, table = case.of_run(fractions), scan.object or ""
+    kept = min(node.rows for node in (*sort.above, sort.node) if node.rows is not None)
+    read = (scan.rows or 0.0) + (scan.removed_rows or 0.0)
+    claim = (
+        f"Missing index for an order: {sort.operation} reads and sorts {count_text(read)} rows of"
+        f" {table} by {words} to return {count_text(kept)}; that took {percent_text(effect)} of the"
+        " time"
+    )
+    advice = Advice("index", table, {"columns": ",".join(columns)}, effect)
+    to_try = case.try_words(METHOD, fractions, f"makes an index of {table} ({words})")
+    evidence = [
+        Evidence(
+            f"{sort.node.native} of {sort.operation} keeps {count_text(kept)} of"
+            f" {count_text(read)} rows",
+            f"plan:{sort.operation}",
+        )
+    ]
+    if case.indexes is not None:
+        evidence.append(
+            Evidence(f"no index of {table} begins with {columns[0]}", f"catalogue:{table}")
+        )
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
+    return finding.without_interval().of(COMPUTING, saved=(0.0, case.of_run(reach_of(own))))

@@ -1,0 +1,176 @@
+"""Causes that need more than a plan's scan: each with its twin without the cause."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import pytest
+
+from assay.analysis.accounts import Accounts
+from assay.analysis.findings import (
+    checkpoints,
+    costly_setting,
+    join_index,
+    order_limit,
+    other_sessions,
+    planner_setting,
+)
+from assay.analysis.findings.case import Case
+from assay.model.catalogue import Alternative, ChangedSetting, Index
+from tests.cases import ADVICE, CORES, SETTINGS, case, node, operation, plan, plans
+from tests.truths import counted
+
+ONE_SECOND = {"seconds": 1.0}
+
+
+class TestPlannerSetting:
+    def of(self, seconds_changed: float | None, **facts: Any) -> Case:
+        other = Alternative("q1", 0, "setting", "enable_indexscan", "on", 9.0, 1.0, differs=True)
+        other = dataclasses.replace(
+            other, seconds=1.0, seconds_changed=seconds_changed, summary="Index Scan", **facts
+        )
+        return case(
+            operation(told=ONE_SECOND),
+            plans=plans(plan(node(seconds=1.0))),
+            alternatives={"q1": (other,)},
+            changed_settings=(ChangedSetting("enable_indexscan", "off", "on"),),
+        )
+
+    def test_what_the_default_saves_is_the_effect(self) -> None:
+        (found,) = planner_setting.find(self.of(0.2))
+        assert found.effect_share == pytest.approx(0.8)
+        assert found.claim.startswith("enable_indexscan = off makes the optimiser choose slower")
+        assert {"setting", "clock", "plan"} <= set(found.witnesses)
+
+    @pytest.mark.parametrize("seconds", [None, 0.9, 1.5])
+    def test_a_default_that_is_no_faster_is_none(self, seconds: float | None) -> None:
+        assert planner_setting.find(self.of(seconds)) == []
+
+    def test_another_sort_of_change_is_none(self) -> None:
+        assert planner_setting.find(self.of(0.2, kind="rewrite")) == []
+
+
+class TestCostlySetting:
+    DECLARED: ClassVar = {
+        "setting": "commit_delay",
+        "values": [],
+        "above": 0,
+        "part": "log",
+        "says": "each commit waits",
+        "default": "0",
+    }
+
+    def of(self, value: str, log: float = 0.6) -> Case:
+        return case(
+            operation(log=log, cpu_user=1 - log),
+            advice={**ADVICE, "costly": [self.DECLARED]},
+            settings={**SETTINGS, "commit_delay": value},
+        )
+
+    def test_it_is_named_with_its_value_and_its_node(self) -> None:
+        (found,) = costly_setting.find(self.of("5000"))
+        assert found.effect_share == pytest.approx(0.6)
+        assert found.part == "log"
+        assert "commit_delay = 5000: each commit waits; commit and log is 60 %" in found.claim
+        assert found.to_try == "set commit_delay to 0"
+
+    @pytest.mark.parametrize(("value", "log"), [("0", 0.6), ("5000", 0.01), ("off", 0.6)])
+    def test_its_twin_is_silent(self, value: str, log: float) -> None:
+        assert costly_setting.find(self.of(value, log)) == []
+
+
+class TestCheckpoints:
+    def of(self, requested: float, images: float = 1e5) -> Case:
+        counters = counted(
+            wal_full_page_images=images, wal_bytes=1e9, checkpoints_requested=requested
+        )
+        advice = {**ADVICE, "settings": {"log_size": {"name": "max_wal_size"}}}
+        settings = {**SETTINGS, "max_wal_size": "32MB"}
+        told = operation(log=0.5, cpu_user=0.5)
+        return case(told, counters=counters, advice=advice, settings=settings)
+
+    def test_whole_pages_have_their_part_of_the_log(self) -> None:
+        (found,) = checkpoints.find(self.of(9))
+        assert found.effect_share == pytest.approx(0.5 * 0.8192)
+        assert "beside max_wal_size 32MB" in found.claim
+
+    @pytest.mark.parametrize(("requested", "images"), [(1, 1e5), (9, 1e3), (0, 0)])
+    def test_its_twin_is_silent(self, requested: float, images: float) -> None:
+        assert checkpoints.find(self.of(requested, images)) == []
+
+
+class TestOrderLimit:
+    def of(self, limit: float = 10.0, **facts: Any) -> Case:
+        scan = node("scan", object="orders", rows=1e5, seconds=0.6)
+        sort = node("top-n", scan, condition="orders.created DESC", rows=limit, seconds=0.3)
+        top = node("limit", sort, rows=limit, seconds=0.1)
+        told = operation(told=ONE_SECOND)
+        return case(told, plans=plans(plan(top)), **{"indexes": {"orders": ()}, **facts})
+
+    def test_an_index_in_that_order_is_advised(self) -> None:
+        (found,) = order_limit.find(self.of())
+        assert found.effect_share == pytest.approx(0.9)
+        assert found.advice is not None
+        assert (found.advice.subject, found.advice.values) == ("orders", {"columns": "created"})
+
+    def test_many_rows_are_wanted_in_its_twin(self) -> None:
+        assert order_limit.find(self.of(limit=5e4)) == []
+
+    def test_an_index_that_has_the_order_is_another_matter(self) -> None:
+        index = Index("orders", "by_created", ("created",))
+        assert order_limit.find(self.of(indexes={"orders": (index,)})) == []
+
+    @pytest.mark.parametrize(
+        ("key", "columns"),
+        [
+            ("o.a, o.b DESC", ("a", "b")),
+            ('"t"."a" DESC NULLS LAST', ("a",)),
+            ("lower(a)", ()),
+            (None, ()),
+        ],
+    )
+    def test_columns_of_sort_keys(self, key: str | None, columns: tuple[str, ...]) -> None:
+        assert order_limit.sort_columns(key) == columns
+
+
+class TestJoinIndex:
+    TEXT = "select * from orders o join order_lines l on l.order_no = o.order_no"
+
+    def of(self, matches: float = 2.0, **facts: Any) -> Case:
+        outer = node("index scan", object="o", rows=100.0, seconds=0.05)
+        inner = node("scan", object="l", rows=8_000.0, removed_rows=0.0, seconds=0.45)
+        condition = "l.order_no = o.order_no"
+        join = node("nested loop", outer, inner, condition=condition, rows=matches, seconds=0.5)
+        told = operation(told=ONE_SECOND)
+        its = plans(plan(join, text=self.TEXT))
+        return case(told, plans=its, **{"indexes": {"order_lines": ()}, **facts})
+
+    def test_the_table_behind_the_alias_is_named(self) -> None:
+        (found,) = join_index.find(self.of())
+        assert found.effect_share == pytest.approx(0.95)
+        assert found.advice is not None
+        assert found.advice.subject == "order_lines"
+        assert "reads 8 k rows of order_lines to find 2 by order_no" in found.claim
+
+    def test_a_join_of_most_rows_is_its_twin(self) -> None:
+        assert join_index.find(self.of(matches=7_000.0)) == []
+
+    def test_an_index_on_the_column_is_another_matter(self) -> None:
+        index = Index("order_lines", "by_order", ("order_no",))
+        assert join_index.find(self.of(indexes={"order_lines": (index,)})) == []
+
+
+class TestOtherSessions:
+    def of(self, cpu_s: float) -> Case:
+        used = Accounts(10.0, CORES, {"engine": 20.0}, 20.0, 20.0, None)
+        told = operation(run_queue=0.4, cpu_user=0.6)
+        return case(told, accounts=used, other_clients={"postgres: report": cpu_s})
+
+    def test_they_are_named_with_their_share(self) -> None:
+        (found,) = other_sessions.find(self.of(10.0))
+        assert found.effect_share == pytest.approx(0.4)
+        assert "used 25 % of its CPUs" in found.claim
+
+    def test_a_little_is_nobodys_trouble(self) -> None:
+        assert other_sessions.find(self.of(1.0)) == []
