@@ -224,3 +224,52 @@ def test_a_share_is_the_same_in_whatever_order_operations_are_asked_for() -> Non
     forth = {name: 0.1 + place / 30 for place, name in enumerate(names)}
     back = dict(reversed(forth.items()))
     assert told.of_run(forth) == told.of_run(back)
+
+
+def of_one_file(**more: Any) -> Any:
+    """A case of an engine that has one writer at a time and does not count its log."""
+    settings = {
+        "log_mode": {"name": "journal_mode", "cheaper": {"value": "wal", "but": "one sync"}},
+        "commit_sync": {"name": "synchronous", "cheaper": {"value": "normal", "but": "a risk"}},
+        "lock_timeout": {"name": "busy_timeout", "limits": "the write lock of the file"},
+    }
+    return {"advice": {"settings": settings}, **more}
+
+
+class TestOneFile:
+    def test_settings_that_make_commits_wait_are_named_with_their_values(self) -> None:
+        values = {"journal_mode": "delete", "synchronous": "full"}
+        split = operation(log=0.2, cpu_user=0.8)
+        (found,) = stalls.find(case(split, **of_one_file(settings=values)))
+        assert "journal_mode delete and synchronous full" in found.claim
+        assert "journal_mode = wal: one sync" in (found.to_try or "")
+        assert [one.at for one in found.evidence][1:] == [
+            "setting:journal_mode",
+            "setting:synchronous",
+        ]
+        assert found.tells == "cause"
+
+    def test_a_sync_for_safety_is_a_cause_where_it_is_much_of_the_time(self) -> None:
+        values = {"journal_mode": "wal", "synchronous": "full"}
+        for share, tells in ((0.2, "shape"), (0.4, "cause")):
+            split = operation(log=share, cpu_user=1 - share)
+            (found,) = stalls.find(case(split, **of_one_file(settings=values)))
+            assert found.tells == tells
+
+    def test_nothing_is_said_of_settings_that_do_not_wait(self) -> None:
+        values = {"journal_mode": "wal", "synchronous": "normal"}
+        split = operation(log=0.4, cpu_user=0.6)
+        assert stalls.find(case(split, **of_one_file(settings=values))) == []
+
+    def test_writers_wait_for_the_one_lock(self) -> None:
+        counters = [
+            {"name": lock_wait.LOCK_SECONDS, "total": 2.0},
+            {"name": lock_wait.LOCK_WAITS, "total": 70.0},
+        ]
+        facts = of_one_file(settings={"busy_timeout": "5000"}, counters={"counters": counters})
+        (found,) = lock_wait.find(case(operation(lock=0.5, cpu_user=0.5), **facts))
+        assert "for the write lock of the file: another connection held it" in found.claim
+        assert [one.at for one in found.evidence][1:] == [
+            "counter:lock_wait_seconds",
+            "setting:busy_timeout",
+        ]

@@ -80,3 +80,20 @@ def test_a_session_sleeps_for_a_lock(channel: str, call: int | None, cause: str)
     waits = all_waits(find_engine("sqlite").waits())
     asleep = Sleep("S", channel, call, "session", at_rest=False, with_workers=False)
     assert waits.cause_of(asleep, X86) == cause
+
+
+FSYNC, FDATASYNC, UNLINK = 74, 75, 87
+
+
+@pytest.mark.parametrize("state", ["S", "D"])
+@pytest.mark.parametrize("call", [FSYNC, FDATASYNC])
+def test_a_session_that_syncs_waits_for_the_log(state: str, call: int) -> None:
+    waits = all_waits(find_engine("sqlite").waits())
+    asleep = Sleep(state, "jbd2_log_wait_commit", call, "session", at_rest=None, with_workers=False)
+    assert waits.cause_of(asleep, X86) == "log"
+
+
+def test_a_journal_that_is_removed_is_of_the_commit() -> None:
+    waits = all_waits(find_engine("sqlite").waits())
+    asleep = Sleep("D", "rq_qos_wait", UNLINK, "session", at_rest=None, with_workers=False)
+    assert waits.cause_of(asleep, X86) == "log"

@@ -413,6 +413,37 @@ class TestEmbeddedEngines:
         assert row["coverage"] == found(1.0)
         assert known(row, "disk_read") == found({"disk_read": self.asleep(library)})
 
+    def test_a_session_that_hardly_runs_is_at_work_where_operations_fill_its_time(
+        self, library: Lab
+    ) -> None:
+        row = split(self.write_two_filled(library))["q1"]
+        assert row["threads_s"] == pytest.approx(2 * 12.0, rel=0.05)
+        assert known(row, "disk_read") == pytest.approx({"disk_read": 0.5}, abs=0.03)
+
+    def write_two_filled(self, lab: Lab) -> Run:
+        """One session computes, the other one waits for its disk all the time."""
+        for session, doing in enumerate((RUN, READ)):
+            begun = len(lab.events)
+            doings = lab.serial(12, 1000, {doing: 1.0}, rest=doing)
+            for event in lab.events[begun:]:
+                event["session"] = session
+            lab.threads.append(Thread(ROOT, 300 + session, "session", BEGUN_NS, doings))
+        return lab.write(tasks=False)
+
+    def test_a_load_of_one_session_is_told_by_operation(self, library: Lab) -> None:
+        doings = library.serial(12, 1000, {RUN: 1.0}, rest=RUN, operation="look")
+        begun_ms = sum(doing.ms for doing in doings)
+        more = Lab(library.directory, dice=library.dice)
+        doings += more.serial(12, 1000, {READ: 0.8, RUN: 0.2}, rest=RUN, operation="pay")
+        for number, event in enumerate(more.events):
+            begin_ns = event["started_ns"] + round(begun_ms * MS)
+            times = {"started_ns": begin_ns, "finished_ns": begin_ns + 1000 * MS}
+            library.events.append(event | times | {"sequence": 500 + number})
+        library.threads.append(Thread(ROOT, SESSION_TID, "session", BEGUN_NS, doings))
+        rows = split(library.write(tasks=False))
+        assert shares(rows["look"])["cpu_user"] == pytest.approx(1.0, abs=0.05)
+        assert known(rows["pay"], "disk_read") == pytest.approx({"disk_read": 0.8}, abs=0.05)
+
     def test_they_stand_in_the_whole_and_in_no_operation(self, library: Lab) -> None:
         self.write_events_of_two(library)
         operations, whole = where_time_went(library.write(tasks=False))

@@ -20,10 +20,9 @@ import polars as pl
 
 from assay.analysis.causes import PARTS, SLEEPS, UNCOVERED
 from assay.analysis.operations import NS
-from assay.analysis.placing import as_one, measured_passes
+from assay.analysis.placing import ALL_TOGETHER, measured_passes
 from assay.analysis.split import readings, user_share
 from assay.analysis.waits import threads
-from assay.analysis.waits.machine import stolen_ns, throttled_ns
 from assay.analysis.waits.naming import (
     DISK_STATE,
     addresses_at_rest,
@@ -41,14 +40,16 @@ from assay.analysis.waits.spans import (
     looked,
     spans_of,
 )
-from assay.record.layout import ENGINE_ACCOUNTS
+from assay.analysis.waits.totals import COUNTED, grown_within, ticks_share, whole_pass, with_machine
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-COUNTED = ("on_cpu_ns", "run_delay_ns", "stolen_ns", "throttled_ns")
 # A thread of an embedded engine is at work of all operations together when it ran for as much.
 AT_WORK_SHARE = 0.01
+# Threads of sessions are at work however little they ran, where operations fill so much of the
+# sessions' time: in the rest of it they wait for nothing but their next operation.
+FILLED_SHARE = 0.9
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def wall_split(run: Run) -> pl.DataFrame | None:
 
     Columns: operation; one of each cause (null where its source is absent); threads_s; coverage
     (accounted / threads_s, before any scaling; above 1 where more was accounted for than there
-    was). Of several sessions on an engine of one process there is one row, `all operations`.
+    was). Of several sessions on an engine of one process there is one row, `all operations`, unless
+    they play one operation only.
 
     Returns:
         None of a run whose threads were not looked at, or where nothing says whom the processes of
@@ -193,7 +195,7 @@ def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
     )
     counted = (
         read.select("sequence", "operation", "on_cpu_ns", "run_delay_ns")
-        .join(_grown(spans, strangers, passes), on="sequence", how="left")
+        .join(grown_within(spans, strangers, passes), on="sequence", how="left")
         .join(ended, on="sequence", how="left")
         .with_columns(
             pl.col("on_cpu_ns") - pl.col("on_cpu_grown_ns").fill_null(0.0),
@@ -209,7 +211,7 @@ def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
     existence = there.group_by("operation", "kind", maintain_order=True).agg(
         pl.col("existed_ns").sum()
     )
-    return Terms(_with_machine(run, counted, passes), user_share(read), existence, placed)
+    return Terms(with_machine(run, counted, passes), user_share(read), existence, placed)
 
 
 def _existence(lives: pl.DataFrame, placed: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
@@ -249,7 +251,7 @@ def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
         pl.lit(threads.LEADER).alias("kind"), whole_ns
     )
     counted = read.select("sequence", "operation", "on_cpu_ns", "run_delay_ns")
-    return Terms(_with_machine(run, counted, passes), user_share(read), existence, placed)
+    return Terms(with_machine(run, counted, passes), user_share(read), existence, placed)
 
 
 def _at_work(
@@ -273,28 +275,60 @@ def _at_work(
 
 
 def _of_process(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
-    """Several sessions on an engine of one process: what its threads did, of no operation alone."""
-    whole = _whole(passes)
+    """A load on an engine of one process: what its threads did.
+
+    Which thread serves which session is not known, so it is of all operations together, unless
+    there is one session or one operation.
+    """
+    whole = whole_pass(passes)
     wall_ns = whole.select(pl.col("finished_ns") - pl.col("started_ns")).item()
-    grown = growth(spans, existed(lives_of(spans), whole))
-    kind = pl.lit(threads.LEADER).alias("kind")
-    at_work = grown.filter(pl.col("on_cpu_grown_ns") >= AT_WORK_SHARE * wall_ns)
+    lives = lives_of(spans)
+    grown = growth(spans, existed(lives, whole))
+    ran = pl.col("on_cpu_grown_ns") >= AT_WORK_SHARE * wall_ns
+    serves = pl.col("life").is_in(threads.sessions_of(spans).implode())
+    is_filled = _filled_share(passes) >= FILLED_SHARE
+    at_work = grown.filter(ran | serves if is_filled else ran)
     together = spans.with_columns(pl.lit(value=at_work.height > 1).alias("with_workers"))
-    placed = looked(named_spans(run, spans, together), whole).join(
-        at_work.select("life", kind), on="life"
+    kinds = at_work.select("life", pl.lit(threads.LEADER).alias("kind"))
+    named = named_spans(run, spans, together).join(kinds, on="life")
+    grown_ns = grown.group_by("sequence", "operation", maintain_order=True).agg(
+        pl.col("on_cpu_grown_ns").sum().alias("on_cpu_ns"),
+        pl.col("run_delay_grown_ns").sum().alias("run_delay_ns"),
     )
-    existence = at_work.group_by("operation", maintain_order=True).agg(
-        kind, pl.col("existed_ns").sum()
+    counted = with_machine(run, grown_ns, whole)
+    if passes["session"].n_unique() == 1:
+        within_passes, there = looked(named, passes), existed(lives, passes)
+        counted = _divided(counted, within_passes)
+    else:
+        names = passes["operation"].unique()
+        name = names.item() if is_filled and names.len() == 1 else ALL_TOGETHER
+        renamed = pl.lit(name).alias("operation")
+        within_passes, there = looked(named, whole).with_columns(renamed), existed(lives, whole)
+        there, counted = there.with_columns(renamed), counted.with_columns(renamed)
+    existence = (
+        there.join(kinds, on="life")
+        .group_by("operation", "kind", maintain_order=True)
+        .agg(pl.col("existed_ns").sum())
     )
-    counted = _with_machine(
-        run,
-        grown.group_by("sequence", "operation", maintain_order=True).agg(
-            pl.col("on_cpu_grown_ns").sum().alias("on_cpu_ns"),
-            pl.col("run_delay_grown_ns").sum().alias("run_delay_ns"),
-        ),
-        whole,
+    return Terms(counted, ticks_share(run, counted), existence, within_passes)
+
+
+def _divided(totals: pl.DataFrame, placed: pl.DataFrame) -> pl.DataFrame:
+    """Return counters of the whole, shared by how often operations' threads were seen running."""
+    running = pl.col("looked_ns").filter(pl.col("state") == RUNNING).sum()
+    shares = placed.group_by("operation", maintain_order=True).agg(running.alias("share"))
+    return (
+        shares.with_columns(pl.col("share") / pl.col("share").sum())
+        .join(totals.drop("operation"), how="cross")
+        .select("operation", *[pl.col(name) * pl.col("share").fill_nan(0.0) for name in COUNTED])
     )
-    return Terms(counted, _ticks_share(run, counted), existence, placed)
+
+
+def _filled_share(passes: pl.DataFrame) -> float:
+    """Return the part of the sessions' time in which operations were under way."""
+    began, ended = pl.col("started_ns"), pl.col("finished_ns")
+    whole_ns = (ended.max() - began.min()) * pl.col("session").n_unique()
+    return float(passes.select((ended - began).sum() / whole_ns).item())
 
 
 def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
@@ -302,7 +336,7 @@ def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
 
     What the sessions' processes used, by how often each operation's were seen running or ready to.
     """
-    whole = _whole(passes)
+    whole = whole_pass(passes)
     lives = threads.of_server(run, lives_of(spans), passes)
     serving = lives.filter(pl.col("kind").is_in(threads.AT_WORK))
     kinds = serving.select("life", "kind", "session")
@@ -310,10 +344,10 @@ def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
     placed = looked(named, passes)
     running = pl.col("looked_ns").filter(pl.col("state") == RUNNING).sum()
     all_ns = looked(named.drop("session"), whole).select(running).item()
-    used = _grown(spans, serving, whole).rename(
+    used = grown_within(spans, serving, whole).rename(
         {"on_cpu_grown_ns": "on_cpu_ns", "run_delay_grown_ns": "run_delay_ns"}
     )
-    totals = _with_machine(run, used.join(whole.select("sequence", "operation"), "sequence"), whole)
+    totals = with_machine(run, used.join(whole.select("sequence", "operation"), "sequence"), whole)
     counted = (
         placed.group_by("operation", maintain_order=True)
         .agg((running / all_ns).alias("share"))
@@ -325,61 +359,10 @@ def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
         .group_by("operation", "kind", maintain_order=True)
         .agg(pl.col("existed_ns").sum())
     )
-    return Terms(counted, _ticks_share(run, counted, serving["pid"]), existence, placed)
+    return Terms(counted, ticks_share(run, counted, serving["pid"]), existence, placed)
 
 
 def _passes(run: Run, read: pl.DataFrame) -> pl.DataFrame:
     """The passes around which counters were read."""
     passes = measured_passes(run.table("events"))
     return passes.join(read.select("sequence"), on="sequence", how="semi")
-
-
-def _whole(passes: pl.DataFrame) -> pl.DataFrame:
-    """The measured part as one pass."""
-    return as_one(passes).with_columns(pl.lit(0, dtype=pl.UInt64).alias("sequence"))
-
-
-def _grown(spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """What these threads' clocks grew by within each pass."""
-    names = ("on_cpu_grown_ns", "run_delay_grown_ns")
-    alive = existed(lives.drop("session"), passes)
-    return growth(spans, alive).group_by("sequence", maintain_order=True).agg(pl.col(names).sum())
-
-
-def _with_machine(run: Run, counted: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Sums of passes by operation, with what a hypervisor and a limit of CPU time took of them."""
-    stolen, held = pl.lit(None, dtype=pl.Float64), pl.lit(0.0)
-    if run.has("cpus"):
-        counted = counted.join(stolen_ns(run.table("cpus"), passes), on="sequence", how="left")
-        share = (pl.col("on_cpu_ns") / pl.col("busy_ns")).clip(0.0, 1.0).fill_nan(0.0)
-        stolen = pl.col("steal_ns") * share
-    if run.has("cgroup"):
-        counted = counted.join(throttled_ns(run.table("cgroup"), passes), on="sequence", how="left")
-        held = pl.col("throttled_ns")
-    # The sum of a column that is null somewhere would count absence as zero.
-    sums = [
-        pl.when(pl.col(name).null_count() == 0)
-        .then(pl.col(name).cast(pl.Float64).sum())
-        .alias(name)
-        for name in COUNTED
-    ]
-    terms = counted.with_columns(stolen.alias("stolen_ns"), held.alias("throttled_ns"))
-    return terms.group_by("operation", maintain_order=True).agg(sums)
-
-
-def _ticks_share(run: Run, operations: pl.DataFrame, pids: pl.Series | None = None) -> pl.DataFrame:
-    """Of all operations the same user_share: that of what the engine's processes used in ticks."""
-    share = None
-    if run.has("processes"):
-        seen = run.table("processes").with_columns(pl.col("account").cast(pl.String))
-        seen = seen.filter(pl.col("account").is_in(ENGINE_ACCOUNTS))
-        if pids is not None:
-            seen = seen.filter(pl.col("pid").is_in(pids.implode()))
-        ticks = pl.col("user_ns", "system_ns")
-        grown = seen.group_by("pid", "started_ns", maintain_order=True).agg(
-            ticks.max() - ticks.min()
-        )
-        user, both = pl.col("user_ns").sum(), pl.sum_horizontal(ticks.sum())
-        share = grown.select((user / both).fill_nan(None)).item()
-    told = pl.lit(share, dtype=pl.Float64).alias("user_share")
-    return operations.select("operation", told)

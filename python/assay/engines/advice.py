@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # What settings are for.
-ROLES = ("work_memory", "cache", "jit", "parallel_workers", "log_size", "commit_sync")
+ROLES = (
+    "work_memory",
+    "cache",
+    "jit",
+    "parallel_workers",
+    "log_size",
+    "log_mode",
+    "commit_sync",
+    "lock_timeout",
+)
 PLACEHOLDERS = frozenset({"name", "table", "columns"})
 # The shortest limit of a name among engines that we know.
 NAME_LETTERS_MAX = 63
@@ -27,6 +36,20 @@ class CannotError(Exception):
     """An engine cannot do what is advised; the message says why."""
 
 
+class CheaperValue(BaseModel):
+    """A value of a setting with which commits wait less.
+
+    Attributes:
+        value: As the engine takes it.
+        but: What is given up for it, in words.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    value: str
+    but: str
+
+
 class SettingFacts(BaseModel):
     """The setting that plays a role.
 
@@ -34,7 +57,8 @@ class SettingFacts(BaseModel):
         name: As the engine has it.
         values: How a value is written.
         on, off: The words of a switch.
-        limits: Of memory, what may use that much, in words.
+        limits: Of memory, what may use that much, in words; of a timeout, what is waited for.
+        cheaper: The value under which commits wait less, and what that costs, in words.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,6 +68,7 @@ class SettingFacts(BaseModel):
     on: str = "on"
     off: str = "off"
     limits: str | None = None
+    cheaper: CheaperValue | None = None
 
 
 class CostlyFacts(BaseModel):

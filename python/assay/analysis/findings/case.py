@@ -85,12 +85,16 @@ class Setting:
         name: The engine's own word.
         value: As the engine tells it; None: it does not.
         limits: Of memory, what may use that much; None: the engine does not say.
+        cheaper: The value with which commits wait less; None: the engine has none.
+        but: What is given up for that value.
     """
 
     role: str
     name: str
     value: str | None
     limits: str | None = None
+    cheaper: str | None = None
+    but: str | None = None
 
     @property
     def bytes(self) -> int | None:
@@ -384,7 +388,15 @@ class Case:
         name = told.get("name")
         if name is None:
             return None
-        return Setting(role, name, self.settings.get(name), told.get("limits"))
+        cheaper = told.get("cheaper") or {}
+        return Setting(
+            role,
+            name,
+            self.settings.get(name),
+            told.get("limits"),
+            cheaper.get("value"),
+            cheaper.get("but"),
+        )
 
     def can(self, statement: str) -> bool:
         """Whether the engine says how an index, statistics or a vacuum is made."""

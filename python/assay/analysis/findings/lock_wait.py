@@ -8,12 +8,12 @@ from assay.analysis.findings.case import names_text
 from assay.analysis.findings.plan_time import scaled
 from assay.analysis.findings.waits import waited, waiting_evidence
 from assay.model.finding import Evidence
-from assay.model.units import percent_text, seconds_text
+from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.case import Case, Setting
     from assay.model.blocker import Blocker
     from assay.model.finding import Finding
 
@@ -27,6 +27,8 @@ NAMED_SHARE = 0.5
 SESSIONS_MAX = 3
 STATEMENT_MAX = 100
 ROW = "row"
+LOCK_TIMEOUT = "lock_timeout"
+LOCK_SECONDS, LOCK_WAITS = "lock_wait_seconds", "lock_waits"
 
 
 def find(case: Case) -> list[Finding]:
@@ -98,6 +100,9 @@ def _of_own(case: Case, fractions: dict[str, float], own: Sequence[Blocker]) -> 
 
 def _of_nobody(case: Case, name: str, fractions: dict[str, float]) -> Finding:
     """Nobody was seen to hold what is waited for."""
+    timeout = case.setting(LOCK_TIMEOUT) if name == LOCK else None
+    if timeout is not None and timeout.limits is not None:
+        return _of_one_writer(case, fractions, timeout)
     what = "latches" if name == LATCH else "locks"
     claim = f"{_waiting_words(case, fractions)} for {what} that others held"
     to_try = (
@@ -106,6 +111,28 @@ def _of_nobody(case: Case, name: str, fractions: dict[str, float]) -> Finding:
         else "look for other sessions: operations of this run were asked one after another"
     )
     evidence = _where(case, fractions, name)
+    return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+
+
+def _of_one_writer(case: Case, fractions: dict[str, float], timeout: Setting) -> Finding:
+    """All writers wait for one lock: another session of the run has it, or another process."""
+    alone = case.load is not None and case.load.load.clients == 1
+    holder = "another process or connection" if alone else "another connection"
+    claim = f"{_waiting_words(case, fractions)} for {timeout.limits}: {holder} held it"
+    waited_s, waits = case.total(LOCK_SECONDS), case.total(LOCK_WAITS)
+    evidence = _where(case, fractions, LOCK)
+    if waited_s and waits:
+        words = f"{count_text(waits)} waits for the lock, {seconds_text(waited_s)} in all"
+        evidence.append(Evidence(words, f"counter:{LOCK_SECONDS}"))
+    if timeout.value is not None:
+        words = f"{timeout.words}: a connection that finds the lock held tries again for so long"
+        evidence.append(Evidence(words, f"setting:{timeout.name}"))
+    to_try = "shorter transactions that write, and fewer connections that write"
+    if alone:
+        to_try = (
+            "end or shorten the transactions of the other process that writes: this run has one"
+            " session"
+        )
     return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
 
 

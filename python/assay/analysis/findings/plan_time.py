@@ -67,7 +67,9 @@ def _of_operation(case: Case, operation: str, plans: Sequence[Plan]) -> list[Tim
         passed_s = plan.execution_s if plan.execution_s is not None else threads_s
         scale = min(1.0, passed_s / threads_s) / whole if threads_s and whole else None
         for node, above in _with_those_above(plan.root, ()):
-            known = scale is not None and node.seconds is not None
+            # Of a plan without times, operators whose rows were counted may have one.
+            is_counted = plan.timed or node.rows is not None
+            known = is_counted and scale is not None and node.seconds is not None
             part = (node.seconds or 0.0) * (scale or 0.0) if known else None
             found.append(
                 Timed(

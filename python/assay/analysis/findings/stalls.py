@@ -13,7 +13,7 @@ from assay.model.units import bytes_text, count_text, percent_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.case import Case, Setting
     from assay.model.finding import Tells
 
 METHOD = "stalls"
@@ -32,7 +32,7 @@ INTERVALS_MIN = 10
 BLAMED_SHARE = 0.8
 ALWAYS_SHARE = 0.6
 LOG_SIZE = "log_size"
-COMMIT_SYNC = "commit_sync"
+LOG_MODE, COMMIT_SYNC = "log_mode", "commit_sync"
 LARGER = 4
 
 CHECKPOINT_FIGURE = "checkpoint_pages"
@@ -50,25 +50,46 @@ def _log(case: Case) -> list[Finding]:
     fractions = waited(case, *parts)
     effect = case.of_run(fractions)
     logged = case.total(LOG_BYTES)
-    if effect < LOG_MIN or not logged:
+    settings = _commit_settings(case)
+    # Where the engine does not count its log, a setting that makes commits wait is the witness.
+    is_told = any(setting.cheaper for setting in settings) if logged is None else logged > 0
+    if effect < LOG_MIN or not is_told:
         return []
-    claim = (
-        f"{percent_text(effect)} of the time was waiting for writes and syncs, while"
-        f" {bytes_text(logged)} went into the log"
-    )
-    evidence = [
-        *waiting_evidence(case, fractions, parts),
-        Evidence(f"{bytes_text(logged)} of log", f"counter:{LOG_BYTES}"),
-    ]
+    claim = f"{percent_text(effect)} of the time was waiting for writes and syncs"
+    evidence = waiting_evidence(case, fractions, parts)
+    if logged:
+        claim += f", while {bytes_text(logged)} went into the log"
+        evidence.append(Evidence(f"{bytes_text(logged)} of log", f"counter:{LOG_BYTES}"))
+    else:
+        claim += f" of commits under {' and '.join(setting.words for setting in settings)}"
     to_try = "a faster disk for the log, more operations a commit, or commits that do not wait"
-    setting = case.setting(COMMIT_SYNC)
-    if setting is not None and setting.value is not None:
+    for setting in settings:
         words = f"{setting.words}: commits wait until the disk has the log"
         evidence.append(Evidence(words, f"setting:{setting.name}"))
-        to_try = f"{to_try} ({setting.name})"
-    tells: Tells = "cause" if effect >= LOG_CAUSE_MIN else "shape"
+    if settings:
+        to_try += f" ({', '.join(map(_change_words, settings))})"
+    # Another form of the log costs less for the same safety; a sync is the price of it.
+    is_dear = any(setting.role == LOG_MODE for setting in settings)
+    tells: Tells = "cause" if is_dear or effect >= LOG_CAUSE_MIN else "shape"
     finding = case.finding(METHOD, claim, fractions, tells=tells, to_try=to_try, evidence=evidence)
     return [finding.of(part, saved=(0.0, effect))]
+
+
+def _commit_settings(case: Case) -> list[Setting]:
+    """Settings that make commits wait: the form of the log, and whether it is synced."""
+    settings = [case.setting(role) for role in (LOG_MODE, COMMIT_SYNC)]
+    return [
+        setting
+        for setting in settings
+        if setting is not None and setting.value not in (None, setting.cheaper)
+    ]
+
+
+def _change_words(setting: Setting) -> str:
+    if setting.cheaper is None:
+        return setting.name
+    but = f": {setting.but}" if setting.but else ""
+    return f"{setting.name} = {setting.cheaper}{but}"
 
 
 def _log_parts(case: Case) -> tuple[tuple[str, ...], str]:

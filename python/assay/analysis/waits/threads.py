@@ -23,8 +23,15 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 LEADER, WORKER, HELPER, STRANGER = "leader", "worker", "helper", "stranger"
+# The name that the driver gives to threads of sessions that block.
+SESSION_THREAD = "session"
 # Threads of these kinds count as long as they exist, asleep or not.
 AT_WORK = (LEADER, WORKER)
+
+
+def sessions_of(spans: pl.DataFrame) -> pl.Series:
+    """Return threads of the driver's sessions in which an embedded engine executes: lives."""
+    return spans.filter(pl.col("comm") == SESSION_THREAD)["life"].unique()
 
 
 def serving(run: Run) -> pl.DataFrame | None:
