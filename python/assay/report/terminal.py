@@ -12,6 +12,7 @@ from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.record.layout import ACCOUNT_BRIDGE
 from assay.report.changes_section import changes_lines
 from assay.report.cluster_text import brief_lines
+from assay.report.failure import doubts
 from assay.report.order_words import order_words
 from assay.report.sequence_text import sequence_lines
 from assay.report.statement_text import statement_lines
@@ -27,7 +28,7 @@ from assay.report.terminal_load import (
 from assay.report.terminal_memory import memory_line, memory_lines, state_line
 from assay.report.terminal_test import conditions_of_test, figures_of_test, lines_of_test
 from assay.report.transactions_text import transaction_lines
-from assay.report.wrapping import indented, one_line
+from assay.report.wrapping import indented
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -161,24 +162,6 @@ def check(document: dict[str, Any], name: str) -> dict[str, Any] | None:
     """One check's result by its name."""
     found: list[dict[str, Any]] = [c for c in document["checks"] if c["check"] == name]
     return found[0] if found else None
-
-
-def doubts(document: dict[str, Any]) -> list[dict[str, str]]:
-    """What the run did not pass, worst first; checks with one and the same reason together."""
-    grouped: dict[tuple[str, str], list[str]] = {}
-    for result in document["checks"]:
-        if result["verdict"] != "valid":
-            key = (result["verdict"], one_line(result["reason"]))
-            grouped.setdefault(key, []).append(result["check"].replace("_", " "))
-    return [
-        {"verdict": verdict, "reason": _named_reason(", ".join(names), reason)}
-        for (verdict, reason), names in grouped.items()
-    ]
-
-
-def _named_reason(checks: str, reason: str) -> str:
-    """The reason behind the checks' names, unless it begins with them."""
-    return reason if reason.startswith(checks) else f"{checks}: {reason}"
 
 
 def host_text(document: dict[str, Any]) -> str:
