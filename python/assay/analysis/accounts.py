@@ -123,19 +123,16 @@ def cpu_used(processes: pl.DataFrame) -> pl.DataFrame:
     Columns: time_ns, account, cpu_ns, ordered by time. It is what processes were seen to use, or
     what their parents were told of ended children where that is more: never both.
     """
-    first_ns = processes["time_ns"].min()
     named = processes.with_columns(pl.col("account").cast(pl.String))
-    used = _seen(named, first_ns).join(
-        _told_by_parents(named), on=["time_ns", "account"], how="left"
-    )
+    used = _seen(named).join(_told_by_parents(named), on=["time_ns", "account"], how="left")
     more = pl.max_horizontal("seen_ns", "told_ns").cum_max().over("account")
     return used.sort("time_ns", "account").select("time_ns", "account", more.alias("cpu_ns"))
 
 
-def _seen(processes: pl.DataFrame, first_ns: object) -> pl.DataFrame:
+def _seen(processes: pl.DataFrame) -> pl.DataFrame:
     """Return growth of the processes of each account since the first sample: seen_ns."""
     cpu_ns = (pl.col("user_ns") + pl.col("system_ns")).cast(pl.Int64)
-    since = pl.when(pl.col("time_ns") > first_ns).then(pl.col("cpu_ns")).otherwise(0)
+    since = pl.when(pl.col("time_ns") > pl.col("time_ns").min()).then(pl.col("cpu_ns")).otherwise(0)
     grown = pl.col("cpu_ns").diff().over("account", "pid", "started_ns")
     return (
         processes.sort("time_ns")
