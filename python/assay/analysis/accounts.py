@@ -126,7 +126,8 @@ def cpu_used(processes: pl.DataFrame) -> pl.DataFrame:
     named = processes.with_columns(pl.col("account").cast(pl.String))
     used = _seen(named).join(_told_by_parents(named), on=["time_ns", "account"], how="left")
     more = pl.max_horizontal("seen_ns", "told_ns").cum_max().over("account")
-    return used.sort("time_ns", "account").select("time_ns", "account", more.alias("cpu_ns"))
+    ordered = used.sort("time_ns", "account")
+    return ordered.select("time_ns", "account", more.alias("cpu_ns"))
 
 
 def _seen(processes: pl.DataFrame) -> pl.DataFrame:
