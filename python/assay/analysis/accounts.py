@@ -15,6 +15,7 @@ from assay.record.layout import ENGINE_ACCOUNTS
 
 BUSY = ("user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns")
 WAITING = ("idle_ns", "iowait_ns")
+TOLD_SCHEMA = {"time_ns": pl.Int64, "account": pl.String, "told_ns": pl.Int64}
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,38 @@ def _by_account(processes: pl.DataFrame, begun_ns: int, ended_ns: int) -> dict[s
     edges = _edges(processes["time_ns"], begun_ns, ended_ns)
     if edges is None:
         return {}
-    seen = _grown(processes, pl.col("user_ns") + pl.col("system_ns"), *edges)
-    told = _told_by_parents(processes, *edges)
-    return {account: max(cpu_ns, told.get(account, 0)) * NS for account, cpu_ns in seen.items()}
+    within = processes.filter(pl.col("time_ns").is_between(*edges))
+    used = cpu_used(within).group_by("account", maintain_order=True).agg(pl.col("cpu_ns").last())
+    return {account: cpu_ns * NS for account, cpu_ns in used.sort("account").iter_rows()}
+
+
+def cpu_used(processes: pl.DataFrame) -> pl.DataFrame:
+    """Return the CPU time that each account had used by each sample since the first one.
+
+    Columns: time_ns, account, cpu_ns, ordered by time. It is what processes were seen to use, or
+    what their parents were told of ended children where that is more: never both.
+    """
+    named = processes.with_columns(pl.col("account").cast(pl.String))
+    used = _seen(named).join(_told_by_parents(named), on=["time_ns", "account"], how="left")
+    more = pl.max_horizontal("seen_ns", "told_ns").cum_max().over("account")
+    ordered = used.sort("time_ns", "account")
+    return ordered.select("time_ns", "account", more.alias("cpu_ns"))
+
+
+def _seen(processes: pl.DataFrame) -> pl.DataFrame:
+    """Return growth of the processes of each account since the first sample: seen_ns."""
+    cpu_ns = (pl.col("user_ns") + pl.col("system_ns")).cast(pl.Int64)
+    since = pl.when(pl.col("time_ns") > pl.col("time_ns").min()).then(pl.col("cpu_ns")).otherwise(0)
+    grown = pl.col("cpu_ns").diff().over("account", "pid", "started_ns")
+    return (
+        processes.sort("time_ns")
+        .with_columns(cpu_ns.alias("cpu_ns"))
+        .with_columns(grown.fill_null(since).alias("grown_ns"))
+        .group_by("time_ns", "account", maintain_order=True)
+        .agg(pl.col("grown_ns").sum())
+        .sort("time_ns")
+        .select("time_ns", "account", pl.col("grown_ns").cum_sum().over("account").alias("seen_ns"))
+    )
 
 
 def read_by_account(
@@ -148,8 +178,8 @@ def _grown(processes: pl.DataFrame, counter: pl.Expr, first: int, last: int) -> 
     return dict(grown.iter_rows())
 
 
-def _told_by_parents(processes: pl.DataFrame, first: int, last: int) -> dict[str, int]:
-    """CPU of each account by what its processes and their ended children used.
+def _told_by_parents(processes: pl.DataFrame) -> pl.DataFrame:
+    """Return growth of each account by its processes and their ended children: told_ns.
 
     The kernel adds the time of a child that ended to the parent that waited for it, so the sum over
     all that live grows by what was used, also by children that no sample saw. Parents that do not
@@ -157,18 +187,17 @@ def _told_by_parents(processes: pl.DataFrame, first: int, last: int) -> dict[str
     tell nothing either.
     """
     if not {"children_user_ns", "children_system_ns"} <= set(processes.columns):
-        return {}
+        return pl.DataFrame(schema=TOLD_SCHEMA)
     with_children = (
         pl.col("user_ns")
         + pl.col("system_ns")
         + pl.col("children_user_ns").fill_null(0)
         + pl.col("children_system_ns").fill_null(0)
     ).cast(pl.Int64)
-    at_last = pl.col("time_ns") == last
-    told = (
-        processes.filter(pl.col("time_ns").is_in([first, last]))
-        .with_columns(pl.col("account").cast(pl.String), with_children.alias("cpu_ns"))
-        .group_by("account", maintain_order=True)
-        .agg(pl.col("cpu_ns").filter(at_last).sum() - pl.col("cpu_ns").filter(~at_last).sum())
+    at_first = pl.col("time_ns") == processes["time_ns"].min()
+    before = pl.col("lived_ns").filter(at_first).sum().over("account")
+    return (
+        processes.group_by("time_ns", "account", maintain_order=True)
+        .agg(with_children.sum().alias("lived_ns"))
+        .select("time_ns", "account", (pl.col("lived_ns") - before).alias("told_ns"))
     )
-    return dict(told.iter_rows())

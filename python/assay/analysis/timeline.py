@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.accounts import BUSY
+from assay.analysis.accounts import BUSY, cpu_used
 from assay.analysis.load import load_of
 from assay.analysis.operations import NS, is_measured, plain, window_ns
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
@@ -320,20 +320,11 @@ def _at_ticks(stream: pl.DataFrame, ticks: pl.Series, zero_ns: int, by: list[str
 def _account_cores(processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int) -> pl.DataFrame:
     if processes is None:
         return pl.DataFrame(schema=CPU_SCHEMA)
-    worked = processes.select(
-        "time_ns",
-        "pid",
-        "started_ns",
-        pl.col("account").cast(pl.String),
-        (pl.col("user_ns") + pl.col("system_ns")).alias("cpu_ns"),
-    )
-    process = ["pid", "started_ns", "account"]
-    placed = _at_ticks(worked, ticks, zero_ns, process)
+    placed = _at_ticks(cpu_used(processes), ticks, zero_ns, ["account"])
     return (
-        placed.with_columns((rate_per_s("cpu_ns", *process) * NS).alias("cores"))
+        placed.with_columns((rate_per_s("cpu_ns", "account") * NS).alias("cores"))
         .drop_nulls("cores")
-        .group_by("time_s", "account", maintain_order=True)
-        .agg(pl.col("cores").sum())
+        .select("time_s", "account", "cores")
         .sort("time_s", "account")
     )
 

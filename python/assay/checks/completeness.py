@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.model.verdict import CheckResult, Verdict
+from assay.record.layout import STATUS_FAILED
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -24,6 +25,8 @@ def check(run: Run) -> CheckResult:
         told = "its figures are whole, for its plan was played to the end"
         if not run.driven:
             told = "its figures are of a part of it"
+        if run.facts["status"] == STATUS_FAILED:
+            return CheckResult(NAME, Verdict.UNKNOWN, f"the run failed: {why}; {told}")
         reason = f"the run is {run.facts['status']} ({why}): {told}"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     ended = (run.driver_report or {}).get("ended", "done")

@@ -57,6 +57,19 @@ def _failed(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> CheckResult
     return CheckResult(NAME, Verdict.INVALID, reason, value=float(failed.height), threshold=0.0)
 
 
+def failure_of_all(run: Run) -> str | None:
+    """Return the first failure of a run in which no operation succeeded; None if one did."""
+    events = plain(run.table("events"))
+    if events.is_empty() or set(events["outcome"]) != {"failed"}:
+        return None
+    failed = events.filter(~cut_short())
+    if failed.is_empty() or _cut_off_as_asked(run, events, failed) is not None:
+        return None
+    first = failed.row(0, named=True)
+    message = f"{first['operation']} failed: {_first_message(run, first)}{_crashes(run)}"
+    return f"{message}; no operation succeeded of {events.height}"
+
+
 def _cut_off_as_asked(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> CheckResult | None:
     """What is said where all that failed took longer than it was given, to see whether it would.
 

@@ -22,6 +22,7 @@ from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
 from assay.record.layout import PHASE_WARMUP
 from assay.report.changes_section import changes_section
+from assay.report.failure import status_reason
 from assay.report.plan_section import capture_section, plan_work_section, plans_section
 from assay.report.profile_section import profile_of, section
 from assay.report.state_section import state_section
@@ -74,7 +75,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "run": run.id,
         "path": str(path),
         "status": facts["status"],
-        "status_reason": facts.get("reason"),
+        "status_reason": status_reason(run),
         "started_utc": facts.get("started_utc"),
         "workload": facts["workload"]["name"],
         "workload_title": facts["workload"]["title"],

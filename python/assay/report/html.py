@@ -35,6 +35,7 @@ from assay.report import (
     vega,
 )
 from assay.report.changes_section import host_words, limit_words, slow_words
+from assay.report.failure import doubts
 from assay.report.finding_methods import used_methods
 from assay.report.load_words import load_words
 from assay.report.operation_columns import cell, operation_columns
@@ -47,7 +48,6 @@ from assay.report.terminal import (
     bridge_words,
     check,
     conditions_text,
-    doubts,
     host_text,
     title,
 )

@@ -12,6 +12,7 @@ from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.record.layout import ACCOUNT_BRIDGE
 from assay.report.changes_section import changes_lines
 from assay.report.cluster_text import brief_lines
+from assay.report.failure import doubts
 from assay.report.order_words import order_words
 from assay.report.sequence_text import sequence_lines
 from assay.report.statement_text import statement_lines
@@ -27,7 +28,7 @@ from assay.report.terminal_load import (
 from assay.report.terminal_memory import memory_line, memory_lines, state_line
 from assay.report.terminal_test import conditions_of_test, figures_of_test, lines_of_test
 from assay.report.transactions_text import transaction_lines
-from assay.report.wrapping import indented, one_line
+from assay.report.wrapping import indented
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -44,16 +45,7 @@ WORK_SHARE_MIN, WAIT_SHARE_BEFORE_WORK = 0.05, 0.1
 EIGHTHS = " ▏▎▍▌▋▊▉"
 LABEL_WIDTH = 8
 DETAIL_SHARE_MIN = 0.005
-STYLES = {
-    "valid": "bold green",
-    "unknown": "bold yellow",
-    "invalid": "bold red",
-    "failed": "bold red",
-    "interrupted": "bold yellow",
-}
-# How a run may have ended before its plan did; the check that says so gives way to the reason.
-ENDED_EARLY = ("failed", "interrupted")
-COMPLETENESS = "completeness"
+STYLES = {"valid": "bold green", "unknown": "bold yellow", "invalid": "bold red"}
 # What no source accounts for.
 NO_CAUSE = "unknown"
 # Parts of an operation's time, as a line names them.
@@ -170,46 +162,6 @@ def check(document: dict[str, Any], name: str) -> dict[str, Any] | None:
     """One check's result by its name."""
     found: list[dict[str, Any]] = [c for c in document["checks"] if c["check"] == name]
     return found[0] if found else None
-
-
-def doubts(document: dict[str, Any]) -> list[dict[str, str]]:
-    """Return why a run failed, then what it did not pass, the worst first.
-
-    Checks with one and the same reason stand together. Of a run that ended early those that could
-    not be made are one line: they say nothing that its end does not say.
-    """
-    if document["status"] in ENDED_EARLY and document["status_reason"]:
-        return _of_ended(document)
-    return _not_passed(document["checks"])
-
-
-def _of_ended(document: dict[str, Any]) -> list[dict[str, str]]:
-    """Why a run ended early, what it did not pass all the same, and what could not be checked."""
-    reason = {"verdict": document["status"], "reason": one_line(document["status_reason"])}
-    checks = [one for one in document["checks"] if one["check"] != COMPLETENESS]
-    made = _not_passed([one for one in checks if one["measured"]])
-    unmade = [one for one in checks if not one["measured"] and one["verdict"] != "valid"]
-    names = ", ".join(one["check"].replace("_", " ") for one in unmade)
-    words = {"verdict": "unknown", "reason": f"not checked, because it ended early: {names}"}
-    return [reason, *made, *([words] if unmade else [])]
-
-
-def _not_passed(checks: Iterable[dict[str, Any]]) -> list[dict[str, str]]:
-    """Checks that were not passed, by their reasons."""
-    grouped: dict[tuple[str, str], list[str]] = {}
-    for result in checks:
-        if result["verdict"] != "valid":
-            key = (result["verdict"], one_line(result["reason"]))
-            grouped.setdefault(key, []).append(result["check"].replace("_", " "))
-    return [
-        {"verdict": verdict, "reason": _named_reason(", ".join(names), reason)}
-        for (verdict, reason), names in grouped.items()
-    ]
-
-
-def _named_reason(checks: str, reason: str) -> str:
-    """The reason behind the checks' names, unless it begins with them."""
-    return reason if reason.startswith(checks) else f"{checks}: {reason}"
 
 
 def host_text(document: dict[str, Any]) -> str:

@@ -27,12 +27,16 @@ def find(case: Case) -> list[Finding]:
     if held is not None:
         words = f"the limit held the engine back in {percent_text(held)} of its periods"
         evidence.append(Evidence(words, "timeline"))
+    asked = case.request.get("limits", {}).get("cpu")
+    limit = "A CPU limit" if asked is None else f"The CPU limit of {asked:g} cores (--limit cpu)"
+    if asked is not None:
+        evidence.append(Evidence(f"--limit cpu={asked:g} was asked for", "setting:cpu"))
     if effect >= EFFECT_MIN:
-        claim = f"A CPU limit held the engine back for {percent_text(effect)} of the time"
+        claim = f"{limit} held the engine back for {percent_text(effect)} of the time"
         finding = case.finding(METHOD, claim, fractions, to_try=TO_TRY, evidence=evidence)
         return [finding.of("computing/limit")]
     if case.operations or held is None or held < EFFECT_MIN:
         return []
-    claim = f"A CPU limit held the engine back in {percent_text(held)} of the limit's periods"
+    claim = f"{limit} held the engine back in {percent_text(held)} of the limit's periods"
     told = Finding(claim, held, None, (case.run_id,), METHOD, TO_TRY, evidence=tuple(evidence))
     return [told]
