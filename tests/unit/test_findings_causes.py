@@ -12,9 +12,11 @@ from assay.analysis.findings import (
     checkpoints,
     costly_setting,
     join_index,
+    large_values,
     order_limit,
     other_sessions,
     planner_setting,
+    temporary_tables,
 )
 from assay.analysis.findings.case import Case
 from assay.model.catalogue import Alternative, ChangedSetting, Index
@@ -174,3 +176,38 @@ class TestOtherSessions:
 
     def test_a_little_is_nobodys_trouble(self) -> None:
         assert other_sessions.find(self.of(1.0)) == []
+
+
+class TestTemporaryTables:
+    def of(self, on_disk: float, native: str = "Aggregate using temporary table") -> Case:
+        root = dataclasses.replace(node("aggregate", seconds=1.0), native=native)
+        counters = counted(temporary_disk_tables=on_disk)
+        return case(operation(told=ONE_SECOND), plans=plans(plan(root)), counters=counters)
+
+    def test_the_operator_that_collects_rows_has_the_time(self) -> None:
+        (found,) = temporary_tables.find(self.of(3))
+        assert found.effect_share == pytest.approx(1.0)
+        assert {"counter", "plan"} <= set(found.witnesses)
+
+    @pytest.mark.parametrize(
+        ("on_disk", "native"), [(0, "Aggregate using temporary table"), (3, "Aggregate")]
+    )
+    def test_its_twin_is_silent(self, on_disk: float, native: str) -> None:
+        assert temporary_tables.find(self.of(on_disk, native)) == []
+
+
+class TestLargeValues:
+    def of(self, pieces: float, seconds: float = 1.0) -> Case:
+        scan = node("scan", object="documents", rows=1_000.0, seconds=0.0001)
+        root = node("aggregate", scan, rows=1.0, seconds=seconds)
+        counters = counted(large_value_pieces=pieces)
+        return case(operation(told=ONE_SECOND), plans=plans(plan(root)), counters=counters)
+
+    def test_the_operator_that_unpacks_has_the_time(self) -> None:
+        (found,) = large_values.find(self.of(9_000))
+        assert found.effect_share == pytest.approx(1.0, abs=0.01)
+        assert "works 1 ms at each row of documents" in found.claim
+
+    @pytest.mark.parametrize(("pieces", "seconds"), [(10, 1.0), (9_000, 0.0001)])
+    def test_its_twin_is_silent(self, pieces: float, seconds: float) -> None:
+        assert large_values.find(self.of(pieces, seconds)) == []

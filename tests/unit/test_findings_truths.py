@@ -26,6 +26,8 @@ BY_NAME = {
     "order-limit",
     "other-sessions",
     "planner-setting",
+    "large-values",
+    "temporary-tables",
     "round-trips",
     "look-ups",
     "rate-held",

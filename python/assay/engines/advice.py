@@ -24,6 +24,7 @@ ROLES = (
     "log_mode",
     "commit_sync",
     "lock_timeout",
+    "temporary_memory",
 )
 PLACEHOLDERS = frozenset({"name", "table", "columns"})
 # The shortest limit of a name among engines that we know.

@@ -13,11 +13,16 @@ if TYPE_CHECKING:
 
 # Figures by which an engine declares what it counts of its cache.
 HITS, MISSES, MISSED_BYTES = "buffer_hits", "buffer_reads", "buffer_read_bytes"
+# Some engines count what was asked of the cache instead of what it had.
+REQUESTS = "buffer_requests"
 
 
 def missed_share(case: Case) -> float | None:
     """Share of what was asked of the engine's cache that it had not; None where not counted."""
     hits, misses = case.total(HITS), case.total(MISSES)
+    requests = case.total(REQUESTS)
+    if hits is None and requests is not None and misses is not None:
+        hits = max(0.0, requests - misses)
     if hits is None or misses is None or hits + misses <= 0:
         return None
     return misses / (hits + misses)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.missing_index import indexable
+from assay.analysis.findings.missing_index import indexable, usable_index
 from assay.analysis.findings.plan_time import Timed, reach_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
@@ -31,7 +31,10 @@ def find(case: Case) -> list[Finding]:
     by_filter: dict[tuple[str, str, tuple[str, ...]], list[Timed]] = {}
     for scan in timed_nodes(case):
         table, index = scan.node.object, _index(scan)
-        if table is not None and index is not None and _is_wasteful(scan):
+        if table is None or index is None or not _is_wasteful(scan):
+            continue
+        # Where the filter has an index of its own, the question is why that one was not chosen.
+        if usable_index(case, table, indexable(_filter(scan), table)) is None:
             columns = _columns(scan, table)
             by_filter.setdefault((table, index, columns), []).append(scan)
     found = [_finding(case, *key, scans) for key, scans in by_filter.items()]

@@ -23,6 +23,8 @@ EFFECT_MIN = 0.05
 READ_ROWS_MIN = 1_000
 # An index is read in order, row by row, which pays where few rows are wanted.
 KEPT_SHARE_MAX = 0.02
+# Engines call their own temporary tables so, and nobody makes an index of these.
+TEMPORARY = "<"
 SORTS = ("sort", "top-n")
 PASSING = (*SORTS, "limit", "projection", "exchange", "filter", "result", "subquery")
 
@@ -65,7 +67,8 @@ def _scan_below(node: PlanNode) -> Iterator[PlanNode]:
     while len(below.children) == 1:
         below = below.children[0]
         if below.operator == "scan" and below.object is not None:
-            yield below
+            if not below.object.startswith(TEMPORARY):
+                yield below
             return
         if below.operator not in PASSING:
             return

@@ -12,11 +12,13 @@ from assay.analysis.findings.cache import (
     storage_bytes,
 )
 from assay.analysis.findings.work_time import work_fractions
+from assay.analysis.time.operation_tree import COMPUTING, EXECUTING, KERNEL, PLANNING
 from assay.model.finding import Advice, Evidence, Finding
 from assay.model.units import bytes_text, percent_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case, Setting
+    from assay.analysis.time.tree import TimeNode
 
 METHOD = "small-cache"
 ROLE = "cache"
@@ -87,7 +89,23 @@ def _reading(case: Case) -> tuple[dict[str, float], float, str]:
         return {}, share, f"reads took {percent_text(share)} of the time by the engine's clock"
     fractions = work_fractions(case, KERNEL_READS)
     effect = case.of_run(fractions)
-    return fractions, effect, f"kernel I/O was {percent_text(effect)} of the time by CPU samples"
+    if fractions:
+        return (
+            fractions,
+            effect,
+            f"kernel I/O was {percent_text(effect)} of the time by CPU samples",
+        )
+    fractions = {name: _copying(tree) for name, tree in case.trees.items()}
+    effect = case.of_run(fractions)
+    words = f"{percent_text(effect)} of the time was the kernel's, with its wait for a CPU"
+    return fractions, effect, words
+
+
+def _copying(tree: TimeNode) -> float:
+    """Time in the kernel, which copies what is read, with its part of the wait for a CPU."""
+    on_cpu = sum(tree.share_of(f"{COMPUTING}/{name}") for name in (EXECUTING, PLANNING, KERNEL))
+    kernel = tree.share_of(f"{COMPUTING}/{KERNEL}")
+    return kernel / on_cpu * tree.share_of(COMPUTING) if on_cpu else 0.0
 
 
 def _advice(case: Case, setting: Setting, effect: float) -> Advice | None:
