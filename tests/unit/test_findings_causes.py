@@ -116,6 +116,19 @@ class TestOrderLimit:
         assert found.advice is not None
         assert (found.advice.subject, found.advice.values) == ("orders", {"columns": "created"})
 
+    def test_rows_that_an_index_finds_are_sorted_too(self) -> None:
+        scan = node("index scan", object="orders", condition="clerk = 9", rows=2e3, seconds=0.9)
+        sort = node("top-n", scan, condition="orders.created", rows=5.0, seconds=0.1)
+        by_clerk = Index("orders", "by_clerk", ("clerk",))
+        known = case(operation(told=ONE_SECOND), plans=plans(plan(sort)))
+        known = dataclasses.replace(known, indexes={"orders": (by_clerk,)})
+        (found,) = order_limit.find(known)
+        assert found.advice is not None
+        assert found.advice.values == {"columns": "clerk,created"}
+        both = Index("orders", "by_both", ("clerk", "created"))
+        known = dataclasses.replace(known, indexes={"orders": (by_clerk, both)})
+        assert order_limit.find(known) == []
+
     def test_many_rows_are_wanted_in_its_twin(self) -> None:
         assert order_limit.find(self.of(limit=5e4)) == []
 

@@ -25,9 +25,6 @@ WAITING_SHARE = 0.10
 NAMED_SHARE = 0.05
 # A result of fewer rows fits into a few packets, so none of them is worth leaving out.
 ROWS_MIN = 1_000
-# A client that shares its CPUs with the engine waits for them when the engine computes. Only where
-# others used so much of the machine, or where it has CPUs of its own, is that a cause.
-OTHERS_SHARE_MIN = 0.1
 
 
 def find(case: Case) -> list[Finding]:
@@ -108,13 +105,11 @@ def _waited(case: Case) -> list[Finding]:
 
 
 def _others_took_its_cpus(case: Case) -> bool:
-    """Whether neither the engine nor the run itself kept the client from its CPUs."""
-    used = case.accounts
-    if "client" in case.pinned:
-        return True
-    if used is None or used.capacity_s <= 0:
-        return False
-    return used.background_s >= OTHERS_SHARE_MIN * used.capacity_s
+    """Whether neither the engine nor the run itself kept the client from its CPUs.
+
+    A client that shares its CPUs with the engine waits for them whenever the engine computes.
+    """
+    return "client" in case.pinned
 
 
 def _of_queue(case: Case, waited: Mapping[str, float], part: float) -> Finding:

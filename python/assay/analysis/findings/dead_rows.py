@@ -20,6 +20,8 @@ EFFECT_MIN = 0.03
 # No row takes less on disk. Counts that a table has no room for are those from before it was
 # written anew.
 ROW_BYTES_MIN = 8
+# A smaller table is a few pages, which are read at once whatever is in them.
+TABLE_BYTES_MIN = 256 << 10
 # An index leads to some versions of a row only, and the engine may drop dead ones on the way.
 OF_INDEX_SCANS = "the same operation after a vacuum: an index scan need not read dead rows"
 SCANS = ("scan", "index scan", "bitmap scan")
@@ -40,6 +42,8 @@ def dead_share(facts: TableFacts) -> float | None:
     if facts.rows is None or facts.dead_rows is None:
         return None
     every = facts.rows + facts.dead_rows
+    if facts.bytes is not None and facts.bytes < TABLE_BYTES_MIN:
+        return None
     if facts.bytes is not None and facts.bytes < ROW_BYTES_MIN * every:
         return None
     return facts.dead_rows / every if every > 0 else None

@@ -56,7 +56,9 @@ def _by_holder(case: Case, name: str, fractions: dict[str, float]) -> Finding:
 
 def _seen(case: Case) -> tuple[Blocker, ...]:
     blockers = case.blockers or ()
-    return blockers if sum(one.looks for one in blockers) >= LOOKS_MIN else ()
+    enough = sum(one.looks for one in blockers) >= LOOKS_MIN
+    # That a session of somebody else was waited for is a fact, however seldom it was seen.
+    return blockers if enough else tuple(one for one in blockers if not one.own)
 
 
 def _of_others(case: Case, fractions: dict[str, float], others: Sequence[Blocker]) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.missing_index import usable_index
+from assay.analysis.findings.missing_index import indexable
 from assay.analysis.findings.plan_time import Timed, fraction_of, reach_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
@@ -26,6 +26,7 @@ KEPT_SHARE_MAX = 0.02
 # Engines call their own temporary tables so, and nobody makes an index of these.
 TEMPORARY = "<"
 SORTS = ("sort", "top-n")
+SCANS = ("scan", "index scan", "bitmap scan")
 PASSING = (*SORTS, "limit", "projection", "exchange", "filter", "result", "subquery")
 
 _COLUMN = re.compile(
@@ -43,11 +44,31 @@ def find(case: Case) -> list[Finding]:
         for sort in nodes
         if sort.node.operator in SORTS
         for scan in _scan_below(sort.node)
-        if (columns := sort_columns(sort.node.condition))
+        if (columns := _columns(sort.node, scan))
         and _is_wasteful(sort, scan)
-        and usable_index(case, scan.object or "", columns[:1]) is None
+        and not _has_index(case, scan.object or "", columns)
     ]
     return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def _columns(sort: PlanNode, scan: PlanNode) -> tuple[str, ...]:
+    """Columns of an index that finds the rows of a scan in the order of a sort; empty: none."""
+    ordered = sort_columns(sort.condition)
+    if scan.operator == "scan" or not ordered:
+        return ordered
+    searched = indexable(scan.condition, scan.object or "")
+    return tuple(dict.fromkeys([*searched, *ordered])) if searched else ()
+
+
+def _has_index(case: Case, table: str, columns: Sequence[str]) -> bool:
+    """Whether a valid index of all rows begins with all of these columns."""
+    wanted = tuple(column.lower() for column in columns)
+    return any(
+        index.valid
+        and index.predicate is None
+        and tuple(column.strip('"`').lower() for column in index.columns[: len(wanted)]) == wanted
+        for index in (case.indexes or {}).get(table, ())
+    )
 
 
 def sort_columns(condition: str | None) -> tuple[str, ...]:
@@ -62,11 +83,11 @@ def sort_columns(condition: str | None) -> tuple[str, ...]:
 
 
 def _scan_below(node: PlanNode) -> Iterator[PlanNode]:
-    """The full scan that a sort takes its rows from, if nothing else is between them."""
+    """The scan that a sort takes its rows from, if nothing else is between them."""
     below = node
     while len(below.children) == 1:
         below = below.children[0]
-        if below.operator == "scan" and below.object is not None:
+        if below.operator in SCANS and below.object is not None:
             if not below.object.startswith(TEMPORARY):
                 yield below
             return
@@ -75,7 +96,12 @@ def _scan_below(node: PlanNode) -> Iterator[PlanNode]:
 
 
 def _is_wasteful(sort: Timed, scan: PlanNode) -> bool:
-    """Whether a sort passes on few of the rows that its scan read."""
+    """Whether a sort passes on few of the rows that its scan read.
+
+    A sort that spilled holds them all, so what is above it does not stop early.
+    """
+    if sort.node.spilled_bytes:
+        return False
     read = (scan.rows or 0.0) + (scan.removed_rows or 0.0)
     given = [node.rows for node in (*sort.above, sort.node) if node.rows is not None]
     return read >= READ_ROWS_MIN and bool(given) and min(given) <= KEPT_SHARE_MAX * read
@@ -108,9 +134,7 @@ def _finding(
         )
     ]
     if case.indexes is not None:
-        evidence.append(
-            Evidence(f"no index of {table} begins with {columns[0]}", f"catalogue:{table}")
-        )
+        evidence.append(Evidence(f"no index of {table} begins with {words}", f"catalogue:{table}"))
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )

@@ -32,7 +32,11 @@ def find(case: Case) -> list[Finding]:
         for one in alternatives:
             if _is_faster(one):
                 by_setting.setdefault(one.change, []).append(one)
-    found = [_finding(case, name, better) for name, better in by_setting.items()]
+    # A setting with a role is another finding's, which knows what the role is for.
+    roles = {facts.get("name") for facts in case.advice.get("settings", {}).values()}
+    found = [
+        _finding(case, name, better) for name, better in by_setting.items() if name not in roles
+    ]
     return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
 
 

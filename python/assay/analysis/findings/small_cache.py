@@ -26,7 +26,7 @@ ROLE = "cache"
 READ_SECONDS = "block_read_seconds"
 KERNEL_READS = ("kernel I/O",)
 # A cache that has all but this much is large enough for what is asked of it.
-MISSED_SHARE_MIN = 0.02
+MISSED_SHARE_MIN = 0.05
 # Where more than this of what was missed came from storage, the host's memory is what is small.
 STORAGE_SHARE_MAX = 0.1
 EFFECT_MIN = 0.03

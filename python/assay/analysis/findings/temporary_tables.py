@@ -47,7 +47,7 @@ def find(case: Case) -> list[Finding]:
         Evidence(f"{count_text(made)} temporary tables on disk", f"counter:{ON_DISK}"),
         *(
             Evidence(
-                f"{one.node.native} of {one.operation} took {percent_text(one.fraction)} of its time",
+                f"{one.node.native} of {one.operation}: {percent_text(one.fraction)} of its time",
                 f"plan:{one.operation}",
             )
             for one in nodes
