@@ -11,6 +11,7 @@ from assay.analysis.accounts import Accounts
 from assay.analysis.findings import (
     checkpoints,
     costly_setting,
+    function_per_row,
     join_index,
     large_values,
     order_limit,
@@ -224,3 +225,21 @@ class TestLargeValues:
     @pytest.mark.parametrize(("pieces", "seconds"), [(10, 1.0), (9_000, 0.0001)])
     def test_its_twin_is_silent(self, pieces: float, seconds: float) -> None:
         assert large_values.find(self.of(pieces, seconds)) == []
+
+
+class TestFunctionPerRow:
+    def of(self, calls: float, seconds: float = 0.7) -> Case:
+        return case(
+            operation(told=ONE_SECOND),
+            statements={"q1": "select sum(price_of(id)) from items"},
+            functions={"price_of": (calls, seconds)},
+        )
+
+    def test_it_is_named_with_its_calls_and_its_time(self) -> None:
+        (found,) = function_per_row.find(self.of(5_000))
+        assert found.effect_share == pytest.approx(0.7)
+        assert found.claim.startswith("Function price_of is called 5 k times an execution")
+
+    @pytest.mark.parametrize(("calls", "seconds"), [(1, 0.7), (5_000, 0.01)])
+    def test_its_twin_is_silent(self, calls: float, seconds: float) -> None:
+        assert function_per_row.find(self.of(calls, seconds)) == []

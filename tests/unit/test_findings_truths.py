@@ -26,6 +26,7 @@ BY_NAME = {
     "order-limit",
     "other-sessions",
     "planner-setting",
+    "function-per-row",
     "large-values",
     "temporary-tables",
     "round-trips",

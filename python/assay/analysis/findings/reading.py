@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 # The source of an engine's counters whose objects are tables and whose counters are `TableFacts`.
 TABLES = "tables"
+# The source whose objects are functions and whose counters are `calls` and `seconds`.
+FUNCTIONS = "functions"
 
 
 def read_case(
@@ -70,6 +72,7 @@ def read_case(
         request=run.facts.get("request", {}),
         prepared=prepared,
         look_interval_s=_look_interval_s(run),
+        functions=_functions(run),
         other_clients=other_clients_cpu(run),
         client_queue_share=client_queue_share(run),
         indexes=plans.indexes,
@@ -187,6 +190,28 @@ def table_facts(readings: pl.DataFrame, ended_ns: int) -> dict[str, TableFacts]:
     for table, counter, value in last.select("object", "counter", "value").iter_rows():
         found.setdefault(table, {})[counter] = bool(value) if counter == "analyzed" else value
     return {table: TableFacts(**facts) for table, facts in found.items()}
+
+
+def _functions(run: Run) -> dict[str, tuple[float, float]]:
+    """Calls and seconds of each function that the engine counts, in the measured part."""
+    window = window_ns(run.table("events"))
+    if window is None or not run.has("engine"):
+        return {}
+    readings = run.table("engine").with_columns(
+        pl.col("source", "object", "counter").cast(pl.String)
+    )
+    counted = around(readings.filter(pl.col("source") == FUNCTIONS), *window)
+    grown: dict[str, dict[str, float]] = {}
+    spans = counted.sort("time_ns").group_by("object", "counter", maintain_order=True)
+    for name, counter, value in spans.agg(
+        pl.col("value").last() - pl.col("value").first()
+    ).iter_rows():
+        grown.setdefault(name, {})[counter] = value
+    return {
+        name: (counters["calls"], counters["seconds"])
+        for name, counters in grown.items()
+        if counters.get("calls") and "seconds" in counters
+    }
 
 
 def _throttled_share(run: Run) -> float | None:

@@ -1,0 +1,7 @@
+-- why: calls and time of functions in procedural languages, which no plan shows (track_functions)
+-- from: 13
+select f.funcname, c.counter, c.value
+from pg_stat_user_functions as f
+cross join lateral (
+    values ('calls', f.calls::float8), ('seconds', f.self_time / 1000)
+) as c (counter, value)
