@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from tests.mixtures.truth import ENGINES, WORKLOAD, true_shares
 
 from assay.record.reader import Run

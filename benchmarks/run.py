@@ -1,0 +1,169 @@
+"""Runs every benchmark, goes on after one that fails, and prints one table at the end.
+
+    .venv/bin/python benchmarks/run.py                 all of them, as README quotes them
+    .venv/bin/python benchmarks/run.py --smoke         each in its smallest form: do they still run?
+    .venv/bin/python benchmarks/run.py --only 'tpch*'
+
+What they print, and the table, is also in `target/benchmarks/`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import fnmatch
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+RESULTS = HERE.parent / "target" / "benchmarks"
+PREFIX = "bench_"
+# A whole benchmark may take half an hour; its smallest form takes seconds.
+LIMIT_S, SMOKE_LIMIT_S = 7_200.0, 120.0
+# The status with which a benchmark says that this host lacks what it compares with.
+LEFT_OUT = 77
+# The smallest form of each, in its own options. A benchmark that is not here is not known.
+SMOKE: dict[str, tuple[str, ...]] = {
+    "analysis": ("--operations", "20000"),
+    "bsbm_driver": ("--products", "20", "--mixes", "2", "--rounds", "1"),
+    "bsbm_generate": ("--products", "100", "--rounds", "1"),
+    "disk_vs_fio": (
+        "--size",
+        "16MB",
+        "--sizes",
+        "4096",
+        "--depths",
+        "1",
+        "--rounds",
+        "1",
+        "--time",
+        "0.2",
+    ),
+    "driver_null": ("--operations", "2000"),
+    "driver_vs_peers": ("--rounds", "1", "--seconds", "0.3", "--engines", "postgresql"),
+    "duckdb_fetch": ("--scale", "0.01", "--rounds", "1"),
+    "elasticity": ("--repeat", "1"),
+    "fleet": ("--seconds", "1"),
+    "jdbc": ("--rounds", "1", "--seconds", "0.3"),
+    "planted_causes": ("--smoke",),
+    "probe_overhead": ("--scale", "0.01", "--pairs", "1", "--seconds", "0.2"),
+    "profile_agreement": ("--scale", "0.01", "--seconds", "0.5"),
+    "profile_overhead": ("--scale", "0.01", "--pairs", "1", "--seconds", "0.2"),
+    "profile_table": ("--scale", "0.01", "--samples", "200", "--rounds", "1"),
+    "reference_memory": ("--scale", "0.01"),
+    "sqlite_binding": ("--scale", "0.01", "--rounds", "1"),
+    "states": ("--scale", "0.01", "--repetitions", "1"),
+    "time_tree": ("--smoke",),
+    "tpcc_load": ("--warehouses", "1", "--rounds", "1"),
+    "tpch_load": ("--scale", "0.01", "--rounds", "1"),
+    "try": ("--cell", "missing-index", "--rounds", "1"),
+    "virtuoso_load": ("--scale", "0.01", "--rounds", "1"),
+    "whatif": ("--scale", "0.01", "--rounds", "1", "--min-time", "0.2"),
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a benchmark ended.
+
+    Attributes:
+        name: Of its file, without what all have in common.
+        status: Of its process; None: it was ended because it took too long.
+        seconds: How long it took.
+        last: The last line that it printed.
+    """
+
+    name: str
+    status: int | None
+    seconds: float
+    last: str
+
+    @property
+    def word(self) -> str:
+        """How it ended, in a word or two."""
+        words = {0: "ran", LEFT_OUT: "left out", None: "took too long"}
+        return words.get(self.status, f"failed with {self.status}")
+
+    @property
+    def is_right(self) -> bool:
+        return self.status in {0, LEFT_OUT}
+
+    def line(self) -> str:
+        """As a row of the table."""
+        return f"| {self.name} | {self.word} | {self.seconds:.1f} s | {self.last[:100]} |"
+
+
+def benchmarks() -> list[Path]:
+    """Return every benchmark, by name."""
+    return sorted(HERE.glob(f"{PREFIX}*.py"))
+
+
+def name_of(path: Path) -> str:
+    """Return what a benchmark is called."""
+    return path.stem.removeprefix(PREFIX)
+
+
+def ran(path: Path, *, smoke: bool) -> Ended:
+    """Run one benchmark; what it prints goes to a file of its own, and to the terminal in full form."""
+    name = name_of(path)
+    own = SMOKE[name] if smoke else ()
+    begun_s = time.monotonic()
+    log = RESULTS / f"{name}.txt"
+    command = [sys.executable, str(path), *own]
+    with log.open("w", encoding="utf-8") as out:
+        try:
+            ended = subprocess.run(
+                command,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                timeout=SMOKE_LIMIT_S if smoke else LIMIT_S,
+                check=False,
+            )
+            status: int | None = ended.returncode
+        except subprocess.TimeoutExpired:
+            status = None
+    text = log.read_text(encoding="utf-8", errors="replace")
+    if not smoke:
+        print(text, flush=True)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return Ended(name, status, time.monotonic() - begun_s, lines[-1] if lines else "")
+
+
+def commit() -> str:
+    """Return the commit that was measured, with a mark where files differ from it."""
+    asked = ["git", "-C", str(HERE), "describe", "--always", "--dirty"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return told.stdout.strip() or "no commit"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--smoke", action="store_true", help="each in its smallest form")
+    options.add_argument("--only", default="*", help="names, with * and ?")
+    asked = options.parse_args()
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    every: list[Ended] = []
+    for path in benchmarks():
+        if fnmatch.fnmatch(name_of(path), asked.only):
+            every.append(ran(path, smoke=asked.smoke))
+            print(every[-1].line(), flush=True)
+    failed = [one for one in every if not one.is_right]
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    head = f"Benchmarks of {today}, commit {commit()}: {len(every)} run, {len(failed)} failed"
+    table = "\n".join(
+        [head, "", "| benchmark | ended | time | last line |", "| --- | --- | ---: | --- |"]
+        + [one.line() for one in every]
+    )
+    (RESULTS / "table.md").write_text(f"{table}\n", encoding="utf-8")
+    print(f"\n{table}")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Benchmarks that nothing runs rot: the runner knows each, and each knows its smallest form."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parents[2] / "benchmarks"
+sys.path.insert(0, str(HERE))
+
+import run  # noqa: E402 - benchmarks/run.py
+
+PATIENCE_S = 60
+
+
+def test_the_runner_knows_every_benchmark() -> None:
+    assert {run.name_of(path) for path in run.benchmarks()} == set(run.SMOKE)
+
+
+@pytest.mark.parametrize("name", sorted(run.SMOKE))
+def test_its_smallest_form_is_in_its_own_options(name: str) -> None:
+    path = HERE / f"{run.PREFIX}{name}.py"
+    asked = [sys.executable, str(path), "--help"]
+    told = subprocess.run(asked, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert told.returncode == 0, told.stderr
+    for option in run.SMOKE[name]:
+        if option.startswith("--"):
+            assert option in told.stdout
+
+
+def test_one_that_fails_is_told_and_the_others_run_on() -> None:
+    ended = [
+        run.Ended("good", 0, 1.0, "done"),
+        run.Ended("bad", 1, 1.0, "KeyError: 'language'"),
+        run.Ended("slow", None, 120.0, ""),
+        run.Ended("absent", run.LEFT_OUT, 0.1, "left out: sysbench is not installed"),
+    ]
+    assert [one.is_right for one in ended] == [True, False, False, True]
+    assert "failed with 1" in ended[1].line()
+    assert "took too long" in ended[2].line()
