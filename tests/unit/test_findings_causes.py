@@ -169,6 +169,15 @@ class TestJoinIndex:
         assert found.advice.subject == "order_lines"
         assert "reads 8 k rows of order_lines to find 2 by order_no" in found.claim
 
+    def test_a_loop_that_was_chosen_for_fewer_rows_is_an_estimates_trouble(self) -> None:
+        known = self.of()
+        (its,) = known.plans["q1"]
+        outer, inner = its.root.children
+        outer = dataclasses.replace(outer, estimated_rows=1.0)
+        root = dataclasses.replace(its.root, children=(outer, inner))
+        changed = dataclasses.replace(its, root=root)
+        assert join_index.find(dataclasses.replace(known, plans=plans(changed))) == []
+
     def test_a_join_of_most_rows_is_its_twin(self) -> None:
         assert join_index.find(self.of(matches=7_000.0)) == []
 

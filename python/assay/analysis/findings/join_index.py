@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.estimates import Q_ERROR_MIN
 from assay.analysis.findings.missing_index import usable_index
 from assay.analysis.findings.plan_time import Timed, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
@@ -61,8 +62,15 @@ def _read(scan: PlanNode) -> float:
 
 
 def _is_wasteful(join: PlanNode, outer: PlanNode, scan: PlanNode) -> bool:
+    """Whether few rows ask a whole table, each time, for few matches.
+
+    A small table is read in no time, however often. Where many more rows ask than were expected, it
+    is the estimate that was wrong.
+    """
     read = _read(scan)
-    if read < READ_ROWS_MIN or join.rows is None or outer.rows is None:
+    if read / max(1.0, scan.loops or 1.0) < READ_ROWS_MIN:
+        return False
+    if join.rows is None or outer.rows is None or (outer.q_error or 1.0) >= Q_ERROR_MIN:
         return False
     return join.rows <= MATCHED_SHARE_MAX * read and outer.rows <= ASKING_SHARE_MAX * read
 
