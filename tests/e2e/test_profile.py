@@ -88,7 +88,7 @@ def test_a_run_without_samples_says_how_to_take_them(tpch_run):
     told = lab.assay("explain", "latest")
     assert told.returncode == 0, told.stderr
     assert "--profile" in told.stdout
-    assert "CPU, user" in told.stdout
+    assert "Computing, and waiting for a CPU" in told.stdout
 
 
 def test_a_killed_run_keeps_its_samples(lab):
