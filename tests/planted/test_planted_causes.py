@@ -27,8 +27,8 @@ from tests.planted.scoring import RANK_MAX, scored
 
 CELLS = all_cells()
 # Engines that every virtual environment has, and causes of each sort: data, settings, other
-# sessions, limits, processors. Each takes about ten seconds.
-SAMPLE = ("columns-read", "dead-rows", "lock-wait", "missing-index", "spill", "throttled")
+# sessions. Each takes about ten seconds.
+SAMPLE = ("columns-read", "dead-rows", "lock-wait", "missing-index", "spill")
 
 
 @pytest.mark.parametrize("name", SAMPLE)

@@ -193,7 +193,8 @@ def _constants(
             filled[step.p2] = values[step.p1 - 1]
         elif step.opcode == "Integer":
             filled[step.p2] = step.p1
-        elif step.opcode in CONSTANTS:
+        # Not every build shows the value of a literal: then it is not known.
+        elif step.opcode in CONSTANTS and step.p4 is not None:
             filled[step.p2] = CONSTANTS[step.opcode](str(step.p4))
     return filled
 
