@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.operations import NS, measured, window_ns
-from assay.analysis.sessions import NEEDED, OTHER_CLIENTS, owners, process_growth
+from assay.analysis.sessions import NEEDED, OTHER_CLIENTS, edges_around, owners, process_growth
 from assay.record.layout import ACCOUNT_DRIVER, ACCOUNT_ENGINE
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def other_clients_cpu(run: Run) -> dict[str, float]:
     if NEEDED - set(processes.columns):
         return {}
     of_engine = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
-    edges = _edges(of_engine["time_ns"], window)
+    edges = edges_around(of_engine["time_ns"], *window)
     if edges is None:
         return {}
     names = (
@@ -65,19 +65,10 @@ def client_queue_share(run: Run) -> float | None:
     if NEEDED - set(processes.columns):
         return None
     driver = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_DRIVER)
-    edges = _edges(driver["time_ns"], window)
+    edges = edges_around(driver["time_ns"], *window)
     events = measured(run.table("events"))
     service_ns = events.select((pl.col("finished_ns") - pl.col("started_ns")).sum()).item()
     if edges is None or not service_ns:
         return None
     queued = process_growth(driver, *edges)["run_delay_ns"]
     return None if queued.null_count() else min(1.0, float(queued.sum()) / float(service_ns))
-
-
-def _edges(times: pl.Series, window: tuple[int, int]) -> tuple[int, int] | None:
-    """The samples nearest to the window from outside, or the outermost; None if they are one."""
-    first = times.filter(times <= window[0]).max() or times.min()
-    last = times.filter(times >= window[1]).min() or times.max()
-    if not isinstance(first, int) or not isinstance(last, int) or first >= last:
-        return None
-    return first, last

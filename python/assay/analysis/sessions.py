@@ -66,7 +66,7 @@ def split_by_session(
 ) -> dict[str, Any] | None:
     """As `sessions`, of its streams and the window's begin and end; None without two samples."""
     of_engine = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
-    edges = _edges(of_engine["time_ns"], *window)
+    edges = edges_around(of_engine["time_ns"], *window)
     if edges is None:
         return None
     grown = process_growth(of_engine, *edges)
@@ -208,8 +208,8 @@ def _told_by_title(processes: pl.DataFrame | None) -> pl.DataFrame:
     )
 
 
-def _edges(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | None:
-    """The samples nearest to the window from outside, or the outermost; None if they are one."""
+def edges_around(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | None:
+    """Return the samples nearest to a window from outside, or the outermost; None if one."""
     first = times.filter(times <= begun_ns).max()
     last = times.filter(times >= ended_ns).min()
     first = times.min() if first is None else first

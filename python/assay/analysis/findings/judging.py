@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.captured_plan import doubt_of_plan
-from assay.model.units import percent_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,12 +130,3 @@ def _common_part(one: str, other: str) -> str | None:
     if one == other or other.startswith(f"{one}/"):
         return one
     return other if one.startswith(f"{other}/") else None
-
-
-def claimed_words(finding: Finding) -> str:
-    """Both figures of a cause: time in it, and time that its removal would save."""
-    claimed = f"{percent_text(finding.effect_share)} of the time is in it"
-    if finding.saved is None:
-        return claimed
-    least, best = finding.saved
-    return f"{claimed}; without it {percent_text(least)} to {percent_text(best)} would be saved"
