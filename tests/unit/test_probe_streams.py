@@ -41,6 +41,13 @@ def test_rows_come_back_as_they_went(tmp_path_factory, batches):
     assert found == list(chain(*batches))
 
 
+def test_one_without_rows_is_readable_before_it_is_closed(tmp_path: Path) -> None:
+    """A run that is killed leaves streams that nobody closed."""
+    stream = Stream(tmp_path, "activity", ACTIVITY)
+    assert pl.read_ipc_stream(tmp_path / "activity.arrows").columns == ACTIVITY.names
+    stream.close()
+
+
 WRITE = """
 import sys
 from pathlib import Path

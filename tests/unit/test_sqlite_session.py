@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from assay.engines.contract import Instance
 from tests import sqlite
 
 ENDLESS = "with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n"
+# By now the long statement runs: it takes some three times as long.
+READING_S = 0.3
 # Another process, which never shares what SQLite keeps for all connections of one.
 STRANGER = """
 import sqlite3, sys
@@ -219,8 +222,18 @@ class TestErrors:
     def test_one_that_read_before_another_wrote_may_try_again(self, instance: Instance) -> None:
         long = ENDLESS.replace("from n)", "from n where i < 6000000)")
         late = ["begin", "select count(*) from t", long, "update t set price = 0", "commit"]
-        change = "update t set price = price + 1"
-        told = sqlite.played(instance, late, during=lambda _: instance.handle.own.execute(change))
+        begun_s = time.monotonic()
+        own = instance.handle.own
+        # A write that waits for the disk would hold the lock for which the late one asks.
+        own.execute("pragma synchronous = off")
+        changes = iter(["update t set price = price + 1"])
+
+        def write_once_while_it_reads(_: _core.CancelFlag) -> None:
+            if time.monotonic() - begun_s > READING_S and (change := next(changes, None)):
+                own.execute(change)
+
+        told = sqlite.played(instance, late, during=write_once_while_it_reads)
+        assert next(changes, None) is None
         assert told.outcome() == ("failed", "SQLITE_BUSY_SNAPSHOT")
 
     @pytest.mark.parametrize(

@@ -91,7 +91,8 @@ class Stream:
         # Words are only ever added, so that a batch brings those that are new and no others.
         options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
         self._writer = pa.ipc.new_stream(self._file, schema, options=options)
-        self._file.flush()
+        # Arrow writes the schema with the first batch: a stream without one cannot be read.
+        self._write([()] * len(schema))
 
     def __enter__(self) -> Self:
         return self
@@ -112,11 +113,14 @@ class Stream:
         """Writes the waiting rows. Raises `OSError` if the disk is full."""
         if not self._rows:
             return
-        columns = zip(*self._rows, strict=True)
+        columns = list(zip(*self._rows, strict=True))
+        self._rows = []
+        self._write(columns)
+
+    def _write(self, columns: Sequence[Sequence[Any]]) -> None:
         arrays = [
             self._array(field, column) for field, column in zip(self._schema, columns, strict=True)
         ]
-        self._rows = []
         self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
         self._file.flush()
 
@@ -128,7 +132,7 @@ class Stream:
         finally:
             self._file.close()
 
-    def _array(self, field: pa.Field, column: tuple[Any, ...]) -> pa.Array:
+    def _array(self, field: pa.Field, column: Sequence[Any]) -> pa.Array:
         if field.type != WORD:
             return _numbers(column, field.type)
         words = self._words[field.name]
