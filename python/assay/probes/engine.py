@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 COUNTERS_INTERVAL_S = 1.0
 # They are read less often where that would take more of a core, but never too seldom for a series.
-COUNTERS_CORE_SHARE_MAX = 0.0015
+COUNTERS_CORE_SHARE_MAX = 0.0012
 COUNTERS_INTERVAL_S_MAX = 5.0
 # Asking costs a server about as much as a short query, so it is not asked at every sample.
 ACTIVITY_INTERVAL_S = 0.5
-ACTIVITY_CORE_SHARE_MAX = 0.001
+ACTIVITY_CORE_SHARE_MAX = 0.0008
 ACTIVITY_INTERVAL_S_MAX = 1.0
 # A server that does not answer for so long holds nobody up.
 PATIENCE_S = 10.0
