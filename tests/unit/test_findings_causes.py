@@ -153,11 +153,11 @@ class TestOrderLimit:
 class TestJoinIndex:
     TEXT = "select * from orders o join order_lines l on l.order_no = o.order_no"
 
-    def of(self, matches: float = 2.0, **facts: Any) -> Case:
+    def of(self, matches: float = 2.0, operator: str = "nested loop", **facts: Any) -> Case:
         outer = node("index scan", object="o", rows=100.0, seconds=0.05)
         inner = node("scan", object="l", rows=8_000.0, removed_rows=0.0, seconds=0.45)
         condition = "l.order_no = o.order_no"
-        join = node("nested loop", outer, inner, condition=condition, rows=matches, seconds=0.5)
+        join = node(operator, outer, inner, condition=condition, rows=matches, seconds=0.5)
         told = operation(told=ONE_SECOND)
         its = plans(plan(join, text=self.TEXT))
         return case(told, plans=its, **{"indexes": {"order_lines": ()}, **facts})
@@ -179,7 +179,11 @@ class TestJoinIndex:
         assert join_index.find(dataclasses.replace(known, plans=plans(changed))) == []
 
     def test_a_join_of_most_rows_is_its_twin(self) -> None:
-        assert join_index.find(self.of(matches=7_000.0)) == []
+        assert join_index.find(self.of(matches=7_000.0, operator="hash join")) == []
+
+    def test_a_loop_compares_all_pairs_so_that_many_matches_are_few(self) -> None:
+        assert join_index.find(self.of(matches=7_000.0))
+        assert join_index.find(self.of(matches=70_000.0)) == []
 
     def test_an_index_on_the_column_is_another_matter(self) -> None:
         index = Index("order_lines", "by_order", ("order_no",))

@@ -33,8 +33,10 @@ def find(case: Case) -> list[Finding]:
         table, index = scan.node.object, _index(scan)
         if table is None or index is None or not _is_wasteful(scan):
             continue
+        # A filter by what a function returns has no column to put into an index.
+        filtered = indexable(_filter(scan), table)
         # Where the filter has an index of its own, the question is why that one was not chosen.
-        if usable_index(case, table, indexable(_filter(scan), table)) is None:
+        if filtered and usable_index(case, table, filtered) is None:
             columns = _columns(scan, table)
             by_filter.setdefault((table, index, columns), []).append(scan)
     found = [_finding(case, *key, scans) for key, scans in by_filter.items()]
@@ -60,7 +62,7 @@ def _filter(scan: Timed) -> str:
 
 
 def _columns(scan: Timed, table: str) -> tuple[str, ...]:
-    """Columns of an index that would serve both conditions; empty where the filter has none."""
+    """Columns of an index that would serve both conditions."""
     of_filter = indexable(_filter(scan), table)
     searched = " and ".join(
         part
@@ -68,7 +70,7 @@ def _columns(scan: Timed, table: str) -> tuple[str, ...]:
         for part in (node.condition or "").split("; ")
         if part and not part.startswith(FILTER)
     )
-    return tuple(dict.fromkeys([*indexable(searched, table), *of_filter])) if of_filter else ()
+    return tuple(dict.fromkeys([*indexable(searched, table), *of_filter]))
 
 
 def _finding(
@@ -86,10 +88,8 @@ def _finding(
         f" filter keeps {count_text(first.node.rows)} of them: {_filter(first)}. Reading the others"
         f" took {percent_text(effect)} of the time"
     )
-    advice, to_try = None, f"an index of {table} that serves the filter, too: {_filter(first)}"
-    if columns:
-        advice = Advice("index", table, {"columns": ",".join(columns)}, effect)
-        to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({', '.join(columns)})")
+    advice = Advice("index", table, {"columns": ",".join(columns)}, effect)
+    to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({', '.join(columns)})")
     evidence = [
         Evidence(
             f"{scan.node.native} of {scan.operation} removed {percent_text(_removed_share(scan))}"

@@ -26,7 +26,8 @@ READ_ROWS_MIN = 1_000
 # ask for them.
 MATCHED_SHARE_MAX = 0.02
 ASKING_SHARE_MAX = 0.1
-JOINS = ("nested loop", "hash join")
+NESTED_LOOP = "nested loop"
+JOINS = (NESTED_LOOP, "hash join")
 PASSING = ("hash build", "materialize", "exchange", "projection")
 
 _EQUAL = re.compile(r"\b(\w+)\.\"?(\w+)\"?\s*=\s*(\w+)\.\"?(\w+)\"?")
@@ -65,13 +66,17 @@ def _is_wasteful(join: PlanNode, outer: PlanNode, scan: PlanNode) -> bool:
     """Whether few rows ask a whole table, each time, for few matches.
 
     A small table is read in no time, however often. Where many more rows ask than were expected, it
-    is the estimate that was wrong.
+    is the estimate that was wrong. A nested loop compares each row that asks with each that is read.
     """
     read = _read(scan)
     if read / max(1.0, scan.loops or 1.0) < READ_ROWS_MIN:
         return False
-    if join.rows is None or outer.rows is None or (outer.q_error or 1.0) >= Q_ERROR_MIN:
+    if join.rows is None or outer.rows is None:
         return False
+    if outer.rows >= Q_ERROR_MIN * (outer.estimated_rows or outer.rows):
+        return False
+    if join.operator == NESTED_LOOP:
+        read *= max(1.0, outer.rows / max(1.0, scan.loops or 1.0))
     return join.rows <= MATCHED_SHARE_MAX * read and outer.rows <= ASKING_SHARE_MAX * read
 
 

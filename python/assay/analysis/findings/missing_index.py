@@ -36,22 +36,24 @@ READ_ROWS_MIN = 1_000
 EFFECT_MIN = 0.05
 
 _TEXT = re.compile(r"'(?:[^']|'')*'")
-_AND = re.compile(r"\band\b", re.IGNORECASE)
+# What an index is entered by stands before what its rows are then filtered by.
+_AND = re.compile(r"\band\b|;", re.IGNORECASE)
 _EITHER = re.compile(r"\bor\b", re.IGNORECASE)
 _CAST_NAME = re.compile(r"\(([\w.\"]+)\)::[\w ]+(?:\[\])?")
 _CAST = re.compile(r"::[\w ]+(?:\(\d+(?:,\d+)?\))?(?:\[\])?")
 _COMPARED = re.compile(
     r"[\s(]*(?:filter\b|optional:)?[\s(]*([A-Za-z_][\w.]*)\s*"
-    r"(<=|>=|=|<(?!>)|>|\bin\b|\bbetween\b)(.*)",
+    r"(<=>|<=|>=|=|<(?!>)|>|\bin\b|\bbetween\b)(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 # What stands for a value beside a literal: a parameter, an expression that is computed once, and
 # words around several values.
 _VALUE = re.compile(
-    r"<cache>\(.*|\$\d+|\(InitPlan \d+\)\.col\d+|\b(?:any|array|true|false)\b", re.IGNORECASE
+    r"<cache>\(.*|\$\d+|\(InitPlan \d+\)\.col\d+|\b(?:any|array|const|true|false)\b",
+    re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
-EQUAL = ("=", "in")
+EQUAL = ("=", "<=>", "in")
 
 
 def find(case: Case) -> list[Finding]:

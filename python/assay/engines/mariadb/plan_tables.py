@@ -79,11 +79,11 @@ class Prefix:
         estimated = (self.estimated or 0.0) * (table.estimated or 0.0) if known else None
         rows = table.rows
         if buffered is not None:
-            # One reading of the table serves all rows that the buffer holds.
+            # One reading of the table serves all rows that the buffer holds: each is a loop.
             rows = buffered.get("r_effective_rows")
             if rows is not None:
-                share = _share(buffered, "r_filtered")
-                rows = float(round(rows * (table.loops or 1.0) * share))
+                loops = buffered.get("r_loops") or table.loops or 1.0
+                rows = float(round(rows * loops * _share(buffered, "r_filtered")))
         return Prefix(estimated, rows)
 
 
@@ -126,6 +126,12 @@ def scan(table: Table, loops: float, *, cut_short: bool) -> PlanNode:
 def _own_seconds(told: dict[str, Any]) -> float | None:
     parts = [told[key] for key in ("r_table_time_ms", "r_other_time_ms") if key in told]
     return sum(parts) / MS_PER_S if parts else seconds_of(told)
+
+
+def comparing_seconds(buffered: dict[str, Any]) -> float | None:
+    """The time in which rows of a join's buffer were taken out and compared."""
+    parts = [buffered[key] for key in ("r_unpack_time_ms", "r_other_time_ms") if key in buffered]
+    return sum(parts) / MS_PER_S if parts else None
 
 
 def _pages(told: dict[str, Any], counter: str) -> int | None:

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.mariadb.plan_tables import Prefix, Table, scan, seconds_of
+from assay.engines.mariadb.plan_tables import Prefix, Table, comparing_seconds, scan, seconds_of
 from assay.model.plan import Plan, PlanNode
 
 if TYPE_CHECKING:
@@ -197,6 +197,7 @@ def _join(
         condition=condition,
         estimated_rows=prefix.estimated,
         rows=prefix.rows,
+        seconds=None if buffered is None else comparing_seconds(buffered),
         cut_short=above.cut_short,
         children=(left, right),
     )
