@@ -133,6 +133,13 @@ class TestOrderLimit:
     def test_many_rows_are_wanted_in_its_twin(self) -> None:
         assert order_limit.find(self.of(limit=5e4)) == []
 
+    def test_rows_that_an_offset_passes_over_are_wanted_too(self) -> None:
+        scan = node("scan", object="orders", rows=1e5, seconds=0.6)
+        sort = node("sort", scan, condition="orders.created", rows=5e4, seconds=0.4)
+        top = node("limit", sort, rows=1.0)
+        told = operation(told=ONE_SECOND)
+        assert order_limit.find(case(told, plans=plans(plan(top)), indexes={"orders": ()})) == []
+
     def test_an_index_that_has_the_order_is_another_matter(self) -> None:
         index = Index("orders", "by_created", ("created",))
         assert order_limit.find(self.of(indexes={"orders": (index,)})) == []

@@ -139,7 +139,9 @@ def _conjuncts(condition: str | None) -> int:
 
 
 def _is_of(name: str, table: str) -> bool:
-    return name.rpartition(".")[0] in ("", table)
+    """Whether a column is of a table, which a plan numbers where a statement reads it twice."""
+    prefix = name.rpartition(".")[0]
+    return prefix in ("", table) or re.fullmatch(rf"{re.escape(table)}_\d+", prefix) is not None
 
 
 def _has_column(text: str, table: str) -> bool:

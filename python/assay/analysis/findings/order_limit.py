@@ -33,6 +33,9 @@ _COLUMN = re.compile(
     r'^"?(?:[\w$]+"?\."?)*?([\w$]+)"?(?:\s+(?:asc|desc))?(?:\s+nulls \w+)?$', re.IGNORECASE
 )
 
+# `limit 20000, 1` passes over as many.
+_OFFSET = re.compile(r"\boffset\s+(?!0\b)|\blimit\s+[\w${}]+\s*,", re.IGNORECASE)
+
 
 def find(case: Case) -> list[Finding]:
     """Return one finding a table that is sorted for its first rows and has no such index."""
@@ -102,9 +105,28 @@ def _is_wasteful(sort: Timed, scan: PlanNode) -> bool:
     """
     if sort.node.spilled_bytes:
         return False
-    read = (scan.rows or 0.0) + (scan.removed_rows or 0.0)
-    given = [node.rows for node in (*sort.above, sort.node) if node.rows is not None]
-    return read >= READ_ROWS_MIN and bool(given) and min(given) <= KEPT_SHARE_MAX * read
+    read, kept = _read(scan), _kept(sort)
+    return read >= READ_ROWS_MIN and kept is not None and kept <= KEPT_SHARE_MAX * read
+
+
+def _read(scan: PlanNode) -> float:
+    return (scan.rows or 0.0) + (scan.removed_rows or 0.0)
+
+
+def _kept(sort: Timed) -> float | None:
+    """Rows that were taken from a sort, those that an offset passes over among them.
+
+    A sort that is stopped early tells it itself; of one that gave all, the limit above does, unless
+    there is an offset that it does not count.
+    """
+    own, below = sort.node.rows, sort.node.children[0].rows
+    if own is not None and below is not None and own < below:
+        return own
+    if _OFFSET.search(sort.plan.text or ""):
+        return own
+    return min(
+        (node.rows for node in (*sort.above, sort.node) if node.rows is not None), default=None
+    )
 
 
 def _finding(
@@ -117,8 +139,7 @@ def _finding(
     ]
     fractions, words = fraction_of(own), ", ".join(columns)
     effect, table = case.of_run(fractions), scan.object or ""
-    kept = min(node.rows for node in (*sort.above, sort.node) if node.rows is not None)
-    read = (scan.rows or 0.0) + (scan.removed_rows or 0.0)
+    kept, read = _kept(sort), _read(scan)
     claim = (
         f"Missing index for an order: {sort.operation} reads and sorts {count_text(read)} rows of"
         f" {table} by {words} to return {count_text(kept)}; that took {percent_text(effect)} of the"
