@@ -13,8 +13,6 @@ from assay.record.layout import ACCOUNT_DRIVER, ACCOUNT_ENGINE
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-# Connections of ours name themselves so: looks at counters, capture of plans, administration.
-OWN_PREFIX = "assay"
 NO_APPLICATION = "a client without a name"
 
 
@@ -46,7 +44,6 @@ def other_clients_cpu(run: Run) -> dict[str, float]:
         .filter(pl.col("owner") == OTHER_CLIENTS)
         .join(names, on="pid", how="left")
         .with_columns(pl.col("application").fill_null(NO_APPLICATION))
-        .filter(~pl.col("application").str.starts_with(OWN_PREFIX))
         .group_by("application", maintain_order=True)
         .agg(pl.col("cpu_ns").sum() * NS)
     )
