@@ -511,13 +511,17 @@ class TestTables:
         assert "Index Scan skewed skewed_id_idx" in (others["enable_indexscan"].summary or "")
         assert (others["enable_indexscan"].seconds_changed or 0.0) > 0
 
+    @pytest.mark.parametrize(
+        ("mode", "rows"), [("auto", [[0], [1], [2]]), ("force_generic_plan", [[0]] * 8)]
+    )
     def test_one_plan_for_all_values_is_compared_with_one_for_each(
-        self, shared: Started, schema: Instance
+        self, shared: Started, schema: Instance, mode: str, rows: list[list[object]]
     ) -> None:
         shared.engine.run_script(schema, SKEWED)
-        reader = shared.engine.plan_reader(schema)
+        dsn = shared.engine.with_settings(schema.address["dsn"], {"plan_cache_mode": mode})
+        reader = PostgresPlans(dsn)
         text = "select count(filler) from skewed where kind = $1"
-        list(reader.explain_prepared([(text, [[0], [1], [2]])], 30.0))
+        list(reader.explain_prepared([(text, rows)], 30.0))
         others = reader.alternatives("q1", [(text, [1])])
         (custom,) = [one for one in others if one.kind == "custom"]
         reader.close()

@@ -16,13 +16,14 @@ from assay.analysis.findings import (
     large_values,
     order_limit,
     other_sessions,
+    plan_changed,
     planner_setting,
     temporary_tables,
 )
 from assay.analysis.findings.case import Case
 from assay.model.catalogue import Alternative, ChangedSetting, Index
 from tests.cases import ADVICE, CORES, SETTINGS, case, node, operation, plan, plans
-from tests.truths import counted
+from tests.truths import counted, generic
 
 ONE_SECOND = {"seconds": 1.0}
 
@@ -52,6 +53,16 @@ class TestPlannerSetting:
 
     def test_another_sort_of_change_is_none(self) -> None:
         assert planner_setting.find(self.of(0.2, kind="rewrite")) == []
+
+
+class TestPlanChanged:
+    def test_a_setting_that_keeps_one_plan_is_a_witness(self) -> None:
+        forced = ChangedSetting("plan_mode", "generic", "auto")
+        told = dataclasses.replace(generic(0.7), changed_settings=(forced,))
+        (found,) = plan_changed.find(told)
+        assert "setting" in found.witnesses
+        assert found.to_try is not None
+        assert found.to_try.startswith("reset plan_mode, so that it is auto again")
 
 
 class TestCostlySetting:
