@@ -20,6 +20,8 @@ BY_NAME = {
     "index-misses",
     "kernel-time",
     "literals",
+    "maintenance",
+    "old-snapshot",
     "checkpoints",
     "costly-setting",
     "join-index",
