@@ -16,6 +16,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ from assay.engines.discovery import find_engine
 from assay.engines.postgresql.engine import PostgresEngine
 from assay.engines.postgresql.explaining import PostgresPlans
 from assay.engines.postgresql.server import HOST
+from assay.model.other_work import SNAPSHOT, OtherWork
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.study.guardian import all_processes, read_process
 from assay.study.instances import sweep
@@ -86,6 +89,13 @@ def eventually(what: Callable[[], object]) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def seen_at(reader: Any, is_sought: Callable[[OtherWork], bool]) -> OtherWork:
+    """Work beside the load, as soon as the server tells it."""
+    seen: list[OtherWork] = []
+    assert eventually(lambda: seen.extend(filter(is_sought, reader.other_work())) or seen)
+    return seen[0]
 
 
 def gone(pid: int) -> bool:
@@ -994,6 +1004,41 @@ class TestCounters:
         assert us.application == "assay administration"
         assert "checkpointer" in {activity.backend_type for activity in told.values()}
         reader.close()
+
+    def test_an_old_snapshot_is_told_with_who_holds_it(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        reader = shared.engine.counters(instance)
+        with psycopg.connect(instance.address["dsn"], application_name="analyst") as analyst:
+            analyst.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            analyst.execute("select 'x' as password")
+            for _ in range(110):
+                instance.handle.execute("select txid_current()")
+            holder = seen_at(reader, lambda work: work.work == SNAPSHOT)
+            reader.close()
+            assert holder.session == analyst.info.backend_pid
+        assert (holder.application, holder.state) == ("analyst", "idle in transaction")
+        assert (holder.behind or 0.0) >= 100
+        assert (holder.transaction_s or 0.0) >= 1.0
+
+    def test_a_vacuum_is_told_with_its_table(self, shared: Started, instance: Instance) -> None:
+        shared.engine.run_script(
+            instance, "create table swept as select n from generate_series(1, 500000) as n"
+        )
+        reader = shared.engine.counters(instance)
+        slowly = {"application_name": "night", "options": "-c vacuum_cost_delay=20"}
+        with (
+            closing(psycopg.connect(instance.address["dsn"], autocommit=True, **slowly)) as night,
+            ThreadPoolExecutor(1) as pool,
+        ):
+            vacuuming = pool.submit(night.execute, "vacuum swept")
+            seen = seen_at(reader, lambda work: work.object == "swept")
+            night.cancel()
+            with suppress(psycopg.errors.QueryCanceled):
+                vacuuming.result()
+        reader.close()
+        assert (seen.work, seen.application) == ("vacuum", "night")
+        shared.engine.run_script(instance, "drop table swept")
 
     def test_a_server_that_is_gone_is_an_oserror(self, fresh: Started) -> None:
         fresh.start()

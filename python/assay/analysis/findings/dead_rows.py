@@ -90,5 +90,7 @@ def _told(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
     by_index = all(scan.node.operator == "index scan" for scan in scans)
-    finding = replace(finding.without_interval(), settle=OF_INDEX_SCANS if by_index else None)
+    # What an old snapshot may still want is not dropped on the way, either.
+    may_drop = by_index and keeper is None
+    finding = replace(finding.without_interval(), settle=OF_INDEX_SCANS if may_drop else None)
     return finding.of("computing", saved=(0.0, case.of_run(scaled(reach_of(scans), dead))))
