@@ -14,6 +14,7 @@ from assay.analysis.findings import (
     function_per_row,
     join_index,
     large_values,
+    log_full,
     order_limit,
     other_sessions,
     plan_changed,
@@ -97,7 +98,10 @@ class TestCostlySetting:
 class TestCheckpoints:
     def of(self, requested: float, images: float = 1e5) -> Case:
         counters = counted(
-            wal_full_page_images=images, wal_bytes=1e9, checkpoints_requested=requested
+            wal_full_page_images=images,
+            wal_full_page_bytes=8192 * images,
+            wal_bytes=1e9,
+            checkpoints_requested=requested,
         )
         advice = {**ADVICE, "settings": {"log_size": {"name": "max_wal_size"}}}
         settings = {**SETTINGS, "max_wal_size": "32MB"}
@@ -112,6 +116,50 @@ class TestCheckpoints:
     @pytest.mark.parametrize(("requested", "images"), [(1, 1e5), (9, 1e3), (0, 0)])
     def test_its_twin_is_silent(self, requested: float, images: float) -> None:
         assert checkpoints.find(self.of(requested, images)) == []
+
+
+class TestLogFull:
+    """A log of 4 MB, written with 20 MB in 4 s, while locks are waited for half of the time."""
+
+    def of(
+        self,
+        size: str = "4MB",
+        age: float = 3e6,
+        released: float = 2e7,
+        wait: str = "lock",
+        **totals: float,
+    ) -> Case:
+        known = {"wal_bytes": 2e7, "written_bytes": 2e8, "checkpoint_bytes": released} | totals
+        series = [{"name": "checkpoint_age_bytes", "time_s": [0.0, 1.0], "values": [None, age]}]
+        counters = counted(**known) | {"series": series, "window_s": 4.0}
+        advice = {**ADVICE, "settings": {"log_size": {"name": "redo_size"}}}
+        where: Any = {wait: 0.5, "cpu_user": 0.5}
+        settings = {**SETTINGS, "redo_size": size}
+        return case(operation(**where), counters=counters, advice=advice, settings=settings)
+
+    @pytest.mark.parametrize("wait", ["lock", "latch", "log", "disk_write"])
+    def test_pages_have_their_part_of_the_largest_wait(self, wait: str) -> None:
+        (found,) = log_full.find(self.of(wait=wait))
+        assert found.effect_share == pytest.approx(0.5 * 0.9)
+        assert found.part == ("log" if wait == "log" else f"waiting/{wait}")
+        assert "redo_size 4MB holds 839 ms of them" in found.claim
+        assert {"counter", "setting", "wait"} <= set(found.witnesses)
+        assert found.advice is not None
+        assert found.advice.values == {"value": str(64 << 20)}
+
+    @pytest.mark.parametrize(
+        "facts",
+        [
+            {"size": "1GB"},
+            {"age": 1e6},
+            {"released": 1e6},
+            {"wait": "client"},
+            {"wal_bytes": 0.0},
+            {"row_lock_waits": 5.0},
+        ],
+    )
+    def test_its_twin_is_silent(self, facts: dict[str, Any]) -> None:
+        assert log_full.find(self.of(**facts)) == []
 
 
 class TestOrderLimit:

@@ -20,6 +20,7 @@ BY_NAME = {
     "index-misses",
     "kernel-time",
     "literals",
+    "log-full",
     "maintenance",
     "old-snapshot",
     "checkpoints",
