@@ -540,6 +540,29 @@ class TestTables:
         assert (custom.seconds or 0.0) > 0
         assert (custom.seconds_changed or 0.0) > 0
 
+    def test_a_join_for_too_many_rows_is_compared_with_one_row_by_row(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        tables = """
+            create table seat as
+                select n as id, repeat('s', 60) as name from generate_series(1, 100000) n;
+            alter table seat add primary key (id);
+            create table sold as select n as seat, n % 10 as hall,
+                case when n % 10 = 7 or n = 3 then 'x' else 'y' end as state
+                from generate_series(1, 40000) n;
+            analyze seat; analyze sold;
+        """
+        shared.engine.run_script(schema, tables)
+        reader = shared.engine.plan_reader(schema)
+        text = "select max(name) from sold join seat on id = seat where state = 'x' and hall = $1"
+        list(reader.explain_prepared([(text, [[3]])], 30.0))
+        others = {one.change: one for one in reader.alternatives("q1", [(text, [3])])}
+        reader.close()
+        nested = others["enable_hashjoin, enable_mergejoin"]
+        assert "Nested Loop" in (nested.summary or "")
+        assert (nested.seconds or 0.0) > 0
+        assert (nested.seconds_changed or 0.0) > 0
+
     def test_what_cannot_be_prepared_has_its_reason(
         self, shared: Started, schema: Instance
     ) -> None:

@@ -17,11 +17,12 @@ from assay.analysis.findings import (
     log_full,
     order_limit,
     other_sessions,
+    overestimate,
     plan_changed,
     planner_setting,
     temporary_tables,
 )
-from assay.analysis.findings.case import Case
+from assay.analysis.findings.case import Case, TableFacts
 from assay.model.catalogue import Alternative, ChangedSetting, Index
 from tests.cases import ADVICE, CORES, SETTINGS, case, node, operation, plan, plans
 from tests.truths import counted, generic
@@ -160,6 +161,50 @@ class TestLogFull:
     )
     def test_its_twin_is_silent(self, facts: dict[str, Any]) -> None:
         assert log_full.find(self.of(**facts)) == []
+
+
+class TestOverestimate:
+    """A join that is made for 4,000 rows of which 5 come, and takes 1 s."""
+
+    def of(
+        self,
+        seconds_changed: float | None = 0.1,
+        rows: float = 5.0,
+        kind: Any = "rewrite",
+        **facts: Any,
+    ) -> Case:
+        few = node("scan", object="sold", condition="(hall = 3)", estimated_rows=4e3, rows=rows)
+        many = node("scan", object="seat", estimated_rows=1e5, rows=1e5, seconds=0.8)
+        join = node("hash join", many, few, estimated_rows=4e3, rows=rows, seconds=0.2)
+        other = Alternative("q1", 0, kind, "joins", "off", 9.0, 10.0, differs=True)
+        other = dataclasses.replace(other, seconds=1.0, seconds_changed=seconds_changed)
+        return case(
+            operation(told=ONE_SECOND),
+            plans=plans(plan(join)),
+            alternatives={"q1": (other,)},
+            **facts,
+        )
+
+    def test_what_the_plan_for_few_saves_is_the_effect(self) -> None:
+        (found,) = overestimate.find(self.of())
+        assert found.effect_share == pytest.approx(0.9)
+        assert "4 k rows were expected of" in found.claim
+        assert "sold" in found.claim
+        assert {"plan", "clock"} <= set(found.witnesses)
+        assert found.advice is None
+
+    def test_changes_since_the_statistics_explain_it(self) -> None:
+        changed = {"sold": TableFacts(rows=1e4, changed_rows=3e4)}
+        (found,) = overestimate.find(self.of(tables=changed))
+        assert found.advice is not None
+        assert (found.advice.kind, found.advice.subject) == ("statistics", "sold")
+
+    @pytest.mark.parametrize(
+        "facts",
+        [{"seconds_changed": None}, {"seconds_changed": 0.9}, {"rows": 3e3}, {"kind": "custom"}],
+    )
+    def test_its_twin_is_silent(self, facts: dict[str, Any]) -> None:
+        assert overestimate.find(self.of(**facts)) == []
 
 
 class TestOrderLimit:

@@ -27,6 +27,7 @@ BY_NAME = {
     "costly-setting",
     "join-index",
     "order-limit",
+    "overestimate",
     "other-sessions",
     "planner-setting",
     "function-per-row",
