@@ -121,24 +121,25 @@ class TestDeadRows:
 
 
 class TestOldSnapshot:
-    def of(self, *seen: Worker, last: float = 5.0, kept: float = 1e6) -> Case:
-        """A load of a second each interval, whose operations ask for more and more pages."""
-        pages = [None, 100.0, 100.0, 100.0 * last, 100.0 * last]
-        series = [{"name": "buffer_requests", "time_s": [0.0, 1, 2, 3, 4], "values": pages}]
-        counters = counted(undo_records=0.0) | {"series": series}
-        counters["counters"] = [{**figure, "last": kept} for figure in counters["counters"]]
-        pace = SimpleNamespace(interval_s=0.5, throughput_per_s=(10.0,) * 8)
-        load: Any = SimpleNamespace(pace=pace)
+    def of(
+        self, *seen: Worker, last: float = 50.0, kept: float = 1e6, shape: str = "closed"
+    ) -> Case:
+        """A load that slows down while changes that old readers may want pile up."""
+        series = [{"name": "undo_records", "time_s": [0.0, 1, 2], "values": [5e3, 6e3, kept]}]
+        pace = SimpleNamespace(interval_s=1.0, throughput_per_s=(100.0, (100 + last) / 2, last))
+        load: Any = SimpleNamespace(pace=pace, load=SimpleNamespace(shape=shape))
+        counters = counted() | {"series": series}
         return case(operation(cpu_user=1.0), counters=counters, load=load, workers=seen)
 
-    def test_what_grew_with_the_changes_that_are_kept_is_the_effect(self) -> None:
+    def test_what_the_load_lost_while_changes_piled_up_is_the_effect(self) -> None:
         (found,) = old_snapshot.find(self.of(snapshot()))
-        assert found.effect_share == pytest.approx(1 - 10 / 30)
+        assert found.effect_share == pytest.approx(0.25)
+        assert found.saved == (pytest.approx(0.25), pytest.approx(0.5))
         assert {"session", "counter"} <= set(found.witnesses)
         assert "session 99" in found.claim
 
-    @pytest.mark.parametrize("facts", [{"last": 1.0}, {"kept": 100.0}])
-    def test_its_twin_is_silent(self, facts: dict[str, float]) -> None:
+    @pytest.mark.parametrize("facts", [{"last": 95.0}, {"kept": 100.0}, {"shape": "open"}])
+    def test_its_twin_is_silent(self, facts: dict[str, Any]) -> None:
         assert old_snapshot.find(self.of(snapshot(), **facts)) == []
 
     def test_without_a_holder_nobody_is_blamed(self) -> None:

@@ -6,7 +6,6 @@ counts changes that old readers may want, the effect is what grew with them.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
-    from assay.analysis.load import Pace
     from assay.model.finding import Finding
     from assay.model.other_work import Worker
 
@@ -25,12 +23,14 @@ METHOD = "old-snapshot"
 SEEN_MIN = 0.5
 # Changes that an engine without old readers removes as they come are fewer.
 KEPT_MIN = 10_000
-KEPT, ASKED = "undo_records", "buffer_requests"
-# The run's parts of which the first and the last are compared, and how many readings that takes.
+KEPT = "undo_records"
+# They pile up if there are so many times as many at last.
+PILED_MIN = 2.0
+CLOSED = "closed"
+# The first and the last of so many parts of the run are compared.
 PARTS = 3
-READINGS_MIN = 3
-# A cache that fills makes operations differ by less.
-GROWTH_MIN = 1.5
+# Loads differ by less between their thirds.
+SLOWER_MIN = 1.2
 EFFECT_MIN = 0.05
 STATEMENT_MAX = 100
 IDLE = ("idle", "sleep", "prepared")
@@ -81,68 +81,56 @@ def end_words(keeper: Worker) -> str:
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the work that grew with the changes that an old snapshot keeps."""
-    keeper, kept = holder(case), _last(case, KEPT)
-    growth = _growth(case)
-    if keeper is None or kept is None or kept < KEPT_MIN or growth is None:
+    """Return how much slower a load became while changes piled up behind an old snapshot."""
+    keeper, kept, paces = holder(case), _kept(case), _paces(case)
+    if keeper is None or kept is None or paces is None:
         return []
-    before, after, mean = growth
-    fractions = {name: (1 - before / mean) * case.computing(name) for name in case.trees}
+    before, after, mean = paces
+    fractions = {name: min(1 - mean / before, case.computing(name)) for name in case.trees}
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
+    slower = f"from {count_text(before)} operations a second to {count_text(after)}"
     claim = (
-        f"{count_text(kept)} changes are kept for a reader from before them:"
-        f" {holder_words(keeper)}. An operation asked for {count_text(before)} pages in the first"
-        f" third of the run and {count_text(after)} in the last"
+        f"{count_text(kept[1])} changes are kept for a reader from before them:"
+        f" {holder_words(keeper)}. While they piled up the load fell {slower}"
     )
     evidence = [
         holder_evidence(keeper),
-        Evidence(f"{count_text(kept)} changes kept at the end of the run", f"counter:{KEPT}"),
         Evidence(
-            f"pages asked for by an operation grew from {count_text(before)} to"
-            f" {count_text(after)}",
-            f"counter:{ASKED}",
+            f"changes that are kept grew from {count_text(kept[0])} to {count_text(kept[1])}",
+            f"counter:{KEPT}",
         ),
+        Evidence(f"the load fell {slower}, from its first third to its last", "timeline"),
     ]
     finding = case.finding(METHOD, claim, fractions, to_try=end_words(keeper), evidence=evidence)
-    return [finding.of("computing", saved=(0.0, effect))]
+    best = {name: min(1 - after / before, case.computing(name)) for name in case.trees}
+    return [finding.without_interval().of("computing", saved=(effect, case.of_run(best)))]
 
 
-def _last(case: Case, name: str) -> float | None:
-    figure = case.figure(name)
-    value = None if figure is None else figure.get("last")
-    return None if value is None else float(value)
-
-
-def _growth(case: Case) -> tuple[float, float, float] | None:
-    """Pages that an operation asked for, in the first and last third of the run and on average.
-
-    None where they did not grow, and where too little was read.
-    """
+def _kept(case: Case) -> tuple[float, float] | None:
+    """Changes that are kept, at the first reading and at most; None where they did not pile up."""
     told = (case.counters or {}).get("series", ())
-    series = next((one for one in told if one["name"] == ASKED), None)
-    if series is None or case.load is None:
+    series = next((one for one in told if one["name"] == KEPT), None)
+    values = [value for value in (series or {}).get("values", ()) if value is not None]
+    if not values or max(values) < max(KEPT_MIN, PILED_MIN * values[0]):
         return None
-    pages = []
-    for (begin_s, end_s), rate in zip(
-        pairwise(series["time_s"]), series["values"][1:], strict=False
-    ):
-        done = _operations_per_s(case.load.pace, begin_s, end_s)
-        if rate is not None and done:
-            pages.append(rate / done)
-    third = len(pages) // PARTS
-    if len(pages) < READINGS_MIN:
-        return None
-    before, after, mean = (fmean(part) for part in (pages[:third], pages[-third:], pages))
-    return (before, after, mean) if before > 0 and after >= GROWTH_MIN * before else None
+    return values[0], max(values)
 
 
-def _operations_per_s(pace: Pace, begin_s: float, end_s: float) -> float | None:
-    """Throughput between two times of the measured part; None where it was not measured."""
-    first, last = (round(edge / pace.interval_s) for edge in (begin_s, end_s))
-    within = pace.throughput_per_s[max(0, first) : last]
-    return fmean(within) if within else None
+def _paces(case: Case) -> tuple[float, float, float] | None:
+    """Operations a second of a closed load, in its first and last third and on average.
+
+    None where it did not become slower.
+    """
+    if case.load is None or case.load.load.shape != CLOSED:
+        return None
+    paces = case.load.pace.throughput_per_s
+    third = len(paces) // PARTS
+    if not third:
+        return None
+    before, after, mean = (fmean(part) for part in (paces[:third], paces[-third:], paces))
+    return (before, after, mean) if before >= SLOWER_MIN * after and before > 0 else None
 
 
 def _is_idle(keeper: Worker) -> bool:
