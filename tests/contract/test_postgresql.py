@@ -1026,6 +1026,8 @@ class TestCounters:
         assert us.leader_pid is None
         assert us.application == "assay administration"
         assert "checkpointer" in {activity.backend_type for activity in told.values()}
+        workers = [one for one in told.values() if one.backend_type not in ("client backend",)]
+        assert {one.state for one in workers} == {None}
         reader.close()
 
     def test_an_old_snapshot_is_told_with_who_holds_it(

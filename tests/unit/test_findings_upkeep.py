@@ -10,7 +10,7 @@ import pytest
 
 from assay.analysis.findings import dead_rows, maintenance, old_snapshot
 from assay.analysis.findings.case import Case, TableFacts
-from assay.analysis.other_work import workers
+from assay.analysis.other_work import with_peers, workers
 from assay.model.other_work import SNAPSHOT, OtherWork, Worker
 from tests.cases import ADVICE, SETTINGS, case, node, operation, plan, plans
 from tests.truths import counted, neighboured
@@ -52,6 +52,14 @@ class TestWorkers:
     def test_a_session_without_a_process_has_no_figures_of_one(self) -> None:
         (only,) = workers([row(1, 7, "optimize")], set(), 1, {})
         assert (only.cpu_s, only.moved_bytes) == (None, None)
+
+    def test_processes_between_two_looks_are_put_down_to_those_of_their_title(self) -> None:
+        used = {1: (1.0, 10.0, 0.1), 2: (2.0, 20.0, 0.2), 3: (3.0, None, None), 4: (9.0, 0.0, 0.0)}
+        titles = {1: "upkeep", 2: "upkeep", 3: "upkeep", 4: "writer"}
+        whole = with_peers(used, titles, {1, 3})
+        assert whole[1] == whole[3] == (3.0, 15.0, pytest.approx(0.15))
+        assert whole[4] == used[4]
+        assert with_peers(used, {4: None}, {1}) == used
 
 
 class TestMaintenance:

@@ -9,7 +9,7 @@ import polars as pl
 
 from assay.analysis.blockers import OWN
 from assay.analysis.operations import NS, window_ns
-from assay.analysis.sessions import NEEDED, edges_around, process_growth
+from assay.analysis.sessions import NEEDED, edges_around, owners, process_growth
 from assay.model.other_work import Worker
 from assay.record.layout import ACCOUNT_ENGINE
 
@@ -38,7 +38,9 @@ def other_work_of(run: Run) -> tuple[Worker, ...] | None:
     within = run.table(STREAM).filter(pl.col("time_ns").is_between(*window))
     times = run.table(LOOKS).filter(pl.col("time_ns").is_between(*window))["time_ns"]
     rows = within.with_columns(pl.col(pl.Categorical).cast(pl.String)).to_dicts()
-    return workers(rows, own, times.n_unique(), _used(run, window))
+    used, titles = _used(run, window)
+    used = with_peers(used, titles, {row["session"] for row in rows})
+    return workers(rows, own, times.n_unique(), used)
 
 
 def workers(
@@ -104,21 +106,47 @@ def _greatest(rows: list[Row], name: str) -> float | None:
     return max((row[name] for row in rows if row[name] is not None), default=None)
 
 
-def _used(run: Run, window: tuple[int, int]) -> dict[int, Used]:
-    """What each of the engine's processes used, where each session has one."""
+def with_peers(
+    used: Mapping[int, Used], titles: Mapping[int, str | None], seen: set[int]
+) -> dict[int, Used]:
+    """Return what processes used, those that no look saw put down to those of their title.
+
+    A server may begin a new process for each bit of work, most of them between two looks.
+
+    Args:
+        used: By process.
+        titles: Of processes without a client.
+        seen: Processes that looks saw at such work.
+    """
+    whole = dict(used)
+    for title in {titles[pid] for pid in seen if titles.get(pid)}:
+        alike = [pid for pid, one in titles.items() if one == title and pid in used]
+        mine = [pid for pid in alike if pid in seen]
+        sums = [sum(used[pid][place] or 0.0 for pid in alike) / len(mine) for place in range(3)]
+        whole |= dict.fromkeys(mine, (sums[0], sums[1], sums[2]))
+    return whole
+
+
+def _used(run: Run, window: tuple[int, int]) -> tuple[dict[int, Used], dict[int, str | None]]:
+    """What each of the engine's processes used, and the titles of those without a client."""
     if not (run.has("backends") and run.has("processes")):
-        return {}
+        return {}, {}
     processes = run.table("processes")
     if NEEDED - set(processes.columns):
-        return {}
+        return {}, {}
     of_engine = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
     edges = edges_around(of_engine["time_ns"], *window)
     if edges is None:
-        return {}
+        return {}, {}
     moved = (pl.col("read_bytes") + pl.col("write_bytes")).cast(pl.Float64)
-    grown = process_growth(of_engine, *edges).select("pid", pl.col("cpu_ns") * NS, moved)
+    grown = process_growth(of_engine, *edges).select("pid", pl.col("cpu_ns") * NS, moved, "title")
+    activity = run.table("activity") if run.has("activity") else None
+    with_client = set(owners(run.table("backends"), activity, of_engine)["pid"].to_list())
     whole = grown["read_bytes"].sum()
-    return {
-        pid: (cpu_s, bytes_, bytes_ / whole if whole and bytes_ is not None else None)
-        for pid, cpu_s, bytes_ in grown.iter_rows()
-    }
+    used: dict[int, Used] = {}
+    titles: dict[int, str | None] = {}
+    for pid, cpu_s, bytes_, title in grown.iter_rows():
+        used[pid] = (cpu_s, bytes_, bytes_ / whole if whole and bytes_ is not None else None)
+        if pid not in with_client:
+            titles[pid] = title
+    return used, titles
