@@ -1026,7 +1026,7 @@ class TestCounters:
         assert us.leader_pid is None
         assert us.application == "assay administration"
         assert "checkpointer" in {activity.backend_type for activity in told.values()}
-        workers = [one for one in told.values() if one.backend_type not in ("client backend",)]
+        workers = [one for one in told.values() if one.backend_type != "client backend"]
         assert {one.state for one in workers} == {None}
         reader.close()
 
