@@ -43,7 +43,7 @@ from assay.engines.postgresql.programs import find_programs
 from assay.study.filling import fill
 from assay.workloads.discovery import find_workload
 from peers import Sysbench, Target
-from servers import Server, Started, started  # benchmarks/servers.py
+from servers import Server, Started, filling_of, started  # benchmarks/servers.py
 
 PLACEMENTS = {"same CPU": 0, "own CPUs": 1}
 CLIENTS = (1, 8)
@@ -180,16 +180,7 @@ def load_tpcc(running: Started, engine: str) -> None:
     """One warehouse, as a run loads it."""
     workload, dialects = find_workload(TPCC), find_engine(engine).facts.dialects
     instance = running.behaviour.attach(running.address)
-    filling = {
-        "setup": list(workload.setup(dialects, 1).values()),
-        "keys": list(workload.keys(dialects, 1).values()),
-        "tables": list(workload.facts.tables),
-        **workload.row_facts(1),
-        "streams": 1,
-        "sorted_by": {},
-        "load_order": [],
-        "spill": None,
-    }
+    filling = filling_of(workload, dialects, 1)
     fill(running.behaviour, instance, filling, lambda *_: None)
     running.behaviour.detach(instance)
 

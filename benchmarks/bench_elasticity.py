@@ -26,6 +26,7 @@ from assay.report.why import why_document
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 # What the elasticities of a mixture are to be known to.
 WITHIN = 0.1
+SMOKE_BUDGET = "20s"
 
 
 def main() -> None:
@@ -39,20 +40,24 @@ def main() -> None:
         for told in document["operations"]
         for error in _operation(told, true_shares(free, told["operation"]))
     ]
-    print(f"largest error of what counts {max(errors):.2f}, to be within {WITHIN}")
+    largest = f"{max(errors):.2f}" if errors else "not measured: nothing counts"
+    print(f"largest error of what counts {largest}, to be within {WITHIN}")
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=5, help="rounds")
+    parser.add_argument("--min-time", default="1s", help="of each run's measured part")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="directory of runs")
     parser.add_argument("--study", type=Path, help="the directory of one that was made")
+    parser.add_argument("--smoke", action="store_true", help="few levels, one round, some seconds")
     return parser.parse_args()
 
 
 def _why(asked: argparse.Namespace) -> Path:
-    command = [*ASSAY, "why", str(WORKLOAD), "--engine", "mixture", "--min-time", "1s"]
+    command = [*ASSAY, "why", str(WORKLOAD), "--engine", "mixture", "--min-time", asked.min_time]
     options = ["--repeat", str(asked.repeat), "--runs", str(asked.runs), "--json"]
+    options += ["--quick", "--budget", SMOKE_BUDGET] if asked.smoke else []
     environment = {**os.environ, "ASSAY_ENGINES": str(ENGINES)}
     done = subprocess.run(
         [*command, *options], env=environment, stdout=subprocess.PIPE, text=True, check=True

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -39,6 +40,7 @@ from assay.study.launcher import Guardian
 from assay.study.places import engines_dir
 from assay.study.serving import ServerLauncher
 from namespaces import NETWORK, Network, network  # benchmarks/namespaces.py
+from run import left_out  # benchmarks/run.py
 
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 WORKLOAD, TABLE_SCALE = "point-select", "0.1"
@@ -274,8 +276,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--rate", default="4mbit")
     parser.add_argument("--open-rate", default="1500")
+    parser.add_argument("--smoke", action="store_true", help="one host beside the single driver")
     parser.add_argument("--keep", type=Path, help="keep records in this directory")
     asked = parser.parse_args()
+    if os.geteuid() != 0 or not (shutil.which("ip") and shutil.which("tc")):
+        left_out("root is needed, and `ip` and `tc` (iproute2), for hosts that are namespaces")
     told: dict[str, Any] = {}
     with ExitStack() as stack:
         folder = asked.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -292,10 +297,13 @@ def main() -> int:
             "driver_us_an_operation": single_driver_us(run)
         }
         fleet = ("--fleet-plain", "--fleet")
-        for hosts in (1, HOSTS):
+        for hosts in (1,) if asked.smoke else (1, HOSTS):
             with lab.agents(hosts):
                 run = lab.run(*at_a_rate, *fleet, f"{hosts}@{lab.meeting}")
                 told[f"{hosts} hosts, open"] = figures(run)
+        if asked.smoke:
+            print(json.dumps(told, indent=1))
+            return 0
         with lab.agents(HOSTS), lab.engine_agent() as name:
             # The run is on a host of the drivers, so that the server's is another one.
             run = lab.run(*fleet, f"{HOSTS}@{lab.meeting}", "--engine-host", name, inside=0)

@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import os
 import resource
 import statistics
 import subprocess
@@ -41,10 +40,9 @@ from assay.engines.mysql_family.connecting import connect
 from assay.study.filling import fill
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import column_names, table_rows
-from servers import started  # benchmarks/servers.py
+from servers import STREAMS, filling_of, started  # benchmarks/servers.py
 
 TPCC = find_workload("tpcc")
-STREAMS = os.cpu_count() or 1
 SIDES = ("assay", "insert", "ready")
 PHASES = ("rows", "keys", "statistics and checkpoint")
 # A part of the generator is a tenth of a warehouse's rows.
@@ -226,16 +224,7 @@ def cpu_s() -> float:
 def load_as_a_run(
     engine: Any, instance: Instance, product: Product, warehouses: int, phases: Phases
 ) -> None:
-    filling = {
-        "setup": list(TPCC.setup(product.dialects, warehouses).values()),
-        "keys": list(TPCC.keys(product.dialects, warehouses).values()),
-        "tables": list(TPCC.facts.tables),
-        **TPCC.row_facts(warehouses),
-        "streams": STREAMS,
-        "sorted_by": {},
-        "load_order": [],
-        "spill": None,
-    }
+    filling = filling_of(TPCC, product.dialects, warehouses)
     of = {"tables": "rows", "loading": "rows", PHASES[-1]: PHASES[-1]}
     phases.enter("rows")
     fill(engine, instance, filling, lambda phase, *_: phases.enter(of.get(phase, "keys")))

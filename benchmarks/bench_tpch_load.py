@@ -39,13 +39,13 @@ from assay.record.writer import new_run_id
 from assay.study.hosting import host
 from assay.study.launcher import Guardian
 from assay.workloads.discovery import find_workload
-from servers import Server, server  # benchmarks/servers.py
+from run import left_out  # benchmarks/run.py
+from servers import STREAMS, Server, filling_of, server  # benchmarks/servers.py
 
 BIN = Path(sys.executable).parent
-PSQL = shutil.which("psql") or "psql"
+PSQL = shutil.which("psql")
 TPCHGEN = [BIN / "uv", "tool", "run", "--quiet", "tpchgen-cli"]
 TABLES = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
-STREAMS = os.cpu_count() or 1
 CHECKPOINT = "statistics and checkpoint"
 PHASES = ("data", "primary keys", "indexes", "statistics", "foreign keys", CHECKPOINT)
 TPCH = find_workload("tpch")
@@ -64,6 +64,8 @@ def main() -> None:
     if asked.only != "postgresql":
         compare_duckdb(asked.scale, asked.rounds)
     if asked.only != "duckdb":
+        if PSQL is None:
+            left_out("psql is not installed, whose \\copy this compares with (postgresql-client)")
         compare_postgresql(asked.engine, asked.scale, asked.rounds)
 
 
@@ -169,16 +171,7 @@ def contents(instance: Instance, table: str) -> tuple[int, int]:
 
 def postgresql_ours(running: Server, scale: float, _: Path) -> Iterator[str]:
     """Loads as a run does; yields each phase as it begins."""
-    filling = {
-        "setup": list(TPCH.setup(DIALECTS, scale).values()),
-        "keys": list(TPCH.keys(DIALECTS, scale).values()),
-        "tables": list(TPCH.facts.tables),
-        **TPCH.row_facts(scale),
-        "streams": STREAMS,
-        "sorted_by": {},
-        "load_order": [],
-        "spill": None,
-    }
+    filling = filling_of(TPCH, DIALECTS, scale)
     job = {"engine": "postgresql", "address": {"dsn": running.dsn}, "filling": filling}
     phase = PHASES[0]
     with Guardian(new_run_id("benchmark", "load")) as guardian:
@@ -229,7 +222,7 @@ def timed_keys(engine: HasKeys, instance: Instance, script: str) -> Iterator[str
 def copy_file(running: Server, file: Path) -> None:
     command = f"\\copy {file.parent.name} from '{file}' with (format csv, header)"
     subprocess.run(
-        [PSQL, "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--command", command],
+        [PSQL or "psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--command", command],
         env=running.env,
         check=True,
         capture_output=True,

@@ -33,12 +33,12 @@ from assay.study.launcher import Guardian
 from assay.study.places import engines_dir
 from assay.study.serving import ServerLauncher
 from assay.workloads.discovery import find_workload
+from servers import STREAMS, filling_of  # benchmarks/servers.py
 
 TPCHGEN = [Path(sys.executable).parent / "uv", "tool", "run", "--quiet", "tpchgen-cli"]
 TPCH = find_workload("tpch")
 TABLES = TPCH.facts.tables
 DIALECTS = ("virtuoso",)
-STREAMS = os.cpu_count() or 1
 LOAD = (
     "csv_load_file ('{file}', 1, null, 'DB.DBA.{table}', 2,"
     " vector ('csv-delimiter', ',', 'csv-quote', '\"', 'txn', 0))"
@@ -89,16 +89,7 @@ def one_load(scale: float, side: Side) -> tuple[float, float, object]:
 
 def ours(address: Address, scale: float, _: Path) -> None:
     """As a run does it."""
-    filling = {
-        "setup": list(TPCH.setup(DIALECTS, scale).values()),
-        "keys": list(TPCH.keys(DIALECTS, scale).values()),
-        "tables": list(TABLES),
-        **TPCH.row_facts(scale, 0),
-        "streams": STREAMS,
-        "sorted_by": {},
-        "load_order": [],
-        "spill": None,
-    }
+    filling = filling_of(TPCH, DIALECTS, scale)
     job = {"engine": "virtuoso", "address": address, "filling": filling}
     with Guardian(new_run_id("benchmark", "load")) as guardian:
         log = guardian.directory / "host.log"

@@ -21,12 +21,13 @@ from typing import IO, Any
 from assay.engines.contract import Address, Embedded, HasCounters, Instance, Place, Server
 from assay.engines.discovery import find_engine
 from assay.probes.contract import CounterReader
-from assay.record.writer import new_run_id
+from assay.record.writer import RunWriter, new_run_id
 from assay.study.asking import Asked, understood
+from assay.study.changes.changing import changing
 from assay.study.launcher import Guardian
 from assay.study.loading import Loading
 from assay.study.request import RunRequest
-from assay.study.starting import ready
+from assay.study.starting import Steps, ready
 
 WORKLOAD = "tpch"
 
@@ -68,9 +69,12 @@ def passes(engine: str, scale: float) -> Iterator[Passes]:
     asked = understood(RunRequest(WORKLOAD, name, scale, version or None), Silent())
     with tempfile.TemporaryDirectory() as place:
         raw = Path(place)
+        loading = Loading(asked, raw, Silent())
+        record = RunWriter(raw / "records", new_run_id("benchmark", name), {})
         with (
-            Guardian(new_run_id("benchmark", name)) as guardian,
-            ready(asked, guardian, Loading(asked, raw, Silent()), raw) as (subject, _),
+            Guardian(record.id) as guardian,
+            changing(asked.request, guardian.directory, record) as changes,
+            ready(asked, guardian, loading, raw, Steps(changes)) as (subject, _),
             asker(asked, subject.job()) as client,
         ):
             assert client.stdin is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +12,14 @@ from typing import Any
 from assay.engines.contract import Address, Place, Product, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
 from assay.engines.postgresql.programs import find_programs
+from assay.model.language import SQL
 from assay.record.writer import new_run_id
 from assay.study.launcher import Guardian
 from assay.study.places import engines_dir
 from assay.study.serving import ServerLauncher
+from assay.workloads.contract import Workload
+
+STREAMS = os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -106,3 +110,18 @@ def server(engine: str, settings: dict[str, str], transport: str = "socket") -> 
             running.pid,
             running.product.version,
         )
+
+
+def filling_of(workload: Workload, dialects: Sequence[str], scale: float) -> dict[str, Any]:
+    """Return what a host has to know of a workload's tables to load them, in the order of their keys."""
+    return {
+        "setup": list(workload.setup(dialects, scale).values()),
+        "keys": list(workload.keys(dialects, scale).values()),
+        "tables": list(workload.facts.tables),
+        **workload.row_facts(scale),
+        "streams": STREAMS,
+        "sorted_by": {},
+        "load_order": [],
+        "language": SQL,
+        "spill": None,
+    }

@@ -40,10 +40,12 @@ if TYPE_CHECKING:
 
 COUNTERS_INTERVAL_S = 1.0
 # They are read less often where that would take more of a core, but never too seldom for a series.
-COUNTERS_CORE_SHARE_MAX = 0.005
+COUNTERS_CORE_SHARE_MAX = 0.0012
 COUNTERS_INTERVAL_S_MAX = 5.0
 # Asking costs a server about as much as a short query, so it is not asked at every sample.
 ACTIVITY_INTERVAL_S = 0.5
+ACTIVITY_CORE_SHARE_MAX = 0.0008
+ACTIVITY_INTERVAL_S_MAX = 1.0
 # A server that does not answer for so long holds nobody up.
 PATIENCE_S = 10.0
 START, END = "start", "end"
@@ -60,6 +62,8 @@ class EngineProbe:
         "asks the engine for its counters once a second, for its activity twice, and at both ends"
         " of the measured part how it stands"
     )
+
+    core_share_max = COUNTERS_CORE_SHARE_MAX + ACTIVITY_CORE_SHARE_MAX
 
     def __init__(self) -> None:
         self._begun = threading.Event()
@@ -150,11 +154,11 @@ class Watch:
         self._activity = counters if isinstance(counters, ActivityReader) else None
         self._blocked = counters if isinstance(counters, BlockedReader) else None
         self._other_work = counters if isinstance(counters, OtherWorkReader) else None
-        often_s = max(target.interval_s, ACTIVITY_INTERVAL_S)
+        self._activity_least_s = max(target.interval_s, ACTIVITY_INTERVAL_S)
         self._standing: Standing | None = None
         if isinstance(counters, CountsAnew):
             counters.reset()
-        self._interval_s = often_s
+        self._activity_interval_s = self._activity_least_s
         self._counters_interval_s = COUNTERS_INTERVAL_S
         self._counters_due_s = 0.0
         self._told = told
@@ -201,10 +205,7 @@ class Watch:
         that were missed because the engine took its time are left out, not made up for.
         """
         begun_ns = time.monotonic_ns()
-        if self._activity:
-            self._read_activity(self._activity, begun_ns)
-        if self._blocked:
-            self._read_blocked(self._blocked, begun_ns)
+        self._read_sessions(begun_ns, edge)
         if edge or now_s >= self._counters_due_s:
             spent_ns = time.thread_time_ns()
             self._read_counters(time.monotonic_ns())
@@ -212,7 +213,7 @@ class Watch:
                 self._read_other_work(self._other_work, begun_ns)
             # The first reading connects, which no other has to.
             if edge != START:
-                self._afford(time.thread_time_ns() - spent_ns)
+                self._afford_counters(time.thread_time_ns() - spent_ns)
             self._counters_due_s = now_s + self._counters_interval_s
             self._flush()
         self._tell(begun_ns)
@@ -220,13 +221,27 @@ class Watch:
             self.stand(edge)
         late_s = max(0.0, time.monotonic() - now_s)
         often = self._activity or self._blocked
-        interval_s = self._interval_s if often else self._counters_interval_s
+        interval_s = self._activity_interval_s if often else self._counters_interval_s
         self.due_s = now_s + (late_s // interval_s + 1) * interval_s
 
-    def _afford(self, reading_ns: int) -> None:
-        """Sets the time to the next reading by what one costs."""
-        least_s = reading_ns / NS_PER_S / COUNTERS_CORE_SHARE_MAX
-        interval_s = min(max(COUNTERS_INTERVAL_S, least_s), COUNTERS_INTERVAL_S_MAX)
+    def _read_sessions(self, begun_ns: int, edge: str | None) -> None:
+        spent_ns = time.thread_time_ns()
+        if self._activity:
+            self._read_activity(self._activity, begun_ns)
+        if self._blocked:
+            self._read_blocked(self._blocked, begun_ns)
+        if edge != START:
+            self._activity_interval_s = _affordable_s(
+                time.thread_time_ns() - spent_ns,
+                ACTIVITY_CORE_SHARE_MAX,
+                self._activity_least_s,
+                max(self._activity_least_s, ACTIVITY_INTERVAL_S_MAX),
+            )
+
+    def _afford_counters(self, reading_ns: int) -> None:
+        interval_s = _affordable_s(
+            reading_ns, COUNTERS_CORE_SHARE_MAX, COUNTERS_INTERVAL_S, COUNTERS_INTERVAL_S_MAX
+        )
         self._counters_interval_s = interval_s
         self._told.interval_s = max(self._told.interval_s, interval_s)
 
@@ -277,6 +292,11 @@ class Watch:
         row = (now_ns, EngineProbe.name, told.cpu_ns, told.samples + 1, told.longest_ns)
         self._cost_stream.push(*row)
         self._cost_stream.flush()
+
+
+def _affordable_s(reading_ns: int, share_max: float, least_s: float, most_s: float) -> float:
+    """Return the time to the next reading that keeps a reading's cost to a share of a core."""
+    return min(max(least_s, reading_ns / NS_PER_S / share_max), most_s)
 
 
 class Standing:

@@ -23,7 +23,8 @@ class Sampled:
     cost: str
     stream: str
     look_interval_s: float | None = None  # its own one, if not every look has a row
-    core_share_max: float | None = None  # it looks less often where that would cost more
+    # It looks less often where looks would cost more of a core.
+    core_share_max: float
 
     def __init__(self) -> None:
         self._sampler: Sampler | None = None
