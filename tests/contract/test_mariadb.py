@@ -6,6 +6,7 @@ import datetime
 import json
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -34,6 +35,7 @@ from assay.engines.discovery import find_engine
 from assay.engines.mariadb.engine import MariaEngine
 from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.connecting import opened
+from assay.model.other_work import SNAPSHOT
 from assay.study.guardian import all_processes, read_process
 from assay.study.serving import unprivileged_user
 from assay.workloads.discovery import find_workload
@@ -414,6 +416,20 @@ class TestObserving:
         assert declared is not None
         shown = {(one["source"], one["counter"]) for one in declared["counters"]}
         assert shown <= read
+
+    def test_an_open_transaction_is_told_with_its_age(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        reader = shared.engine.counters(instance)
+        assert reader.other_work() == []
+        rows(instance, "start transaction with consistent snapshot")
+        ((own,),) = rows(instance, "select connection_id()")
+        time.sleep(2.1)
+        (seen,) = reader.other_work()
+        rows(instance, "rollback")
+        reader.close()
+        assert (seen.session, seen.work, seen.state) == (own, SNAPSHOT, "idle in transaction")
+        assert (seen.transaction_s or 0.0) > 1.0
 
     def test_a_gone_server_is_an_os_error(self, shared: Started, instance: Instance) -> None:
         reader = shared.engine.counters(instance)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from assay.engines.contract import (
 from assay.engines.discovery import find_engine
 from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.configured import default_settings
+from assay.model.other_work import SNAPSHOT
 from assay.study.serving import unprivileged_user
 from tests.contract.playing import assert_played_and_undone
 from tests.family import Started
@@ -197,6 +199,20 @@ class TestObserving:
         assert declared is not None
         shown = {(one["source"], one["counter"]) for one in declared["counters"]}
         assert shown <= read
+
+    def test_an_open_transaction_is_told_with_its_age(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        reader = shared.engine.counters(instance)
+        assert reader.other_work() == []
+        rows(instance, "start transaction with consistent snapshot")
+        ((own,),) = rows(instance, "select connection_id()")
+        time.sleep(2.1)
+        (seen,) = reader.other_work()
+        rows(instance, "rollback")
+        reader.close()
+        assert (seen.session, seen.work, seen.state) == (own, SNAPSHOT, "idle in transaction")
+        assert (seen.transaction_s or 0.0) > 1.0
 
     def test_plans_are_told_and_nothing_is_changed(
         self, shared: Started, instance: Instance

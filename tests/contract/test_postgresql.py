@@ -16,6 +16,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ from assay.engines.discovery import find_engine
 from assay.engines.postgresql.engine import PostgresEngine
 from assay.engines.postgresql.explaining import PostgresPlans
 from assay.engines.postgresql.server import HOST
+from assay.model.other_work import SNAPSHOT, OtherWork
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.study.guardian import all_processes, read_process
 from assay.study.instances import sweep
@@ -86,6 +89,13 @@ def eventually(what: Callable[[], object]) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def seen_at(reader: Any, is_sought: Callable[[OtherWork], bool]) -> OtherWork:
+    """Work beside the load, as soon as the server tells it."""
+    seen: list[OtherWork] = []
+    assert eventually(lambda: seen.extend(filter(is_sought, reader.other_work())) or seen)
+    return seen[0]
 
 
 def gone(pid: int) -> bool:
@@ -511,13 +521,17 @@ class TestTables:
         assert "Index Scan skewed skewed_id_idx" in (others["enable_indexscan"].summary or "")
         assert (others["enable_indexscan"].seconds_changed or 0.0) > 0
 
+    @pytest.mark.parametrize(
+        ("mode", "rows"), [("auto", [[0], [1], [2]]), ("force_generic_plan", [[0]] * 8)]
+    )
     def test_one_plan_for_all_values_is_compared_with_one_for_each(
-        self, shared: Started, schema: Instance
+        self, shared: Started, schema: Instance, mode: str, rows: list[list[object]]
     ) -> None:
         shared.engine.run_script(schema, SKEWED)
-        reader = shared.engine.plan_reader(schema)
+        dsn = shared.engine.with_settings(schema.address["dsn"], {"plan_cache_mode": mode})
+        reader = PostgresPlans(dsn)
         text = "select count(filler) from skewed where kind = $1"
-        list(reader.explain_prepared([(text, [[0], [1], [2]])], 30.0))
+        list(reader.explain_prepared([(text, rows)], 30.0))
         others = reader.alternatives("q1", [(text, [1])])
         (custom,) = [one for one in others if one.kind == "custom"]
         reader.close()
@@ -525,6 +539,29 @@ class TestTables:
         assert custom.differs
         assert (custom.seconds or 0.0) > 0
         assert (custom.seconds_changed or 0.0) > 0
+
+    def test_a_join_for_too_many_rows_is_compared_with_one_row_by_row(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        tables = """
+            create table seat as
+                select n as id, repeat('s', 60) as name from generate_series(1, 100000) n;
+            alter table seat add primary key (id);
+            create table sold as select n as seat, n % 10 as hall,
+                case when n % 10 = 7 or n = 3 then 'x' else 'y' end as state
+                from generate_series(1, 40000) n;
+            analyze seat; analyze sold;
+        """
+        shared.engine.run_script(schema, tables)
+        reader = shared.engine.plan_reader(schema)
+        text = "select max(name) from sold join seat on id = seat where state = 'x' and hall = $1"
+        list(reader.explain_prepared([(text, [[3]])], 30.0))
+        others = {one.change: one for one in reader.alternatives("q1", [(text, [3])])}
+        reader.close()
+        nested = others["enable_hashjoin, enable_mergejoin"]
+        assert "Nested Loop" in (nested.summary or "")
+        assert (nested.seconds or 0.0) > 0
+        assert (nested.seconds_changed or 0.0) > 0
 
     def test_what_cannot_be_prepared_has_its_reason(
         self, shared: Started, schema: Instance
@@ -989,7 +1026,44 @@ class TestCounters:
         assert us.leader_pid is None
         assert us.application == "assay administration"
         assert "checkpointer" in {activity.backend_type for activity in told.values()}
+        workers = [one for one in told.values() if one.backend_type != "client backend"]
+        assert {one.state for one in workers} == {None}
         reader.close()
+
+    def test_an_old_snapshot_is_told_with_who_holds_it(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        reader = shared.engine.counters(instance)
+        with psycopg.connect(instance.address["dsn"], application_name="analyst") as analyst:
+            analyst.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            analyst.execute("select 'x' as password")
+            for _ in range(110):
+                instance.handle.execute("select txid_current()")
+            holder = seen_at(reader, lambda work: work.work == SNAPSHOT)
+            reader.close()
+            assert holder.session == analyst.info.backend_pid
+        assert (holder.application, holder.state) == ("analyst", "idle in transaction")
+        assert (holder.behind or 0.0) >= 100
+        assert (holder.transaction_s or 0.0) >= 1.0
+
+    def test_a_vacuum_is_told_with_its_table(self, shared: Started, instance: Instance) -> None:
+        shared.engine.run_script(
+            instance, "create table swept as select n from generate_series(1, 500000) as n"
+        )
+        reader = shared.engine.counters(instance)
+        slowly = {"application_name": "night", "options": "-c vacuum_cost_delay=20"}
+        with (
+            closing(psycopg.connect(instance.address["dsn"], autocommit=True, **slowly)) as night,
+            ThreadPoolExecutor(1) as pool,
+        ):
+            vacuuming = pool.submit(night.execute, "vacuum swept")
+            seen = seen_at(reader, lambda work: work.object == "swept")
+            night.cancel()
+            with suppress(psycopg.errors.QueryCanceled):
+                vacuuming.result()
+        reader.close()
+        assert (seen.work, seen.application) == ("vacuum", "night")
+        shared.engine.run_script(instance, "drop table swept")
 
     def test_a_server_that_is_gone_is_an_oserror(self, fresh: Started) -> None:
         fresh.start()

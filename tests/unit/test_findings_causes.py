@@ -14,15 +14,18 @@ from assay.analysis.findings import (
     function_per_row,
     join_index,
     large_values,
+    log_full,
     order_limit,
     other_sessions,
+    overestimate,
+    plan_changed,
     planner_setting,
     temporary_tables,
 )
-from assay.analysis.findings.case import Case
+from assay.analysis.findings.case import Case, TableFacts
 from assay.model.catalogue import Alternative, ChangedSetting, Index
 from tests.cases import ADVICE, CORES, SETTINGS, case, node, operation, plan, plans
-from tests.truths import counted
+from tests.truths import counted, generic
 
 ONE_SECOND = {"seconds": 1.0}
 
@@ -52,6 +55,16 @@ class TestPlannerSetting:
 
     def test_another_sort_of_change_is_none(self) -> None:
         assert planner_setting.find(self.of(0.2, kind="rewrite")) == []
+
+
+class TestPlanChanged:
+    def test_a_setting_that_keeps_one_plan_is_a_witness(self) -> None:
+        forced = ChangedSetting("plan_mode", "generic", "auto")
+        told = dataclasses.replace(generic(0.7), changed_settings=(forced,))
+        (found,) = plan_changed.find(told)
+        assert "setting" in found.witnesses
+        assert found.to_try is not None
+        assert found.to_try.startswith("reset plan_mode, so that it is auto again")
 
 
 class TestCostlySetting:
@@ -86,7 +99,10 @@ class TestCostlySetting:
 class TestCheckpoints:
     def of(self, requested: float, images: float = 1e5) -> Case:
         counters = counted(
-            wal_full_page_images=images, wal_bytes=1e9, checkpoints_requested=requested
+            wal_full_page_images=images,
+            wal_full_page_bytes=8192 * images,
+            wal_bytes=1e9,
+            checkpoints_requested=requested,
         )
         advice = {**ADVICE, "settings": {"log_size": {"name": "max_wal_size"}}}
         settings = {**SETTINGS, "max_wal_size": "32MB"}
@@ -101,6 +117,94 @@ class TestCheckpoints:
     @pytest.mark.parametrize(("requested", "images"), [(1, 1e5), (9, 1e3), (0, 0)])
     def test_its_twin_is_silent(self, requested: float, images: float) -> None:
         assert checkpoints.find(self.of(requested, images)) == []
+
+
+class TestLogFull:
+    """A log of 4 MB, written with 20 MB in 4 s, while locks are waited for half of the time."""
+
+    def of(
+        self,
+        size: str = "4MB",
+        age: float = 3e6,
+        released: float = 2e7,
+        wait: str = "lock",
+        **totals: float,
+    ) -> Case:
+        known = {"wal_bytes": 2e7, "written_bytes": 2e8, "checkpoint_bytes": released} | totals
+        series = [{"name": "checkpoint_age_bytes", "time_s": [0.0, 1.0], "values": [None, age]}]
+        counters = counted(**known) | {"series": series, "window_s": 4.0}
+        advice = {**ADVICE, "settings": {"log_size": {"name": "redo_size"}}}
+        where: Any = {wait: 0.5, "cpu_user": 0.5}
+        settings = {**SETTINGS, "redo_size": size}
+        return case(operation(**where), counters=counters, advice=advice, settings=settings)
+
+    @pytest.mark.parametrize("wait", ["lock", "latch", "log", "disk_write"])
+    def test_pages_have_their_part_of_the_largest_wait(self, wait: str) -> None:
+        (found,) = log_full.find(self.of(wait=wait))
+        assert found.effect_share == pytest.approx(0.5 * 0.9)
+        assert found.part == ("log" if wait == "log" else f"waiting/{wait}")
+        assert "redo_size 4MB holds 839 ms of them" in found.claim
+        assert {"counter", "setting", "wait"} <= set(found.witnesses)
+        assert found.advice is not None
+        assert found.advice.values == {"value": str(64 << 20)}
+
+    @pytest.mark.parametrize(
+        "facts",
+        [
+            {"size": "1GB"},
+            {"age": 1e6},
+            {"released": 1e6},
+            {"wait": "client"},
+            {"wal_bytes": 0.0},
+            {"row_lock_waits": 5.0},
+        ],
+    )
+    def test_its_twin_is_silent(self, facts: dict[str, Any]) -> None:
+        assert log_full.find(self.of(**facts)) == []
+
+
+class TestOverestimate:
+    """A join that is made for 4,000 rows of which 5 come, and takes 1 s."""
+
+    def of(
+        self,
+        seconds_changed: float | None = 0.1,
+        rows: float = 5.0,
+        kind: Any = "rewrite",
+        **facts: Any,
+    ) -> Case:
+        few = node("scan", object="sold", condition="(hall = 3)", estimated_rows=4e3, rows=rows)
+        many = node("scan", object="seat", estimated_rows=1e5, rows=1e5, seconds=0.8)
+        join = node("hash join", many, few, estimated_rows=4e3, rows=rows, seconds=0.2)
+        other = Alternative("q1", 0, kind, "joins", "off", 9.0, 10.0, differs=True)
+        other = dataclasses.replace(other, seconds=1.0, seconds_changed=seconds_changed)
+        return case(
+            operation(told=ONE_SECOND),
+            plans=plans(plan(join)),
+            alternatives={"q1": (other,)},
+            **facts,
+        )
+
+    def test_what_the_plan_for_few_saves_is_the_effect(self) -> None:
+        (found,) = overestimate.find(self.of())
+        assert found.effect_share == pytest.approx(0.9)
+        assert "4 k rows were expected of" in found.claim
+        assert "sold" in found.claim
+        assert {"plan", "clock"} <= set(found.witnesses)
+        assert found.advice is None
+
+    def test_changes_since_the_statistics_explain_it(self) -> None:
+        changed = {"sold": TableFacts(rows=1e4, changed_rows=3e4)}
+        (found,) = overestimate.find(self.of(tables=changed))
+        assert found.advice is not None
+        assert (found.advice.kind, found.advice.subject) == ("statistics", "sold")
+
+    @pytest.mark.parametrize(
+        "facts",
+        [{"seconds_changed": None}, {"seconds_changed": 0.9}, {"rows": 3e3}, {"kind": "custom"}],
+    )
+    def test_its_twin_is_silent(self, facts: dict[str, Any]) -> None:
+        assert overestimate.find(self.of(**facts)) == []
 
 
 class TestOrderLimit:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from assay.analysis.sessions import (
     BACKGROUND,
     OTHER_CLIENTS,
+    OURS,
     SESSIONS,
     UNSEEN,
     owners,
@@ -121,6 +122,36 @@ class TestWhose:
         )
         assert [entry["cpu_s"] for entry in told[OTHER_CLIENTS]] == [pytest.approx(0.02)]
         assert [entry["cpu_s"] for entry in told[BACKGROUND]] == [0.0]
+
+    @pytest.mark.parametrize(
+        ("application", "owner"),
+        [
+            ("assay counters", OURS),
+            ("assay plans", OURS),
+            ("assay", OURS),
+            ("assayer", OTHER_CLIENTS),
+            (None, OTHER_CLIENTS),
+        ],
+    )
+    def test_connections_of_assay_are_no_other_client(
+        self, application: str | None, owner: str
+    ) -> None:
+        client = {"pid": STRANGER, "state": "active", "application": application}
+        told = split(
+            samples(*alive(ROOT, [0] * 4), *alive(STRANGER, [0, 0, 20 * MS, 20 * MS])),
+            activity=activity(client),
+        )
+        used = {name: sum(row["cpu_s"] for row in told[name]) for name in (OURS, OTHER_CLIENTS)}
+        assert used == dict.fromkeys((OURS, OTHER_CLIENTS), 0.0) | {owner: pytest.approx(0.02)}
+        assert told["shares"][owner] == pytest.approx(1.0)
+
+    def test_a_session_of_the_load_stays_one_whatever_its_application(self) -> None:
+        told = split(
+            samples(*alive(ROOT, [0] * 4), *alive(BACKEND, [0, 0, 20 * MS, 20 * MS])),
+            activity=activity({"pid": BACKEND, "state": "active", "application": "assay"}),
+        )
+        assert [entry["cpu_s"] for entry in told[SESSIONS]] == [pytest.approx(0.02)]
+        assert told[OURS] == []
 
     def test_a_session_that_connected_again_has_both_processes(self) -> None:
         whose = owners(backends((0, 1), (1, 2), (0, 3)), None)

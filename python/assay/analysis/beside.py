@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.operations import NS, measured, window_ns
+from assay.analysis.other_work import STREAM as OTHER_WORK
 from assay.analysis.sessions import NEEDED, OTHER_CLIENTS, edges_around, owners, process_growth
+from assay.model.other_work import SNAPSHOT
 from assay.record.layout import ACCOUNT_DRIVER, ACCOUNT_ENGINE
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-# Connections of ours name themselves so: looks at counters, capture of plans, administration.
-OWN_PREFIX = "assay"
 NO_APPLICATION = "a client without a name"
 
 
 def other_clients_cpu(run: Run) -> dict[str, float]:
     """Return CPU seconds of other clients' sessions in the measured part, by application.
 
-    Empty where the engine does not tell its processes apart, and where nobody else was there.
+    Sessions that were seen at upkeep are left out: they are told with what they do. Empty where
+    the engine does not tell its processes apart, and where nobody else was there.
     """
     window = window_ns(run.table("events"))
     if window is None or not all(map(run.has, ("backends", "processes", "activity"))):
@@ -44,13 +45,21 @@ def other_clients_cpu(run: Run) -> dict[str, float]:
         .with_columns(pl.col("pid").cast(pl.UInt32))
         .join(owners(run.table("backends"), activity, of_engine), on="pid")
         .filter(pl.col("owner") == OTHER_CLIENTS)
+        .filter(~pl.col("pid").is_in(_at_upkeep(run).implode()))
         .join(names, on="pid", how="left")
         .with_columns(pl.col("application").fill_null(NO_APPLICATION))
-        .filter(~pl.col("application").str.starts_with(OWN_PREFIX))
         .group_by("application", maintain_order=True)
         .agg(pl.col("cpu_ns").sum() * NS)
     )
     return dict(used.iter_rows())
+
+
+def _at_upkeep(run: Run) -> pl.Series:
+    """Processes that were seen at upkeep, such as a vacuum."""
+    if not run.has(OTHER_WORK):
+        return pl.Series(dtype=pl.UInt32)
+    is_upkeep = pl.col("work").cast(pl.String) != SNAPSHOT
+    return run.table(OTHER_WORK).filter(is_upkeep)["session"].unique()
 
 
 def client_queue_share(run: Run) -> float | None:

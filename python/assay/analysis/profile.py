@@ -20,7 +20,7 @@ from assay.analysis.placing import are_told_apart, as_one, measured_passes, plac
 from assay.analysis.profile_compare import compare
 from assay.analysis.profile_shares import Shares, shares
 from assay.analysis.profile_tables import matrix, symbols_table, unclassified, work_table
-from assay.analysis.sessions import OTHER_CLIENTS, background, owners
+from assay.analysis.sessions import BESIDE, background, owners
 from assay.analysis.work.classify import Places, classify
 from assay.analysis.work.names import without_clone
 from assay.analysis.work.rules import UNCLASSIFIED, Rules, combined, rules_of, shared_rules
@@ -345,7 +345,7 @@ def _without_other_clients(samples: pl.DataFrame, served: pl.DataFrame | None) -
     """
     if served is None:
         return samples
-    others = served.filter(pl.col("owner") == OTHER_CLIENTS)["pid"].cast(pl.UInt32)
+    others = served.filter(pl.col("owner").is_in(BESIDE))["pid"].cast(pl.UInt32)
     is_other = pl.col("pid").is_in(others.implode())
     return samples.with_columns(pl.when(~is_other).then("operation").alias("operation"))
 

@@ -18,7 +18,12 @@ from assay.record.layout import ACCOUNT_ENGINE
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-SESSIONS, BACKGROUND, OTHER_CLIENTS, UNSEEN = "sessions", "background", "other_clients", "unseen"
+SESSIONS, BACKGROUND, UNSEEN = "sessions", "background", "unseen"
+OURS, OTHER_CLIENTS = "ours", "other_clients"
+# Owners of processes with a client that is none of the load's sessions.
+BESIDE = (OURS, OTHER_CLIENTS)
+# Connections of Assay beside the load's sessions have this application, alone or before a space.
+OWN_APPLICATION = "assay"
 
 NO_TITLE = "without a title"
 # Without these, which older records lack, it cannot be told what was not seen.
@@ -33,7 +38,12 @@ OWNERS_SCHEMA = {
     "session": pl.UInt32,
     "is_worker": pl.Boolean,
 }
-TOLD_SCHEMA = {"pid": pl.UInt32, "leader_pid": pl.UInt32, "has_client": pl.Boolean}
+TOLD_SCHEMA = {
+    "pid": pl.UInt32,
+    "leader_pid": pl.UInt32,
+    "has_client": pl.Boolean,
+    "is_ours": pl.Boolean,
+}
 
 
 def sessions(run: Run) -> dict[str, Any] | None:
@@ -41,7 +51,8 @@ def sessions(run: Run) -> dict[str, Any] | None:
 
     Keys: window_s; cpu_s; `sessions` (session, cpu_s, run_delay_s, read_bytes, write_bytes,
     workers, workers_cpu_s; workers are processes that worked for the session, and are included);
-    `background` and `other_clients` (title, processes, and the same figures), most CPU first;
+    `background`, `ours` (Assay's own looks and set-up) and `other_clients` (title, processes, and
+    the same figures), most CPU first;
     unseen_cpu_s; `shares` of cpu_s. Absent is None. Run delay is as last seen of processes that
     ended, and bytes of those that were not seen are with their parent's.
 
@@ -76,7 +87,7 @@ def split_by_session(
     unseen_s = _unseen_ns(grown) * NS
     by_owner = {
         owner: float(owned.filter(pl.col("owner") == owner)["cpu_ns"].sum()) * NS
-        for owner in (SESSIONS, BACKGROUND, OTHER_CLIENTS)
+        for owner in (SESSIONS, BACKGROUND, OURS, OTHER_CLIENTS)
     } | {UNSEEN: unseen_s}
     cpu_s = sum(by_owner.values())
     return {
@@ -84,6 +95,7 @@ def split_by_session(
         "cpu_s": cpu_s,
         SESSIONS: _by_session(owned),
         BACKGROUND: _by_title(owned.filter(pl.col("owner") == BACKGROUND)),
+        OURS: _by_title(owned.filter(pl.col("owner") == OURS)),
         OTHER_CLIENTS: _by_title(owned.filter(pl.col("owner") == OTHER_CLIENTS)),
         "unseen_cpu_s": unseen_s,
         "shares": {owner: used / cpu_s if cpu_s else None for owner, used in by_owner.items()},
@@ -140,6 +152,7 @@ def owners(
     look at what it did may have told that one; so may its title, if `PID n` in it is the number of
     a process that serves a session. Many a worker is too short for the former, which is rarer.
     Others that have a client are that client's: only they have a state, or name an application.
+    By its application a client is Assay itself, or another one.
     """
     of_session = (
         backends.sort("time_ns")
@@ -152,12 +165,13 @@ def owners(
     seen = (
         pl.concat([_told_by_title(processes), _told_by_activity(activity)])
         .group_by("pid", maintain_order=True)
-        .agg(pl.col("leader_pid").drop_nulls().last(), pl.col("has_client").any())
+        .agg(pl.col("leader_pid").drop_nulls().last(), pl.col("has_client", "is_ours").any())
         .join(direct.select(pl.col("pid").cast(pl.UInt32)), on="pid", how="anti")
         .join(of_session, left_on="leader_pid", right_on="backend_pid", how="left")
         .filter(pl.col("session").is_not_null() | pl.col("has_client"))
     )
-    owner = pl.when(pl.col("session").is_not_null()).then(pl.lit(SESSIONS))
+    is_session = pl.col("session").is_not_null()
+    owner = pl.when(is_session).then(pl.lit(SESSIONS)).when("is_ours").then(pl.lit(OURS))
     indirect = seen.select(
         "pid",
         owner.otherwise(pl.lit(OTHER_CLIENTS)).alias("owner"),
@@ -184,12 +198,21 @@ def background(activity: pl.DataFrame | None, processes: pl.DataFrame | None) ->
     return pl.concat(pids).unique()
 
 
+def is_ours() -> pl.Expr:
+    """Return whether `application` is the name of a connection of Assay itself."""
+    name = pl.col("application").cast(pl.String)
+    own = (name == OWN_APPLICATION) | name.str.starts_with(f"{OWN_APPLICATION} ")
+    return own.fill_null(value=False)
+
+
 def _told_by_activity(activity: pl.DataFrame | None) -> pl.DataFrame:
-    """What each look at a process told: pid, leader_pid, has_client; by time."""
+    """What each look at a process told: pid, leader_pid, has_client, is_ours; by time."""
     if activity is None:
         return pl.DataFrame(schema=TOLD_SCHEMA)
     has_client = pl.any_horizontal(pl.col("application", "state").is_not_null())
-    told = activity.sort("time_ns").select("pid", "leader_pid", has_client.alias("has_client"))
+    told = activity.sort("time_ns").select(
+        "pid", "leader_pid", has_client.alias("has_client"), is_ours().alias("is_ours")
+    )
     return told.cast(TOLD_SCHEMA)  # type: ignore[arg-type]
 
 
@@ -204,7 +227,7 @@ def _told_by_title(processes: pl.DataFrame | None) -> pl.DataFrame:
         .select(pl.col("pid").cast(pl.UInt32), leader.alias("leader_pid"))
         .drop_nulls()
         .unique(maintain_order=True)
-        .with_columns(pl.lit(value=False).alias("has_client"))
+        .with_columns(pl.lit(value=False).alias("has_client"), pl.lit(value=False).alias("is_ours"))
     )
 
 

@@ -15,7 +15,7 @@ import polars as pl
 
 from assay.analysis.operations import NS
 from assay.analysis.profile import owners_of
-from assay.analysis.sessions import OTHER_CLIENTS
+from assay.analysis.sessions import BESIDE
 from assay.analysis.statement_work import KEYS, executed
 from assay.analysis.waiting import named_spans
 from assay.analysis.waits import threads
@@ -88,5 +88,5 @@ def _of_session(run: Run, spans: pl.DataFrame) -> pl.DataFrame:
     served = owners_of(run)
     if served is None:
         return spans
-    pids = served.filter(pl.col("owner") != OTHER_CLIENTS)["pid"].cast(pl.UInt32)
+    pids = served.filter(~pl.col("owner").is_in(BESIDE))["pid"].cast(pl.UInt32)
     return spans.filter(pl.col("pid").cast(pl.UInt32).is_in(pids.implode()))

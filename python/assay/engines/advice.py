@@ -104,6 +104,7 @@ class AdviceFacts(BaseModel):
         statements: Files of SQL by what they do, with `$table`, `$columns` and `$name` of an index.
         beside: What a statement does beside what it is for, in words.
         costly: Settings that cost time by themselves.
+        upkeep: Settings that pace upkeep, by the sort of work in the engine's words.
         without: Roles and statements that the engine has no need of, each with the reason.
     """
 
@@ -115,6 +116,7 @@ class AdviceFacts(BaseModel):
     statements: dict[Doing, str] = {}
     beside: dict[Doing, str] = {}
     costly: tuple[CostlyFacts, ...] = ()
+    upkeep: dict[str, tuple[str, ...]] = {}
     without: dict[str, str] = {}
 
     @field_validator("settings")

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.model.blocker import Blocked
+    from assay.model.other_work import OtherWork
 
 
 class CounterReader(Protocol):
@@ -90,6 +91,18 @@ class BlockedReader(Protocol):
         """Sessions that wait at this moment, one a session that each waits for. Raises `OSError`.
 
         It is asked right after `activity`, whose look it may be of.
+        """
+        ...
+
+
+@runtime_checkable
+class OtherWorkReader(Protocol):
+    """Counter readers that can also tell what the server does beside the load."""
+
+    def other_work(self) -> Sequence[OtherWork]:
+        """Upkeep that is under way, and sessions with old snapshots. Raises `OSError`.
+
+        It is asked with the counters.
         """
         ...
 

@@ -13,8 +13,23 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
 from assay.model.units import NS_PER_S
-from assay.probes.contract import ActivityReader, BlockedReader, Cost, CountsAnew, StatusReader
-from assay.probes.streams import ACTIVITY, BLOCKERS, COST, ENGINE, ENGINE_STATUS, Stream
+from assay.probes.contract import (
+    ActivityReader,
+    BlockedReader,
+    Cost,
+    CountsAnew,
+    OtherWorkReader,
+    StatusReader,
+)
+from assay.probes.streams import (
+    ACTIVITY,
+    BLOCKERS,
+    COST,
+    ENGINE,
+    ENGINE_STATUS,
+    OTHER_WORK,
+    Stream,
+)
 from assay.record.layout import STATUS_FILES
 
 if TYPE_CHECKING:
@@ -138,6 +153,7 @@ class Watch:
         self._counters = counters
         self._activity = counters if isinstance(counters, ActivityReader) else None
         self._blocked = counters if isinstance(counters, BlockedReader) else None
+        self._other_work = counters if isinstance(counters, OtherWorkReader) else None
         self._activity_least_s = max(target.interval_s, ACTIVITY_INTERVAL_S)
         self._standing: Standing | None = None
         if isinstance(counters, CountsAnew):
@@ -155,6 +171,9 @@ class Watch:
             if self._blocked:
                 stream = Stream(target.raw_dir, "blockers", BLOCKERS)
                 self._blocked_stream = opened.enter_context(stream)
+            if self._other_work:
+                stream = Stream(target.raw_dir, "other-work", OTHER_WORK)
+                self._other_work_stream = opened.enter_context(stream)
             if isinstance(counters, StatusReader):
                 stream = Stream(target.raw_dir, "engine-status", ENGINE_STATUS)
                 self._standing = Standing(counters, opened.enter_context(stream), target.raw_dir)
@@ -190,6 +209,8 @@ class Watch:
         if edge or now_s >= self._counters_due_s:
             spent_ns = time.thread_time_ns()
             self._read_counters(time.monotonic_ns())
+            if self._other_work:
+                self._read_other_work(self._other_work, begun_ns)
             # The first reading connects, which no other has to.
             if edge != START:
                 self._afford_counters(time.thread_time_ns() - spent_ns)
@@ -253,12 +274,18 @@ class Watch:
         for row in reader.blocked():
             self._blocked_stream.push(time_ns, *row.facts().values())
 
+    def _read_other_work(self, reader: OtherWorkReader, time_ns: int) -> None:
+        for row in reader.other_work():
+            self._other_work_stream.push(time_ns, *row.facts().values())
+
     def _flush(self) -> None:
         self._engine_stream.flush()
         if self._activity:
             self._activity_stream.flush()
         if self._blocked:
             self._blocked_stream.flush()
+        if self._other_work:
+            self._other_work_stream.flush()
         told, now_ns = self._told, time.monotonic_ns()
         told.cpu_ns = time.thread_time_ns()
         # The look under way counts already: a reader of a killed run sees no sample without cost.

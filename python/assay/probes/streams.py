@@ -59,6 +59,17 @@ BLOCKERS = _schema(
         ("waiting_statement", WORD),
     ],
 )
+OTHER_WORK = _schema(
+    [("time_ns", pa.int64()), ("session", pa.uint32()), ("work", WORD)],
+    [
+        ("application", WORD),
+        ("state", WORD),
+        ("transaction_s", pa.float64()),
+        ("behind", pa.float64()),
+        ("object", WORD),
+        ("statement", WORD),
+    ],
+)
 MIXES = _schema(
     [("phase", WORD), ("mixes", pa.uint64()), ("time_ns", pa.int64())],
     [("asked_bytes", pa.uint64()), ("fetched_bytes", pa.uint64())],

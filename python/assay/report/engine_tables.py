@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 COUNTER = "counter"
-SESSIONS, BACKGROUND, OTHER_CLIENTS, UNSEEN = "sessions", "background", "other_clients", "unseen"
+SESSIONS, BACKGROUND, UNSEEN = "sessions", "background", "unseen"
+OURS, OTHER_CLIENTS = "ours", "other_clients"
 # So many sessions are shown one by one; of more, what lies between them is easier to read.
 SESSIONS_EACH_MAX = 8
 # Processes by title; those that used less are one row.
@@ -142,6 +143,7 @@ def cpu_rows(used: dict[str, Any]) -> list[CpuRow]:
     return [
         *_session_rows(used),
         *_title_rows(used, BACKGROUND, "the server's own processes"),
+        *_title_rows(used, OURS, "Assay's own connections"),
         *_title_rows(used, OTHER_CLIENTS, "other clients"),
         CpuRow(
             "not seen: too short for a sample, and the last moments of others",

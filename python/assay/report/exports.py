@@ -208,7 +208,7 @@ def _cpu_table(used: dict[str, Any]) -> pl.DataFrame:
         "workers": pl.Int64,
         "workers_cpu_s": pl.Float64,
     }
-    owners = ("sessions", "background", "other_clients")
+    owners = ("sessions", "background", "ours", "other_clients")
     rows = [{"owner": owner} | entry for owner in owners for entry in used[owner]]
     return pl.DataFrame([*rows, {"owner": "unseen", "cpu_s": used["unseen_cpu_s"]}], schema=schema)
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from assay.model.blocker import Blocker
     from assay.model.catalogue import Alternative, ChangedSetting, Index
     from assay.model.finding import Advice, Evidence, Tells
+    from assay.model.other_work import Worker
     from assay.model.plan import Plan
 
 EXECUTIONS = {
@@ -144,6 +145,8 @@ class Case:
         alternatives: Plans that would be chosen if one thing were changed, by operation.
         blockers: Sessions that others waited for, those waited for longest first; None: the engine
             does not tell.
+        workers: Upkeep of the server and old snapshots beside the load; None: the engine does not
+            tell.
         functions: Calls and seconds of functions that the engine counts, in the measured part.
         other_clients: CPU seconds of sessions of other clients, by their application.
         client_queue_share: Time that the load generator was ready and had no CPU, as a share of
@@ -185,6 +188,7 @@ class Case:
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
     blockers: tuple[Blocker, ...] | None = None
     other_clients: Mapping[str, float] = field(default_factory=dict)
+    workers: tuple[Worker, ...] | None = None
     functions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     client_queue_share: float | None = None
     look_interval_s: float | None = None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 METHOD = "checkpoints"
 # Names of figures that an engine's counters declare.
-IMAGES, IMAGE_BYTES = "wal_full_page_images", 8192
+IMAGES, IMAGE_BYTES = "wal_full_page_images", "wal_full_page_bytes"
 LOG_BYTES, REQUESTED = "wal_bytes", "checkpoints_requested"
 LOG_SIZE = "log_size"
 # Checkpoints that the log's size asked for: one may be the load's own beginning.
@@ -33,11 +33,12 @@ PARTS = ("log", "waiting/disk_write", "computing/kernel")
 
 def find(case: Case) -> list[Finding]:
     """Return the part of the time that writing whole pages took."""
-    images, logged = case.total(IMAGES), case.total(LOG_BYTES)
+    images, image_bytes = case.total(IMAGES), case.total(IMAGE_BYTES)
+    logged = case.total(LOG_BYTES)
     requested, setting = case.total(REQUESTED) or 0.0, case.setting(LOG_SIZE)
-    if not images or not logged or requested < REQUESTED_MIN:
+    if not images or not image_bytes or not logged or requested < REQUESTED_MIN:
         return []
-    share = min(1.0, images * IMAGE_BYTES / logged)
+    share = min(1.0, image_bytes / logged)
     if share < IMAGES_SHARE_MIN:
         return []
     part = max(PARTS, key=lambda path: case.of_run(_shares(case, path)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.old_snapshot import end_words, holder, holder_evidence, holder_words
 from assay.analysis.findings.plan_time import fraction_of, reach_of, scaled, timed_nodes
 from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, count_text, percent_text
@@ -66,6 +67,10 @@ def _told(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
         advice = Advice("vacuum", table, {}, effect)
         does = f"cleans {table} of its dead rows{case.beside('vacuum')}"
         to_try = case.try_words(METHOD, fractions, does)
+    keeper = holder(case)
+    if keeper is not None:
+        claim += f". They cannot be removed: {holder_words(keeper)}"
+        advice, to_try = None, f"{end_words(keeper)}; then {table} can be cleaned of its dead rows"
     evidence = [
         Evidence(
             f"{count_text(facts.dead_rows)} dead rows of {table} by the engine's statistics",
@@ -79,9 +84,13 @@ def _told(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
         )
         for scan in scans
     ]
+    if keeper is not None:
+        evidence.append(holder_evidence(keeper))
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
     by_index = all(scan.node.operator == "index scan" for scan in scans)
-    finding = replace(finding.without_interval(), settle=OF_INDEX_SCANS if by_index else None)
+    # What an old snapshot may still want is not dropped on the way, either.
+    may_drop = by_index and keeper is None
+    finding = replace(finding.without_interval(), settle=OF_INDEX_SCANS if may_drop else None)
     return finding.of("computing", saved=(0.0, case.of_run(scaled(reach_of(scans), dead))))

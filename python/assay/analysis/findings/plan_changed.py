@@ -71,6 +71,11 @@ def _worse_generic(case: Case, plan: Plan, custom: Alternative) -> Finding:
         Evidence(f"over the same values {times}", f"clock:{plan.operation}"),
     ]
     to_try = f"set {custom.change} = {custom.value} for its session, or for the role that runs it"
+    setting = next((one for one in case.changed_settings or () if one.name == custom.change), None)
+    if setting is not None:
+        says = f"{setting.name} = {setting.value}; its default is {setting.default}"
+        evidence.append(Evidence(says, f"setting:{setting.name}"))
+        to_try = f"reset {setting.name}, so that it is {setting.default} again, or {to_try}"
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     effect = finding.effect_share
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))

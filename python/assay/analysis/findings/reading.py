@@ -14,6 +14,7 @@ from assay.analysis.composite.played import played
 from assay.analysis.engine_counters import around
 from assay.analysis.findings.case import EXECUTIONS, Case, TableFacts
 from assay.analysis.operations import NS, plain, window_ns
+from assay.analysis.other_work import other_work_of
 from assay.analysis.plans import captured
 from assay.analysis.profile import Profile, read_profile
 from assay.model.errors import RecordUnreadableError, UsageError
@@ -79,6 +80,7 @@ def read_case(
         changed_settings=plans.changed_settings,
         alternatives=_by_operation(plans.alternatives),
         blockers=blockers_of(run),
+        workers=other_work_of(run),
     )
 
 

@@ -11,6 +11,7 @@ from assay.engines.mysql_family.counters import FamilyCounters
 from assay.engines.mysql_family.loading import execute
 from assay.engines.mysql_family.statements import file_text
 from assay.model.blocker import Blocked
+from assay.model.other_work import OtherWork
 from assay.model.secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-ACTIVITY, BLOCKED = "activity.sql", "blocked.sql"
+ACTIVITY, BLOCKED, OTHER_WORK = "activity.sql", "blocked.sql", "other_work.sql"
 LOCK = "Lock"
 # How the server calls its states in which a statement waits for a lock of a table.
 WAITING_STATE = "Waiting for "
@@ -49,7 +50,7 @@ class ThreadActivity:
 
 
 class ThreadCounters(FamilyCounters):
-    """Reads counters and also `activity.sql` and `blocked.sql` of `conf`.
+    """Reads counters and also `activity.sql`, `blocked.sql` and `other_work.sql` of `conf`.
 
     `pid` is the server's process; None: it is not on this host, and its threads are not told.
     """
@@ -63,6 +64,8 @@ class ThreadCounters(FamilyCounters):
         self._blocked = file_text(BLOCKED, conf)
         self._may_look = pid is not None and self.may(self._activity)
         self._may_name = self.may(self._blocked)
+        self._other_work = file_text(OTHER_WORK, conf)
+        self._may_see_work = self.may(self._other_work)
         self._waits = False
 
     def activity(self) -> list[ThreadActivity]:
@@ -78,6 +81,12 @@ class ThreadCounters(FamilyCounters):
         if not self._may_name or not (self._waits or not self._may_look):
             return []
         return [_blocked(row) for row in self._rows(self._blocked)]
+
+    def other_work(self) -> list[OtherWork]:
+        """Return upkeep that is under way, and the oldest transactions. Raises `OSError`."""
+        if not self._may_see_work:
+            return []
+        return [_other_work(row) for row in self._rows(self._other_work)]
 
     def _rows(self, statement: str) -> tuple[tuple[Any, ...], ...]:
         try:
@@ -112,6 +121,20 @@ def _blocked(row: tuple[Any, ...]) -> Blocked:
         object=None if thing is None else str(thing).rpartition(".")[2],
         mode=mode,
         waiting_statement=_in_one_line(waiting_statement),
+    )
+
+
+def _other_work(row: tuple[Any, ...]) -> OtherWork:
+    session, work, user, state, age_s, behind, thing, statement = row
+    return OtherWork(
+        session=int(session),
+        work=work,
+        application=user,
+        state=state,
+        transaction_s=None if age_s is None else max(0.0, float(age_s)),
+        behind=None if behind is None else float(behind),
+        object=thing,
+        statement=_in_one_line(statement),
     )
 
 

@@ -76,7 +76,7 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
 
     Args:
         dsn: Keywords and values.
-        purpose: The application's name, where the DSN has none.
+        purpose: The application's name, whatever the DSN has: the connection is known by it.
         title: The product, for people.
     """
     import psycopg
@@ -84,8 +84,7 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
 
     given = conninfo_to_dict(dsn)
     patience_s = given.get("connect_timeout", CONNECT_PATIENCE_S)
-    name = given.get("application_name", purpose)
-    whole = make_conninfo(dsn, application_name=name, connect_timeout=patience_s)
+    whole = make_conninfo(dsn, application_name=purpose, connect_timeout=patience_s)
     try:
         return psycopg.connect(whole, autocommit=True)
     except psycopg.Error as error:

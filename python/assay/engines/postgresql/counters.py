@@ -16,6 +16,7 @@ from assay.engines.postgresql.connecting import connect
 from assay.engines.postgresql.loading import execute, failed_with
 from assay.engines.postgresql.statements import CONF, file_text
 from assay.model.blocker import Blocked
+from assay.model.other_work import OtherWork
 from assay.model.secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 READING = "assay counters"
-COUNTERS, ACTIVITY = "counters", "activity.sql"
+COUNTERS, ACTIVITY, OTHER_WORK = "counters", "activity.sql", "other_work.sql"
 # Of `server_version_num`: 180006 is 18.6.
 VERSION_STEP = 10_000
 # Of a row of `activity.sql`: the session that is waited for. Rows of activity have none.
@@ -79,6 +80,11 @@ def _blocked(row: tuple[object, ...]) -> Blocked:
     )
 
 
+def _other_work(row: tuple[object, ...]) -> OtherWork:
+    facts = (*row[:-1], _without_secrets(row[-1]))
+    return OtherWork(*facts)  # type: ignore[arg-type]
+
+
 def _without_secrets(text: object) -> str | None:
     return None if text is None else without_secrets(" ".join(str(text).split()))
 
@@ -131,6 +137,10 @@ class PostgresCounters:
     def blocked(self) -> list[Blocked]:
         """Sessions that waited for a lock at the last `activity`, which reads both at once."""
         return self._blocked
+
+    def other_work(self) -> list[OtherWork]:
+        """Upkeep that is under way, and the oldest snapshots. Raises `OSError`."""
+        return [_other_work(row) for row in self._rows(file_text(OTHER_WORK))]
 
     def close(self) -> None:
         """Ends the connection."""

@@ -45,6 +45,8 @@ class PlanAsker:
         from psycopg.types.string import TextLoader
 
         self.connection = connect(dsn, EXPLAINING)
+        # What the library prepares by itself it lets go at a rollback, with all that we prepared.
+        self.connection.prepare_threshold = None
         # The server's own words, not what they mean in Python.
         self.connection.adapters.register_loader("json", TextLoader)
         self.cursor = psycopg.RawCursor(self.connection)

@@ -16,9 +16,14 @@ if TYPE_CHECKING:
     from assay.engines.postgresql.plan_asking import PlanAsker
     from assay.engines.postgresql.plan_cache import Kept, PlanCache
     from assay.model.catalogue import ChangeKind
-    from assay.model.plan import Plan
+    from assay.model.plan import Plan, PlanNode
 
 FULL_SCAN, FULL_SCANS = "Seq Scan", "enable_seqscan"
+# A join row by row is the one for few rows; the others begin by reading a side in full.
+JOINS_FOR_MANY = ("Hash Join", "Merge Join")
+JOINS_SETTINGS = "enable_hashjoin, enable_mergejoin"
+# Estimates that are nearer to the rows that came than this lead to the same plan.
+Q_ERROR_MIN = 10.0
 CACHE_MODE, EACH_ANEW = "plan_cache_mode", "force_custom_plan"
 
 
@@ -77,8 +82,10 @@ class PlanFacts:
         ]
         if any(node.native.endswith(FULL_SCAN) for node in chosen.root.walk()):
             asked.append(("rewrite", FULL_SCANS, "off"))
-        found = [self._changed_plan(place, text, values, chosen, change) for change in asked]
         kept = self._cache.kept.get(text)
+        if kept is not None and _joins_for_too_many(kept.plan):
+            asked.append(("rewrite", JOINS_SETTINGS, "off"))
+        found = [self._changed_plan(place, text, values, chosen, change) for change in asked]
         if kept is not None and kept.mode == GENERIC and any(kept.rows):
             found.append(self._custom(place, kept))
         return [alternative for alternative in found if alternative is not None]
@@ -148,14 +155,16 @@ class PlanFacts:
         values: Sequence[object],
         change: tuple[str, str] | None = None,
     ) -> Plan | None:
-        """A statement's plan with a setting changed, undone at once; None: it was refused."""
+        """A statement's plan with settings changed, undone at once; None: it was refused."""
         import psycopg
 
         asker = self._asker
         try:
             with asker.connection.transaction(force_rollback=True):
                 if change is not None:
-                    asker.ask(file_text("plans/set.sql"), change)
+                    names, value = change
+                    for name in names.split(", "):
+                        asker.ask(file_text("plans/set.sql"), (name, value))
                 return read(asker.told(how, text, values))
         except psycopg.Error as error:
             asker.words(error)
@@ -168,6 +177,21 @@ class PlanFacts:
             return self._asker.connection.execute(file_text(file).encode()).fetchall()
         except psycopg.Error as error:
             raise EngineError(words_of(error)) from error
+
+
+def _joins_for_too_many(plan: Plan) -> bool:
+    """Whether a plan that was executed joins for many rows above an estimate that is too large."""
+    return any(
+        _is_overestimated(below)
+        for node in plan.root.walk()
+        if node.native.endswith(JOINS_FOR_MANY)
+        for below in node.walk()
+    )
+
+
+def _is_overestimated(node: PlanNode) -> bool:
+    expected, seen = node.estimated_rows or 0.0, node.rows
+    return seen is not None and expected > seen and (node.q_error or 0.0) >= Q_ERROR_MIN
 
 
 def _seconds(plan: Plan | None) -> float | None:

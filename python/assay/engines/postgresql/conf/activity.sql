@@ -3,7 +3,7 @@
 with activity as materialized (
     select
         pid, leader_pid, backend_type, nullif(application_name, '') as application,
-        state, wait_event_type, wait_event, usename, xact_start, query
+        state, wait_event_type, wait_event, usename, xact_start, query, client_port
     from pg_stat_activity
 ),
 waits as materialized (
@@ -20,7 +20,9 @@ locks as materialized (
         and l.database = (select oid from pg_database where datname = current_database())
 )
 select
-    pid, leader_pid, backend_type, application, state, wait_event_type, wait_event,
+    pid, leader_pid, backend_type, application,
+    -- A worker of the server has a state, too, while a session has a client.
+    case when client_port is not null then state end, wait_event_type, wait_event,
     null::integer as blocker, null::float8 as transaction_s, null as statement,
     null as object, null as mode, null as waiting_statement
 from activity

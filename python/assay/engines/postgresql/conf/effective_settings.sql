@@ -6,7 +6,8 @@ select name, current_setting(name, true)
 from pg_settings
 where source not in ('client', 'default', 'override', 'session')
    or name in (
-        'autovacuum', 'bgwriter_delay', 'checkpoint_completion_target', 'checkpoint_timeout',
+        'autovacuum', 'autovacuum_naptime', 'autovacuum_vacuum_cost_delay',
+        'autovacuum_vacuum_cost_limit', 'vacuum_cost_delay', 'vacuum_cost_limit', 'bgwriter_delay', 'checkpoint_completion_target', 'checkpoint_timeout',
         'commit_delay', 'log_statement', 'log_min_duration_statement', 'log_duration', 'cpu_index_tuple_cost', 'cpu_operator_cost', 'cpu_tuple_cost',
         'data_checksums', 'default_statistics_target', 'effective_cache_size',
         'effective_io_concurrency', 'fsync', 'full_page_writes', 'hash_mem_multiplier',

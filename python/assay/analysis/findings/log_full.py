@@ -1,0 +1,121 @@
+"""A log that is written round and round: before it is overwritten, changed pages have to be out.
+
+A page that is changed often is then written for nearly each change, and who changes it waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import at_least
+from assay.model.finding import Advice, Evidence
+from assay.model.units import bytes_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case, Setting
+    from assay.model.finding import Finding
+
+METHOD = "log-full"
+# Names of figures that an engine's counters declare.
+RELEASED, AGE = "checkpoint_bytes", "checkpoint_age_bytes"
+LOG_BYTES, WRITTEN, ROW_LOCKS = "wal_bytes", "written_bytes", "row_lock_waits"
+LOG_SIZE = "log_size"
+# A log that holds the changes of a longer time is written round by the way.
+HELD_MAX_S = 30.0
+# So often the whole log was released in the measured part: less may be what a load began with.
+TURNS_MIN = 1.0
+# Engines hurry to write pages out when the log is so full.
+AGE_SHARE_MIN = 0.5
+EFFECT_MIN = 0.05
+NAMED_SHARE = 0.02
+LARGER = 16
+PARTS = ("log", "waiting/disk_write", "waiting/disk")
+# Who waits for room in the log sleeps as one who waits for a lock.
+LOCKS = ("waiting/lock", "waiting/latch")
+
+
+def find(case: Case) -> list[Finding]:
+    """Return the part of the time that making room in the log took."""
+    size, logged = case.setting(LOG_SIZE), case.total(LOG_BYTES)
+    capacity = size.bytes if size is not None else None
+    window_s = (case.counters or {}).get("window_s")
+    if size is None or not capacity or not logged or not window_s:
+        return []
+    age, turns = _greatest(case, AGE), (case.total(RELEASED) or 0.0) / capacity
+    held_s = capacity * window_s / logged
+    if age is None or turns < TURNS_MIN or held_s > HELD_MAX_S:
+        return []
+    if age < AGE_SHARE_MIN * capacity:
+        return []
+    pages = _share_of_pages(case, logged)
+    part = max(_parts(case), key=lambda path: case.of_run(_shares(case, path)))
+    fractions = at_least(
+        {name: own * pages for name, own in _shares(case, part).items()}, NAMED_SHARE
+    )
+    if case.of_run(fractions) < EFFECT_MIN:
+        return []
+    claim = (
+        f"The log is too small for the changes: {size.words} holds {seconds_text(held_s)} of them."
+        f" It was written round {turns:.2g} times, and changed pages had to be written out first"
+    )
+    evidence = [
+        Evidence(f"{percent_text(age / capacity)} of the log was in use at most", f"counter:{AGE}"),
+        Evidence(
+            f"{percent_text(pages)} of the {bytes_text(case.total(WRITTEN) or logged)} that were"
+            f" written were pages, beside {bytes_text(logged)} of log",
+            f"counter:{WRITTEN}",
+        ),
+        Evidence(size.words, f"setting:{size.name}"),
+        *(
+            Evidence(f"{name}: {percent_text(share)} of its time in {part}", f"where:{name}")
+            for name, share in _shares(case, part).items()
+            if name in fractions
+        ),
+    ]
+    return [_advised(case, size, capacity, fractions, (claim, part), evidence)]
+
+
+def _advised(
+    case: Case,
+    size: Setting,
+    capacity: int,
+    fractions: dict[str, float],
+    said: tuple[str, str],
+    evidence: list[Evidence],
+) -> Finding:
+    claim, part = said
+    effect = case.of_run(fractions)
+    advice = Advice("setting", LOG_SIZE, {"value": str(LARGER * capacity)}, effect)
+    does = f"sets {size.name} to {bytes_text(LARGER * capacity)}"
+    finding = case.finding(
+        METHOD,
+        claim,
+        fractions,
+        to_try=case.try_words(METHOD, fractions, does),
+        evidence=evidence,
+        advice=advice,
+    )
+    induced = sum(case.of_run(_shares(case, path)) for path in (*_parts(case), "computing/queue"))
+    return finding.of(part, saved=(effect, min(1.0, max(effect, induced))))
+
+
+def _parts(case: Case) -> tuple[str, ...]:
+    """Nodes of the time tree in which it may show; those of locks where no row was locked."""
+    return PARTS if case.total(ROW_LOCKS) or case.blockers else (*PARTS, *LOCKS)
+
+
+def _share_of_pages(case: Case, logged: float) -> float:
+    """Of what was written, the part that was no log; all of it where that is not counted."""
+    written = case.total(WRITTEN)
+    return 1.0 if not written else max(0.0, 1 - logged / max(written, logged))
+
+
+def _greatest(case: Case, name: str) -> float | None:
+    told = (case.counters or {}).get("series", ())
+    series = next((one for one in told if one["name"] == name), None)
+    values = [value for value in (series or {}).get("values", ()) if value is not None]
+    return max(values, default=None)
+
+
+def _shares(case: Case, path: str) -> dict[str, float]:
+    return {name: tree.share_of(path) for name, tree in case.trees.items()}

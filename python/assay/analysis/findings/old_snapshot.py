@@ -1,0 +1,143 @@
+"""Old versions of rows that pile up because a transaction's snapshot may still want them.
+
+Where an engine counts dead rows, `dead-rows` has the effect and names the transaction. Where it
+counts changes that old readers may want, the effect is what grew with them.
+"""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from assay.model.finding import Evidence
+from assay.model.other_work import SNAPSHOT
+from assay.model.units import count_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+    from assay.model.other_work import Worker
+
+METHOD = "old-snapshot"
+# A snapshot that most looks saw kept what was changed during most of the run.
+SEEN_MIN = 0.5
+# Changes that an engine without old readers removes as they come are fewer.
+KEPT_MIN = 10_000
+KEPT = "undo_records"
+# They pile up if there are so many times as many at last.
+PILED_MIN = 2.0
+CLOSED = "closed"
+# The first and the last of so many parts of the run are compared.
+PARTS = 3
+# Loads differ by less between their thirds.
+SLOWER_MIN = 1.2
+EFFECT_MIN = 0.05
+STATEMENT_MAX = 100
+IDLE = ("idle", "sleep", "prepared")
+
+
+def holder(case: Case) -> Worker | None:
+    """Return the transaction with the oldest snapshot that is none of the run's; None: none is."""
+    seen = [
+        one
+        for one in case.workers or ()
+        if one.work == SNAPSHOT and not one.own and one.share >= SEEN_MIN
+    ]
+    return max(seen, key=lambda one: (one.behind or 0.0, one.transaction_s or 0.0), default=None)
+
+
+def holder_words(keeper: Worker) -> str:
+    """Return who holds the snapshot, in which state and since when."""
+    facts = [
+        keeper.application,
+        keeper.state,
+        None
+        if keeper.transaction_s is None
+        else f"its transaction open for {seconds_text(keeper.transaction_s)}",
+        None
+        if not keeper.statement
+        else f"{'last ' if _is_idle(keeper) else ''}statement: {_short(keeper.statement)}",
+    ]
+    inner = ", ".join(fact for fact in facts if fact)
+    return f"session {keeper.session}" + (f" ({inner})" if inner else "") + " has an old snapshot"
+
+
+def holder_evidence(keeper: Worker) -> Evidence:
+    """Return what looks at the session saw."""
+    behind = ""
+    if keeper.behind is not None:
+        behind = f", {count_text(keeper.behind)} transactions behind"
+    says = f"{holder_words(keeper)}{behind}; {percent_text(keeper.share)} of the looks saw it"
+    return Evidence(says, f"session:{keeper.session}")
+
+
+def end_words(keeper: Worker) -> str:
+    """Return what to do about the session."""
+    name = f" of {keeper.application}" if keeper.application else ""
+    words = f"commit, roll back or end the transaction of session {keeper.session}{name}"
+    if _is_idle(keeper):
+        words += ", and let none stay open while its client does something else"
+    return words
+
+
+def find(case: Case) -> list[Finding]:
+    """Return how much slower a load became while changes piled up behind an old snapshot."""
+    keeper, kept, paces = holder(case), _kept(case), _paces(case)
+    if keeper is None or kept is None or paces is None:
+        return []
+    before, after, mean = paces
+    fractions = {name: min(1 - mean / before, case.computing(name)) for name in case.trees}
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    slower = f"from {count_text(before)} operations a second to {count_text(after)}"
+    claim = (
+        f"{count_text(kept[1])} changes are kept for a reader from before them:"
+        f" {holder_words(keeper)}. While they piled up the load fell {slower}"
+    )
+    evidence = [
+        holder_evidence(keeper),
+        Evidence(
+            f"changes that are kept grew from {count_text(kept[0])} to {count_text(kept[1])}",
+            f"counter:{KEPT}",
+        ),
+        Evidence(f"the load fell {slower}, from its first third to its last", "timeline"),
+    ]
+    finding = case.finding(METHOD, claim, fractions, to_try=end_words(keeper), evidence=evidence)
+    best = {name: min(1 - after / before, case.computing(name)) for name in case.trees}
+    return [finding.without_interval().of("computing", saved=(effect, case.of_run(best)))]
+
+
+def _kept(case: Case) -> tuple[float, float] | None:
+    """Changes that are kept, at the first reading and at most; None where they did not pile up."""
+    told = (case.counters or {}).get("series", ())
+    series = next((one for one in told if one["name"] == KEPT), None)
+    values = [value for value in (series or {}).get("values", ()) if value is not None]
+    if not values or max(values) < max(KEPT_MIN, PILED_MIN * values[0]):
+        return None
+    return values[0], max(values)
+
+
+def _paces(case: Case) -> tuple[float, float, float] | None:
+    """Operations a second of a closed load, in its first and last third and on average.
+
+    None where it did not become slower.
+    """
+    if case.load is None or case.load.load.shape != CLOSED:
+        return None
+    paces = case.load.pace.throughput_per_s
+    third = len(paces) // PARTS
+    if not third:
+        return None
+    before, after, mean = (fmean(part) for part in (paces[:third], paces[-third:], paces))
+    return (before, after, mean) if before >= SLOWER_MIN * after and before > 0 else None
+
+
+def _is_idle(keeper: Worker) -> bool:
+    state = (keeper.state or "").lower()
+    return any(word in state for word in IDLE)
+
+
+def _short(statement: str) -> str:
+    text = " ".join(statement.split())
+    return text if len(text) <= STATEMENT_MAX else f"{text[: STATEMENT_MAX - 1]}…"

@@ -1,0 +1,2 @@
+create statistics tickets_together (mcv) on state, desk from tickets;
+analyze tickets;

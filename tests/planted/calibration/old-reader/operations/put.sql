@@ -1,0 +1,2 @@
+-- Another one comes.
+insert into queue (belt) values (${belt})

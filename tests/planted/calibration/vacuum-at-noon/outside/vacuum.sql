@@ -1,0 +1,2 @@
+vacuum (disable_page_skipping) parcels;
+analyze parcels;

@@ -1,0 +1,2 @@
+create table boxes as select id, id % 10 + 1 as depot, id % 97 as weight from generate_series(1, ${boxes}) as made (id);
+create table parcels as select id, id % 1000 as street, repeat('p', 60) as label from generate_series(1, ${parcels}) as made (id);

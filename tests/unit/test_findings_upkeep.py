@@ -1,0 +1,154 @@
+"""Upkeep of the server that is in the way, and snapshots that keep old versions of rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from assay.analysis.findings import dead_rows, maintenance, old_snapshot
+from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.other_work import with_peers, workers
+from assay.model.other_work import SNAPSHOT, OtherWork, Worker
+from tests.cases import ADVICE, SETTINGS, case, node, operation, plan, plans
+from tests.truths import counted, neighboured
+
+DELAY = "autovacuum_vacuum_cost_delay"
+
+
+def worker(session: int = 7, work: str = "autovacuum", **facts: Any) -> Worker:
+    whole: dict[str, Any] = {"own": False, "looks": 5, "share": 1.0, "objects": ("orders",)} | facts
+    return Worker(session, work, **whole)
+
+
+def snapshot(**facts: Any) -> Worker:
+    known = {"application": "analyst", "state": "idle in transaction", "transaction_s": 40.0}
+    return worker(99, SNAPSHOT, **{**known, "statement": "select 1", "objects": ()} | facts)
+
+
+def row(time_ns: int, session: int, work: str, **facts: Any) -> dict[str, Any]:
+    return {"time_ns": time_ns, **OtherWork(session, work, **facts).facts()}
+
+
+class TestWorkers:
+    def test_looks_at_a_session_are_one_worker_for_each_sort_of_work(self) -> None:
+        rows = [
+            row(1, 7, "vacuum", object="orders", transaction_s=1.0),
+            row(2, 7, "vacuum", object="orders", transaction_s=2.0),
+            row(2, 7, "analyze", object="lines"),
+            row(2, 8, SNAPSHOT, behind=500.0),
+        ]
+        first, *others = workers(rows, {8}, 4, {7: (1.5, 3e6, 0.25)})
+        assert (first.session, first.work, first.looks, first.share) == (7, "vacuum", 2, 0.5)
+        assert (first.cpu_s, first.moved_bytes, first.moved_share) == (1.5, 3e6, 0.25)
+        assert (first.objects, first.transaction_s, first.own) == (("orders",), 2.0, False)
+        assert {(one.work, one.own, one.behind) for one in others} == {
+            ("analyze", False, None),
+            (SNAPSHOT, True, 500.0),
+        }
+
+    def test_a_session_without_a_process_has_no_figures_of_one(self) -> None:
+        (only,) = workers([row(1, 7, "optimize")], set(), 1, {})
+        assert (only.cpu_s, only.moved_bytes) == (None, None)
+
+    def test_processes_between_two_looks_are_put_down_to_those_of_their_title(self) -> None:
+        used = {1: (1.0, 10.0, 0.1), 2: (2.0, 20.0, 0.2), 3: (3.0, None, None), 4: (9.0, 0.0, 0.0)}
+        titles = {1: "upkeep", 2: "upkeep", 3: "upkeep", 4: "writer"}
+        whole = with_peers(used, titles, {1, 3})
+        assert whole[1] == whole[3] == (3.0, 15.0, pytest.approx(0.15))
+        assert whole[4] == used[4]
+        assert with_peers(used, {4: None}, {1}) == used
+
+
+class TestMaintenance:
+    def of(self, *seen: Worker, **facts: Any) -> Case:
+        """One thread that waits for a CPU for 60 % of 100 s."""
+        known = neighboured(0.6)
+        advice = {**ADVICE, "upkeep": {"autovacuum": (DELAY, "naptime")}}
+        settings = {**SETTINGS, DELAY: "0"}
+        return replace(known, workers=seen, advice=advice, settings=settings, **facts)
+
+    def test_it_has_as_much_of_the_waiting_as_it_computed(self) -> None:
+        known = self.of(worker(cpu_s=30.0))
+        assert known.accounts is not None
+        waited_s = 0.6 * known.accounts.window_s
+        (found,) = maintenance.find(known)
+        assert found.effect_share == pytest.approx(0.6 * min(1.0, 30.0 / waited_s))
+        assert found.part == "computing/queue"
+        assert "autovacuum of orders (session 7)" in found.claim
+        assert f"{DELAY} = 0" in (found.to_try or "")
+        assert {"session", "wait", "setting"} <= set(found.witnesses)
+
+    def test_a_session_that_does_two_things_counts_once(self) -> None:
+        both = (worker(cpu_s=20.0), worker(work="analyze", looks=1, cpu_s=20.0))
+        (once,), (twice,) = maintenance.find(self.of(both[0])), maintenance.find(self.of(*both))
+        assert once.effect_share == pytest.approx(twice.effect_share)
+
+    @pytest.mark.parametrize(
+        "seen",
+        [(), (worker(cpu_s=0.5),), (worker(own=True, cpu_s=50.0),), (snapshot(cpu_s=50.0),)],
+    )
+    def test_its_twin_is_silent(self, seen: tuple[Worker, ...]) -> None:
+        assert maintenance.find(self.of(*seen)) == []
+
+    def test_who_moves_most_has_most_of_the_wait_for_the_disk(self) -> None:
+        told = operation(disk_read=0.5, cpu_user=0.5)
+        known = replace(
+            neighboured(0.0),
+            operations=(told,),
+            workers=(worker(moved_bytes=1e9, moved_share=0.8),),
+        )
+        (found,) = maintenance.find(known)
+        assert found.part == "waiting/disk_read"
+        assert found.effect_share == pytest.approx(0.4)
+
+
+class TestDeadRows:
+    def of(self, *seen: Worker) -> Case:
+        scan = node("scan", object="orders", seconds=1.0)
+        facts = TableFacts(rows=1e5, dead_rows=9e5, bytes=1e8)
+        told = operation(told={"seconds": 1.0}, cpu_user=1.0)
+        return case(told, plans=plans(plan(scan)), tables={"orders": facts}, workers=seen)
+
+    def test_the_session_that_keeps_them_is_named_before_a_vacuum_is_advised(self) -> None:
+        (found,) = dead_rows.find(self.of(snapshot(behind=5e4)))
+        assert (
+            "session 99 (analyst, idle in transaction, its transaction open for 40" in found.claim
+        )
+        assert "session" in found.witnesses
+        assert found.advice is None
+        assert (found.to_try or "").startswith("commit, roll back or end the transaction of")
+
+    @pytest.mark.parametrize("seen", [snapshot(own=True), snapshot(share=0.1), worker()])
+    def test_others_are_not_blamed(self, seen: Worker) -> None:
+        (found,) = dead_rows.find(self.of(seen))
+        assert "session" not in found.witnesses
+        assert found.advice is not None
+
+
+class TestOldSnapshot:
+    def of(
+        self, *seen: Worker, last: float = 50.0, kept: float = 1e6, shape: str = "closed"
+    ) -> Case:
+        """A load that slows down while changes that old readers may want pile up."""
+        series = [{"name": "undo_records", "time_s": [0.0, 1, 2], "values": [5e3, 6e3, kept]}]
+        pace = SimpleNamespace(interval_s=1.0, throughput_per_s=(100.0, (100 + last) / 2, last))
+        load: Any = SimpleNamespace(pace=pace, load=SimpleNamespace(shape=shape))
+        counters = counted() | {"series": series}
+        return case(operation(cpu_user=1.0), counters=counters, load=load, workers=seen)
+
+    def test_what_the_load_lost_while_changes_piled_up_is_the_effect(self) -> None:
+        (found,) = old_snapshot.find(self.of(snapshot()))
+        assert found.effect_share == pytest.approx(0.25)
+        assert found.saved == (pytest.approx(0.25), pytest.approx(0.5))
+        assert {"session", "counter"} <= set(found.witnesses)
+        assert "session 99" in found.claim
+
+    @pytest.mark.parametrize("facts", [{"last": 95.0}, {"kept": 100.0}, {"shape": "open"}])
+    def test_its_twin_is_silent(self, facts: dict[str, Any]) -> None:
+        assert old_snapshot.find(self.of(snapshot(), **facts)) == []
+
+    def test_without_a_holder_nobody_is_blamed(self) -> None:
+        assert old_snapshot.find(self.of()) == []
