@@ -9,7 +9,7 @@ class DisksProbe(Sampled):
     name = "disks"
     stream = "disks"
     cost = "reads one /proc file at each sample"
-    core_share_max: float = 0.0008
+    core_share_max: float = 0.0007
 
 
 probe = DisksProbe

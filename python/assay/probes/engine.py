@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 COUNTERS_INTERVAL_S = 1.0
 # They are read less often where that would take more of a core, but never too seldom for a series.
-COUNTERS_CORE_SHARE_MAX = 0.0012
+COUNTERS_CORE_SHARE_MAX = 0.002
 COUNTERS_INTERVAL_S_MAX = 5.0
 # Asking costs a server about as much as a short query, so it is not asked at every sample.
 ACTIVITY_INTERVAL_S = 0.5

@@ -9,7 +9,7 @@ class SystemProbe(Sampled):
     name = "system"
     stream = "system"
     cost = "reads six /proc files at each sample"
-    core_share_max: float = 0.0012
+    core_share_max: float = 0.001
 
 
 probe = SystemProbe

@@ -66,7 +66,7 @@ def _is_wasteful(join: PlanNode, outer: PlanNode, scan: PlanNode) -> bool:
     """Whether few rows ask a whole table, each time, for few matches.
 
     A small table is read in no time, however often. Where many more rows ask than were expected, it
-    is the estimate that was wrong. A nested loop compares each row that asks with each that is read.
+    is the estimate that was wrong. A nested loop compares each row that asks with each one read.
     """
     read = _read(scan)
     if read / max(1.0, scan.loops or 1.0) < READ_ROWS_MIN:
