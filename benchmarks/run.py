@@ -12,18 +12,24 @@ from __future__ import annotations
 import argparse
 import datetime
 import fnmatch
+import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "target" / "benchmarks"
 PREFIX = "bench_"
 # A whole benchmark may take half an hour; its smallest form takes seconds.
 LIMIT_S, SMOKE_LIMIT_S = 7_200.0, 120.0
+# One that took too long may remove what it made.
+GRACE_S = 20.0
 # The status with which a benchmark says that this host lacks what it compares with.
 LEFT_OUT = 77
 # The smallest form of each, in its own options. A benchmark that is not here is not known.
@@ -130,23 +136,39 @@ def ran(path: Path, *, smoke: bool) -> Ended:
     log = RESULTS / f"{name}.txt"
     command = [sys.executable, str(path), *own]
     with log.open("w", encoding="utf-8") as out:
-        try:
-            ended = subprocess.run(
-                command,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                timeout=SMOKE_LIMIT_S if smoke else LIMIT_S,
-                check=False,
-            )
-            status: int | None = ended.returncode
-        except subprocess.TimeoutExpired:
-            status = None
+        status = waited_for(command, out, SMOKE_LIMIT_S if smoke else LIMIT_S)
     text = log.read_text(encoding="utf-8", errors="replace")
     if not smoke:
         print(text, flush=True)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return Ended(name, status, time.monotonic() - begun_s, lines[-1] if lines else "")
+
+
+def waited_for(command: Sequence[str], out: TextIO, limit_s: float) -> int | None:
+    """Return the status of a command; None: it took too long, and has ended with all that it began."""
+    with subprocess.Popen(
+        command,
+        stdout=out,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as running:
+        try:
+            return running.wait(limit_s)
+        except (subprocess.TimeoutExpired, KeyboardInterrupt) as error:
+            end(running)
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            return None
+
+
+def end(running: subprocess.Popen[bytes]) -> None:
+    """End a command and all that it began, which may remove what it made before it is killed."""
+    for number in (signal.SIGINT, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            running.wait(GRACE_S)
 
 
 def commit() -> str:

@@ -41,3 +41,19 @@ def test_one_that_fails_is_told_and_the_others_run_on() -> None:
     assert [one.is_right for one in ended] == [True, False, False, True]
     assert "failed with 1" in ended[1].line()
     assert "took too long" in ended[2].line()
+
+
+WITH_A_CHILD = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_one_that_takes_too_long_ends_with_all_that_it_began(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    with log.open("w") as out:
+        assert run.waited_for([sys.executable, "-c", WITH_A_CHILD], out, 2.0) is None
+    child = Path("/proc") / log.read_text().split()[0] / "cmdline"
+    assert not child.exists() or not child.read_bytes()
