@@ -52,6 +52,14 @@ def changed(lab: Lab) -> list[str]:
     ]
 
 
+def test_an_engine_that_its_memory_limit_killed_is_told_so_first(lab: Lab) -> None:
+    ended = lab.assay("run", "tpch", *SMALL, "--no-plans", "--limit", "memory=24MB")
+    assert ended.returncode == 2, ended.stderr
+    (said, *_) = [line for line in ended.stderr.splitlines() if line.startswith("assay: ")]
+    assert said.startswith("assay: the memory limit of 24 MiB (--limit memory) killed a process")
+    assert changed(lab) == []
+
+
 def test_a_run_with_all_of_it(lab: Lab) -> None:
     told = lab.document("run", "tpch", *SMALL, "--no-plans", "--state", "cold", *ALL)
     changes = told["changes"]

@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.model.errors import RunFailedError, UsageError
+from assay.model.errors import AssayError, RunFailedError, UsageError
 from assay.model.limit import OF_DISK
 from assay.study.changes.block_device import BlockDevice, device_below
 from assay.study.changes.copies import Copies, moments_s
 from assay.study.changes.device import MOUNT_POINT, make_device, size_for
+from assay.study.changes.killed import killed_on_host, killed_words
 from assay.study.changes.ledger import Ledger
 from assay.study.changes.limits.contract import Wish
 from assay.study.changes.limits.group import group_of
@@ -85,6 +86,7 @@ class Changes:
         self._group: Group | None = None
         self._limited: Limited | None = None
         self._own: BlockDevice | None = None
+        self._killed_before = killed_on_host()
         self.copies: Copies | None = None
         place = instance / MOUNT_POINT if request.own_device else instance
         self.room = Room(place / "data", place / "scratch")
@@ -127,6 +129,13 @@ class Changes:
         self._limited.counted[name] = {"time_ns": time.monotonic_ns(), **self._group.counted()}
         self._limited.effective = dict(self._group.effective())
         self._tell()
+
+    def killed(self) -> str | None:
+        """Who killed a process of the engine for want of memory; None: nobody that is known."""
+        counted = self._group.counted() if self._group is not None else {}
+        return killed_words(
+            self._request.limits, counted.get("oom_kills"), self._killed_before, killed_on_host()
+        )
 
     def restore(self) -> None:
         """Puts everything back.
@@ -189,10 +198,21 @@ def changing(request: RunRequest, instance: Path, run: RunWriter) -> Iterator[Ch
     changes = Changes(request, instance, run)
     try:
         yield changes
+    except AssayError as error:
+        killed = changes.killed()
+        _restore_anyway(changes)
+        if killed is None:
+            raise
+        raise RunFailedError(f"{killed}: {error}") from error
     except BaseException:
-        try:
-            changes.restore()
-        except RunFailedError as error:
-            log.warning("%s", error)
+        _restore_anyway(changes)
         raise
     changes.restore()
+
+
+def _restore_anyway(changes: Changes) -> None:
+    """Put everything back where an error is on its way already."""
+    try:
+        changes.restore()
+    except RunFailedError as error:
+        log.warning("%s", error)
