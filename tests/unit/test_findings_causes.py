@@ -12,6 +12,7 @@ from assay.analysis.findings import (
     checkpoints,
     costly_setting,
     function_per_row,
+    garbage_collection,
     join_index,
     large_values,
     log_full,
@@ -205,6 +206,34 @@ class TestOverestimate:
     )
     def test_its_twin_is_silent(self, facts: dict[str, Any]) -> None:
         assert overestimate.find(self.of(**facts)) == []
+
+
+class TestGarbageCollection:
+    def of(self, paused_s: float, used: float = 80e6) -> Case:
+        known = counted(collections=40.0, collecting_seconds=paused_s)
+        gauges = {"heap_after_collection": used, "heap_size": 96e6}
+        known["counters"] += [{"name": name, "last": value} for name, value in gauges.items()]
+        heap = {"settings": {"heap": {"name": "heap"}}}
+        return case(
+            operation(cpu_user=0.8),
+            counters=known,
+            advice={**ADVICE, **heap},
+            settings={"heap": "96m"},
+            accounts=Accounts(10.0, CORES, {"engine": 20.0}, 20.0, 20.0, None),
+        )
+
+    def test_pauses_have_their_share_of_the_time(self) -> None:
+        (found,) = garbage_collection.find(self.of(2.0))
+        assert found.effect_share == pytest.approx(0.2)
+        assert "stopped the server 40 times" in found.claim
+        assert {one.witness for one in found.evidence} == {"counter", "setting"}
+
+    def test_a_heap_with_room_is_no_second_witness(self) -> None:
+        (found,) = garbage_collection.find(self.of(2.0, used=10e6))
+        assert {one.witness for one in found.evidence} == {"counter"}
+
+    def test_its_twin_is_silent(self) -> None:
+        assert garbage_collection.find(self.of(0.1)) == []
 
 
 class TestOrderLimit:

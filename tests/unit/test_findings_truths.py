@@ -16,6 +16,7 @@ BY_NAME = {
     "bound-by",
     "buffer-manager",
     "forks",
+    "garbage-collection",
     "hot-operations",
     "index-misses",
     "kernel-time",

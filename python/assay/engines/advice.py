@@ -21,6 +21,7 @@ ROLES = (
     "jit",
     "parallel_workers",
     "log_size",
+    "heap",
     "log_mode",
     "commit_sync",
     "lock_timeout",

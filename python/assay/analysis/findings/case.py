@@ -388,6 +388,11 @@ class Case:
         value = None if figure is None else figure.get("total")
         return None if value is None else float(value)
 
+    def last(self, name: str) -> float | None:
+        """A figure that goes up and down, as it stood at the end of the measured part."""
+        value = (self.figure(name) or {}).get("last")
+        return None if value is None else float(value)
+
     def setting(self, role: str) -> Setting | None:
         """The engine's setting in a role; None if it tells of none."""
         told = self.advice.get("settings", {}).get(role, {})

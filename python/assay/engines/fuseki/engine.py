@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.bridge.jre import find_java
+from assay.engines.collecting import CollectionsReader
 from assay.engines.contract import EngineError
 from assay.engines.fuseki.server import HEAP, TITLE, restart_server, start_server
 from assay.engines.obtaining import obtain
@@ -15,7 +17,6 @@ from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from assay.engines.contract import (
         Address,
@@ -36,9 +37,10 @@ _HEAP = re.compile(r"[1-9]\d*[kmg]")
 
 
 class FusekiEngine(EndpointEngine):
-    """See `assay.engines.contract`: `Server`, `Restarts`, `LoadsTriples`, `ChecksSettings`.
+    """See `assay.engines.contract`, `Server`, `Restarts`, `LoadsTriples`, `HasCounters` of it.
 
-    The address of a server of ours also has `data`, `scratch` and `version`.
+    It checks settings, too. The address of a server of ours also has `data`, `collections` and
+    `version`.
     """
 
     def __init__(self, facts: EngineFacts) -> None:
@@ -91,6 +93,10 @@ class FusekiEngine(EndpointEngine):
     def version(self, instance: Instance) -> str:
         """Such as `5.2.0`, which its build says: the server tells it nobody."""
         return str(instance.address["version"])
+
+    def counters(self, instance: Instance) -> CollectionsReader:
+        """What Java's log tells of collections of garbage; no connection is needed."""
+        return CollectionsReader(Path(instance.address["collections"]))
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
         """Sends all by one request: a data set has one writer at a time."""

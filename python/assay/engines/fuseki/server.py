@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.engines.collecting import LOG, log_options
 from assay.engines.programs import inherited
 from assay.engines.resources import memory_bytes
 from assay.engines.sparql_family.serving import HOST, Served, serve, serve_again
@@ -41,7 +42,7 @@ def start_server(
     data.mkdir(mode=0o700, exist_ok=True)
     launcher.own(place.data)
     told = {HEAP: f"{memory_bytes() // HEAP_PART // MIB}m", **settings}
-    return serve(_served(java, home, launcher), lambda port: address_of(port, data, told))
+    return serve(_served(java, home, launcher), lambda port: address_of(port, place, told))
 
 
 def restart_server(java: Path, home: Path, launcher: Launcher, address: Address) -> None:
@@ -49,7 +50,7 @@ def restart_server(java: Path, home: Path, launcher: Launcher, address: Address)
     serve_again(_served(java, home, launcher), address)
 
 
-def address_of(port: int, data: Path, settings: Mapping[str, str]) -> Address:
+def address_of(port: int, place: Place, settings: Mapping[str, str]) -> Address:
     """How a private server is reached, and what it was told."""
     return {
         "host": HOST,
@@ -58,7 +59,8 @@ def address_of(port: int, data: Path, settings: Mapping[str, str]) -> Address:
         "update": f"{DATASET}/update",
         "store": f"{DATASET}/data?default",
         "results": "tsv",
-        "data": str(data),
+        "data": str(place.data / DATA),
+        "collections": str(place.scratch / LOG),
         "settings": dict(settings),
     }
 
@@ -75,6 +77,7 @@ def _start(java: Path, home: Path, launcher: Launcher, address: Address) -> int:
     argv = [
         str(java),
         f"-Xmx{address['settings'][HEAP]}",
+        *log_options(Path(address["collections"])),
         # Stacks of samples can be walked.
         "-XX:+PreserveFramePointer",
         f"-Dlog4j.configurationFile={logs}",

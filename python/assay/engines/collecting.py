@@ -1,0 +1,64 @@
+"""What a server in Java says of its collections of garbage, read from the log that it writes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assay.model.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOG = "collections.log"
+SOURCE, HEAP = "jvm", "heap"
+NS_PER_MS = NS_PER_S / 1_000
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+# `GC(7) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.123ms`: the engine stands still.
+_PAUSE = re.compile(r"\bPause .*?(\d+)[KMG]->(\d+)([KMG])\((\d+)([KMG])\) ([\d.]+)ms")
+
+
+def log_options(log: Path) -> list[str]:
+    """Return the options of Java that have it write a line a pause into a file."""
+    return [f"-Xlog:gc:file={log}:uptime:filecount=0"]
+
+
+class CollectionsReader:
+    """Counts pauses of a log that grows: how many, how long together, the heap after the last.
+
+    It is a `assay.probes.contract.CounterReader`. A log that is not there yet has no rows.
+    """
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._read_bytes = 0
+        self._pauses = 0
+        self._paused_ns = 0.0
+        self._used_bytes, self._size_bytes = 0, 0
+
+    def read(self) -> list[tuple[str, str, str, float]]:
+        """Return rows of (source, object, counter, value). Raises `OSError`."""
+        try:
+            with self._log.open("rb") as source:
+                source.seek(self._read_bytes)
+                text = source.read()
+        except FileNotFoundError:
+            return []
+        whole = text[: text.rfind(b"\n") + 1]
+        self._read_bytes += len(whole)
+        for pause in _PAUSE.finditer(whole.decode(errors="replace")):
+            self._pauses += 1
+            self._paused_ns += float(pause[6]) * NS_PER_MS
+            self._used_bytes = int(pause[2]) * UNITS[pause[3]]
+            self._size_bytes = int(pause[4]) * UNITS[pause[5]]
+        rows = {
+            "pauses": self._pauses,
+            "paused_ns": self._paused_ns,
+            "used_after_bytes": self._used_bytes,
+            "size_bytes": self._size_bytes,
+        }
+        return [(SOURCE, HEAP, counter, float(value)) for counter, value in rows.items()]
+
+    def close(self) -> None:
+        """Nothing is open between two readings."""
