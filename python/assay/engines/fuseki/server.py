@@ -42,7 +42,9 @@ def start_server(
     data.mkdir(mode=0o700, exist_ok=True)
     launcher.own(place.data)
     told = {HEAP: f"{memory_bytes() // HEAP_PART // MIB}m", **settings}
-    return serve(_served(java, home, launcher), lambda port: address_of(port, place, told))
+    return serve(
+        _served(java, home, launcher), lambda port: address_of(port, data, launcher.scratch, told)
+    )
 
 
 def restart_server(java: Path, home: Path, launcher: Launcher, address: Address) -> None:
@@ -50,7 +52,7 @@ def restart_server(java: Path, home: Path, launcher: Launcher, address: Address)
     serve_again(_served(java, home, launcher), address)
 
 
-def address_of(port: int, place: Place, settings: Mapping[str, str]) -> Address:
+def address_of(port: int, data: Path, scratch: Path, settings: Mapping[str, str]) -> Address:
     """How a private server is reached, and what it was told."""
     return {
         "host": HOST,
@@ -59,8 +61,8 @@ def address_of(port: int, place: Place, settings: Mapping[str, str]) -> Address:
         "update": f"{DATASET}/update",
         "store": f"{DATASET}/data?default",
         "results": "tsv",
-        "data": str(place.data / DATA),
-        "collections": str(place.scratch / LOG),
+        "data": str(data),
+        "collections": str(scratch / LOG),
         "settings": dict(settings),
     }
 
