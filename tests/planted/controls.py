@@ -20,8 +20,11 @@ LOAD = ("--clients", "4", "--time", "3s", "--warmup", "1s")
 ORDER = ("--min-time", "3s")
 MIXES = ("--clients", "2", "--scale", "100", "--warmup-mixes", "2", "--mixes", "10")
 RELAXED = ("--durability", "relaxed")
-# Which of them do not write; and engines without levels of durability.
+# Engines without levels of durability.
 NO_LEVELS = ("duckdb",)
+# With one writer at a time one client that writes is healthy, and a cache that sorts fit into.
+ONE_WRITER = {"sqlite": ("--clients", "1")}
+ROOM = {"sqlite": ("--set", "cache_size=-65536")}
 
 
 @dataclass(frozen=True)
@@ -62,12 +65,14 @@ def all_controls() -> Iterator[Control]:
     """Every healthy run."""
     for engine in SQL:
         relaxed = () if engine in NO_LEVELS else RELAXED
-        yield Control("tpch", engine, ("--scale", "0.05", *ORDER))
-        yield Control("ssb", engine, ("--scale", "0.05", *ORDER))
+        for workload in ("tpch", "ssb"):
+            room = ROOM.get(engine, ())
+            yield Control(workload, engine, ("--scale", "0.05", *ORDER, *room))
         for workload in ("point-select", "oltp-read"):
             yield Control(workload, engine, LOAD)
         for workload in ("oltp-read-write", "oltp-write", "tpcb", "tpcc"):
-            yield Control(workload, engine, (*LOAD, *relaxed, "--retries", "100"))
+            load = (*LOAD, *ONE_WRITER.get(engine, ()))
+            yield Control(workload, engine, (*load, *relaxed, "--retries", "100"))
         yield Control("bsbm", engine, MIXES)
     for engine in TRIPLES:
         for workload in ("bsbm", "bsbm-explore-and-update"):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
     from assay.analysis.findings.plan_time import Timed
     from assay.model.catalogue import Alternative
-    from assay.model.finding import Finding
+    from assay.model.finding import Finding, Tells
     from assay.model.plan import PlanNode
 
 METHOD = "overestimate"
@@ -35,6 +35,7 @@ EXPLAINED_SHARE = 0.5
 # With these in a plan more rows than there are were prepared for.
 FOR_MANY = ("scan", "sort", "hash join", "hash build", "merge join")
 KINDS = ("rewrite", "setting")
+GROUPS = "aggregate"
 
 
 def find(case: Case) -> list[Finding]:
@@ -110,8 +111,12 @@ def _told(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Timed])
         evidence.append(Evidence(changed, f"catalogue:{table}"))
         advice = Advice("statistics", table, {}, effect)
         to_try = case.try_words(METHOD, fractions, f"gathers statistics of {table}")
+    tells: Tells = "cause"
+    if node.operator == GROUPS:
+        # No statistics are of what groups come to, so nobody can mend that estimate.
+        tells, to_try = "shape", "the statement written so that it finds those groups first"
     finding = case.finding(
-        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+        METHOD, claim, fractions, tells=tells, to_try=to_try, evidence=evidence, advice=advice
     )
     return finding.without_interval().of("computing", saved=(0.0, effect))
 
