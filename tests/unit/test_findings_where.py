@@ -251,7 +251,7 @@ class TestOneFile:
 
     def test_a_sync_for_safety_is_a_cause_where_it_is_much_of_the_time(self) -> None:
         values = {"journal_mode": "wal", "synchronous": "full"}
-        for share, tells in ((0.2, "shape"), (0.4, "cause")):
+        for share, tells in ((0.08, "shape"), (0.4, "cause")):
             split = operation(log=share, cpu_user=1 - share)
             (found,) = stalls.find(case(split, **of_one_file(settings=values)))
             assert found.tells == tells

@@ -44,13 +44,16 @@ def find(case: Case) -> list[Finding]:
 
 def _by_holder(case: Case, name: str, fractions: dict[str, float]) -> Finding:
     """The finding by who holds the locks: another session, sessions of the run, or unknown."""
-    seen = _seen(case) if name == LOCK else ()
+    # Where no wait is told to be for a lock, one for a row looks as one for a latch does.
+    is_lock = name == LOCK or not case.of_run(case.part(LOCK))
+    seen = _seen(case) if is_lock else ()
     others = [blocker for blocker in seen if not blocker.own]
     of_others = sum(blocker.share for blocker in others)
     if others and of_others >= NAMED_SHARE:
-        return _of_others(case, scaled(fractions, of_others), others)
+        return _of_others(case, name, scaled(fractions, of_others), others)
     if seen:
-        return _of_own(case, scaled(fractions, 1 - of_others), [one for one in seen if one.own])
+        own = [one for one in seen if one.own]
+        return _of_own(case, name, scaled(fractions, 1 - of_others), own)
     return _of_nobody(case, name, fractions)
 
 
@@ -61,7 +64,9 @@ def _seen(case: Case) -> tuple[Blocker, ...]:
     return blockers if enough else tuple(one for one in blockers if not one.own)
 
 
-def _of_others(case: Case, fractions: dict[str, float], others: Sequence[Blocker]) -> Finding:
+def _of_others(
+    case: Case, name: str, fractions: dict[str, float], others: Sequence[Blocker]
+) -> Finding:
     """Sessions that are none of the run hold what its sessions wait for."""
     first = others[0]
     what = f" on {first.object}" if first.object else ""
@@ -75,11 +80,11 @@ def _of_others(case: Case, fractions: dict[str, float], others: Sequence[Blocker
         to_try += f" in {first.application}"
     if _is_idle(first):
         to_try += ", and let no transaction stay open while its client does something else"
-    evidence = [*_where(case, fractions, LOCK), *(_seen_words(one) for one in _first(others))]
+    evidence = [*_where(case, fractions, name), *(_seen_words(one) for one in _first(others))]
     return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
 
 
-def _of_own(case: Case, fractions: dict[str, float], own: Sequence[Blocker]) -> Finding:
+def _of_own(case: Case, name: str, fractions: dict[str, float], own: Sequence[Blocker]) -> Finding:
     """Sessions of the run wait for each other."""
     thing, share = _most(own, "object")
     mode, _ = _most(own, "mode")
@@ -96,7 +101,7 @@ def _of_own(case: Case, fractions: dict[str, float], own: Sequence[Blocker]) -> 
             f"spread what is written to {thing} over several rows, or make this the last statement"
             f" before the commit: {_short(statement)}"
         )
-    evidence = [*_where(case, fractions, LOCK), *(_seen_words(one) for one in _first(own))]
+    evidence = [*_where(case, fractions, name), *(_seen_words(one) for one in _first(own))]
     return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
 
 

@@ -59,7 +59,9 @@ def _columns(sort: PlanNode, scan: PlanNode) -> tuple[str, ...]:
     ordered = sort_columns(sort.condition)
     if scan.operator == "scan" or not ordered:
         return ordered
-    searched = indexable(scan.condition, scan.object or "")
+    # A scan by a bitmap has its condition where the bitmap is made.
+    conditions = [part.condition for part in scan.walk() if part.condition]
+    searched = indexable("; ".join(conditions), scan.object or "")
     return tuple(dict.fromkeys([*searched, *ordered])) if searched else ()
 
 

@@ -15,6 +15,7 @@ from assay.analysis.engine_counters import around
 from assay.analysis.findings.case import EXECUTIONS, Case, TableFacts
 from assay.analysis.operations import NS, plain, window_ns
 from assay.analysis.other_work import other_work_of
+from assay.analysis.plan_aliases import by_table
 from assay.analysis.plans import captured
 from assay.analysis.profile import Profile, read_profile
 from assay.model.errors import RecordUnreadableError, UsageError
@@ -49,6 +50,7 @@ def read_case(
     """The case of a run whose summary is known that far."""
     engine = run.facts.get("engine", {})
     plans, profile, prepared = captured(run), _profile(run), is_prepared(run)
+    tables = _tables(run)
     return Case(
         run_id=run.id,
         operations=operations,
@@ -59,11 +61,11 @@ def read_case(
         counters=counted,
         settings=run.environment.get("engine", {}).get("settings") or {},
         advice=engine.get("advice") or {},
-        plans=plans.plans,
+        plans=by_table(plans.plans, {*tables, *plans.tables, *(plans.indexes or {})}),
         profile=profile,
         statements=_statements(run),
         results={op.name: columns for op in operations if (columns := _columns(run, op.name))},
-        tables=_tables(run),
+        tables=tables,
         executions=_executions(run),
         throttled_share=_throttled_share(run),
         environment=run.environment,

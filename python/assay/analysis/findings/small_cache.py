@@ -47,7 +47,7 @@ def find(case: Case) -> list[Finding]:
         return []
     fractions, effect, how = _reading(case)
     setting = case.setting(ROLE)
-    if effect < EFFECT_MIN:
+    if effect < EFFECT_MIN or _holds_it(setting, missed_bytes):
         return []
     beside = f" beside {setting.words}" if setting is not None else ""
     claim = (
@@ -78,6 +78,11 @@ def find(case: Case) -> list[Finding]:
         part="computing",
     )
     return [found]
+
+
+def _holds_it(setting: Setting | None, missed_bytes: float) -> bool:
+    """Whether all that was missed fits into the cache: then it was read for the first time."""
+    return setting is not None and setting.bytes is not None and missed_bytes < setting.bytes
 
 
 def _reading(case: Case) -> tuple[dict[str, float], float, str]:

@@ -20,8 +20,8 @@ METHOD = "stalls"
 # Less is what a log costs anybody who commits.
 LOG_MIN = 0.05
 # A commit that survives a crash has to wait for the disk. Only where that is this much of the time
-# is it what to change first.
-LOG_CAUSE_MIN = 0.25
+# is it a cause that is worth the price of changing it.
+LOG_CAUSE_MIN = 0.1
 # An interval is a dip when it has less than this of the median interval's operations.
 DIP_SHARE = 0.7
 # Operations that are missing in dips, of all: less is noise of a load that is counted by second.

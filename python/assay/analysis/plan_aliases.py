@@ -1,0 +1,67 @@
+"""Plans with tables in the place of the names that a statement gives them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from assay.model.plan import Plan, PlanNode
+
+_NAMED = re.compile(
+    r"(?:\b(?:from|join)|,)\s+([\w.\"`]+)\s+(?:as\s+)?([A-Za-z_]\w*)", re.IGNORECASE
+)
+# What may follow a table that has no other name.
+KEYWORDS = frozenset(
+    "cross except full group having inner intersect join left limit natural offset on order right"
+    " set union using values where window".split()
+)
+_REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def by_table(
+    plans: Mapping[str, tuple[Plan, ...]], tables: Collection[str]
+) -> dict[str, tuple[Plan, ...]]:
+    """Return the plans with conditions and scans that name tables, as the catalogue does.
+
+    Args:
+        plans: By operation, each with its statement's text.
+        tables: That the catalogue has: only names of these are put in.
+    """
+    return {
+        operation: tuple(_of_tables(plan, aliases(plan.text or "", tables)) for plan in its)
+        for operation, its in plans.items()
+    }
+
+
+def aliases(text: str, tables: Collection[str]) -> dict[str, str]:
+    """Return the table that each other name in a statement stands for.
+
+    A name that is given to two tables stands for neither.
+    """
+    found: dict[str, set[str]] = {}
+    for named, alias in _NAMED.findall(_REMARK.sub(" ", text)):
+        table = named.rpartition(".")[2].strip('"`')
+        if table in tables and alias not in tables and alias.lower() not in KEYWORDS:
+            found.setdefault(alias, set()).add(table)
+    return {alias: names.pop() for alias, names in found.items() if len(names) == 1}
+
+
+def _of_tables(plan: Plan, names: Mapping[str, str]) -> Plan:
+    return replace(plan, root=_node(plan.root, names)) if names else plan
+
+
+def _node(node: PlanNode, names: Mapping[str, str]) -> PlanNode:
+    condition = node.condition
+    for alias, table in names.items():
+        if condition is not None:
+            condition = re.sub(rf"(?<![\w.]){alias}(?=\.)", table, condition)
+    return replace(
+        node,
+        object=names.get(node.object or "", node.object),
+        condition=condition,
+        children=tuple(_node(child, names) for child in node.children),
+    )
