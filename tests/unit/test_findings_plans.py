@@ -23,7 +23,7 @@ from assay.analysis.findings.case import Case, TableFacts
 from assay.analysis.findings.plan_time import fraction_of, timed_nodes
 from assay.model.finding import Finding
 from assay.model.plan import PlanNode
-from tests.cases import case, even, node, operation, passes, plan, plans
+from tests.cases import ADVICE, case, even, node, operation, passes, plan, plans
 from tests.truths import counted, looped, planned, spilled
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -235,8 +235,15 @@ class TestIndex:
         assert len(missing_index.find(self.scan(kept))) == told
 
     def test_a_store_by_column_reads_on_faster(self) -> None:
-        assert missing_index.find(self.scan(0.01, columns=("line",))) == []
-        assert missing_index.find(self.scan(0.0001, columns=("line",)))
+        advice = {**ADVICE, "by_column": True}
+        few, fewer = (
+            dataclasses.replace(self.scan(kept), advice=advice) for kept in (0.01, 0.0001)
+        )
+        assert missing_index.find(few) == []
+        assert missing_index.find(fewer)
+
+    def test_columns_that_a_row_store_tells_make_it_none_by_column(self) -> None:
+        assert missing_index.find(self.scan(0.01, columns=("line",)))
 
     def test_rows_that_others_need_are_not_wasted(self) -> None:
         (found,) = missing_index.find(self.scan(0.01))

@@ -16,8 +16,11 @@ _NAMED = re.compile(
 )
 # What may follow a table that has no other name.
 KEYWORDS = frozenset(
-    "cross except full group having inner intersect join left limit natural offset on order right"
-    " set union using values where window".split()
+    (
+        *("cross", "except", "full", "group", "having", "inner", "intersect", "join", "left"),
+        *("limit", "natural", "offset", "on", "order", "right", "set", "union", "using"),
+        *("values", "where", "window"),
+    )
 )
 _REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 

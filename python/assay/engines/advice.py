@@ -100,6 +100,7 @@ class AdviceFacts(BaseModel):
 
     Attributes:
         quote: Stands around names in SQL; doubled where it is part of one.
+        by_column: Whether tables are stored column by column, so that scans read on fast.
         sizes: Words behind a number of bytes, with what each is.
         settings: By role.
         statements: Files of SQL by what they do, with `$table`, `$columns` and `$name` of an index.
@@ -112,6 +113,7 @@ class AdviceFacts(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     quote: str = '"'
+    by_column: bool = False
     sizes: dict[str, int] = {}
     settings: dict[str, SettingFacts] = {}
     statements: dict[Doing, str] = {}

@@ -64,7 +64,7 @@ def find(case: Case) -> list[Finding]:
     for timed in timed_nodes(case):
         if timed.node.object is None or unused_index(case, timed) is not None:
             continue
-        if _is_wasteful(timed.node):
+        if _is_wasteful(case, timed.node):
             columns = indexable(timed.node.condition, timed.node.object)
             by_index.setdefault((timed.node.object, columns), []).append(timed)
     found = [
@@ -75,11 +75,12 @@ def find(case: Case) -> list[Finding]:
     return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
 
 
-def _is_wasteful(node: PlanNode) -> bool:
+def _is_wasteful(case: Case, node: PlanNode) -> bool:
     if node.operator != "scan" or node.removed_rows is None or node.rows is None:
         return False
     read = node.removed_rows + node.rows
-    least = REMOVED_SHARE_MIN if node.columns is None else REMOVED_SHARE_MIN_BY_COLUMN
+    by_column = case.advice.get("by_column", False)
+    least = REMOVED_SHARE_MIN_BY_COLUMN if by_column else REMOVED_SHARE_MIN
     return read >= READ_ROWS_MIN and node.removed_rows / read >= least
 
 
