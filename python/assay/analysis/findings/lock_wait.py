@@ -44,8 +44,8 @@ def find(case: Case) -> list[Finding]:
 
 def _by_holder(case: Case, name: str, fractions: dict[str, float]) -> Finding:
     """The finding by who holds the locks: another session, sessions of the run, or unknown."""
-    # Where no wait is told to be for a lock, one for a row looks as one for a latch does.
-    is_lock = name == LOCK or not case.of_run(case.part(LOCK))
+    # Where hardly any wait is told to be for a lock, one for a row looks as one for a latch does.
+    is_lock = name == LOCK or case.of_run(case.part(LOCK)) < EFFECT_MIN
     seen = _seen(case) if is_lock else ()
     others = [blocker for blocker in seen if not blocker.own]
     of_others = sum(blocker.share for blocker in others)
