@@ -110,15 +110,14 @@ def chosen(asked: argparse.Namespace) -> Iterator[Cell]:
 
 
 def tables(cells: Sequence[Judged]) -> list[str]:
+    again = ["Every run with the cause:", "", *table(cells, every_run=True), ""]
+    has_rounds = any(len(cell.scores) > 1 for cell in cells)
     return [
         "First run with the cause:",
         "",
         *table(cells),
         "",
-        "Every run with the cause:",
-        "",
-        *table(cells, every_run=True),
-        "",
+        *(again if has_rounds else []),
         *kinds_table(cells),
     ]
 
