@@ -39,7 +39,7 @@ def record(runs: Path, operations: int) -> Path:
     with RunWriter(runs, "analysis", asked) as run:
         sessions = [_core.NullSession()] * 8
         report = _core.drive(
-            json.dumps(plan), sessions, run.raw, _core.CancelFlag(), lambda *_: None, metered=False
+            json.dumps(plan), sessions, run.raw, _core.CancelFlag(), lambda *_: None
         )
         (run.raw / "driver.json").write_text(report, encoding="utf-8")
         run.write_environment({})

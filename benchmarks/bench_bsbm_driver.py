@@ -26,6 +26,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from assay.engines.contract import tell_nobody
+from run import left_out  # benchmarks/run.py
 from servers import started  # benchmarks/servers.py
 
 ENGINE = "oxigraph-server"
@@ -43,8 +44,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=3)
     asked = options.parse_args()
     if asked.java is None:
-        print("the reference's driver is not here: name its directory with --java")
-        return
+        left_out("the reference's driver is not here: name its directory with --java")
     home = asked.java.resolve()
     with tempfile.TemporaryDirectory(prefix="assay-") as place:
         generated(home, asked.products, Path(place))
